@@ -1,0 +1,31 @@
+"""Automatic differentiation on scalars, small enough to read and right enough to use."""
+
+from typing import TYPE_CHECKING, Any
+
+from .functions import (
+    abs, acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp, maximum, minimum,
+    power, prod, relu, sigmoid, sin, sinh, softplus, sqrt, sum, tan, tanh, where,
+)  # fmt: skip
+from .graph import adjoints, sources, topological_order
+from .operators import operation
+from .value import Value
+
+if TYPE_CHECKING:
+    from .drawing import draw
+
+# Without abs and sum, so that `from autodiff import *` hides no builtin.
+__all__ = [
+    "Value", "acos", "adjoints", "asin", "atan", "cos", "cosh", "dot", "draw", "erf", "exp",
+    "hypot", "log", "logsumexp", "maximum", "minimum", "operation", "power", "prod", "relu",
+    "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "tan", "tanh", "topological_order",
+    "where",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs other libraries only when it is used."""
+    if name == "draw":
+        from .drawing import draw
+
+        return draw
+    raise AttributeError(f"module 'autodiff' has no attribute {name!r}")

@@ -1,0 +1,220 @@
+"""Every operation, once: this page is the only place where a derivative is written.
+
+An operation is a function from numbers to (result, backward). `backward` takes the gradient of
+the result and returns the gradient for each input, in order; None for an input that has none.
+The numbers may be floats, arrays, dual numbers, nodes of a graph or symbols of a program: the
+arithmetic is the same, and so everything else in this package reads derivatives off this page.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from . import functions as f
+
+Backward = Callable[[Any], tuple[Any, ...]]
+Result = tuple[Any, Backward]
+
+
+# -- Arithmetic ---------------------------------------------------------------------------------
+
+
+def add(x: Any, y: Any) -> Result:
+    """d(x + y) = dx + dy"""
+    return x + y, lambda grad: (grad, grad)
+
+
+def sub(x: Any, y: Any) -> Result:
+    """d(x - y) = dx - dy"""
+    return x - y, lambda grad: (grad, -grad)
+
+
+def mul(x: Any, y: Any) -> Result:
+    """d(xy) = y dx + x dy"""
+    return x * y, lambda grad: (grad * y, grad * x)
+
+
+def div(x: Any, y: Any) -> Result:
+    """d(x/y) = dx/y - (x/y) dy/y"""
+    z = x / y
+    return z, lambda grad: (grad / y, -grad * z / y)
+
+
+def power(x: Any, n: Any) -> Result:
+    """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
+    m = f.where(f.abs(n) > 0, n - 1, 1)  # not n - 1 = -1 at n = 0, for the sake of x = 0
+    return f.power(x, n), lambda grad: (grad * n * x**m, None)
+
+
+def pow(x: Any, y: Any) -> Result:
+    """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; at x = 0 the second term is 0"""
+    z = f.power(x, y)
+    m = f.where(f.abs(y) > 0, y - 1, 1)
+    u = f.where(f.abs(x) > 0, x, 1)
+    return z, lambda grad: (grad * y * x**m, grad * z * f.log(u))
+
+
+def neg(x: Any) -> Result:
+    """d(-x) = -dx"""
+    return -x, lambda grad: (-grad,)
+
+
+def pos(x: Any) -> Result:
+    """d(+x) = dx"""
+    return +x, lambda grad: (grad,)
+
+
+def abs(x: Any) -> Result:
+    """d|x| = sign(x) dx, with sign(0) = 0"""
+    return f.abs(x), lambda grad: (grad * f.where(x > 0, 1.0, f.where(x < 0, -1.0, 0.0)),)
+
+
+# -- Exponential, trigonometric and their kin ---------------------------------------------------
+
+
+def exp(x: Any) -> Result:
+    """d eˣ = eˣ dx"""
+    y = f.exp(x)
+    return y, lambda grad: (grad * y,)
+
+
+def log(x: Any) -> Result:
+    """d ln x = dx / x"""
+    return f.log(x), lambda grad: (grad / x,)
+
+
+def sqrt(x: Any) -> Result:
+    """d √x = dx / (2 √x)"""
+    y = f.sqrt(x)
+    return y, lambda grad: (grad / (2 * y),)
+
+
+def sin(x: Any) -> Result:
+    """d sin x = cos x dx"""
+    return f.sin(x), lambda grad: (grad * f.cos(x),)
+
+
+def cos(x: Any) -> Result:
+    """d cos x = -sin x dx"""
+    return f.cos(x), lambda grad: (-grad * f.sin(x),)
+
+
+def tan(x: Any) -> Result:
+    """d tan x = (1 + tan² x) dx"""
+    y = f.tan(x)
+    return y, lambda grad: (grad * (1 + y * y),)
+
+
+def asin(x: Any) -> Result:
+    """d asin x = dx / √(1 - x²)"""
+    return f.asin(x), lambda grad: (grad / f.sqrt((1 - x) * (1 + x)),)
+
+
+def acos(x: Any) -> Result:
+    """d acos x = -dx / √(1 - x²)"""
+    return f.acos(x), lambda grad: (-grad / f.sqrt((1 - x) * (1 + x)),)
+
+
+def atan(x: Any) -> Result:
+    """d atan x = dx / (1 + x²)"""
+    return f.atan(x), lambda grad: (grad / (1 + x * x),)
+
+
+def sinh(x: Any) -> Result:
+    """d sinh x = cosh x dx"""
+    return f.sinh(x), lambda grad: (grad * f.cosh(x),)
+
+
+def cosh(x: Any) -> Result:
+    """d cosh x = sinh x dx"""
+    return f.cosh(x), lambda grad: (grad * f.sinh(x),)
+
+
+def tanh(x: Any) -> Result:
+    """d tanh x = (1 - tanh² x) dx"""
+    y = f.tanh(x)
+    return y, lambda grad: (grad * (1 - y * y),)
+
+
+def erf(x: Any) -> Result:
+    """d erf x = 2/√π e^(-x²) dx"""
+    slope = 2 / math.sqrt(math.pi)
+    return f.erf(x), lambda grad: (grad * slope * f.exp(-x * x),)
+
+
+def sigmoid(x: Any) -> Result:
+    """d σ(x) = σ(x) σ(-x) dx"""
+    y = f.sigmoid(x)
+    return y, lambda grad: (grad * y * f.sigmoid(-x),)
+
+
+def relu(x: Any) -> Result:
+    """d relu(x) = dx where x > 0, else 0"""
+    return f.relu(x), lambda grad: (f.where(x <= 0, 0.0, grad),)
+
+
+def softplus(x: Any) -> Result:
+    """d ln(1 + eˣ) = σ(x) dx"""
+    return f.softplus(x), lambda grad: (grad * f.sigmoid(x),)
+
+
+# -- Choices ------------------------------------------------------------------------------------
+
+
+def maximum(x: Any, y: Any) -> Result:
+    """d max(x, y) = dx where x > y, dy where y > x, and half of each where they are equal"""
+    w = f.where(x > y, 1.0, f.where(x < y, 0.0, 0.5))
+    return f.maximum(x, y), lambda grad: (grad * w, grad * (1 - w))
+
+
+def minimum(x: Any, y: Any) -> Result:
+    """d min(x, y) = dx where x < y, dy where y < x, and half of each where they are equal"""
+    w = f.where(x < y, 1.0, f.where(x > y, 0.0, 0.5))
+    return f.minimum(x, y), lambda grad: (grad * w, grad * (1 - w))
+
+
+def where(condition: Any, x: Any, y: Any) -> Result:
+    """d where(c, x, y) = dx where c holds, else dy"""
+    return (
+        f.where(condition, x, y),
+        lambda grad: (None, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad)),
+    )
+
+
+# -- Any number of inputs: one operation each, and so one node ----------------------------------
+
+
+def sum(*xs: Any) -> Result:
+    """d(x₁ + ... + xₙ) = dx₁ + ... + dxₙ"""
+    return f.sum(xs), lambda grad: (grad,) * len(xs)
+
+
+def prod(*xs: Any) -> Result:
+    """d(x₁ ... xₙ) = Σᵢ (the product of all others) dxᵢ"""
+    left, right = [1.0], [1.0]  # products of what stands left and right of each: no division, so
+    for x, y in zip(xs[:-1], xs[:0:-1], strict=True):  # that zeros do no harm
+        left.append(left[-1] * x)
+        right.append(right[-1] * y)
+    others = [a * b for a, b in zip(left, reversed(right), strict=True)]
+    return f.prod(xs), lambda grad: tuple([grad * other for other in others])
+
+
+def dot(*inputs: Any) -> Result:
+    """d(x₁y₁ + ... + xₙyₙ) = Σᵢ (yᵢ dxᵢ + xᵢ dyᵢ)"""
+    n = len(inputs) // 2
+    xs, ys = inputs[:n], inputs[n:]
+    swapped = ys + xs
+    return f.dot(xs, ys), lambda grad: tuple([grad * other for other in swapped])
+
+
+def logsumexp(*xs: Any) -> Result:
+    """d ln(e^x₁ + ... + e^xₙ) = Σᵢ e^(xᵢ - y) dxᵢ: the softmax"""
+    y = f.logsumexp(xs)
+    return y, lambda grad: tuple([grad * f.exp(x - y) for x in xs])
+
+
+def hypot(*xs: Any) -> Result:
+    """d √(x₁² + ... + xₙ²) = Σᵢ xᵢ/y dxᵢ; at the origin 0"""
+    y = f.hypot(*xs)
+    z = f.where(y > 0, y, 1.0)
+    return y, lambda grad: tuple([grad * (x / z) for x in xs])
