@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .dual import Dual
 from .functions import (
     abs, acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp, maximum, minimum,
     power, prod, relu, sigmoid, sin, sinh, softplus, sqrt, sum, tan, tanh, where,
 )  # fmt: skip
 from .graph import adjoints, sources, topological_order
 from .operators import operation
+from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
 
 if TYPE_CHECKING:
@@ -15,9 +17,10 @@ if TYPE_CHECKING:
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Value", "acos", "adjoints", "asin", "atan", "cos", "cosh", "dot", "draw", "erf", "exp",
-    "hypot", "log", "logsumexp", "maximum", "minimum", "operation", "power", "prod", "relu",
-    "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "tan", "tanh", "topological_order",
+    "Dual", "Value", "acos", "adjoints", "asin", "atan", "cos", "cosh", "dot", "draw", "erf",
+    "exp", "grad", "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp",
+    "maximum", "minimum", "operation", "power", "prod", "relu", "sigmoid", "sin", "sinh",
+    "softplus", "sources", "sqrt", "tan", "tanh", "topological_order", "value_and_grad", "vjp",
     "where",
 ]  # fmt: skip
 

@@ -71,6 +71,9 @@ def draw(root: Value, format: str = "svg", rankdir: str = "LR") -> "Drawing":
 class Drawing(graphviz.Digraph):
     """A `graphviz.Digraph` that is laid out in this process."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.body)} lines of DOT>"
+
     def pipe(self, format: str | None = None, **options: Any) -> Any:
         """The picture as bytes, or as text where an `encoding` is given.
 

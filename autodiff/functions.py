@@ -8,6 +8,7 @@ What is written in this file has values only. The derivatives are all in `ops.py
 """
 
 import builtins
+import cmath
 import functools
 import math
 import operator
@@ -111,10 +112,17 @@ def explain(error: Exception, name: str, **inputs: Any) -> Exception:
 
 
 def described(x: Any) -> str:
+    """The number in x and its label, for error messages."""
     label = getattr(x, "label", "")
-    x = getattr(x, "data", x) if hasattr(x, "_level") else x
+    if hasattr(x, "_level"):
+        x = getattr(x, "data", getattr(x, "primal", x))
     return f"{x!r} ({label!r})" if label else f"{x!r}"
 
+
+LOST = (
+    "float(x) of a number that is being differentiated would lose its derivative; write "
+    "autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x)"
+)
 
 DOMAINS = {
     "x / y": "y != 0",
@@ -133,10 +141,13 @@ DOMAINS = {
 # -- Functions of one number --------------------------------------------------------------------
 
 
-def _unary(of_float: Callable[[float], float]) -> Callable[[Callable[[Any], Any]], Any]:
+def _unary(
+    of_float: Callable[[float], float], of_complex: Callable[[complex], complex] | None = None
+) -> Callable[[Callable[[Any], Any]], Any]:
     """Make a function of any kind of number out of one of floats.
 
-    The decorated function's own body is what happens to arrays.
+    The decorated function's own body is what happens to arrays. Complex numbers come from
+    complex-step differences (`numeric.py`).
     """
 
     def decorate(of_array: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -150,6 +161,8 @@ def _unary(of_float: Callable[[float], float]) -> Callable[[Callable[[Any], Any]
                     return x._call(name, x)
                 if is_array(x):
                     return of_array(x)
+                if type(x) is complex and of_complex:
+                    return of_complex(x)
                 return of_float(as_float(x, name))
             except (ValueError, OverflowError) as error:
                 if hasattr(x, "_level"):  # it has explained the error already
@@ -178,7 +191,7 @@ def _softplus_of_float(x: float) -> float:
     return max(x, 0.0) + math.log1p(math.exp(-builtins.abs(x)))  # log(1 + exp(1000)) overflows
 
 
-@_unary(math.exp)
+@_unary(math.exp, cmath.exp)
 def exp(x: Any) -> Any:
     """e to the power x. OverflowError above x = 709.78.
 
@@ -188,7 +201,7 @@ def exp(x: Any) -> Any:
     return _xp(x).exp(x)
 
 
-@_unary(math.log)
+@_unary(math.log, cmath.log)
 def log(x: Any) -> Any:
     """The natural logarithm of x, for x > 0; else a ValueError.
 
@@ -198,7 +211,7 @@ def log(x: Any) -> Any:
     return _xp(x).log(x)
 
 
-@_unary(math.sqrt)
+@_unary(math.sqrt, cmath.sqrt)
 def sqrt(x: Any) -> Any:
     """The square root of x, for x >= 0; else a ValueError. Its derivative at 0 is infinite.
 
@@ -208,7 +221,7 @@ def sqrt(x: Any) -> Any:
     return _xp(x).sqrt(x)
 
 
-@_unary(math.sin)
+@_unary(math.sin, cmath.sin)
 def sin(x: Any) -> Any:
     """The sine of x radians.
 
@@ -218,7 +231,7 @@ def sin(x: Any) -> Any:
     return _xp(x).sin(x)
 
 
-@_unary(math.cos)
+@_unary(math.cos, cmath.cos)
 def cos(x: Any) -> Any:
     """The cosine of x radians.
 
@@ -228,7 +241,7 @@ def cos(x: Any) -> Any:
     return _xp(x).cos(x)
 
 
-@_unary(math.tan)
+@_unary(math.tan, cmath.tan)
 def tan(x: Any) -> Any:
     """The tangent of x radians.
 
@@ -238,7 +251,7 @@ def tan(x: Any) -> Any:
     return _xp(x).tan(x)
 
 
-@_unary(math.asin)
+@_unary(math.asin, cmath.asin)
 def asin(x: Any) -> Any:
     """The angle in [-π/2, π/2], in radians, whose sine is x, for -1 <= x <= 1; else a ValueError.
 
@@ -248,7 +261,7 @@ def asin(x: Any) -> Any:
     return _xp(x).asin(x)
 
 
-@_unary(math.acos)
+@_unary(math.acos, cmath.acos)
 def acos(x: Any) -> Any:
     """The angle in [0, π], in radians, whose cosine is x, for -1 <= x <= 1; else a ValueError.
 
@@ -258,7 +271,7 @@ def acos(x: Any) -> Any:
     return _xp(x).acos(x)
 
 
-@_unary(math.atan)
+@_unary(math.atan, cmath.atan)
 def atan(x: Any) -> Any:
     """The angle in (-π/2, π/2), in radians, whose tangent is x.
 
@@ -268,7 +281,7 @@ def atan(x: Any) -> Any:
     return _xp(x).atan(x)
 
 
-@_unary(math.sinh)
+@_unary(math.sinh, cmath.sinh)
 def sinh(x: Any) -> Any:
     """The hyperbolic sine of x. OverflowError above |x| = 710.47.
 
@@ -278,7 +291,7 @@ def sinh(x: Any) -> Any:
     return _xp(x).sinh(x)
 
 
-@_unary(math.cosh)
+@_unary(math.cosh, cmath.cosh)
 def cosh(x: Any) -> Any:
     """The hyperbolic cosine of x. OverflowError above |x| = 710.47.
 
@@ -288,7 +301,7 @@ def cosh(x: Any) -> Any:
     return _xp(x).cosh(x)
 
 
-@_unary(math.tanh)
+@_unary(math.tanh, cmath.tanh)
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent of x.
 
@@ -310,7 +323,7 @@ def erf(x: Any) -> Any:
     return numpy.vectorize(math.erf, otypes=[float])(x)
 
 
-@_unary(_sigmoid_of_float)
+@_unary(_sigmoid_of_float, lambda x: 1 / (1 + cmath.exp(-x)))
 def sigmoid(x: Any) -> Any:
     """The logistic function 1 / (1 + exp(-x)), without overflow for any x.
 
@@ -322,7 +335,7 @@ def sigmoid(x: Any) -> Any:
     return xp.where(x >= 0, 1.0, e) / (1.0 + e)
 
 
-@_unary(lambda x: 0.0 if x <= 0 else x)
+@_unary(lambda x: 0.0 if x <= 0 else x, lambda x: x if x.real > 0 else 0 * x)
 def relu(x: Any) -> Any:
     """The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.
 
@@ -332,7 +345,7 @@ def relu(x: Any) -> Any:
     return _xp(x).where(x <= 0, 0.0, x)
 
 
-@_unary(_softplus_of_float)
+@_unary(_softplus_of_float, lambda x: cmath.log(1 + cmath.exp(x)))
 def softplus(x: Any) -> Any:
     """log(1 + exp(x)), the smooth relu, without overflow for any x.
 
@@ -343,7 +356,7 @@ def softplus(x: Any) -> Any:
     return xp.maximum(x, 0.0) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
-@_unary(builtins.abs)
+@_unary(builtins.abs, lambda x: -x if x.real < 0 else x)
 def abs(x: Any) -> Any:
     """The absolute value of x. Its derivative at 0 is 0.
 
@@ -357,10 +370,10 @@ def abs(x: Any) -> Any:
 
 
 def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs with every plain number as a float; arrays are left as they are."""
+    """The inputs with every plain number as a float; arrays and complex are left as they are."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):
         return inputs
-    return [x if is_array(x) else as_float(x, name) for x in inputs]
+    return [x if is_array(x) or type(x) is complex else as_float(x, name) for x in inputs]
 
 
 def power(x: Any, n: Any) -> Any:
@@ -394,7 +407,7 @@ def maximum(x: Any, y: Any) -> Any:
     x, y = _plain("maximum", (x, y))
     if is_array(x) or is_array(y):
         return _xp(x, y).maximum(x, y)
-    return x if x >= y or x != x else y  # x != x: nan stays nan
+    return x if x.real >= y.real or x != x else y  # x != x: nan stays nan
 
 
 def minimum(x: Any, y: Any) -> Any:
@@ -408,7 +421,7 @@ def minimum(x: Any, y: Any) -> Any:
     x, y = _plain("minimum", (x, y))
     if is_array(x) or is_array(y):
         return _xp(x, y).minimum(x, y)
-    return x if x <= y or x != x else y
+    return x if x.real <= y.real or x != x else y
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -501,6 +514,8 @@ def hypot(*xs: Any) -> Any:
     xs = _plain("hypot", xs)
     if any(map(is_array, xs)):
         return _xp(*xs).sqrt(builtins.sum(x * x for x in xs))
+    if not _ONLY_FLOATS.issuperset(map(type, xs)):
+        return cmath.sqrt(builtins.sum(x * x for x in xs))
     return math.hypot(*xs)
 
 

@@ -6,8 +6,7 @@ Nothing here changes a node, and nothing here knows a derivative: the closures d
 from collections.abc import Iterable
 from typing import Any
 
-from .functions import described
-from .operators import named
+from .operators import explain_derivative
 
 
 def topological_order(root: Any) -> list[Any]:
@@ -97,7 +96,7 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
                         so_far = adjoint[x]
                         adjoint[x] = for_x if so_far is None else so_far + for_x
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise _explained(error, node) from None
+        raise explain_derivative(error, node._rule, node.parents) from None
     if inputs is None:
         return adjoint
     return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
@@ -125,12 +124,3 @@ def _retraced(node: Any) -> Any:
             "data was changed after the graph was recorded; compute the output again first"
         )
     return backward
-
-
-def _explained(error: Exception, node: Any) -> Exception:
-    inputs = ", ".join(f"{k} = {described(x)}" for k, x in named(node._rule, node.parents).items())
-    if isinstance(error, ZeroDivisionError):
-        reason = "it is infinite or undefined there"
-    else:
-        reason = str(error)
-    return type(error)(f"the derivative of {node._rule.__name__} at {inputs}: {reason}")

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 from . import ops
-from .functions import as_float, is_array, leader
+from .functions import as_float, described, explain, is_array, leader
 
 Rule = Callable[..., ops.Result]
 
@@ -204,3 +204,16 @@ def named(rule: Rule, inputs: tuple[Any, ...]) -> dict[str, Any]:
     if len(names) != len(inputs):
         names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
     return dict(zip(names, inputs, strict=True))
+
+
+def explain_operation(error: Exception, rule: Rule, inputs: tuple[Any, ...]) -> Exception:
+    """The error of an operation, saying which operation met which values."""
+    return explain(error, rule.__name__, **named(rule, inputs))
+
+
+def explain_derivative(error: Exception, rule: Rule, inputs: tuple[Any, ...]) -> Exception:
+    """The error of a backward closure, saying of which operation and at which values."""
+    at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
+    division = isinstance(error, ZeroDivisionError)
+    reason = "it is infinite or undefined there" if division else str(error)
+    return type(error)(f"the derivative of {rule.__name__} at {at}: {reason}")

@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from . import graph, ops
-from .functions import as_float, explain, leader, shortened
-from .operators import Number, Rule, named
+from .functions import LOST, as_float, leader, shortened
+from .operators import Number, Rule, explain_operation
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**", "neg": "-"}
 
@@ -21,12 +21,12 @@ def _quick(rule: Rule) -> Any:
         if type(other) is not Value or other._level != self._level:
             if type(other) is not float:
                 return self._apply(rule, self, other)
-            other = _leaf(other, 0)
+            other = leaf(other, 0)
         node = _new(Value)
         try:
             node.data, node._backward = rule(self.data, other.data)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain(error, rule.__name__, **named(rule, (self, other))) from None
+            raise explain_operation(error, rule, (self, other)) from None
         node.grad = 0.0
         node.label = ""
         node.parents = (self, other)
@@ -95,7 +95,7 @@ class Value(Number):
         try:
             data, backward = rule(*map(_data, parents))
         except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain(error, rule.__name__, **named(rule, parents)) from None
+            raise explain_operation(error, rule, parents) from None
         return _node(data, parents, rule, backward, level)
 
     __add__ = _quick(ops.add)
@@ -163,7 +163,7 @@ class Value(Number):
             inputs = _checked_inputs(inputs)
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # those that are plain numbers become Values too
-            adjoints = {x: g if isinstance(g, Value) else _leaf(g, 0) for x, g in adjoints.items()}
+            adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
         for node, grad in adjoints.items():
             if node.parents:
                 node.grad = grad
@@ -201,6 +201,8 @@ class Value(Number):
         return bool(self.data)
 
     def __float__(self) -> float:
+        if self._level > 1:
+            raise TypeError(LOST)
         return float(self.data)
 
     def __repr__(self) -> str:
@@ -239,15 +241,15 @@ def _node(
     return node
 
 
-def _leaf(data: Any, level: int) -> Value:
+def leaf(data: Any, level: int) -> Value:
     """A leaf of a certain level: 0 for a constant, else the variable of a nested derivative."""
     return _node(data, (), None, _nothing, level)
 
 
 def _restored(data: Any, grad: Any, label: str, level: int) -> Value:
-    leaf = _leaf(data, level)
-    leaf.grad, leaf.label = grad, label
-    return leaf
+    restored = leaf(data, level)
+    restored.grad, restored.label = grad, label
+    return restored
 
 
 _ONLY_VALUES = {Value}
@@ -269,13 +271,13 @@ def _common_level(inputs: tuple[Any, ...]) -> int:
 def _admitted(x: Any, level: int, rule: Rule) -> Value:
     """x as a parent of a node of this level: itself, or a constant."""
     if type(x) is float:
-        return _leaf(x, 0)
+        return leaf(x, 0)
     if isinstance(x, Value) and x._level in (level, 0):
         return x
     if not isinstance(x, Number):
-        return _leaf(as_float(x, f"Value {_SIGNS.get(rule.__name__, rule.__name__)}"), 0)
+        return leaf(as_float(x, f"Value {_SIGNS.get(rule.__name__, rule.__name__)}"), 0)
     if 0 < x._level < level:  # made by an outer derivative: to this one, a number like any other
-        return _leaf(x, 0)
+        return leaf(x, 0)
     raise TypeError(
         f"{rule.__name__}: found a Value and a {type(x).__name__}, expected numbers of one kind; "
         f"for forward over reverse wrap the {type(x).__name__}: Value(dual)"
