@@ -3,12 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from .dual import Dual
-from .functions import (
-    abs, acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp, maximum, minimum,
-    power, prod, relu, sigmoid, sin, sinh, softplus, sqrt, sum, tan, tanh, where,
-)  # fmt: skip
+from .functions import abs as abs
+from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
+from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, softplus, sqrt
+from .functions import sum as sum
+from .functions import tan, tanh, where
 from .graph import adjoints, sources, topological_order
+from .numeric import check_gradients, finite_difference
 from .operators import operation
+from .tracing import steps, trace
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
 
@@ -17,11 +20,11 @@ if TYPE_CHECKING:
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Value", "acos", "adjoints", "asin", "atan", "cos", "cosh", "dot", "draw", "erf",
-    "exp", "grad", "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp",
-    "maximum", "minimum", "operation", "power", "prod", "relu", "sigmoid", "sin", "sinh",
-    "softplus", "sources", "sqrt", "tan", "tanh", "topological_order", "value_and_grad", "vjp",
-    "where",
+    "Dual", "Value", "acos", "adjoints", "asin", "atan", "check_gradients", "cos", "cosh",
+    "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp", "hypot",
+    "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation", "power",
+    "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps", "tan",
+    "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
 

@@ -20,7 +20,12 @@ from .value import Value
 READABLE = 300  # nodes; with more, no screen shows the text of a node and the whole at once
 LONGEST_LABEL = 40  # characters
 
-COLOURS = {"variable": "#dcebf9", "constant": "#eeeeee", "result": "#ffffff", "operation": "#fdf0d5"}
+COLOURS = {
+    "variable": "#dcebf9",
+    "constant": "#eeeeee",
+    "result": "#ffffff",
+    "operation": "#fdf0d5",
+}
 
 
 def draw(root: Value, format: str = "svg", rankdir: str = "LR") -> "Drawing":
@@ -117,7 +122,7 @@ class Drawing(graphviz.Digraph):
         written = Path(outfile or f"{source}.{format}")
         written.write_bytes(picture)
         if cleanup:
-            os.remove(source)
+            Path(source).unlink()
         if view:
             self._view(str(written), format=format, quiet=False)
         return str(written)
@@ -171,8 +176,8 @@ def _laid_out(source: str, format: str) -> bytes:
             agraph = _pygraphviz().AGraph(string=source)
             return bytes(agraph.draw(format=format, prog="dot"))
         except Exception as error:
-            said = messages()
-            raise ValueError(f"Graphviz could not draw this as {format!r}: {said or error}") from error
+            said = messages() or error
+            raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
 
 
 @contextmanager

@@ -16,13 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-__all__ = [
-    "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-    "erf", "sigmoid", "relu", "softplus", "abs", "power", "maximum", "minimum",
-    "sum", "prod", "dot", "logsumexp", "hypot", "where",
-]  # fmt: skip
-
-
 # -- Which kind of number leads -----------------------------------------------------------------
 
 _ONLY_FLOATS = {float}
@@ -61,7 +54,7 @@ def as_float(x: Any, where: str) -> float:
     >>> as_float(Fraction(1, 2), "Value")
     0.5
     """
-    if isinstance(x, Real) and not isinstance(x, bool):
+    if type(x) is not bool and isinstance(x, Real):
         try:
             return float(x)
         except OverflowError:
@@ -195,8 +188,8 @@ def _softplus_of_float(x: float) -> float:
 def exp(x: Any) -> Any:
     """e to the power x. OverflowError above x = 709.78.
 
-    >>> exp(1.0)
-    2.718281828459045
+    >>> round(exp(1.0), 6)
+    2.718282
     """
     return _xp(x).exp(x)
 
@@ -205,8 +198,8 @@ def exp(x: Any) -> Any:
 def log(x: Any) -> Any:
     """The natural logarithm of x, for x > 0; else a ValueError.
 
-    >>> log(10.0)
-    2.302585092994046
+    >>> round(log(10.0), 6)
+    2.302585
     """
     return _xp(x).log(x)
 
@@ -225,8 +218,8 @@ def sqrt(x: Any) -> Any:
 def sin(x: Any) -> Any:
     """The sine of x radians.
 
-    >>> sin(0.5)
-    0.479425538604203
+    >>> round(sin(0.5), 6)
+    0.479426
     """
     return _xp(x).sin(x)
 
@@ -275,8 +268,8 @@ def acos(x: Any) -> Any:
 def atan(x: Any) -> Any:
     """The angle in (-π/2, π/2), in radians, whose tangent is x.
 
-    >>> atan(1.0)
-    0.7853981633974483
+    >>> round(atan(1.0), 6)
+    0.785398
     """
     return _xp(x).atan(x)
 
@@ -305,8 +298,8 @@ def cosh(x: Any) -> Any:
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent of x.
 
-    >>> tanh(0.5)
-    0.46211715726000973
+    >>> round(tanh(0.5), 6)
+    0.462117
     """
     return _xp(x).tanh(x)
 
@@ -349,8 +342,8 @@ def relu(x: Any) -> Any:
 def softplus(x: Any) -> Any:
     """log(1 + exp(x)), the smooth relu, without overflow for any x.
 
-    >>> softplus(0.0), softplus(1000.0)
-    (0.6931471805599453, 1000.0)
+    >>> round(softplus(0.0), 6), softplus(1000.0)
+    (0.693147, 1000.0)
     """
     xp = _xp(x)
     return xp.maximum(x, 0.0) + xp.log1p(xp.exp(-xp.abs(x)))
@@ -475,7 +468,7 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
         raise ValueError(
             f"dot: found {len(xs)} and {len(ys)} numbers, expected equally many on both sides"
         )
-    inputs = (*xs, *ys)
+    inputs: Sequence[Any] = (*xs, *ys)
     if not _ONLY_FLOATS.issuperset(map(type, inputs)):
         if (kind := _kind(inputs)) is not None:
             return kind._call("dot", *inputs)
@@ -486,8 +479,8 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
 def logsumexp(xs: Iterable[Any]) -> Any:
     """log(exp(x₁) + ... + exp(xₙ)) without overflow: one operation. ValueError if xs is empty.
 
-    >>> logsumexp([1000, 1000])
-    1000.6931471805599
+    >>> round(logsumexp([1000, 1000]), 6)
+    1000.693147
     """
     xs = _sequence("logsumexp", xs)
     if not xs:
@@ -511,12 +504,12 @@ def hypot(*xs: Any) -> Any:
     """
     if (kind := _kind(xs)) is not None:
         return kind._call("hypot", *xs)
-    xs = _plain("hypot", xs)
-    if any(map(is_array, xs)):
-        return _xp(*xs).sqrt(builtins.sum(x * x for x in xs))
-    if not _ONLY_FLOATS.issuperset(map(type, xs)):
-        return cmath.sqrt(builtins.sum(x * x for x in xs))
-    return math.hypot(*xs)
+    numbers = _plain("hypot", xs)
+    if any(map(is_array, numbers)):
+        return _xp(*numbers).sqrt(builtins.sum(x * x for x in numbers))
+    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
+        return cmath.sqrt(builtins.sum(x * x for x in numbers))
+    return math.hypot(*numbers)
 
 
 def _sequence(name: str, xs: Iterable[Any]) -> Sequence[Any]:

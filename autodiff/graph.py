@@ -104,7 +104,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
 
 def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
     """The nodes of the order that are one of the inputs or depend on one, as keys of a dict."""
-    wanted, reaching = set(inputs), {}
+    wanted = set(inputs)
+    reaching: dict[Any, Any] = {}
     for node in order:
         if node in wanted or any(parent in reaching for parent in node.parents):
             reaching[node] = None

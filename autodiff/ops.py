@@ -37,7 +37,7 @@ def mul(x: Any, y: Any) -> Result:
 def div(x: Any, y: Any) -> Result:
     """d(x/y) = dx/y - (x/y) dy/y"""
     z = x / y
-    return z, lambda grad: (grad / y, -grad * z / y)
+    return z, lambda grad: (grad / y, -(grad * z / y))
 
 
 def power(x: Any, n: Any) -> Result:
@@ -96,7 +96,7 @@ def sin(x: Any) -> Result:
 
 def cos(x: Any) -> Result:
     """d cos x = -sin x dx"""
-    return f.cos(x), lambda grad: (-grad * f.sin(x),)
+    return f.cos(x), lambda grad: (-(grad * f.sin(x)),)
 
 
 def tan(x: Any) -> Result:
@@ -112,7 +112,7 @@ def asin(x: Any) -> Result:
 
 def acos(x: Any) -> Result:
     """d acos x = -dx / √(1 - x²)"""
-    return f.acos(x), lambda grad: (-grad / f.sqrt((1 - x) * (1 + x)),)
+    return f.acos(x), lambda grad: (-(grad / f.sqrt((1 - x) * (1 + x))),)
 
 
 def atan(x: Any) -> Result:
@@ -139,7 +139,7 @@ def tanh(x: Any) -> Result:
 def erf(x: Any) -> Result:
     """d erf x = 2/√π e^(-x²) dx"""
     slope = 2 / math.sqrt(math.pi)
-    return f.erf(x), lambda grad: (grad * slope * f.exp(-x * x),)
+    return f.erf(x), lambda grad: (grad * slope * f.exp(-(x * x)),)
 
 
 def sigmoid(x: Any) -> Result:

@@ -33,9 +33,8 @@ def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     TypeError if f returns anything but one number that depends on its inputs.
 
-    >>> from autodiff import sin
-    >>> grad(lambda x: x * sin(x))(2.0)
-    0.07700375543199587
+    >>> grad(lambda x: x**3)(2.0)
+    12.0
     >>> grad(grad(lambda x: x**3))(2.0)
     12.0
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
@@ -60,10 +59,10 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "grad")
 
     def value_and_gradient(*args: Any) -> Any:
-        args, chosen = _opened(args, argnums, "grad")
+        inputs, chosen = _opened(args, argnums, "grad")
         level = next(_levels)
-        variables = [_map(lambda x: leaf(x, level), args[i]) for i in chosen]
-        output = f(*_replaced(args, chosen, variables))
+        variables = [_map(lambda x: leaf(x, level), inputs[i]) for i in chosen]
+        output = f(*_replaced(inputs, chosen, variables))
         if isinstance(_tree(output, "grad"), list):
             raise TypeError(
                 f"grad: f returned {shortened(output)} of type {type(output).__name__}, expected "
@@ -71,7 +70,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
             )
         _check_dependence(output, "grad")
         gradients = _gradients(output, variables, level)
-        value, gradients = _lifted((_data(output, level), gradients), args, chosen)
+        value, gradients = _lifted((_data(output, level), gradients), inputs, chosen)
         return value, gradients[0] if isinstance(argnums, int) else tuple(gradients)
 
     return _renamed(value_and_gradient, f)
@@ -119,16 +118,13 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "jacrev")
 
     def jacobian(*args: Any) -> Any:
-        args, chosen = _opened(args, argnums, "jacrev")
+        inputs, chosen = _opened(args, argnums, "jacrev")
         level = next(_levels)
-        variables = [_map(lambda x: leaf(x, level), args[i]) for i in chosen]
-        output = _tree(f(*_replaced(args, chosen, variables)), "jacrev")
+        variables = [_map(lambda x: leaf(x, level), inputs[i]) for i in chosen]
+        output = _tree(f(*_replaced(inputs, chosen, variables)), "jacrev")
         _check_dependence(output, "jacrev")
-        jacobians = [
-            _map(lambda y, v=v: _gradients(y, [v], level)[0], output)  # type: ignore[misc]
-            for v in variables
-        ]
-        jacobians = _lifted(jacobians, args, chosen)
+        jacobians = [_map(lambda y, v=v: _gradients(y, [v], level)[0], output) for v in variables]
+        jacobians = _lifted(jacobians, inputs, chosen)
         return jacobians[0] if isinstance(argnums, int) else tuple(jacobians)
 
     return _renamed(jacobian, f)
@@ -181,15 +177,15 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "jacfwd")
 
     def jacobian(*args: Any) -> Any:
-        args, chosen = _opened(args, argnums, "jacfwd")
+        inputs, chosen = _opened(args, argnums, "jacfwd")
 
         def column(i: int, direction: Any) -> Any:
-            return jvp(lambda x: f(*_replaced(args, [i], [x])), (args[i],), (direction,))[1]
+            return jvp(lambda x: f(*_replaced(inputs, [i], [x])), (inputs[i],), (direction,))[1]
 
         jacobians = []
         for i in chosen:
-            if isinstance(args[i], list):
-                n = len(args[i])
+            if isinstance(inputs[i], list):
+                n = len(inputs[i])
                 basis = [[1.0 if k == j else 0.0 for k in range(n)] for j in range(n)]
                 columns = [column(i, direction) for direction in basis]
                 jacobians.append(_map(lambda *row: list(row), *columns) if columns else [])
@@ -257,7 +253,7 @@ def _replaced(args: Sequence[Any], chosen: Sequence[int], variables: Sequence[An
 
 def _tree(output: Any, name: str) -> Any:
     """What a function returned: a number, or a list of such, nested as it was."""
-    if isinstance(output, Number):
+    if isinstance(output, (Number, complex)):  # complex comes from a complex step
         return output
     if isinstance(output, Iterable) and not isinstance(output, (str, bytes, dict)):
         return [_tree(y, name) for y in output]

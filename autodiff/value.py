@@ -293,11 +293,11 @@ def _checked_inputs(inputs: Any) -> list[Value]:
         raise TypeError(
             f"inputs: found a {type(inputs).__name__}, expected a sequence of Values: [x, y]"
         )
-    inputs = list(inputs)
-    for x in inputs:
+    found = list(inputs)
+    for x in found:
         if not isinstance(x, Value):
             raise TypeError(
                 f"inputs: found {shortened(x)} of type {type(x).__name__} in the sequence, "
                 "expected Values only"
             )
-    return inputs
+    return found

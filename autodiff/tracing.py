@@ -1,0 +1,305 @@
+"""Evaluation traces: a computation as a table with its derivatives; the backward pass in steps."""
+
+import html
+import inspect
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from . import graph
+from .operators import Number, Rule
+from .transforms import _check_dependence, _flat, _map, _opened, _tree
+from .value import Value
+
+# -- The backward pass, one node at a time ------------------------------------------------------
+
+
+class Message(NamedTuple):
+    """What a node sends to one of its parents: upstream times local."""
+
+    parent: Value
+    local: Any  # the derivative of the node with respect to the parent; None for a constant
+    message: Any  # the adjoint of the node times local: what is added to the parent's adjoint
+
+
+class Step(NamedTuple):
+    """A node of the backward pass, its adjoint, complete by now, and its messages to parents."""
+
+    node: Value
+    adjoint: Any
+    messages: tuple[Message, ...]
+
+
+def steps(root: Value) -> Iterator[Step]:
+    """The backward pass from root, one node at a time, in the order in which it runs.
+
+    Nothing is changed: `grad` of every node stays as it is. TypeError if root is no Value.
+
+    >>> a = Value(3.0, label="a")
+    >>> for node, adjoint, messages in steps(a * a):
+    ...     print(node.label or node.op, adjoint, [(m.local, m.message) for m in messages])
+    * 1.0 [(3.0, 3.0), (3.0, 3.0)]
+    a 6.0 []
+    """
+    if not isinstance(root, Value):
+        raise TypeError(f"steps: found a {type(root).__name__}, expected a Value, such as a loss")
+    for node, adjoint in reversed(graph.adjoints(root).items()):
+        locals_ = node._backward(1.0) if node.parents else ()
+        sent = node._backward(adjoint) if node.parents else ()
+        yield Step(node, adjoint, tuple(map(Message, node.parents, locals_, sent)))
+
+
+# -- The evaluation trace -----------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """A variable of a trace, and its tangent or adjoint, each with its formula and value."""
+
+    variable: str
+    formula: str
+    value: float
+    derivative: str
+    derivative_formula: str
+    derivative_value: float
+
+
+class Trace:
+    """An evaluation trace: `rows` for a program, text by print, a table in Jupyter."""
+
+    def __init__(self, mode: str, rows: list[Row]) -> None:
+        self.mode = mode
+        self.rows = rows
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        head = ("primal", "value", "tangent" if self.mode == "forward" else "adjoint", "value")
+        return [
+            head,
+            *(
+                (
+                    f"{row.variable} = {row.formula}",
+                    _literal(row.value),
+                    f"{row.derivative} = {row.derivative_formula}",
+                    _literal(row.derivative_value),
+                )
+                for row in self.rows
+            ),
+        ]
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(_width, column)) for column in zip(*cells)]
+        lines = [
+            "   ".join(cell + " " * (w - _width(cell)) for cell, w in zip(row, widths)).rstrip()
+            for row in cells
+        ]
+        lines.insert(1, "-" * max(map(_width, lines)))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        lines = ["<table>", "<tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr>"]
+        for row in body:
+            cells = "".join(f'<td style="text-align: left">{html.escape(c)}</td>' for c in row)
+            lines.append(f"<tr>{cells}</tr>")
+        return "\n".join([*lines, "</table>"])
+
+
+def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | str = 0) -> Trace:
+    """The evaluation trace of f at args: each intermediate result, with tangents or adjoints.
+
+    The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., those that can be computed first first.
+    With mode "forward" the tangents v̇ for the input `wrt`, its index or name, stand beside them;
+    with "reverse" the adjoints v̄, to be read from the bottom up (and `wrt` plays no part). The
+    notation is that of Baydin et al., JMLR 18 (2018).
+
+    Arguments are numbers or flat sequences of numbers; f returns one number. TypeError for
+    others; ValueError for an unknown mode, or a `wrt` that is no input.
+
+    >>> trace(lambda x, y: x * y + x, 3.0, 2.0, mode="reverse")
+    primal          value   adjoint              value
+    --------------------------------------------------
+    v₋₁ = x         3       v̄₋₁ = v̄₂·1 + v̄₁·v₀   3
+    v₀ = y          2       v̄₀ = v̄₁·v₋₁          3
+    v₁ = v₋₁·v₀     6       v̄₁ = v̄₂·1            1
+    v₂ = v₁ + v₋₁   9       v̄₂ = z̄               1
+    z = v₂          9       z̄ = 1                1
+    """
+    if mode not in ("forward", "reverse"):
+        raise ValueError(f"trace: found mode {mode!r}, expected 'forward' or 'reverse'")
+    arguments = _map(Value, _opened(args, range(len(args)), "trace")[0])
+    inputs, names = _flat(arguments), _input_names(f, arguments)
+    if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
+        raise ValueError(f"trace: found wrt = {wrt!r}, expected one of {names} or an index of it")
+    output = _tree(f(*arguments), "trace")
+    if isinstance(output, list):
+        raise TypeError(f"trace: f returned {len(output)} numbers, expected one; trace each alone")
+    _check_dependence(output, "trace")
+
+    results = _by_depth(output)
+    variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
+    variables |= {node: f"v{_subscript(i)}" for i, node in enumerate(results, start=1)}
+    formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
+    partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
+    for node in results:
+        texts = [_Text(p.data, variables[p]) if p in variables else p.data for p in node.parents]
+        result, backward = node._rule(*texts)  # type: ignore[misc]
+        formulas[node] = str(result)
+        result.rename(variables[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
+        partials[node] = [
+            (p, partial) for p, partial in zip(node.parents, backward(1.0)) if p in variables
+        ]
+    y = next(name for name in ("y", "z", "f", "result") if name not in names)
+    if mode == "forward":
+        seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
+        derivatives = _tangents(inputs, seed, formulas, variables, partials)
+        end = (_marked(variables[output], DOT), derivatives[output][1])
+    else:
+        derivatives = _adjoints(output, y, variables, partials)
+        end = ("1", 1.0)
+    mark = DOT if mode == "forward" else BAR
+    rows = [
+        Row(v, formulas[x], x.data, _marked(v, mark), *derivatives[x]) for x, v in variables.items()
+    ]
+    return Trace(mode, [*rows, Row(y, variables[output], output.data, _marked(y, mark), *end)])
+
+
+def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: Any) -> Any:
+    """For each variable the formula of its tangent and its value, from the inputs on."""
+    tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
+    for node, parts in partials.items():
+        terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
+        value = sum(tangents[p][1] * _value(partial) for p, partial in parts)
+        tangents[node] = _sum(terms), value
+    return tangents
+
+
+def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
+    """For each variable the formula of its adjoint and its value, from the output back."""
+    terms: dict[Any, list[str]] = {x: [] for x in variables}
+    values = dict.fromkeys(variables, 0.0)
+    terms[output], values[output] = [_marked(y, BAR)], 1.0
+    for node in reversed(partials):
+        for p, partial in partials[node]:
+            terms[p].append(_product(_marked(variables[node], BAR), partial, False))
+            values[p] += values[node] * _value(partial)
+    return {x: (_sum(terms[x]), values[x]) for x in variables}
+
+
+def _by_depth(output: Value) -> list[Value]:
+    """The results in a graph, level by level: first those that need nothing but leaves."""
+    depth: dict[Value, int] = {}
+    for node in graph.topological_order(output):
+        depth[node] = 1 + max((depth[p] for p in node.parents), default=-1)
+    return sorted((node for node in depth if node.parents), key=lambda node: depth[node])
+
+
+def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
+    """The name of each input: x₁ for an argument x1, x[0] for the first number of a sequence."""
+    parameters = inspect.signature(f).parameters
+    names = list(parameters)
+    if len(names) < len(arguments) or any(p.kind == p.VAR_POSITIONAL for p in parameters.values()):
+        names = [f"x{i}" for i in range(1, len(arguments) + 1)]
+    return [
+        name if isinstance(argument, Value) else f"{name}[{j}]"
+        for name, argument in zip(names, arguments)
+        for j in range(1 if isinstance(argument, Value) else len(argument))
+    ]
+
+
+# -- Formulas as text ---------------------------------------------------------------------------
+
+DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
+SIGNS = {"add": " + ", "sub": " - ", "mul": "·", "div": " / ", "power": "**", "pow": "**"}
+SUM, QUOTIENT, PRODUCT, POWER, ATOM = range(5)  # the weaker binds, the smaller
+STRENGTH = {"add": SUM, "sub": SUM, "neg": SUM, "div": QUOTIENT, "mul": PRODUCT}
+STRENGTH |= {"power": POWER, "pow": POWER}
+
+
+class _Text(Number):
+    """A number that is written down: an operation on it is a formula, with its value.
+
+    So the operations of `ops.py`, run over texts, write their own derivatives.
+    """
+
+    __slots__ = ("_level", "strength", "text", "value")
+
+    def __init__(self, value: Any, text: str, strength: int = ATOM) -> None:
+        self.value, self.text, self.strength, self._level = value, text, strength, 1
+
+    def __str__(self) -> str:
+        return self.text
+
+    def rename(self, text: str) -> None:
+        self.text, self.strength = text, ATOM
+
+    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        name = rule.__name__
+        value = rule(*map(_value, inputs))[0]
+        if name == "mul" and 1.0 in inputs:
+            return next(x for x in inputs if not (type(x) is float and x == 1.0))
+        if name == "power" and inputs[1] == 1.0:
+            return inputs[0]
+        strength = STRENGTH.get(name, ATOM)
+        if name == "neg":
+            return _Text(value, f"-{_bracketed(inputs[0], QUOTIENT)}", SUM)
+        if name not in SIGNS:
+            return _Text(value, f"{name}({', '.join(map(_literal, inputs))})")
+        left, right = inputs
+        tighter = strength + (name in ("sub", "div", "power", "pow"))
+        text = _bracketed(left, strength) + SIGNS[name] + _bracketed(right, tighter)
+        return _Text(value, text, strength)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < _value(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value <= _value(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > _value(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.value >= _value(other))
+
+
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, _Text) else x
+
+
+def _literal(x: Any) -> str:
+    return x.text if isinstance(x, _Text) else f"{x:.6g}"
+
+
+def _bracketed(x: Any, least: int) -> str:
+    """The text of x, in brackets if it binds less than it has to here."""
+    strength = x.strength if isinstance(x, _Text) else (ATOM if x >= 0 else SUM)
+    return _literal(x) if strength >= least else f"({_literal(x)})"
+
+
+def _product(derivative: str, partial: Any, short: bool) -> str:
+    """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
+    if short and not isinstance(partial, _Text) and partial in (1.0, -1.0):
+        return derivative if partial > 0 else f"-{derivative}"
+    return f"{derivative}·{_bracketed(partial, PRODUCT)}"
+
+
+def _sum(terms: list[str]) -> str:
+    return " + ".join(terms).replace("+ -", "- ") or "0"
+
+
+def _marked(name: str, mark: str) -> str:
+    return name[0] + mark + name[1:]
+
+
+def _subscript(i: int) -> str:
+    return str(i).translate(str.maketrans("-0123456789", "₋₀₁₂₃₄₅₆₇₈₉"))
+
+
+def _subscripted(name: str) -> str:
+    """x₁ for x1."""
+    letters = name.rstrip("0123456789")
+    return letters + _subscript(int(name[len(letters) :])) if letters not in ("", name) else name
+
+
+def _width(text: str) -> int:
+    return sum(not unicodedata.combining(c) for c in text)
