@@ -56,6 +56,8 @@ def draw(root: Value, format: str = "svg", rankdir: str = "LR") -> "Drawing":
         )
     picture = Drawing(format=format)
     picture.attr(rankdir=rankdir, bgcolor="white", nodesep="0.15", ranksep="0.3")
+    if len(nodes) > 50:  # the best layout can take minutes, a good one a fraction of a second
+        picture.attr(nslimit="0.2", nslimit1="0.2")
     picture.attr("node", fontname="Helvetica,Arial,sans-serif", fontsize="11", style="filled")
     picture.attr("node", shape="record", height="0.3", margin="0.08,0.03")
     backpropagated = any(node.grad != 0.0 for node in nodes)
@@ -84,7 +86,7 @@ class Drawing(graphviz.Digraph):
 
         RuntimeError if neither pygraphviz nor the `dot` executable is there to lay it out.
         """
-        encoding = options.pop("encoding", None)
+        encoding, format = options.pop("encoding", None), format or self.format
         if options or _pygraphviz() is None:  # engine=... and the like are for the executable
             try:
                 return super().pipe(format, encoding=encoding, **options)
@@ -93,7 +95,7 @@ class Drawing(graphviz.Digraph):
                     "there is nothing here to lay out the graph with: run `pip install pygraphviz`,"
                     " or install Graphviz from graphviz.org; until then .source holds the DOT text"
                 ) from None
-        picture = _laid_out(self.source, format or self.format)
+        picture = _laid_out(self.source, format)
         return picture.decode(encoding) if encoding else picture
 
     def render(
@@ -118,7 +120,7 @@ class Drawing(graphviz.Digraph):
             filename = filename or outfile.with_suffix(".gv").name
         format = format or self.format
         picture = self.pipe(format, **options)
-        source = self.save(filename, directory)
+        source = self.save(filename, directory=directory)
         written = Path(outfile or f"{source}.{format}")
         written.write_bytes(picture)
         if cleanup:
@@ -156,7 +158,8 @@ def _escaped(text: str) -> str:
     return "".join(_NOTATION.get(c, c if c.isprintable() else "\ufffd") for c in text)
 
 
-_NOTATION = {c: "\\" + c for c in "\\{}|<> "} | {"\n": "\\n", "\t": "\\ \\ "}
+_NOTATION = {c: "\\" + c for c in "\\{}|<>"}
+_NOTATION |= {"\n": "\\n", " ": "\N{NO-BREAK SPACE}", "\t": "\N{NO-BREAK SPACE}" * 4}
 
 
 # -- Layout -------------------------------------------------------------------------------------

@@ -16,6 +16,9 @@ class Dual(Number):
     The closure of an operation, fed 1, is the 1 x n Jacobian of that operation; times the
     tangents of the inputs it is the tangent of the result. So no derivative is stated here.
 
+    Duals that you make yourself are all of one level; for a derivative inside a derivative use
+    `jvp` and its like, which keep the levels apart.
+
     TypeError if the primal or the tangent is not one real number (or a Value).
 
     >>> x = Dual(3.0, 1.0)

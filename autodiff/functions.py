@@ -85,7 +85,7 @@ def shortened(x: Any) -> str:
 
 def is_array(x: Any) -> bool:
     """True for arrays of numbers (numpy, JAX), by the array API standard."""
-    return hasattr(x, "__array_namespace__") and getattr(x, "ndim", None) is not None
+    return hasattr(x, "__array_namespace__") and not isinstance(x, Real)  # no numpy scalar
 
 
 def explain(error: Exception, name: str, **inputs: Any) -> Exception:
@@ -113,8 +113,8 @@ def described(x: Any) -> str:
 
 
 LOST = (
-    "float(x) of a number that is being differentiated would lose its derivative; write "
-    "autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x)"
+    "write autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x): a float has no "
+    "derivative, and x is a number that is being differentiated"
 )
 
 DOMAINS = {

@@ -58,9 +58,9 @@ def _depth_first(root: Any, tracked_only: bool) -> dict[Any, Any]:
 def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool = False) -> Any:
     """The derivative of root with respect to each node, as a dict from node to number.
 
-    Every node that root depends on is in it, except constants; with `inputs` (nodes), just
-    those and what lies between them and root is walked, and an input that root does not depend
-    on has adjoint 0.0. With `create_graph` the adjoints are themselves nodes of a graph, so that
+    Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
+    just these and the nodes between them and root, and no other is walked; an input that root
+    does not depend on has adjoint 0.0. With `create_graph` the adjoints are themselves nodes of a graph, so that
     they can be differentiated again. Nothing is changed: `grad` of every node stays as it is.
 
     >>> from autodiff import Value
@@ -87,7 +87,7 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
                 if x._level:
                     so_far = adjoint[x]
                     adjoint[x] = for_x if so_far is None else so_far + for_x
-                if y._level:
+                if y._level and for_y is not None:  # None: it was a constant when recorded
                     so_far = adjoint[y]
                     adjoint[y] = for_y if so_far is None else so_far + for_y
             else:

@@ -30,8 +30,9 @@ def finite_difference(
     Trapp, SIAM Review 40, 1998), but f has to accept complex numbers.
 
     x is a number, or a flat sequence, which reaches f as a list. For a number and a result that
-    is a number, returns a float; else a list (of rows), as `jacfwd` does. It calls f once or
-    twice for each input. TypeError or ValueError for an unknown method or a step that is not
+    is a number, returns a float; else a list (of rows), as `jacfwd` does. For n inputs f is
+    called n + 1 times, 2n times (central) or n times (complex). The steps suit a function that
+    varies over distances of the order of max(1, abs(x)); give h where it varies faster. TypeError or ValueError for an unknown method or a step that is not
     positive.
 
     >>> round(finite_difference(lambda x: x**3, 2.0), 6)
@@ -44,25 +45,28 @@ def finite_difference(
     if h is not None and not 0 < h < math.inf:
         raise ValueError(f"finite_difference: found step h = {h!r}, expected h > 0, or None")
     x = _opened_one(x, "finite_difference")
+    here = _tree(f(x), "f") if method in ("forward", "backward") else None
     if not isinstance(x, list):
-        return _difference(f, x, h, method)
+        return _difference(f, x, h, method, here)
 
     def along(i: int) -> Any:
-        return _difference(lambda v: f([*x[:i], v, *x[i + 1 :]]), x[i], h, method)
+        return _difference(lambda v: f([*x[:i], v, *x[i + 1 :]]), x[i], h, method, here)
 
     return _map(lambda *row: list(row), *[along(i) for i in range(len(x))]) if x else []
 
 
-def _difference(f: Callable[[Any], Any], x: float, h: float | None, method: str) -> Any:
-    """The difference quotient in one number; its shape is that of the result of f."""
+def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, here: Any) -> Any:
+    """The difference quotient in one number; its shape is that of `here`, the result of f at x."""
     if method == "complex":
         step = h or 1e-20
         return _map(lambda y: complex(y).imag / step, _tree(f(complex(x, step)), "f"))
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     high = x if method == "backward" else x + step
     low = x if method == "forward" else x - step
+    above = here if method == "backward" else _tree(f(high), "f")
+    below = here if method == "forward" else _tree(f(low), "f")
     # high - low is what the step became in floating point; 2 * step would be a little off
-    return _map(lambda b, a: (b - a) / (high - low), _tree(f(high), "f"), _tree(f(low), "f"))
+    return _map(lambda b, a: (b - a) / (high - low), above, below)
 
 
 def check_gradients(f: Callable[..., Any], *args: Any) -> None:

@@ -1,7 +1,7 @@
 """Every operation, once: this page is the only place where a derivative is written.
 
 An operation is a function from numbers to (result, backward). `backward` takes the gradient of
-the result and returns the gradient for each input, in order; None for an input that has none.
+the result and returns the gradient for each input, in order; None for one that is a constant.
 The numbers may be floats, arrays, dual numbers, nodes of a graph or symbols of a program: the
 arithmetic is the same, and so everything else in this package reads derivatives off this page.
 """
@@ -175,10 +175,8 @@ def minimum(x: Any, y: Any) -> Result:
 
 def where(condition: Any, x: Any, y: Any) -> Result:
     """d where(c, x, y) = dx where c holds, else dy"""
-    return (
-        f.where(condition, x, y),
-        lambda grad: (None, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad)),
-    )
+    z = f.where(condition, x, y)
+    return z, lambda grad: (0.0, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad))
 
 
 # -- Any number of inputs: one operation each, and so one node ----------------------------------

@@ -97,11 +97,13 @@ class Trace:
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()
-        lines = ["<table>", "<tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr>"]
-        for row in body:
-            cells = "".join(f'<td style="text-align: left">{html.escape(c)}</td>' for c in row)
-            lines.append(f"<tr>{cells}</tr>")
-        return "\n".join([*lines, "</table>"])
+        rows = [_html_row("th", head), *(_html_row("td", row) for row in body)]
+        return "\n".join(["<table>", *rows, "</table>"])
+
+
+def _html_row(tag: str, cells: tuple[str, ...]) -> str:
+    left = f'<{tag} style="text-align: left">'
+    return f"<tr>{''.join(f'{left}{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | str = 0) -> Trace:
@@ -288,7 +290,7 @@ def _sum(terms: list[str]) -> str:
 
 
 def _marked(name: str, mark: str) -> str:
-    return name[0] + mark + name[1:]
+    return unicodedata.normalize("NFC", name[0] + mark) + name[1:]
 
 
 def _subscript(i: int) -> str:

@@ -1,0 +1,76 @@
+"""Functions of any kind of number, on plain numbers and arrays."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autodiff
+
+ARRAYS = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
+    "tanh": np.tanh, "abs": np.abs, "erf": np.vectorize(math.erf),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.log1p(np.exp(x)),
+    "relu": lambda x: np.maximum(x, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_functions_of_an_array_are_elementwise(name):
+    x = np.array([0.25, 0.5, 0.75])
+    function = getattr(autodiff, name)
+    assert np.allclose(function(x), ARRAYS[name](x), rtol=1e-14)
+    assert function(x)[1] == pytest.approx(function(0.5), rel=1e-15)
+
+
+def test_functions_of_several_arrays():
+    x, y = np.array([1.0, 5.0]), np.array([3.0, 4.0])
+    assert autodiff.maximum(x, y).tolist() == [3.0, 5.0]
+    assert autodiff.minimum(x, 4).tolist() == [1.0, 4.0]
+    assert autodiff.sum([x, y]).tolist() == [4.0, 9.0]
+    assert autodiff.prod([x, y]).tolist() == [3.0, 20.0]
+    assert autodiff.dot([x, y], [x, 2]).tolist() == [7.0, 33.0]
+    assert autodiff.hypot(x, y).tolist() == pytest.approx([math.sqrt(10), math.sqrt(41)])
+    assert autodiff.logsumexp([x, y]) == pytest.approx(np.logaddexp(x, y))
+    assert autodiff.where(x > y, x, y).tolist() == [3.0, 5.0]
+    assert autodiff.power(x, 2).tolist() == [1.0, 25.0]
+
+
+def test_arrays_do_not_overflow_either():
+    x = np.array([-1000.0, 1000.0])
+    assert autodiff.sigmoid(x).tolist() == [0.0, 1.0]
+    assert autodiff.softplus(x).tolist() == [0.0, 1000.0]
+    assert autodiff.logsumexp([x, x]).tolist() == pytest.approx([-999.306853, 1000.693147])
+
+
+def test_sums_of_nothing():
+    assert (autodiff.sum([]), autodiff.prod([]), autodiff.dot([], []), autodiff.hypot()) == (
+        0,
+        1,
+        0,
+        0,
+    )
+
+
+def test_iterators_are_sequences_too():
+    assert autodiff.sum(x for x in (1, 2, 3)) == 6.0
+    assert autodiff.dot(map(float, "12"), iter([3, 4])) == 11.0
+
+
+def test_logsumexp_of_infinities():
+    assert autodiff.logsumexp([-math.inf, -math.inf]) == -math.inf
+    assert autodiff.logsumexp([math.inf, 0]) == math.inf
+    assert autodiff.logsumexp([-math.inf, 2.0]) == 2.0
+
+
+def test_integers_and_numpy_scalars_give_floats():
+    for x in (4, np.float64(4), np.float32(4), np.int32(4)):
+        assert type(autodiff.sqrt(x)) is float
+        assert autodiff.sqrt(x) == 2.0
+
+
+@pytest.mark.parametrize("x", ["1", None, [1.0], True])
+def test_other_things_are_refused_by_name(x):
+    with pytest.raises(TypeError, match=r"^exp: found .* expected one real number"):
+        autodiff.exp(x)

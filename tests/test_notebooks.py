@@ -1,0 +1,103 @@
+"""The notebooks run from a clean kernel, and what is committed is what they print."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+
+each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def code_cells(path):
+    return [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+
+
+def shown(cell):
+    """What a reader sees of the outputs of a cell, as far as it is the same on every machine."""
+    found = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            if found and found[-1][0] == output.name:  # how a text is cut into pieces is chance
+                found[-1] = (output.name, found[-1][1] + output.text)
+            else:
+                found.append((output.name, output.text))
+        elif output.output_type == "error":
+            found.append((output.ename, output.evalue))
+        else:
+            found += [(kind, seen(kind, data)) for kind, data in sorted(output.data.items())]
+    return found
+
+
+def seen(kind, data):
+    if kind == "image/svg+xml":  # where the letters stand depends on the machine's fonts
+        root = ElementTree.fromstring(data)
+        return sorted(t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text"))
+    if kind.startswith("image/"):
+        return "a picture"
+    return re.sub("0x[0-9a-f]+", "0x", data) if isinstance(data, str) else data
+
+
+@each
+def test_outputs_are_what_the_code_prints(path):
+    committed = nbformat.read(path, as_version=4)
+    executed = nbformat.read(path, as_version=4)
+    for cell in executed.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    client = NotebookClient(
+        executed, timeout=600, kernel_name="python3", resources={"metadata": {"path": NOTEBOOKS}}
+    )
+    client.execute()
+    for before, after in zip(committed.cells, executed.cells, strict=True):
+        if before.cell_type == "code" and "varies" not in tags(before):
+            assert shown(after) == shown(before), before.source
+
+
+@each
+def test_cells_were_run_in_order_and_all_of_them(path):
+    assert [cell.execution_count for cell in code_cells(path)] == list(
+        range(1, len(code_cells(path)) + 1)
+    )
+
+
+@each
+def test_a_notebook_is_one_sitting(path):
+    cells = nbformat.read(path, as_version=4).cells
+    assert 25 <= len(cells) <= 45
+    assert cells[0].cell_type == "markdown"
+    assert path.stat().st_size < 500_000
+
+
+@each
+def test_it_fails_once_on_purpose_and_nowhere_else(path):
+    for cell in code_cells(path):
+        failed = any(output.output_type == "error" for output in cell.outputs)
+        assert failed == ("raises-exception" in tags(cell)), cell.source
+    assert sum("raises-exception" in tags(cell) for cell in code_cells(path)) >= 1
+
+
+@each
+def test_three_exercises_answer_back_and_have_hidden_solutions(path):
+    solutions = [cell for cell in code_cells(path) if "solution" in tags(cell)]
+    assert len(solutions) == 3
+    for number, cell in enumerate(solutions, start=1):
+        assert cell.metadata["jupyter"]["source_hidden"]
+        assert re.search(rf"assert check_{number}\(", cell.source), cell.source
+
+
+@each
+def test_nothing_of_the_machine_is_in_it(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"/home/|/root/|/work/|/tmp/|[A-Z]:\\\\Users", text)
+    assert '"iopub' not in text  # times of execution
+    assert nbformat.read(path, as_version=4).metadata.kernelspec.name == "python3"

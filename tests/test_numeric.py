@@ -1,0 +1,147 @@
+"""Finite differences and the checker, which is itself checked."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autodiff
+from autodiff import Value, check_gradients, exp, finite_difference, operation, sin
+
+
+@pytest.mark.parametrize(
+    ("method", "order"), [("forward", 1), ("backward", 1), ("central", 2), ("complex", 2)]
+)
+def test_the_error_shrinks_with_the_power_of_h_that_the_formula_promises(method, order):
+    steps = [2.0**-k for k in range(3, 9)]
+    errors = [abs(finite_difference(exp, 1.0, h, method) - math.e) for h in steps]
+    slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
+    assert slopes == pytest.approx(order, abs=0.1)  # the next term of the series is O(h) of this
+
+
+@pytest.mark.parametrize("x", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize(
+    ("method", "tolerance"),
+    [("forward", 1e-6), ("backward", 1e-6), ("central", 1e-9), ("complex", 1e-15)],
+)
+def test_default_steps_are_good_at_every_size_of_x(method, tolerance, x):
+    slope = finite_difference(lambda x: x * x, x, method=method)
+    assert slope == pytest.approx(2 * x, rel=tolerance, abs=tolerance)
+
+
+def test_the_quotients_of_the_article():
+    quotient = {
+        m: finite_difference(autodiff.cos, 2.0, 0.5, m) for m in ("forward", "backward", "central")
+    }
+    assert quotient["forward"] == pytest.approx((math.cos(2.5) - math.cos(2)) / 0.5)
+    assert quotient["backward"] == pytest.approx((math.cos(2) - math.cos(1.5)) / 0.5)
+    assert quotient["central"] == pytest.approx((math.cos(2.5) - math.cos(1.5)) / 1.0)
+
+
+def test_shapes_are_those_of_jacfwd():
+    f = lambda x: [x[0] * x[1], x[1]]  # noqa: E731
+    assert finite_difference(sum, [1, 2, 3]) == pytest.approx([1, 1, 1])
+    for row, exact in zip(finite_difference(f, (2, 3)), autodiff.jacfwd(f)([2, 3]), strict=True):
+        assert row == pytest.approx(exact, abs=1e-9)
+    assert finite_difference(lambda x: [x, 2 * x], 3.0) == pytest.approx([1, 2])
+    assert finite_difference(lambda x: Value(x) * 2, 3.0).data == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+     "sigmoid", "softplus", "relu", "abs"],
+)  # fmt: skip
+def test_functions_take_the_complex_step(name):
+    f = getattr(autodiff, name)
+    found = finite_difference(f, 0.3, method="complex")
+    assert found == pytest.approx(autodiff.grad(f)(0.3), rel=1e-14)
+
+
+def test_the_complex_step_through_functions_of_several_numbers():
+    def f(v):
+        x, y = v
+        return (
+            autodiff.hypot(x, y) + autodiff.logsumexp([x, y]) * autodiff.dot([x, 2], [y, x])
+            + autodiff.maximum(x, y) - autodiff.prod([x, y, 3]) + autodiff.sum([x, y]) + x**y
+        )  # fmt: skip
+
+    found = finite_difference(f, [0.7, 1.9], method="complex")
+    assert found == pytest.approx(autodiff.grad(f)([0.7, 1.9]), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"), [("forward", 6), ("backward", 6), ("central", 10), ("complex", 5)]
+)
+def test_the_number_of_evaluations(method, calls):
+    seen = []
+    finite_difference(lambda x: seen.append(x) or sum(x), [1.0] * 5, method=method)
+    assert len(seen) == calls
+
+
+def test_what_finite_difference_refuses():
+    with pytest.raises(ValueError, match="found method 'centre', expected one of"):
+        finite_difference(sin, 1.0, method="centre")
+    for h in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="found step h = .*, expected h > 0"):
+            finite_difference(sin, 1.0, h=h)
+    with pytest.raises(TypeError, match="finite_difference: found 'a' of type str"):
+        finite_difference(sin, "a")
+    with pytest.raises(TypeError, match="found None of type NoneType"):
+        finite_difference(lambda x: None, 1.0)
+
+
+# -- The checker --------------------------------------------------------------------------------
+
+
+def test_right_derivatives_pass():
+    check_gradients(lambda x, y: autodiff.log(x) + x * y - sin(y), 2.0, 5.0)
+    check_gradients(lambda w, x: autodiff.tanh(autodiff.dot(w, x)) * 1e6, [0.1, -0.2], [3.0, 4.0])
+    check_gradients(lambda x: 1e9 + x, 1.0)  # nearly all of the difference is round-off
+    check_gradients(lambda x: x**3, 1e6)
+
+
+def wrong(change):
+    @operation
+    def product(*xs):
+        value, backward = autodiff.ops.prod(*xs)
+        return value, lambda grad: tuple(change(list(backward(grad))))
+
+    return product
+
+
+@pytest.mark.parametrize(
+    ("change", "in_doubt"),
+    [
+        (lambda g: [-g[0], *g[1:]], ["x[0]"]),
+        (lambda g: [*g[:2], 2 * g[2], *g[3:]], ["x[2]"]),
+        (lambda g: [1.0001 * v for v in g], ["x[0]", "x[1]", "x[2]", "x[3]"]),
+        (lambda g: [0.0 for _ in g], ["x[0]", "x[1]", "x[2]", "x[3]"]),
+        (lambda g: [*g[:3], g[3] + 1e-4], ["x[3]"]),
+    ],
+    ids=["a sign", "a factor", "a small factor", "zero", "one entry of many"],
+)
+def test_wrong_derivatives_fail_and_are_named(change, in_doubt):
+    product = wrong(change)
+
+    def f(x):
+        return product(*x)
+
+    with pytest.raises(AssertionError, match="the derivatives of f disagree") as error:
+        check_gradients(f, [1.0, 2.0, 3.0, 4.0])
+    lines = str(error.value).splitlines()[2:]
+    assert [line.split()[0] for line in lines if "<- wrong" in line] == in_doubt
+    assert len(lines) == 4
+
+
+def test_a_kink_is_named_as_such():
+    with pytest.raises(AssertionError, match="or a kink: slope 0 on the left, 1 on the right"):
+        check_gradients(autodiff.relu, 0.0)
+
+
+def test_the_names_of_arguments():
+    bad = wrong(lambda g: [0.0 * v for v in g])
+    with pytest.raises(AssertionError, match=r"rate .*<- wrong\nw\[0\] .*<- wrong\nw\[1\]"):
+        check_gradients(lambda rate, w: bad(rate, *w), 2.0, [3.0, 4.0])
+    with pytest.raises(AssertionError, match=r"argument 0 .*\nargument 1 "):
+        check_gradients(lambda *v: bad(*v), 2.0, 3.0)

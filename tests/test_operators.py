@@ -1,0 +1,99 @@
+"""Operations of one's own."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autodiff
+from autodiff import Dual, Value, check_gradients, grad, operation
+
+
+@operation
+def silu(x):
+    """d x σ(x) = (σ(x) + x σ(x) σ(-x)) dx"""
+    s = autodiff.sigmoid(x)
+    return x * s, lambda grad: (grad * (s + x * s * autodiff.sigmoid(-x)),)
+
+
+@operation
+def plane(x, y, z):
+    return 2 * x + 3 * y * z, lambda grad: (2 * grad, 3 * z * grad, 3 * y * grad)
+
+
+def test_an_operation_of_ones_own_works_in_every_mode_at_once():
+    exact = 1 / (1 + math.exp(-1.5)) + 1.5 * math.exp(-1.5) / (1 + math.exp(-1.5)) ** 2
+    assert silu(1.5) == pytest.approx(1.5 / (1 + math.exp(-1.5)))
+    x = Value(1.5)
+    y = silu(x)
+    y.backward()
+    assert x.grad == pytest.approx(exact, rel=1e-14)
+    assert (y.op, y.parents) == ("silu", (x,))
+    assert silu(Dual(1.5, 1.0)).tangent == pytest.approx(exact, rel=1e-14)
+    assert silu(np.array([1.5, 0.0])).tolist() == pytest.approx([silu(1.5), 0.0])
+    check_gradients(silu, 1.5)
+    check_gradients(grad(silu), 1.5)
+    check_gradients(grad(grad(silu)), -0.3)
+    check_gradients(plane, 1.0, 2.0, 3.0)
+
+
+def test_create_graph_goes_through_it():
+    x = Value(1.5)
+    silu(x).backward(create_graph=True)
+    first = x.grad
+    x.grad = 0.0
+    first.backward()
+    assert x.grad == pytest.approx(grad(grad(silu))(1.5), rel=1e-14)
+
+
+def test_its_errors_name_it():
+    @operation
+    def root(x):
+        return math.sqrt(x), lambda grad: (grad / (2 * math.sqrt(x)),)
+
+    with pytest.raises(ValueError, match=r"root: x = -1.0 \('v'\): "):
+        root(Value(-1.0, label="v"))
+    with pytest.raises(ZeroDivisionError, match="the derivative of root at x = 0.0"):
+        root(Value(0.0)).backward()
+    with pytest.raises(TypeError, match="^root: found 'a' of type str"):
+        root("a")
+
+
+def test_a_rule_that_forgets_its_closure_is_refused():
+    @operation
+    def cube(x):
+        return x**3
+
+    with pytest.raises(
+        TypeError, match=r"cube: found a rule that returns float, .*\(result, backward\)"
+    ):
+        cube(Value(2.0))
+
+
+@pytest.mark.parametrize("wrong", [lambda g: g, lambda g: (g, g), lambda g: None])
+def test_a_closure_that_returns_no_tuple_of_the_right_length_is_refused(wrong):
+    @operation
+    def cube(x):
+        return x**3, wrong
+
+    with pytest.raises(TypeError, match="cube: found a backward that returns .* a tuple of 1"):
+        cube(Value(2.0)).backward()
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="operation: found int, expected a function"):
+        operation(3)
+
+
+def test_every_operator_on_both_sides():
+    x, y = 3.0, 2.0
+    a, b = Value(x), Value(y)
+    for symbol in ("+", "-", "*", "/", "**"):
+        exact = eval(f"x {symbol} y")
+        assert eval(f"a {symbol} b").data == exact
+        assert eval(f"a {symbol} y").data == exact
+        assert eval(f"x {symbol} b").data == exact
+        assert eval(f"Dual(x) {symbol} y").primal == exact
+        assert eval(f"x {symbol} Dual(y)").primal == exact
+    assert ((-a).data, (+a).data, abs(-a).data) == (-3.0, 3.0, 3.0)
+    assert +a is not a

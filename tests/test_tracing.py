@@ -1,0 +1,125 @@
+"""Evaluation traces and the backward pass in steps."""
+
+import pytest
+
+from autodiff import Value, dot, log, sin, steps, tanh, trace
+
+
+def article(x1, x2):
+    return x1 * x2 + x2 - log(x1)
+
+
+def test_the_forward_table_of_article_001():
+    rows = trace(article, 3, -4, mode="forward", wrt=1).rows
+    assert [row.variable for row in rows] == ["v₋₁", "v₀", "v₁", "v₂", "v₃", "v₄", "y"]
+    assert [row.value for row in rows] == pytest.approx(
+        [3, -4, -12, 1.10, -16, -17.10, -17.10], abs=5e-3
+    )
+    assert [row.derivative_value for row in rows] == [0, 1, 3, 0, 4, 4, 4]
+    assert [row.formula for row in rows] == [
+        "x₁", "x₂", "v₋₁·v₀", "log(v₋₁)", "v₁ + v₀", "v₃ - v₂", "v₄",
+    ]  # fmt: skip
+    assert [row.derivative_formula for row in rows] == [
+        "ẋ₁", "ẋ₂", "v̇₋₁·v₀ + v̇₀·v₋₁", "v̇₋₁·(1 / v₋₁)", "v̇₁ + v̇₀", "v̇₃ - v̇₂", "v̇₄",
+    ]  # fmt: skip
+
+
+def test_the_reverse_table_of_article_001():
+    rows = trace(article, 3, -4, mode="reverse").rows
+    found = [row.derivative_value for row in rows]
+    assert found == pytest.approx([-4.33, 4, 1, -1, 1, 1, 1], abs=5e-3)
+    assert [row.derivative_formula for row in rows] == [
+        "v̄₂·(1 / v₋₁) + v̄₁·v₀", "v̄₃·1 + v̄₁·v₋₁", "v̄₃·1", "v̄₄·(-1)", "v̄₄·1", "ȳ", "1",
+    ]  # fmt: skip
+
+
+def test_the_running_example():
+    f = lambda x1, x2: log(x1) + x1 * x2 - sin(x2)  # noqa: E731
+    reverse = trace(f, 2, 5, mode="reverse").rows
+    assert [r.derivative_value for r in reverse[:2]] == pytest.approx([5.5, 1.7163], abs=5e-5)
+    for wrt, expected in ((0, 5.5), ("x2", 1.7163)):
+        rows = trace(f, 2, 5, wrt=wrt).rows
+        assert rows[-1].value == pytest.approx(11.6521, abs=5e-5)
+        assert rows[-1].derivative_value == pytest.approx(expected, abs=5e-5)
+
+
+def test_a_formula_says_the_variable_where_the_closure_holds_the_result():
+    rows = trace(lambda x: tanh(x), 0.5).rows
+    assert rows[1].derivative_formula == "v̇₀·(1 - v₁·v₁)"
+
+
+def test_brackets_where_they_are_needed_and_only_there():
+    rows = trace(lambda a, b: (a - (b + a)) * (a / b) ** 2 / -b, 3.0, 2.0).rows
+    formulas = [r.formula for r in rows]
+    assert formulas[2:] == [
+        "v₀ + v₋₁", "v₋₁ / v₀", "-v₀", "v₋₁ - v₁", "v₂**2", "v₄·v₅", "v₆ / v₃", "v₇",
+    ]  # fmt: skip
+    assert trace(lambda a: 2 - a, 3.0).rows[1].formula == "2 - v₀"
+    assert trace(lambda a: a - -2.0, 3.0).rows[1].formula == "v₀ - (-2)"
+
+
+def test_sequences_constants_and_repeated_inputs():
+    rows = trace(lambda x, w: dot(x, w) + x[0] * x[0] + 7, [1.0, 2.0], [3.0, 4.0], wrt="x[0]").rows
+    assert [r.formula for r in rows[:4]] == ["x[0]", "x[1]", "w[0]", "w[1]"]
+    assert rows[-1].value == 11 + 1 + 7
+    assert rows[-1].derivative_value == 3 + 2
+    assert "v₂ = v₋₃·v₋₃" in str(
+        trace(lambda x, w: dot(x, w) + x[0] * x[0], [1.0, 2.0], [3.0, 4.0])
+    )
+
+
+def test_the_output_is_called_y_unless_an_input_is():
+    assert trace(lambda x: x * 2, 1.0).rows[-1].variable == "y"
+    assert trace(lambda x, y: x * y, 1.0, 2.0).rows[-1].variable == "z"
+
+
+def test_text_is_aligned_and_html_is_escaped():
+    table = trace(article, 3, -4, mode="reverse")
+    lines = str(table).splitlines()
+    assert len(lines) == 2 + len(table.rows)
+    assert lines[0].split() == ["primal", "value", "adjoint", "value"]
+    html = table._repr_html_()
+    assert html.count("<tr>") == 1 + len(table.rows)
+    assert "v₁ + v₀" in html
+
+
+def test_what_trace_refuses():
+    with pytest.raises(ValueError, match="found mode 'backward', expected 'forward' or 'reverse'"):
+        trace(article, 3, -4, mode="backward")
+    for wrt in ("x3", 2, -3):
+        with pytest.raises(ValueError, match=r"found wrt = .*, expected one of \['x1', 'x2'\]"):
+            trace(article, 3, -4, wrt=wrt)
+    with pytest.raises(TypeError, match="f returned 2 numbers, expected one"):
+        trace(lambda x: [x, x], 1.0)
+    with pytest.raises(TypeError, match="do not depend on"):
+        trace(lambda x: 1.0, 1.0)
+    with pytest.raises(TypeError, match="trace: found 'a' of type str"):
+        trace(article, "a", 1.0)
+
+
+def test_steps_are_the_backward_pass_and_change_nothing():
+    a, b = Value(2.0, label="a"), Value(5.0, label="b")
+    u = a * b
+    y = u + a
+    found = list(steps(y))
+    assert [step.node for step in found] == [y, u, b, a]
+    assert [step.adjoint for step in found] == [1.0, 1.0, 2.0, 6.0]
+    assert [(m.parent, m.local, m.message) for m in found[1].messages] == [
+        (a, 5.0, 5.0),
+        (b, 2.0, 2.0),
+    ]
+    assert [m.message for step in found for m in step.messages if m.parent is a] == [1.0, 5.0]
+    assert (a.grad, b.grad, u.grad, y.grad) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_steps_send_upstream_times_local():
+    x = Value(0.5)
+    for step in steps((x * 3).exp() * x):
+        for m in step.messages:
+            if m.local is not None:
+                assert m.message == pytest.approx(step.adjoint * m.local, rel=1e-15)
+
+
+def test_steps_of_something_else():
+    with pytest.raises(TypeError, match="steps: found a float, expected a Value"):
+        list(steps(3.0))
