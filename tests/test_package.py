@@ -70,6 +70,27 @@ def test_the_code_of_the_readme_gives_the_results_in_its_comments():
             assert repr(eval(expression, names)) == expected, expression
 
 
+def test_the_drawing_of_the_readme_is_the_one_that_its_code_makes():
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", README, re.S).group(1), names)
+
+    def lines(svg):
+        return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+    committed = (ROOT / "notebooks" / "readme.svg").read_text(encoding="utf-8")
+    assert lines(committed) == lines(autodiff.draw(names["c"]).pipe("svg", encoding="utf-8"))
+
+
+def test_the_trace_of_the_readme_is_the_one_that_its_code_makes():
+    code, text = re.search(
+        r"```python\n([^`]*trace.*?)```\n\n```text\n(.*?)\n```", README, re.S
+    ).groups()
+    names = {"sin": autodiff.sin}
+    *lines, last = code.strip().splitlines()
+    exec("\n".join(lines), names)
+    assert repr(eval(last, names)) == text
+
+
 def test_the_readme_names_every_notebook():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         assert f"notebooks/{path.name}" in README

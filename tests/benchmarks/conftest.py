@@ -1,0 +1,41 @@
+"""Side-by-side measurement: rounds interleaved, medians, a table with ratios."""
+
+import os
+import statistics
+import time
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # before numpy is loaded
+
+import pytest
+
+
+@pytest.fixture
+def side_by_side(capsys):
+    """Measure functions beside each other, and print a line for each.
+
+    The rounds are interleaved (a, b, c, a, b, c ...), so that a machine that slows down slows
+    all of them; pytest-benchmark runs one after the other and cannot do this. The ratio is that
+    of the medians, the first function's to each.
+    """
+
+    def measure(title, functions, rounds, unit=1.0, per=""):
+        seconds = {name: [] for name in functions}
+        for _ in range(rounds):
+            for name, function in functions.items():
+                start = time.perf_counter()
+                function()
+                seconds[name].append(time.perf_counter() - start)
+        medians = {name: statistics.median(times) for name, times in seconds.items()}
+        first = next(iter(medians.values()))
+        with capsys.disabled():
+            print(f"\n{title}")
+            for name, median in medians.items():
+                lowest = min(seconds[name])
+                print(
+                    f"  {name:<32} {median / unit * 1e6:12.3f} µs{per}"
+                    f"   (lowest {lowest / unit * 1e6:.3f})   {first / median:8.2f}x"
+                )
+        return medians
+
+    return measure
