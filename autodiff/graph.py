@@ -60,8 +60,9 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
 
     Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
     just these and the nodes between them and root, and no other is walked; an input that root
-    does not depend on has adjoint 0.0. With `create_graph` the adjoints are themselves nodes of a graph, so that
-    they can be differentiated again. Nothing is changed: `grad` of every node stays as it is.
+    does not depend on has adjoint 0.0. With `create_graph` the adjoints are nodes of a graph
+    themselves, so that they can be differentiated again. Nothing is changed: `grad` of every
+    node stays as it is.
 
     >>> from autodiff import Value
     >>> x, y = Value(2.0), Value(5.0)

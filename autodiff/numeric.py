@@ -31,9 +31,11 @@ def finite_difference(
 
     x is a number, or a flat sequence, which reaches f as a list. For a number and a result that
     is a number, returns a float; else a list (of rows), as `jacfwd` does. For n inputs f is
-    called n + 1 times, 2n times (central) or n times (complex). The steps suit a function that
-    varies over distances of the order of max(1, abs(x)); give h where it varies faster. TypeError or ValueError for an unknown method or a step that is not
-    positive.
+    called n + 1 times, 2n times (central) or n times (complex). The default steps suit a
+    function that varies over distances of about max(1, abs(x)); give h where it varies faster.
+
+    ValueError for an unknown method or a step that is not positive, TypeError for arguments or
+    results of f that are no numbers.
 
     >>> round(finite_difference(lambda x: x**3, 2.0), 6)
     12.0

@@ -231,7 +231,7 @@ def test_gradient_graphs_agree_with_nested_gradients(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_batch_of_arrays_is_the_same_as_one_by_one(name):
-    chosen = [p for p in points(name)[:30]]
+    chosen = points(name)[:30]
     columns = [np.array(column) for column in zip(*chosen, strict=True)]
     if name == "power":
         chosen = [(x, 3.0) for x, _ in chosen]
