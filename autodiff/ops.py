@@ -21,7 +21,11 @@ Result = tuple[Any, Backward]
 
 def add(x: Any, y: Any) -> Result:
     """d(x + y) = dx + dy"""
-    return x + y, lambda grad: (grad, grad)
+    return x + y, _to_both
+
+
+def _to_both(grad: Any) -> tuple[Any, Any]:
+    return grad, grad  # holds no number, so that one serves all additions
 
 
 def sub(x: Any, y: Any) -> Result:
@@ -31,7 +35,9 @@ def sub(x: Any, y: Any) -> Result:
 
 def mul(x: Any, y: Any) -> Result:
     """d(xy) = y dx + x dy"""
-    return x * y, lambda grad: (grad * y, grad * x)
+    # A default holds a number without a cell of its own. In an operation as frequent as this one
+    # that leaves the garbage collector half as much to look through.
+    return x * y, lambda grad, x=x, y=y: (grad * y, grad * x)
 
 
 def div(x: Any, y: Any) -> Result:
@@ -206,9 +212,15 @@ def dot(*inputs: Any) -> Result:
 
 
 def logsumexp(*xs: Any) -> Result:
-    """d ln(e^x₁ + ... + e^xₙ) = Σᵢ e^(xᵢ - y) dxᵢ: the softmax"""
+    """d ln(e^x₁ + ... + e^xₙ) = Σᵢ e^xᵢ / (e^x₁ + ... + e^xₙ) dxᵢ: the softmax"""
     y = f.logsumexp(xs)
-    return y, lambda grad: tuple([grad * f.exp(x - y) for x in xs])
+
+    def backward(grad: Any) -> tuple[Any, ...]:
+        weights = [f.exp(x - y) for x in xs]  # their sum is 1, but for the rounding of y
+        total = f.sum(weights)
+        return tuple([grad * (weight / total) for weight in weights])
+
+    return y, backward
 
 
 def hypot(*xs: Any) -> Result:
