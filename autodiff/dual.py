@@ -59,22 +59,8 @@ class Dual(Number):
         ]
         return dual(primal, sum(tangents[1:], tangents[0]), level)
 
-    # Comparisons are of primals; == is identity, as for a Value.
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.primal < _compared(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.primal <= _compared(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.primal > _compared(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.primal >= _compared(other))
-
-    def __bool__(self) -> bool:
-        return bool(self.primal)
+    def _number(self) -> Any:
+        return self.primal
 
     def __float__(self) -> float:
         raise TypeError(LOST)
@@ -106,7 +92,3 @@ def _primal(x: Any, level: int, rule: Rule) -> Any:
         f"{rule.__name__}: found a Dual and a {type(x).__name__}, expected numbers of one kind; "
         f"for forward over reverse wrap each Dual in a Value: Value(dual)"
     )
-
-
-def _compared(x: Any) -> Any:
-    return x.primal if isinstance(x, Dual) else x

@@ -17,9 +17,10 @@ Rule = Callable[..., ops.Result]
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
-    A kind defines `_apply(rule, *inputs)`, which returns the result of an operation of `ops.py`,
-    and `_level`: how deep in nested derivatives the number was made. Of the numbers in an
-    operation the deepest one's `_apply` is called (see `functions.leader`).
+    A kind defines `_apply(rule, *inputs)`, which returns the result of an operation of `ops.py`;
+    `_number()`, the plain number that it stands for in a comparison; and `_level`: how deep in
+    nested derivatives the number was made. Of the numbers in an operation the deepest one's
+    `_apply` is called (see `functions.leader`).
     """
 
     __slots__ = ()
@@ -28,6 +29,9 @@ class Number:
     _level: int
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        raise NotImplementedError
+
+    def _number(self) -> Any:
         raise NotImplementedError
 
     def _call(self, name: str, *inputs: Any) -> Any:
@@ -74,6 +78,23 @@ class Number:
 
     def __abs__(self) -> Any:
         return self._apply(ops.abs, self)
+
+    # Order is that of the numbers; == is identity, so that a node can be the key of a dict.
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self._number() < _plain(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self._number() <= _plain(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self._number() > _plain(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self._number() >= _plain(other))
+
+    def __bool__(self) -> bool:
+        return bool(self._number())
 
     # Methods, so that x.exp() works, and numpy.exp on an array of objects.
 
@@ -142,6 +163,10 @@ class Number:
         return self._apply(ops.softplus, self)
 
     arcsin, arccos, arctan = asin, acos, atan  # numpy's names
+
+
+def _plain(x: Any) -> Any:
+    return x._number() if isinstance(x, Number) else x
 
 
 def operation(rule: Rule) -> Callable[..., Any]:

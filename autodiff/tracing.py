@@ -251,17 +251,8 @@ class _Text(Number):
         text = _bracketed(left, strength) + SIGNS[name] + _bracketed(right, tighter)
         return _Text(value, text, strength)
 
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.value < _value(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.value <= _value(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.value > _value(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.value >= _value(other))
+    def _number(self) -> Any:
+        return self.value
 
 
 def _value(x: Any) -> Any:

@@ -183,22 +183,8 @@ class Value(Number):
         for node in graph.topological_order(self):
             node.grad = 0.0
 
-    # Comparisons are of data; == is identity, so that a Value can be in a set or a key of a dict.
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.data < _number(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.data <= _number(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.data > _number(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.data >= _number(other))
-
-    def __bool__(self) -> bool:
-        return bool(self.data)
+    def _number(self) -> Any:
+        return self.data
 
     def __float__(self) -> float:
         if self._level > 1:
@@ -282,10 +268,6 @@ def _admitted(x: Any, level: int, rule: Rule) -> Value:
         f"{rule.__name__}: found a Value and a {type(x).__name__}, expected numbers of one kind; "
         f"for forward over reverse wrap the {type(x).__name__}: Value(dual)"
     )
-
-
-def _number(x: Any) -> Any:
-    return x.data if isinstance(x, Value) else x
 
 
 def _checked_inputs(inputs: Any) -> list[Value]:
