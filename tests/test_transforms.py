@@ -291,7 +291,7 @@ def test_branches_and_loops():
 @pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)
 def test_a_function_of_math_is_named_as_the_cause(transform):
     with pytest.raises(TypeError, match=r"write autodiff.sin\(x\), not math.sin"):
-        transform(lambda x: math.sin(x) * 2)(1.0)
+        transform(lambda x: x + math.sin(x))(1.0)
 
 
 @pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)

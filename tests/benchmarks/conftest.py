@@ -10,6 +10,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import pytest
 
 
+def pytest_ignore_collect(config):
+    """Leave the benchmarks out unless they are asked for by name: pytest tests/benchmarks -s."""
+    return None if any("benchmarks" in argument for argument in config.args) else True
+
+
 @pytest.fixture
 def side_by_side(capsys):
     """Measure functions beside each other, and print a line for each.
