@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import nn as nn
+from . import optim as optim
 from .dual import Dual
 from .functions import abs as abs
 from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
@@ -9,6 +11,7 @@ from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, 
 from .functions import sum as sum
 from .functions import tan, tanh, where
 from .graph import adjoints, sources, topological_order
+from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
 from .operators import operation
 from .tracing import steps, trace
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Value", "acos", "adjoints", "asin", "atan", "check_gradients", "cos", "cosh",
-    "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp", "hypot",
+    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients", "cos",
+    "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp", "hypot",
     "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation", "power",
     "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps", "tan",
     "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",

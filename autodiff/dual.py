@@ -1,5 +1,6 @@
 """`Dual`: a number and its tangent, which every operation carries forward."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from .functions import LOST, as_float, leader
@@ -77,7 +78,8 @@ def dual(primal: Any, tangent: Any, level: int) -> Dual:
 
 
 def _real(x: Any, where: str) -> Any:
-    return x if isinstance(x, Number) else as_float(x, where)
+    nested = isinstance(x, Number) and not isinstance(x, Iterable)
+    return x if nested else as_float(x, where)
 
 
 def _primal(x: Any, level: int, rule: Rule) -> Any:

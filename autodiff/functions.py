@@ -67,10 +67,10 @@ def as_float(x: Any, where: str) -> float:
         complex: "take its .real, its .imag or abs() of it",
     }
     remedy = remedies.get(type(x))
-    if remedy is None and hasattr(x, "_level"):
+    if remedy is None and (isinstance(x, Iterable) or hasattr(x, "__array__")):
+        remedy = "make one Value of each number: Vector(data), or [Value(v) for v in data]"
+    elif remedy is None and hasattr(x, "_level"):
         remedy = "it is a number of another kind already; use it as it is"
-    elif remedy is None and (isinstance(x, Iterable) or hasattr(x, "__array__")):
-        remedy = "make one Value of each number: [Value(v) for v in data]"
     raise TypeError(
         f"{where}: found {shortened(x)} of type {type(x).__name__}, expected one real number "
         f"(int, float, Fraction or a numpy scalar){'; ' + remedy if remedy else ''}"

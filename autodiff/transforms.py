@@ -237,10 +237,8 @@ def _opened(args: Sequence[Any], argnums: Any, name: str) -> tuple[list[Any], li
 
 
 def _opened_one(x: Any, name: str) -> Any:
-    if isinstance(x, Number):
-        return x
     if isinstance(x, (str, bytes, dict)) or not isinstance(x, Iterable):
-        return as_float(x, name)
+        return x if isinstance(x, Number) else as_float(x, name)
     return [v if isinstance(v, Number) else as_float(v, f"{name}: a flat sequence") for v in x]
 
 
@@ -253,10 +251,10 @@ def _replaced(args: Sequence[Any], chosen: Sequence[int], variables: Sequence[An
 
 def _tree(output: Any, name: str) -> Any:
     """What a function returned: a number, or a list of such, nested as it was."""
-    if isinstance(output, (Number, complex)):  # complex comes from a complex step
-        return output
     if isinstance(output, Iterable) and not isinstance(output, (str, bytes, dict)):
         return [_tree(y, name) for y in output]
+    if isinstance(output, (Number, complex)):  # complex comes from a complex step
+        return output
     return as_float(output, f"{name}: the result of f")
 
 

@@ -69,10 +69,9 @@ class Value(Number):
     _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
 
     def __init__(self, data: Any, label: str = "") -> None:
-        if type(data) is not float and not isinstance(data, Number):
+        nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
+        if type(data) is not float and not nested:
             data = as_float(data, "Value")
-        elif isinstance(data, Value):
-            as_float(data, "Value")
         if not isinstance(label, str):
             raise TypeError(f"label: found {label!r} of type {type(label).__name__}, expected str")
         self.data = data

@@ -1,0 +1,289 @@
+"""`Vector` and `Matrix`: numbers in rows, each of them a node of the graph."""
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self, overload
+
+from . import functions
+from .functions import leader, shortened
+from .operators import Number, Rule
+from .value import Value
+
+SHOWN = 6  # entries of a row, and rows, that a repr shows
+
+
+class _Array(Number):
+    """What a Vector and a Matrix have in common: an operation goes to each entry.
+
+    To the operators and functions an array is one more kind of number, the leader of all.
+    """
+
+    __slots__ = ("_entries", "shape")
+
+    _entries: tuple[Any, ...]
+    shape: tuple[int, ...]
+    _level = math.inf  # type: ignore[assignment]
+
+    @classmethod
+    def _of(cls, entries: Iterable[Any], shape: tuple[int, ...]) -> Self:
+        """An array of numbers that are known to be good."""
+        array = object.__new__(cls)
+        array._entries, array.shape = tuple(entries), shape
+        return array
+
+    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        return self._elementwise(lambda *xs: leader(xs)._apply(rule, *xs), rule.__name__, inputs)
+
+    def _elementwise(self, f: Callable[..., Any], name: str, inputs: tuple[Any, ...]) -> Any:
+        array = next(x for x in inputs if isinstance(x, _Array))
+        for x in inputs:
+            if isinstance(x, _Array) and x.shape != array.shape:
+                raise ValueError(
+                    f"{name}: found shapes {array.shape} and {x.shape}, expected equal shapes, "
+                    "or one number on a side"
+                )
+            if not isinstance(x, Number) and isinstance(x, Iterable):
+                kind = type(array).__name__
+                raise TypeError(
+                    f"{name}: found a {kind} and a {type(x).__name__}, expected a {kind} of shape "
+                    f"{array.shape} or one number; make it one: {kind}(data)"
+                )
+        columns = [
+            x._entries if isinstance(x, _Array) else [x] * len(array._entries) for x in inputs
+        ]
+        return type(array)._of(map(f, *columns), array.shape)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._elementwise(operator.pow, "power", (self, other))
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._elementwise(operator.pow, "power", (other, self))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True  # it has entries
+
+    def _number(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} has no order; compare its entries, or .data")
+
+    def map(self, function: Callable[[Any], Any]) -> Self:
+        """A Vector or Matrix of the same shape, with the function applied to each entry."""
+        found = [function(x) for x in self._entries]
+        return type(self)._of([x if isinstance(x, Number) else Value(x) for x in found], self.shape)
+
+    def sum(self) -> Any:
+        """The sum of all entries: one Value, one node."""
+        return functions.sum(self._entries)
+
+    def mean(self) -> Any:
+        """The mean of all entries: one Value."""
+        return self.sum() / len(self._entries)
+
+    def norm(self) -> Any:
+        """The square root of the sum of squares of all entries (2-norm, Frobenius norm)."""
+        return functions.hypot(*self._entries)
+
+    def zero_grad(self) -> None:
+        """Set `grad` of every entry to 0.0."""
+        for x in self._entries:
+            x.grad = 0.0
+
+    def requires_grad_(self, required: bool = True) -> Self:
+        """Set `requires_grad` of every entry, all leaves, and return the array."""
+        for x in self._entries:
+            x.requires_grad = required
+        return self
+
+    def backward(self) -> None:
+        """The backward pass from an array of one entry; a TypeError for any other."""
+        if len(self._entries) > 1:
+            raise TypeError(
+                f"backward: found a {type(self).__name__} of shape {self.shape}, expected one "
+                "number; take its .sum(), .mean() or .norm(), or one entry, first"
+            )
+        self._entries[0].backward()
+
+
+class Vector(_Array, Sequence[Any]):
+    """n numbers in a row, each a Value; a sequence that does not change.
+
+    From any iterable of numbers and Values, such as a list or a one-dimensional numpy array.
+    `+ - * / **` and the functions of this package work entry by entry, with Vectors of the same
+    length and with numbers. `v @ w` is the dot product, `v @ A` a Vector. Indexing gives a Value,
+    slicing a Vector. `shape` is (n,).
+
+    TypeError for what is no number, ValueError for no entries at all.
+
+    >>> v, w = Vector([1, 2, 3]), Vector([4, 5, 6])
+    >>> v + 2 * w
+    Vector(shape=(3,), [9, 12, 15])
+    >>> (v @ w).backward()
+    >>> v.grad, w.grad
+    ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Iterable[Any]) -> None:
+        self._entries = tuple(_numbers(data, "Vector"))
+        self.shape = (len(self._entries),)
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> "Vector": ...
+    def __getitem__(self, key: int | slice) -> Any:
+        found = self._entries[key]
+        return Vector(found) if isinstance(key, slice) else found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._entries)
+
+    def __matmul__(self, other: Any) -> Any:  # (n,) @ (n,) -> one number, (n,) @ (n, k) -> (k,)
+        if isinstance(other, Vector):
+            return self.dot(other)
+        if isinstance(other, Matrix):
+            return other.T @ self if self.shape[0] == other.shape[0] else _misfit(self, other)
+        return NotImplemented
+
+    def dot(self, other: "Vector") -> Any:
+        """The dot product: one Value, one node. ValueError for another length."""
+        if not isinstance(other, Vector) or other.shape != self.shape:
+            return _misfit(self, other)
+        return functions.dot(self._entries, other._entries)
+
+    @property
+    def T(self) -> "Vector":  # noqa: N802
+        """The Vector itself: it is neither a row nor a column."""
+        return self
+
+    @property
+    def data(self) -> list[float]:
+        """The numbers, as a list."""
+        return [_plain(x) for x in self._entries]
+
+    @property
+    def grad(self) -> list[float]:
+        """The gradients, as a list."""
+        return [x.grad for x in self._entries]
+
+    def __repr__(self) -> str:
+        return f"Vector(shape={self.shape}, {_row(self._entries)})"
+
+
+class Matrix(_Array):
+    """m rows of n numbers, each a Value; a sequence of Vectors that does not change.
+
+    From an iterable of rows, such as nested lists or a two-dimensional numpy array. `+ - * / **`
+    and functions work entry by entry; `A @ B` and `A @ v` are the matrix products, one `dot` node
+    an entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors and Matrices. `shape` is
+    (m, n), `T` the transpose, of the same Values.
+
+    TypeError for what is no number, ValueError for rows of different lengths or none.
+
+    >>> A, v = Matrix([[1, 2], [3, 4]]), Vector([5, 6])
+    >>> A @ v
+    Vector(shape=(2,), [17, 39])
+    >>> (A @ v).sum().backward()
+    >>> A.grad, v.grad
+    ([[5.0, 6.0], [5.0, 6.0]], [4.0, 6.0])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Iterable[Iterable[Any]]) -> None:
+        if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+            raise TypeError(f"Matrix: found {shortened(data)}, expected a sequence of rows")
+        rows = [_numbers(row, "Matrix, a row") for row in data]
+        if len(set(map(len, rows))) != 1:
+            raise ValueError(
+                f"Matrix: found rows of lengths {[len(row) for row in rows]}, "
+                "expected at least one row, and all equally long"
+            )
+        self._entries = tuple(x for row in rows for x in row)
+        self.shape = (len(rows), len(rows[0]))
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        n = self.shape[1]
+        return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
+
+    def __getitem__(self, key: Any) -> Any:
+        i, j = key if isinstance(key, tuple) else (key, slice(None))
+        rows = self._rows()[i]
+        if not isinstance(i, slice):
+            return Vector(rows)[j]
+        found = [row[j] for row in rows]
+        return Matrix(found) if isinstance(j, slice) else Vector(found)
+
+    def __iter__(self) -> Iterator[Vector]:
+        return (Vector(row) for row in self._rows())
+
+    def __matmul__(self, other: Any) -> Any:  # (m, n) @ (n,) -> (m,), (m, n) @ (n, k) -> (m, k)
+        if not isinstance(other, (Vector, Matrix)):
+            return NotImplemented
+        if self.shape[1] != other.shape[0]:
+            return _misfit(self, other)
+        if isinstance(other, Vector):
+            entries = [functions.dot(row, other._entries) for row in self._rows()]
+            return Vector._of(entries, self.shape[:1])
+        columns = other.T._rows()
+        entries = [functions.dot(row, column) for row in self._rows() for column in columns]
+        return Matrix._of(entries, (self.shape[0], other.shape[1]))
+
+    @property
+    def T(self) -> "Matrix":  # noqa: N802
+        """The transpose: (n, m), of the same Values."""
+        m, n = self.shape
+        return Matrix._of([self._entries[i * n + j] for j in range(n) for i in range(m)], (n, m))
+
+    @property
+    def data(self) -> list[list[float]]:
+        """The numbers, as a list of rows."""
+        return [[_plain(x) for x in row] for row in self._rows()]
+
+    @property
+    def grad(self) -> list[list[float]]:
+        """The gradients, as a list of rows."""
+        return [[x.grad for x in row] for row in self._rows()]
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        lines = [_row(row) for row in (rows if len(rows) <= SHOWN else rows[: SHOWN - 1])]
+        lines += [] if len(rows) <= SHOWN else ["...", _row(rows[-1])]
+        return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
+
+
+def _numbers(data: Any, where: str) -> list[Any]:
+    if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+        raise TypeError(f"{where}: found {shortened(data)}, expected a sequence of numbers")
+    found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in data]
+    if not found:
+        raise ValueError(f"{where}: found no numbers, expected at least one")
+    return found
+
+
+def _plain(x: Any) -> Any:
+    return x.data if isinstance(x, Value) else x
+
+
+def _row(entries: Sequence[Any]) -> str:
+    shown = entries if len(entries) <= SHOWN else entries[: SHOWN - 1]
+    numbers = [f"{_plain(x):.6g}" if isinstance(_plain(x), float) else repr(x) for x in shown]
+    if len(entries) > SHOWN:
+        numbers += ["...", f"{_plain(entries[-1]):.6g}"]
+    return f"[{', '.join(numbers)}]"
+
+
+def _misfit(left: Any, right: Any) -> Any:
+    if not isinstance(right, _Array):
+        raise TypeError(
+            f"@: found a {type(left).__name__} and a {type(right).__name__}, expected a Vector or "
+            "a Matrix on both sides"
+        )
+    raise ValueError(
+        f"@: found shapes {left.shape} and {right.shape}, expected {left.shape[-1]} as the first "
+        "size on the right: (m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
+    )

@@ -1,0 +1,134 @@
+"""`fit`: the training loop, and the history that it returns."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Any
+
+from ..linalg import Vector
+from ..optim import Optimizer
+
+
+class History:
+    """What a training run leaves behind: `losses`, the mean loss of each epoch.
+
+    >>> History([3.0, 1.5])
+    History(2 epochs, loss 3 -> 1.5)
+    """
+
+    def __init__(self, losses: Sequence[float] = ()) -> None:
+        self.losses = list(losses)
+
+    def plot(self) -> Any:
+        """The learning curve, loss against epoch on a logarithmic scale: matplotlib Axes."""
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots()
+        axes.plot(range(1, len(self.losses) + 1), self.losses)
+        axes.set(xlabel="epoch", ylabel="loss")
+        if all(loss > 0 for loss in self.losses):
+            axes.set_yscale("log")
+        return axes
+
+    def __repr__(self) -> str:
+        ends = f", loss {self.losses[0]:.6g} -> {self.losses[-1]:.6g}" if self.losses else ""
+        return f"History({len(self.losses)} epochs{ends})"
+
+
+def fit(
+    model: Callable[[Any], Any],
+    inputs: Iterable[Any],
+    targets: Iterable[Any],
+    loss: Callable[[Any, Any], Any],
+    optimizer: Optimizer,
+    epochs: int,
+    batch_size: int | None = None,
+    progress: bool = True,
+    seed: int | None = None,
+) -> History:
+    """Train a model: in each epoch every sample once, in a new order, a step for each batch.
+
+    `inputs` has a row for each sample, shape (n, in_features), or a number each; `targets` has n
+    entries, of whatever kind `loss(model(x), target)` takes. The loss of a batch is the mean over
+    its samples; `batch_size` None is all n in one batch, and the last one may be short. `seed`
+    fixes the order. Returns the History; Ctrl-C ends the training, and returns what there is.
+
+    ValueError for no samples, unequal numbers of inputs and targets, or a batch_size or epochs
+    that is no whole number from 1. FloatingPointError when a loss is nan or infinite, which names
+    the epoch; the parameters are then as before that batch.
+
+    >>> from autodiff import nn, optim
+    >>> model = nn.Linear(1, 1, seed=0)
+    >>> xs, ys = [[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]
+    >>> descent = optim.SGD(model.parameters(), lr=0.2)
+    >>> history = fit(model, xs, ys, nn.mse_loss, descent, epochs=200, progress=False)
+    >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
+    [2.0, 1.0]
+    """
+    rows = [Vector(Vector(_row(x)).data).requires_grad_(False) for x in inputs]
+    wanted = list(targets)
+    n = len(rows)
+    size = n if batch_size is None else batch_size
+    if n == 0 or n != len(wanted):
+        raise ValueError(
+            f"fit: found {n} inputs and {len(wanted)} targets, expected equally many, "
+            "and at least one"
+        )
+    for name, number in (("epochs", epochs), ("batch_size", size)):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"fit: found {name} = {number!r}, expected a whole number from 1")
+    order, rng, history = list(range(n)), Random(seed), History()
+    bar = _progress_bar(epochs, progress)
+    try:
+        for epoch in range(1, epochs + 1):
+            rng.shuffle(order)
+            total = 0.0
+            for start in range(0, n, size):
+                batch = [(rows[i], wanted[i]) for i in order[start : start + size]]
+                total += _step(model, batch, loss, optimizer, epoch)
+            history.losses.append(total / n)
+            if bar is not None:
+                bar.set_postfix(loss=f"{total / n:.4g}", refresh=False)
+                bar.update()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        optimizer.zero_grad()
+        if bar is not None:
+            bar.close()
+    return history
+
+
+def _step(model: Any, batch: list[Any], loss: Any, optimizer: Optimizer, epoch: int) -> float:
+    """One step of the optimiser; returns the sum of the losses of the batch.
+
+    Each sample has a graph of its own, freed before the next: gradients add up in the leaves.
+    """
+    optimizer.zero_grad()
+    total = 0.0
+    for x, target in batch:
+        found = loss(model(x), target)
+        if not math.isfinite(found.data):
+            raise FloatingPointError(
+                f"fit: the loss became {found.data} in epoch {epoch}; "
+                "a smaller learning rate may help"
+            )
+        total += found.data
+        (found / len(batch)).backward()
+    optimizer.step()
+    return total
+
+
+def _row(x: Any) -> Any:
+    return x if isinstance(x, Iterable) else [x]
+
+
+def _progress_bar(epochs: int, wanted: bool) -> Any:
+    """A tqdm bar, right in a terminal and in Jupyter; None if not wanted or not installed."""
+    if not wanted:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=epochs, desc="epochs")
