@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients", "cos",
-    "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp", "hypot",
-    "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation", "power",
-    "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps", "tan",
-    "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
+    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients",
+    "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp",
+    "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation",
+    "power", "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps",
+    "tan", "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
 

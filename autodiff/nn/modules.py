@@ -98,7 +98,7 @@ class Module:
         return f"{type(self).__name__}({self._described()}): {count} parameters"
 
     def _described(self) -> str:
-        lines = [f"  {name}: {held!r}" for name, held in self._children() if callable(held)]
+        lines = [f"  {name}: {_name(held)}" for name, held in self._children() if callable(held)]
         return (
             "\n" + "\n".join(line.replace("\n", "\n  ") for line in lines) + "\n" if lines else ""
         )
@@ -165,8 +165,7 @@ class Linear(Module):
     def _described(self) -> str:
         text = f"in_features={self.in_features}, out_features={self.out_features}"
         text += "" if self.bias is not None else ", bias=False"
-        name = getattr(self.activation, "__name__", repr(self.activation))
-        return text + (f", activation={name}" if self.activation else "")
+        return text + (f", activation={_name(self.activation)}" if self.activation else "")
 
 
 class Sequential(Module):
@@ -197,6 +196,10 @@ class Sequential(Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+
+def _name(function: Any) -> str:
+    return repr(function) if isinstance(function, Module) else getattr(function, "__name__", "")
 
 
 def _input(x: Any) -> Vector:

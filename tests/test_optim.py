@@ -1,0 +1,78 @@
+"""Optimisers, against numbers that PyTorch computed."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from autodiff import Value, optim, tanh
+from autodiff.nn import Linear, Sequential, mse_loss
+
+# Made once by PyTorch in float64, with the network, data and arguments below; see "made by".
+REFERENCE = json.loads(Path(__file__).with_name("optimizers_by_pytorch.json").read_text())
+SIZES = [2, 4, 3, 1]
+INPUTS = [[math.sin(3 * i), math.cos(5 * i)] for i in range(8)]
+TARGETS = [math.sin(i) for i in range(8)]
+
+
+def network():
+    """The network with the weights from which PyTorch started."""
+    model = Sequential(
+        *[Linear(a, b, activation=tanh if b > 1 else None) for a, b in zip(SIZES, SIZES[1:])]
+    )
+    state, k = {}, 0
+    for n, (a, b) in enumerate(zip(SIZES, SIZES[1:])):
+        state[f"{n}.weight"] = [[math.sin(1 + k + i * a + j) for j in range(a)] for i in range(b)]
+        k += a * b
+        state[f"{n}.bias"] = [0.1 * math.cos(k + i) for i in range(b)]
+        k += b
+    model.load_state_dict(state)
+    return model
+
+
+@pytest.mark.parametrize("name", REFERENCE["cases"])
+def test_fifty_steps_are_those_of_pytorch(name):
+    case = REFERENCE["cases"][name]
+    model = network()
+    optimizer = getattr(optim, case["optimizer"])(model.parameters(), **case["arguments"])
+    for _ in range(REFERENCE["steps"]):
+        optimizer.zero_grad()
+        loss = sum(mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
+        loss.backward()
+        optimizer.step()
+    assert loss.data == pytest.approx(case["loss"], rel=1e-12)
+    found = [p.data for p in model.parameters()]
+    assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
+
+
+def test_the_table_has_every_optimiser_with_and_without_its_arguments():
+    used = [case["optimizer"] for case in REFERENCE["cases"].values()]
+    assert sorted(used) == sorted(2 * ["SGD", "Adagrad", "RMSprop", "Adam"])
+
+
+def test_frozen_parameters_stay():
+    p, q = Value(1.0), Value(1.0)
+    q.requires_grad = False
+    optimizer = optim.SGD([p, q], lr=0.1, weight_decay=0.5)
+    (p * q).backward()
+    optimizer.step()
+    assert (p.data, q.data) == (pytest.approx(0.85), 1.0)
+    optimizer.zero_grad()
+    assert p.grad == 0.0
+
+
+@pytest.mark.parametrize(
+    ("params", "arguments", "kind", "message"),
+    [
+        ([1.0], {"lr": 0.1}, TypeError, "SGD: found 1.0 of type float among .*model.parameters()"),
+        ([], {"lr": 0.1}, ValueError, "SGD: found no parameters"),
+        ([Value(1.0) * 2], {"lr": 0.1}, ValueError, r"a Value that was computed \(\*\)"),
+        ([Value(1.0)], {"lr": -0.1}, ValueError, "SGD: found lr = -0.1, expected >= 0"),
+        ([Value(1.0)], {"lr": math.nan}, ValueError, "SGD: found lr = nan"),
+        ([Value(1.0)], {"lr": 1, "weight_decay": -1}, ValueError, "found weight_decay = -1"),
+    ],
+)
+def test_what_is_refused(params, arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        optim.SGD(params, **arguments)
