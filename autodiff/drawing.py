@@ -189,7 +189,8 @@ def _stderr_captured() -> Iterator[Any]:
 
     Yields a function that returns the text so far.
     """
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
         try:
             before = os.dup(2)
