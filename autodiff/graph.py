@@ -6,6 +6,7 @@ Nothing here changes a node, and nothing here knows a derivative: the closures d
 from collections.abc import Iterable
 from typing import Any
 
+from .functions import described
 from .operators import explain_derivative
 
 
@@ -62,7 +63,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     just these and the nodes between them and root, and no other is walked; an input that root
     does not depend on has adjoint 0.0. With `create_graph` the adjoints are nodes of a graph
     themselves, so that they can be differentiated again. Nothing is changed: `grad` of every
-    node stays as it is.
+    node stays as it is. ValueError for an input that is a constant, and where a derivative is
+    undefined (ZeroDivisionError where it is infinite).
 
     >>> from autodiff import Value
     >>> x, y = Value(2.0), Value(5.0)
@@ -74,6 +76,12 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     walk = adjoint
     if inputs is not None:
         inputs = list(inputs)
+        for x in inputs:
+            if not x._level:
+                raise ValueError(
+                    f"inputs: found a constant, {described(x)}, expected nodes that require a "
+                    "gradient; set requires_grad = True on the leaves before computing with them"
+                )
         walk = _reaching(inputs, adjoint)
     adjoint[root] = 1.0
     try:

@@ -15,7 +15,10 @@ _data, _level = attrgetter("data"), attrgetter("_level")
 
 
 def _quick(rule: Rule) -> Any:
-    """An operator for the cases that are by far the most frequent: x * y and x * 2.0."""
+    """An operator for the cases that are by far the most frequent: x * y and x * 2.0.
+
+    It does what `_apply` does. The node is filled in here, because a call would cost a tenth.
+    """
 
     def operator(self: "Value", other: Any) -> Any:
         if type(other) is not Value or other._level != self._level:

@@ -211,6 +211,14 @@ def test_constants_get_no_gradient_and_are_not_walked():
         y.requires_grad = False
 
 
+def test_a_constant_is_no_input_of_backward():
+    x, c = Value(2.0), Value(3.0, label="c")
+    c.requires_grad = False
+    y = x * c
+    with pytest.raises(ValueError, match=r"inputs: found a constant, 3.0 \('c'\), expected nodes"):
+        y.backward(inputs=[c])
+
+
 def test_an_exponent_that_was_a_constant_stays_one_for_its_graph():
     x, n = Value(2.0), Value(3.0)
     n.requires_grad = False
