@@ -37,23 +37,24 @@ def sources(root: Any) -> list[Any]:
 
 
 def _depth_first(root: Any, tracked_only: bool) -> dict[Any, Any]:
-    """The topological order, as the keys of a dict; without constants if tracked_only."""
+    """The topological order, as the keys of a dict; without constants if tracked_only.
+
+    A node is put back on the stack below its parents, with a None to tell that they are done when
+    it turns up again. The stack is all that it makes: the garbage collector is not called upon.
+    """
     order: dict[Any, Any] = {}
-    path = []  # the nodes from root to this one, each with an iterator of the parents to come
-    node, parents = root, iter(root.parents)
-    while True:
-        for parent in parents:
-            if parent not in order and (parent._level or not tracked_only):
-                if parent.parents:
-                    path.append((node, parents))
-                    node, parents = parent, iter(parent.parents)
-                    break
-                order[parent] = None
-        else:  # all parents of this node are in the order, so it is next
-            order[node] = None
-            if not path:
-                return order
-            node, parents = path.pop()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            order[stack.pop()] = None
+        elif node not in order and (node._level or not tracked_only):
+            if node.parents:
+                stack += node, None
+                stack += node.parents[::-1]
+            else:
+                order[node] = None
+    return order
 
 
 def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool = False) -> Any:

@@ -1,5 +1,6 @@
 """Side-by-side measurement: rounds interleaved, medians, a table with ratios."""
 
+import gc
 import os
 import statistics
 import time
@@ -28,6 +29,7 @@ def side_by_side(capsys):
         seconds = {name: [] for name in functions}
         for _ in range(rounds):
             for name, function in functions.items():
+                gc.collect()  # what one leaves behind, another should not have to clear away
                 start = time.perf_counter()
                 function()
                 seconds[name].append(time.perf_counter() - start)
