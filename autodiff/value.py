@@ -87,7 +87,8 @@ class Value(Number):
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The node that an operation makes of its inputs; numbers among them become constants."""
-        parents, level = inputs, _common_level(inputs)
+        parents = inputs
+        level = self._level if len(inputs) == 1 else _common_level(inputs)
         if level < 0:
             lead = leader(inputs)
             if not isinstance(lead, Value):
