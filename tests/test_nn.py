@@ -385,11 +385,20 @@ def test_a_loss_that_is_nan_stops_and_names_the_epoch():
         before.append([p.data for p in model.parameters()])
         return nn.mse_loss(prediction, target)
 
-    with pytest.raises(
-        FloatingPointError, match="the loss became nan in epoch 3; a smaller learning"
-    ):
+    with pytest.raises(FloatingPointError, match="diverged in epoch 3 .*: the loss became nan"):
         nn.fit(model, xs, ys, loss, optim.SGD(model.parameters(), lr=0.1), 10, progress=False)
     assert all(math.isfinite(p.data) for p in model.parameters())
+
+
+def test_a_training_that_diverges_names_the_epoch():
+    model = Linear(1, 1, seed=0)
+    xs, ys = line()
+    optimizer = optim.SGD(model.parameters(), lr=1e6)
+    with pytest.raises(
+        FloatingPointError, match="diverged in epoch .* smaller learning rate.*too large"
+    ):
+        nn.fit(model, xs, ys, nn.mse_loss, optimizer, 100, progress=False)
+    assert all(math.isfinite(p.data) and p.grad == 0.0 for p in model.parameters())
 
 
 def test_a_progress_bar_counts_epochs(capsys):

@@ -54,8 +54,8 @@ def fit(
     fixes the order. Returns the History; Ctrl-C ends the training, and returns what there is.
 
     ValueError for no samples, unequal numbers of inputs and targets, or a batch_size or epochs
-    that is no whole number from 1. FloatingPointError when a loss is nan or infinite, which names
-    the epoch; the parameters are then as before that batch.
+    that is no whole number from 1. FloatingPointError when a loss is nan, infinite or too large
+    for a float, which names the epoch; the parameters are then as before that batch.
 
     >>> from autodiff import nn, optim
     >>> model = nn.Linear(1, 1, seed=0)
@@ -107,16 +107,20 @@ def _step(model: Any, batch: list[Any], loss: Any, optimizer: Optimizer, epoch: 
     optimizer.zero_grad()
     total = 0.0
     for x, target in batch:
-        found = loss(model(x), target)
+        try:
+            found = loss(model(x), target)
+            total += found.data
+            (found / len(batch)).backward()
+        except OverflowError as error:
+            raise FloatingPointError(f"{_diverged(epoch)}: {error}") from error
         if not math.isfinite(found.data):
-            raise FloatingPointError(
-                f"fit: the loss became {found.data} in epoch {epoch}; "
-                "a smaller learning rate may help"
-            )
-        total += found.data
-        (found / len(batch)).backward()
+            raise FloatingPointError(f"{_diverged(epoch)}: the loss became {found.data}")
     optimizer.step()
     return total
+
+
+def _diverged(epoch: int) -> str:
+    return f"fit: the training diverged in epoch {epoch} (a smaller learning rate may help)"
 
 
 def _row(x: Any) -> Any:
