@@ -35,15 +35,15 @@ def sub(x: Any, y: Any) -> Result:
 
 def mul(x: Any, y: Any) -> Result:
     """d(xy) = y dx + x dy"""
-    # A default holds a number without a cell of its own. In an operation as frequent as this one
-    # that leaves the garbage collector half as much to look through.
+    # A default holds a number without a cell of its own. In operations as frequent as this one and
+    # the next, that leaves the garbage collector half as much to look through.
     return x * y, lambda grad, x=x, y=y: (grad * y, grad * x)
 
 
 def div(x: Any, y: Any) -> Result:
     """d(x/y) = dx/y - (x/y) dy/y"""
     z = x / y
-    return z, lambda grad: (grad / y, -(grad * z / y))
+    return z, lambda grad, y=y, z=z: (grad / y, -(grad * z / y))
 
 
 def power(x: Any, n: Any) -> Result:
