@@ -138,12 +138,17 @@ def test_a_training_step(side_by_side):
     for other in (step.product_by_product(), step.one_dot_a_neuron()):
         assert other[0] == pytest.approx(loss, rel=1e-12)
         assert other[1] == pytest.approx(gradients, rel=1e-9, abs=1e-12)
+
+    def steps(one, n=4):
+        """A few steps in a row, as in training, so that each pays for the garbage it makes."""
+        return lambda: [one() for _ in range(n)]
+
     peers = {
-        "micrograd": step.micrograd,
-        "autodiff, product by product": step.product_by_product,
-        "autodiff, one dot a neuron": step.one_dot_a_neuron,
+        "micrograd": steps(step.micrograd),
+        "autodiff, product by product": steps(step.product_by_product),
+        "autodiff, one dot a neuron": steps(step.one_dot_a_neuron),
     }
-    side_by_side("training step, 2-16-16-1, batch 100", peers, 7)
+    side_by_side("training step, 2-16-16-1, batch 100", peers, 5, 4, "/step")
 
 
 # -- Memory and drawing -----------------------------------------------------------------------------
