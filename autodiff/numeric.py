@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .transforms import _flat, _map, _opened, _opened_one, _tree, grad, jvp
+from .transforms import as_tree, flat_tree, grad, jvp, map_tree, opened_argument, opened_arguments
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
@@ -46,29 +46,29 @@ def finite_difference(
         raise ValueError(f"finite_difference: found method {method!r}, expected one of {METHODS}")
     if h is not None and not 0 < h < math.inf:
         raise ValueError(f"finite_difference: found step h = {h!r}, expected h > 0, or None")
-    x = _opened_one(x, "finite_difference")
-    here = _tree(f(x), "f") if method in ("forward", "backward") else None
+    x = opened_argument(x, "finite_difference")
+    here = as_tree(f(x), "f") if method in ("forward", "backward") else None
     if not isinstance(x, list):
         return _difference(f, x, h, method, here)
 
     def along(i: int) -> Any:
         return _difference(lambda v: f([*x[:i], v, *x[i + 1 :]]), x[i], h, method, here)
 
-    return _map(lambda *row: list(row), *[along(i) for i in range(len(x))]) if x else []
+    return map_tree(lambda *row: list(row), *[along(i) for i in range(len(x))]) if x else []
 
 
 def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, here: Any) -> Any:
     """The difference quotient in one number; its shape is that of `here`, the result of f at x."""
     if method == "complex":
         step = h or 1e-20
-        return _map(lambda y: complex(y).imag / step, _tree(f(complex(x, step)), "f"))
+        return map_tree(lambda y: complex(y).imag / step, as_tree(f(complex(x, step)), "f"))
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     high = x if method == "backward" else x + step
     low = x if method == "forward" else x - step
-    above = here if method == "backward" else _tree(f(high), "f")
-    below = here if method == "forward" else _tree(f(low), "f")
+    above = here if method == "backward" else as_tree(f(high), "f")
+    below = here if method == "forward" else as_tree(f(low), "f")
     # high - low is what the step became in floating point; 2 * step would be a little off
-    return _map(lambda b, a: (b - a) / (high - low), above, below)
+    return map_tree(lambda b, a: (b - a) / (high - low), above, below)
 
 
 def check_gradients(f: Callable[..., Any], *args: Any) -> None:
@@ -92,11 +92,11 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     argument    forward    reverse    central
     x           3          3          6          <- wrong
     """
-    args = tuple(_opened(args, range(len(args)), "check_gradients")[0])
+    args = tuple(opened_arguments(args, range(len(args)), "check_gradients")[0])
     everything = tuple(range(len(args)))
-    reverse = _flat(list(grad(f, everything)(*args)))
+    reverse = flat_tree(list(grad(f, everything)(*args)))
     forward = [_along(f, args, *place) for place in _places(args)]
-    central = _flat([finite_difference(_alone(f, args, i), args[i]) for i in everything])
+    central = flat_tree([finite_difference(_alone(f, args, i), args[i]) for i in everything])
     scale = abs(float(f(*args)))
     rows, wrong = [], False
     for name, place, a, b, c in zip(_names(f, args), _places(args), forward, reverse, central):

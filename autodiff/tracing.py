@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .operators import Number, Rule
-from .transforms import _check_dependence, _flat, _map, _opened, _tree
+from .transforms import as_tree, check_dependence, flat_tree, map_tree, opened_arguments
 from .value import Value
 
 # -- The backward pass, one node at a time ------------------------------------------------------
@@ -128,14 +128,14 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     """
     if mode not in ("forward", "reverse"):
         raise ValueError(f"trace: found mode {mode!r}, expected 'forward' or 'reverse'")
-    arguments = _map(Value, _opened(args, range(len(args)), "trace")[0])
-    inputs, names = _flat(arguments), _input_names(f, arguments)
+    arguments = map_tree(Value, opened_arguments(args, range(len(args)), "trace")[0])
+    inputs, names = flat_tree(arguments), _input_names(f, arguments)
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
         raise ValueError(f"trace: found wrt = {wrt!r}, expected one of {names} or an index of it")
-    output = _tree(f(*arguments), "trace")
+    output = as_tree(f(*arguments), "trace")
     if isinstance(output, list):
         raise TypeError(f"trace: f returned {len(output)} numbers, expected one; trace each alone")
-    _check_dependence(output, "trace")
+    check_dependence(output, "trace")
 
     results = _by_depth(output)
     variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}

@@ -8,6 +8,7 @@ a derivative inside another treats the other's variables as constants.
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from . import functions, graph
@@ -59,16 +60,16 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "grad")
 
     def value_and_gradient(*args: Any) -> Any:
-        inputs, chosen = _opened(args, argnums, "grad")
+        inputs, chosen = opened_arguments(args, argnums, "grad")
         level = next(_levels)
-        variables = [_map(lambda x: leaf(x, level), inputs[i]) for i in chosen]
+        variables = [map_tree(lambda x: leaf(x, level), inputs[i]) for i in chosen]
         output = f(*_replaced(inputs, chosen, variables))
-        if isinstance(_tree(output, "grad"), list):
+        if isinstance(as_tree(output, "grad"), list):
             raise TypeError(
                 f"grad: f returned {shortened(output)} of type {type(output).__name__}, expected "
                 "one number; use jacrev or jacfwd for several results, or add them up"
             )
-        _check_dependence(output, "grad")
+        check_dependence(output, "grad")
         gradients = _gradients(output, variables, level)
         value, gradients = _lifted((_data(output, level), gradients), inputs, chosen)
         return value, gradients[0] if isinstance(argnums, int) else tuple(gradients)
@@ -89,20 +90,20 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...
     ([6.0, 5.0], ([13.0, 12.0],))
     """
     _check_function(f, "vjp")
-    args, chosen = _opened(primals, range(len(primals)), "vjp")
+    args, chosen = opened_arguments(primals, range(len(primals)), "vjp")
     level = next(_levels)
-    variables = [_map(lambda x: leaf(x, level), x) for x in args]
-    output = _tree(f(*variables), "vjp")
-    _check_dependence(output, "vjp")
+    variables = [map_tree(lambda x: leaf(x, level), x) for x in args]
+    output = as_tree(f(*variables), "vjp")
+    check_dependence(output, "vjp")
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
-        cotangent = _tree(cotangent, "vjp: the cotangent")
+        cotangent = as_tree(cotangent, "vjp: the cotangent")
         _check_shapes("the cotangent", cotangent, "the value", output)
-        weighted = functions.dot(_flat(output), _flat(cotangent))
+        weighted = functions.dot(flat_tree(output), flat_tree(cotangent))
         gradients = _gradients(weighted, variables, level)
         return tuple(_lifted(gradients, args, chosen, cotangent))
 
-    return _lifted(_map(lambda y: _data(y, level), output), args, chosen), pullback
+    return _lifted(map_tree(lambda y: _data(y, level), output), args, chosen), pullback
 
 
 def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
@@ -118,12 +119,13 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "jacrev")
 
     def jacobian(*args: Any) -> Any:
-        inputs, chosen = _opened(args, argnums, "jacrev")
+        inputs, chosen = opened_arguments(args, argnums, "jacrev")
         level = next(_levels)
-        variables = [_map(lambda x: leaf(x, level), inputs[i]) for i in chosen]
-        output = _tree(f(*_replaced(inputs, chosen, variables)), "jacrev")
-        _check_dependence(output, "jacrev")
-        jacobians = [_map(lambda y, v=v: _gradients(y, [v], level)[0], output) for v in variables]
+        variables = [map_tree(lambda x: leaf(x, level), inputs[i]) for i in chosen]
+        output = as_tree(f(*_replaced(inputs, chosen, variables)), "jacrev")
+        check_dependence(output, "jacrev")
+        rows = map_tree(lambda y: tuple(_gradients(y, variables, level)), output)
+        jacobians = [map_tree(itemgetter(k), rows) for k in range(len(variables))]
         jacobians = _lifted(jacobians, inputs, chosen)
         return jacobians[0] if isinstance(argnums, int) else tuple(jacobians)
 
@@ -151,15 +153,15 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
                 f"jvp: found {name} of type {type(given).__name__}, expected a tuple with an "
                 f"entry for each argument of f: ({shortened(given)},)"
             )
-    args, chosen = _opened(primals, range(len(primals)), "jvp")
-    directions = [_opened_one(t, "jvp: a tangent") for t in tangents]
+    args, chosen = opened_arguments(primals, range(len(primals)), "jvp")
+    directions = [opened_argument(t, "jvp: a tangent") for t in tangents]
     _check_shapes("the tangents", directions, "the primals", args)
     level = next(_levels)
-    variables = [_map(lambda x, t: dual(x, t, level), x, t) for x, t in zip(args, directions)]
-    output = _tree(f(*variables), "jvp")
-    _check_dependence(output, "jvp")
-    value = _map(lambda y: y.primal if _at(y, level) else _data(y, level), output)
-    tangent = _map(lambda y: y.tangent if _at(y, level) else 0.0, output)
+    variables = [map_tree(lambda x, t: dual(x, t, level), x, t) for x, t in zip(args, directions)]
+    output = as_tree(f(*variables), "jvp")
+    check_dependence(output, "jvp")
+    value = map_tree(lambda y: y.primal if _at(y, level) else _data(y, level), output)
+    tangent = map_tree(lambda y: y.tangent if _at(y, level) else 0.0, output)
     return (
         _lifted(value, args, chosen, directions),
         _lifted(tangent, args, chosen, directions),
@@ -177,7 +179,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     _check_function(f, "jacfwd")
 
     def jacobian(*args: Any) -> Any:
-        inputs, chosen = _opened(args, argnums, "jacfwd")
+        inputs, chosen = opened_arguments(args, argnums, "jacfwd")
 
         def column(i: int, direction: Any) -> Any:
             return jvp(lambda x: f(*_replaced(inputs, [i], [x])), (inputs[i],), (direction,))[1]
@@ -188,7 +190,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
                 n = len(inputs[i])
                 basis = [[1.0 if k == j else 0.0 for k in range(n)] for j in range(n)]
                 columns = [column(i, direction) for direction in basis]
-                jacobians.append(_map(lambda *row: list(row), *columns) if columns else [])
+                jacobians.append(map_tree(lambda *row: list(row), *columns) if columns else [])
             else:
                 jacobians.append(column(i, 1.0))
         return jacobians[0] if isinstance(argnums, int) else tuple(jacobians)
@@ -225,18 +227,19 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
 # -- Arguments and results ----------------------------------------------------------------------
 
 
-def _opened(args: Sequence[Any], argnums: Any, name: str) -> tuple[list[Any], list[int]]:
+def opened_arguments(args: Sequence[Any], argnums: Any, name: str) -> tuple[list[Any], list[int]]:
     """The arguments, those to differentiate with their numbers as floats, and their indices."""
     opened = list(args)
     chosen = [argnums] if isinstance(argnums, int) else list(argnums)
     for i in chosen:
         if not -len(args) <= i < len(args):
             raise ValueError(f"{name}: found argnums {i}, but {len(args)} positional arguments")
-        opened[i] = _opened_one(args[i], name)
+        opened[i] = opened_argument(args[i], name)
     return opened, [i % len(args) for i in chosen]
 
 
-def _opened_one(x: Any, name: str) -> Any:
+def opened_argument(x: Any, name: str) -> Any:
+    """A number, as a float, or a flat sequence of them, as a list; numbers of other kinds stay."""
     if isinstance(x, (str, bytes, dict)) or not isinstance(x, Iterable):
         return x if isinstance(x, Number) else as_float(x, name)
     return [v if isinstance(v, Number) else as_float(v, f"{name}: a flat sequence") for v in x]
@@ -249,24 +252,24 @@ def _replaced(args: Sequence[Any], chosen: Sequence[int], variables: Sequence[An
     return replaced
 
 
-def _tree(output: Any, name: str) -> Any:
+def as_tree(output: Any, name: str) -> Any:
     """What a function returned: a number, or a list of such, nested as it was."""
     if isinstance(output, Iterable) and not isinstance(output, (str, bytes, dict)):
-        return [_tree(y, name) for y in output]
+        return [as_tree(y, name) for y in output]
     if isinstance(output, (Number, complex)):  # complex comes from a complex step
         return output
     return as_float(output, f"{name}: the result of f")
 
 
-def _map(function: Callable[..., Any], *trees: Any) -> Any:
+def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
     """The function applied to the numbers of trees of one shape."""
     if isinstance(trees[0], list):
-        return [_map(function, *branches) for branches in zip(*trees)]
+        return [map_tree(function, *branches) for branches in zip(*trees)]
     return function(*trees)
 
 
-def _flat(tree: Any) -> list[Any]:
-    return [x for branch in tree for x in _flat(branch)] if isinstance(tree, list) else [tree]
+def flat_tree(tree: Any) -> list[Any]:
+    return [x for branch in tree for x in flat_tree(branch)] if isinstance(tree, list) else [tree]
 
 
 def _shape(tree: Any) -> Any:
@@ -288,8 +291,9 @@ def _check_function(f: Any, name: str) -> None:
         )
 
 
-def _check_dependence(output: Any, name: str) -> None:
-    found = _flat(output)
+def check_dependence(output: Any, name: str) -> None:
+    """A TypeError if no number in the output depends on anything."""
+    found = flat_tree(output)
     if found and not any(isinstance(y, Number) for y in found):
         raise TypeError(
             f"{name}: f returned {shortened(output)}, plain numbers that do not depend on its "
@@ -309,7 +313,7 @@ def _data(y: Any, level: int) -> Any:
 def _gradients(output: Any, variables: list[Any], level: int) -> list[Any]:
     """The adjoints of variables; 0.0 for those that the output does not depend on."""
     adjoint = graph.adjoints(output) if _at(output, level) else {}
-    return [_map(lambda x: adjoint.get(x, 0.0), variable) for variable in variables]
+    return [map_tree(lambda x: adjoint.get(x, 0.0), variable) for variable in variables]
 
 
 def _lifted(result: Any, args: Sequence[Any], chosen: Iterable[int], *others: Any) -> Any:
@@ -317,7 +321,7 @@ def _lifted(result: Any, args: Sequence[Any], chosen: Iterable[int], *others: An
 
     So the derivative of 2x, which is the plain number 2.0, can be differentiated again.
     """
-    lead = functions.leader(_flat([[args[i] for i in chosen], *others]))
+    lead = functions.leader(flat_tree([[args[i] for i in chosen], *others]))
     if lead is None:
         return result
 
@@ -327,8 +331,8 @@ def _lifted(result: Any, args: Sequence[Any], chosen: Iterable[int], *others: An
         return leaf(y, lead._level) if isinstance(lead, Value) else dual(y, 0.0, lead._level)
 
     if isinstance(result, tuple):
-        return tuple(_map(lift, part) for part in result)
-    return _map(lift, result)
+        return tuple(map_tree(lift, part) for part in result)
+    return map_tree(lift, result)
 
 
 def _renamed(derivative: Function, f: Function) -> Function:

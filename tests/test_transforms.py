@@ -238,6 +238,15 @@ def test_the_number_of_passes(n):
     assert f.calls == 1
 
 
+def test_jacrev_makes_one_backward_pass_for_each_result(monkeypatch):
+    runs = []
+    original = autodiff.graph.adjoints
+    monkeypatch.setattr(autodiff.graph, "adjoints", lambda *a: runs.append(1) or original(*a))
+    found = jacrev(lambda x, w: [x * w[0], x + w[1], w[0] * w[1]], argnums=(0, 1))(2.0, [3.0, 4.0])
+    assert found == ([3.0, 1.0, 0.0], [[2.0, 0.0], [0.0, 1.0], [4.0, 3.0]])
+    assert len(runs) == 3
+
+
 def test_the_cost_of_a_hessian_vector_product_does_not_grow_with_the_inputs(monkeypatch):
     runs = []
     original = autodiff.graph.adjoints
