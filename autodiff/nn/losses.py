@@ -1,4 +1,7 @@
-"""Losses: one number that says how far a prediction is from its target. All are stable."""
+"""Losses: one number that says how far a prediction is from its target.
+
+Those from logits do not overflow, however large the logits are.
+"""
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
