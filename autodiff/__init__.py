@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import nn as nn
 from . import optim as optim
 from .dual import Dual
+from .expression import Expression
 from .functions import abs as abs
 from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
 from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, softplus, sqrt
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients",
-    "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp",
-    "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation",
-    "power", "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps",
-    "tan", "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
+    "Dual", "Expression", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan",
+    "check_gradients", "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad",
+    "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum",
+    "minimum", "operation", "power", "prod", "relu", "sigmoid", "sin", "sinh", "softplus",
+    "sources", "sqrt", "steps", "tan", "tanh", "topological_order", "trace", "value_and_grad",
+    "vjp", "where",
 ]  # fmt: skip
 
 

@@ -311,9 +311,14 @@ def erf(x: Any) -> Any:
     >>> erf(0.0)
     0.0
     """
-    import numpy
+    xp = _xp(x)
+    if hasattr(xp, "erf"):
+        return xp.erf(x)
+    if xp.__name__ == "jax.numpy":
+        from jax.scipy.special import erf
 
-    return numpy.vectorize(math.erf, otypes=[float])(x)
+        return erf(x)
+    return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)  # numpy has none
 
 
 @_unary(_sigmoid_of_float, lambda x: 1 / (1 + cmath.exp(-x)))
@@ -346,7 +351,7 @@ def softplus(x: Any) -> Any:
     (0.693147, 1000.0)
     """
     xp = _xp(x)
-    return xp.maximum(x, 0.0) + xp.log1p(xp.exp(-xp.abs(x)))
+    return xp.where(x < 0, 0.0, x) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
 @_unary(builtins.abs, lambda x: -x if x.real < 0 else x)
@@ -506,7 +511,7 @@ def hypot(*xs: Any) -> Any:
         return kind._call("hypot", *xs)
     numbers = _plain("hypot", xs)
     if any(map(is_array, numbers)):
-        return _xp(*numbers).sqrt(builtins.sum(x * x for x in numbers))
+        return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
     if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
         return cmath.sqrt(builtins.sum(x * x for x in numbers))
     return math.hypot(*numbers)

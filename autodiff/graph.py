@@ -36,6 +36,20 @@ def sources(root: Any) -> list[Any]:
     return [node for node in topological_order(root) if not node.parents]
 
 
+def by_depth(root: Any) -> list[Any]:
+    """All nodes that root depends on, level by level: first the leaves, then what needs just them.
+
+    >>> from autodiff import Value
+    >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
+    >>> [node.label or node.op for node in by_depth(a * (a + b) - b / a)]
+    ['a', 'b', '+', '/', '*', '-']
+    """
+    depth: dict[Any, int] = {}
+    for node in topological_order(root):
+        depth[node] = 1 + max((depth[parent] for parent in node.parents), default=-1)
+    return sorted(depth, key=depth.__getitem__)
+
+
 def _depth_first(root: Any, tracked_only: bool) -> dict[Any, Any]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 

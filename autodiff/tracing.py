@@ -137,14 +137,14 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
         raise TypeError(f"trace: f returned {len(output)} numbers, expected one; trace each alone")
     check_dependence(output, "trace")
 
-    results = _by_depth(output)
+    results = [node for node in graph.by_depth(output) if node.parents]
     variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
     variables |= {node: f"v{_subscript(i)}" for i, node in enumerate(results, start=1)}
     formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
         texts = [_Text(p.data, variables[p]) if p in variables else p.data for p in node.parents]
-        result, backward = node._rule(*texts)  # type: ignore[misc]
+        result, backward = node._rule(*texts)
         formulas[node] = str(result)
         result.rename(variables[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
         partials[node] = [
@@ -185,14 +185,6 @@ def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
             terms[p].append(_product(_marked(variables[node], BAR), partial, False))
             values[p] += values[node] * _value(partial)
     return {x: (_sum(terms[x]), values[x]) for x in variables}
-
-
-def _by_depth(output: Value) -> list[Value]:
-    """The results in a graph, level by level: first those that need nothing but leaves."""
-    depth: dict[Value, int] = {}
-    for node in graph.topological_order(output):
-        depth[node] = 1 + max((depth[p] for p in node.parents), default=-1)
-    return sorted((node for node in depth if node.parents), key=lambda node: depth[node])
 
 
 def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:

@@ -1,0 +1,195 @@
+"""`Expression`: a graph used again, with other numbers, for some of its leaves, or compiled."""
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+from . import graph
+from .functions import as_float, described, shortened
+from .operators import explain_operation
+from .program import Program, scalar_program
+from .value import Value
+
+
+class Expression:
+    """The operator graph of an output.
+
+    `sink` is the output, `sources` are the leaves it is computed from, constants among them, in
+    topological order. TypeError if output is no Value.
+
+    >>> x, y = Value(2.0, label="x"), Value(5.0, label="y")
+    >>> expression = Expression(x * y + x)
+    >>> [leaf.label for leaf in expression.sources], expression.sink.data
+    (['x', 'y'], 12.0)
+    """
+
+    def __init__(self, output: Value) -> None:
+        if not isinstance(output, Value):
+            raise TypeError(
+                f"Expression: found {shortened(output)} of type {type(output).__name__}, expected "
+                "a Value, such as a loss"
+            )
+        self.sink = output
+        self._nodes = graph.topological_order(output)
+        self.sources = [node for node in self._nodes if not node.parents]
+
+    def propagate(self, values: Mapping[Value, Any] | None = None) -> Any:
+        """Set sources to new numbers, compute every node again in place, return the output's data.
+
+        `values` holds a number for each source that changes. The operations are those that were
+        recorded, whatever a comparison of the new numbers would choose. `grad` stays as it was.
+
+        ValueError for a node that is no source of this expression; TypeError for what is no
+        number; the errors of the operations for numbers outside their domain. Then nothing has
+        been changed.
+
+        >>> x, y = Value(2.0), Value(5.0)
+        >>> expression = Expression(x * y + x)
+        >>> expression.propagate({x: 3.0})
+        18.0
+        """
+        given = {} if values is None else values
+        if not isinstance(given, Mapping):
+            raise TypeError(
+                f"propagate: found a {type(given).__name__}, expected a dict from sources to "
+                "numbers: {x: 3.0}"
+            )
+        self._check_sources(given, "propagate")
+        fresh = {x: as_float(number, "propagate") for x, number in given.items()}
+        before = [(node, node.data, node._backward) for node in self._nodes]
+        node: Any = self.sink
+        try:
+            for x, number in fresh.items():
+                x.data = number
+            for node in self._nodes:
+                if node.parents:
+                    node.data, node._backward = node._rule(*[p.data for p in node.parents])
+        except BaseException as error:
+            if isinstance(error, (ValueError, ZeroDivisionError, OverflowError)):
+                error = explain_operation(error, node._rule, node.parents)
+            for node, data, backward in before:
+                node.data, node._backward = data, backward
+            raise error from None
+        return self.sink.data
+
+    def backpropagate(self, wrt: Iterable[Any] | None = None) -> dict[Value, Any]:
+        """The derivative of the output with respect to leaves, as a dict from leaf to number.
+
+        `wrt` holds sources, or Vectors and Matrices of them; None stands for all that require a
+        gradient. Only what lies between these and the output is walked: to train the last layer
+        of a network costs the last layer. `grad` stays as it was.
+
+        ValueError for a node that is no source of this expression, or one that requires no
+        gradient; TypeError for what is no Value.
+
+        >>> x, y = Value(2.0), Value(5.0)
+        >>> adjoint = Expression(x * y + x).backpropagate([x])
+        >>> adjoint[x], y in adjoint
+        (6.0, False)
+        """
+        if wrt is None:
+            leaves = [x for x in self.sources if x.requires_grad]
+        else:
+            leaves = _leaves(wrt, "backpropagate, wrt")
+            self._check_sources(leaves, "backpropagate")
+        adjoints = graph.adjoints(self.sink, leaves)
+        return {x: adjoints[x] for x in leaves}
+
+    def compile(self, inputs: Iterable[Any], wrt: Iterable[Any], xp: ModuleType = math) -> Program:
+        """The value and the derivatives as a program of their own: straight-line Python.
+
+        `inputs` and `wrt` hold leaves, or Vectors and Matrices of them. The arguments of the
+        program are the numbers of `inputs`, then those of `wrt` that are not among them; it
+        returns (value, gradients), a gradient for each number of `wrt`, in order. Every other
+        leaf is a constant in it, with the data that it has now. An input that the output does not
+        depend on has gradient 0.0.
+
+        With `xp` math it runs on floats, and needs nothing but Python; with numpy, jax.numpy or
+        torch on arrays as well, entry by entry, so that each argument may be a batch.
+
+        What is compiled is the graph that was recorded. A choice that Python made on the way, as
+        in `x if x > 0 else -x`, is fixed in it; `where`, `maximum`, `abs` and `relu` choose anew.
+
+        ValueError for a node that is no leaf, a leaf twice in `inputs`, and one in `wrt` that
+        requires no gradient; TypeError for what is no Value, and an `xp` that is no library.
+
+        >>> x1, x2 = Value(2.0), Value(5.0)
+        >>> y = x1.log() + x1 * x2 - x2.sin()
+        >>> program = Expression(y).compile([x1, x2], wrt=[x1, x2])
+        >>> program(2.0, 5.0)
+        (11.652071455223084, (5.5, 1.7163378145367738))
+        >>> print(program.source)
+        import math
+        <BLANKLINE>
+        <BLANKLINE>
+        def program(x1, x2):
+            v1 = math.log(x1)
+            v2 = x1 * x2
+            v3 = math.sin(x2)
+            v4 = v1 + v2
+            v5 = v4 - v3
+            # from the output back to the inputs
+            x2_bar = x1 - math.cos(x2)
+            x1_bar = x2 + 1.0 / x1
+            return v5, (x1_bar, x2_bar)
+        <BLANKLINE>
+        """
+        given = _leaves(inputs, "compile, inputs")
+        wanted = _leaves(wrt, "compile, wrt")
+        if len(set(given)) < len(given):
+            twice = next(x for i, x in enumerate(given) if x in given[:i])
+            raise ValueError(f"compile: found {described(twice)} twice in inputs, expected once")
+        for x in wanted:
+            if not x.requires_grad:
+                raise ValueError(
+                    f"compile: found a constant, {described(x)}, in wrt, expected leaves that "
+                    "require a gradient; set requires_grad = True before computing with them"
+                )
+        known = isinstance(xp, ModuleType) and sys.modules.get(xp.__name__) is xp
+        if not known or not hasattr(xp, "log1p"):
+            raise TypeError(
+                f"compile: found xp = {shortened(xp)}, expected the module math, or that of an "
+                "array library: numpy, jax.numpy, torch"
+            )
+        return scalar_program(self.sink, given, wanted, xp)
+
+    def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
+        known = set(self.sources)
+        for node in nodes:
+            if not isinstance(node, Value):
+                raise TypeError(
+                    f"{where}: found {shortened(node)} of type {type(node).__name__}, expected a "
+                    "source, a leaf Value"
+                )
+            if node not in known:
+                what = f"the result of an operation ({node.op})" if node.parents else "a leaf"
+                raise ValueError(
+                    f"{where}: found {described(node)}, {what}, that is no source of this "
+                    "expression; its .sources are the leaves that it was computed from"
+                )
+
+    def __repr__(self) -> str:
+        return f"Expression({len(self.sources)} sources, {len(self._nodes)} nodes)"
+
+
+def _leaves(items: Any, where: str) -> list[Value]:
+    """The leaves in a sequence of Values, Vectors, Matrices and sequences of them, in order."""
+    if isinstance(items, (Value, str)) or not isinstance(items, Iterable):
+        raise TypeError(
+            f"{where}: found {shortened(items)} of type {type(items).__name__}, expected a "
+            "sequence of leaves: [x, y]"
+        )
+    leaves: list[Value] = []
+    for item in items:
+        if isinstance(item, Value):
+            if item.parents:
+                raise ValueError(
+                    f"{where}: found {described(item)}, the result of an operation ({item.op}), "
+                    "expected leaves"
+                )
+            leaves.append(item)
+        else:
+            leaves += _leaves(item, where)
+    return leaves

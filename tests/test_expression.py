@@ -1,0 +1,501 @@
+"""The operator graph: propagate, backpropagate to a subset, compile."""
+
+import copy
+import math
+import pickle
+import sys
+import traceback
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_graphs import OPERATIONS, graphs, numbers
+
+import autodiff as ad
+from autodiff import Expression, Matrix, Value, Vector, nn, operation
+from autodiff.graph import topological_order
+
+
+def example():
+    """y = ln x1 + x1 x2 - sin x2 at (2, 5), with dy/dx1 = 1/x1 + x2 and dy/dx2 = x1 - cos x2."""
+    x1, x2 = Value(2.0, label="x1"), Value(5.0, label="x2")
+    return x1, x2, ad.log(x1) + x1 * x2 - ad.sin(x2)
+
+
+def derivatives(x1, x2):
+    return 1 / x1 + x2, x1 - math.cos(x2)
+
+
+def values(leaves):
+    return [x.data for x in leaves]
+
+
+# -- Sources and sink -----------------------------------------------------------------------------
+
+
+def test_sources_are_the_leaves_in_topological_order():
+    x1, x2, y = example()
+    expression = Expression(2.0 * y)
+    assert expression.sink.op == "*"
+    assert values(expression.sources) == [2.0, 2.0, 5.0]
+    assert expression.sources[1:] == [x1, x2]
+    assert Expression(x1).sources == [x1]
+    assert repr(Expression(y)) == "Expression(2 sources, 7 nodes)"
+
+
+@pytest.mark.parametrize("wrong", [3.0, None, Vector([1.0]), "y"])
+def test_an_output_that_is_no_value(wrong):
+    with pytest.raises(TypeError, match=r"Expression: found .*, expected a Value, such as a loss"):
+        Expression(wrong)
+
+
+# -- propagate ------------------------------------------------------------------------------------
+
+
+def test_propagate_computes_every_node_again_in_place():
+    x1, x2, y = example()
+    expression = Expression(y)
+    nodes = topological_order(y)
+    assert expression.propagate({x1: 3, x2: 1.0}) == math.log(3.0) + 3.0 - math.sin(1.0) == y.data
+    assert topological_order(y) == nodes
+    assert (x1.data, x2.data) == (3.0, 1.0)
+    y.backward()
+    assert (x1.grad, x2.grad) == pytest.approx(derivatives(3.0, 1.0), rel=1e-15)
+
+
+def test_propagate_without_values_takes_what_the_leaves_hold():
+    x1, _, y = example()
+    x1.data = 4.0
+    assert Expression(y).propagate() == math.log(4.0) + 20.0 - math.sin(5.0)
+
+
+def test_propagate_keeps_gradients_and_labels():
+    x1, x2, y = example()
+    y.label = "y"
+    y.backward()
+    before = x1.grad, x2.grad, y.grad, y.label
+    Expression(y).propagate({x1: 1.0})
+    assert (x1.grad, x2.grad, y.grad, y.label) == before
+
+
+@given(graphs(), st.lists(numbers, min_size=3, max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_propagating_there_and_back_changes_nothing(graph, others):
+    leaves, y = graph
+    expression = Expression(y)
+    before = values(topological_order(y))
+    start = values(leaves)
+    expression = Expression(ad.sum([y, *leaves]))
+    expression.propagate(dict(zip(leaves, others)))
+    assert values(leaves) == others
+    expression.propagate(dict(zip(leaves, start)))
+    assert values(topological_order(y)) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"x2": "5"}, TypeError, r"propagate: found '5' of type str, expected one real number"),
+        ({"x1": None}, TypeError, "propagate: found None"),
+        ({"x2": 1.0, "x1": -1.0}, ValueError, r"log: x = -1.0 \('x1'\) is outside the domain"),
+        ({"x1": 1.0, "x2": math.inf}, ValueError, r"sin: x = inf \('x2'\) is outside"),
+        ({"x1": 3.0, "other": 1.0}, ValueError, r"propagate: found 7.0 \('other'\), a leaf, that"),
+        ({"y": 1.0}, ValueError, r"found .*, the result of an operation \(-\), that is no source"),
+    ],
+)
+def test_propagate_changes_nothing_on_bad_values(given, kind, message):
+    x1, x2, y = example()
+    named = {"x1": x1, "x2": x2, "y": y, "other": Value(7.0, label="other")}
+    expression = Expression(y)
+    before = [(n.data, n._backward) for n in topological_order(y)]
+    with pytest.raises(kind, match=message):
+        expression.propagate({named[name]: number for name, number in given.items()})
+    assert [(n.data, n._backward) for n in topological_order(y)] == before
+
+
+def test_propagate_takes_a_dict():
+    _, _, y = example()
+    with pytest.raises(TypeError, match=r"found a list, expected a dict from sources to numbers"):
+        Expression(y).propagate([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"propagate: found 'x1' of type str, expected a source"):
+        Expression(y).propagate({"x1": 1.0})
+
+
+# -- backpropagate --------------------------------------------------------------------------------
+
+
+def test_backpropagate_returns_adjoints_and_leaves_grad_alone():
+    x1, x2, y = example()
+    x1.grad = 7.0
+    found = Expression(y).backpropagate()
+    assert found == pytest.approx(dict(zip((x1, x2), derivatives(2.0, 5.0))), rel=1e-15)
+    assert Expression(y).backpropagate([x2]) == {x2: found[x2]}
+    assert (x1.grad, x2.grad, y.grad) == (7.0, 0.0, 0.0)
+
+
+def test_backpropagate_to_the_output_itself():
+    x = Value(3.0)
+    assert Expression(x).backpropagate([x]) == {x: 1.0}
+
+
+def test_constants_are_not_asked_for():
+    x = Value(3.0)
+    assert Expression(2.0 * x).backpropagate() == {x: 2.0}
+
+
+def test_only_what_leads_to_the_chosen_leaves_is_walked():
+    first, last = nn.Linear(3, 4, activation=ad.tanh, seed=0), nn.Linear(4, 2, seed=1)
+    loss = nn.cross_entropy(last(first(Vector([1.0, 2.0, 3.0]))), 0)
+    everything = Expression(loss).backpropagate()
+    walked = []
+    for node in topological_order(loss):
+        closure = node._backward
+        node._backward = lambda g, node=node, closure=closure: walked.append(node) or closure(g)
+    found = Expression(loss).backpropagate([last.weight, last.bias])
+    assert found == {p: everything[p] for p in last.parameters()}
+    # the loss: logsumexp and -; the last layer: a dot and a + for each of two neurons
+    assert sorted(node.op for node in walked) == ["+", "+", "-", "dot", "dot", "logsumexp"]
+
+
+@pytest.mark.parametrize(
+    ("wrt", "kind", "message"),
+    [
+        (lambda x, y: [Value(7.0)], ValueError, "found 7.0, a leaf, that is no source of this"),
+        (lambda x, y: [y], ValueError, r"found 6.0, the result of an operation \(\*\), expected"),
+        (lambda x, y: [3.0], TypeError, r"backpropagate, wrt: found 3.0 of type float, expected"),
+        (lambda x, y: x, TypeError, r"found Value\(.*, expected a sequence of leaves: \[x, y\]"),
+        (lambda x, y: y.parents[:1], ValueError, "found a constant, 2.0, expected nodes that"),
+        (lambda x, y: ["x"], TypeError, "found 'x' of type str, expected a sequence of leaves"),
+    ],
+)
+def test_what_backpropagate_refuses(wrt, kind, message):
+    x = Value(3.0)
+    y = 2.0 * x
+    with pytest.raises(kind, match=message):
+        Expression(y).backpropagate(wrt(x, y))
+    assert (x.grad, y.grad) == (0.0, 0.0)
+
+
+# -- compile --------------------------------------------------------------------------------------
+
+SOURCE = """\
+import math
+
+
+def program(x1, x2):
+    # x1 = rate
+    v1 = math.log(x1)
+    v2 = x1 * x2
+    v3 = math.sin(x2)
+    v4 = v1 + v2
+    v5 = v4 - v3
+    # from the output back to the inputs
+    x2_bar = x1 - math.cos(x2)
+    x1_bar = x2 + 1.0 / x1
+    return v5, (x1_bar, x2_bar)
+"""
+
+
+def compiled(y, inputs, wrt=None, **arguments):
+    return Expression(y).compile(inputs, wrt=inputs if wrt is None else wrt, **arguments)
+
+
+def test_the_source_is_what_a_person_would_write():
+    x1, x2, y = example()
+    x1.label = "rate"
+    x2.label = "not an identifier"
+    assert compiled(y, [x1, x2]).source == SOURCE
+
+
+def test_the_table_of_random_graphs_has_every_operation():
+    used = set()
+    for apply in OPERATIONS:
+        node = apply(Value(0.5), Value(0.7), Value(0.9))
+        used |= {n._rule for n in topological_order(node) if n._rule}
+    rules = {
+        rule for name, rule in vars(ad.ops).items() if getattr(rule, "__module__", "") == "autodiff.ops"
+    } - {ad.ops._to_both}  # fmt: skip
+    assert rules <= used
+    assert len(used - rules) == 1  # cube, one of the user's own
+
+
+def tolerance(nodes, adjoints):
+    """1e-14 of what rounding is measured by: the largest number on the way."""
+    return 1e-14 * max(1.0, *map(abs, values(nodes)), *map(abs, adjoints))
+
+
+@given(graphs())
+@settings(max_examples=300, deadline=None)
+def test_compiled_is_eager(graph):
+    leaves, y = graph
+    adjoints = ad.adjoints(y)
+    value, gradients = compiled(y, leaves)(*values(leaves))
+    allowed = tolerance(topological_order(y), adjoints.values())
+    assert value == pytest.approx(y.data, rel=1e-14, abs=allowed)
+    expected = [adjoints.get(x, 0.0) for x in leaves]
+    assert gradients == pytest.approx(expected, rel=1e-14, abs=allowed)
+
+
+@given(graphs(), st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=2, max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_compiled_on_arrays_is_eager_point_by_point(graph, points):
+    leaves, y = graph
+    expression = Expression(ad.sum([y, *leaves]))
+    program = compiled(y, leaves, xp=np)
+    value, gradients = program(*np.array(points).T)
+    for i, point in enumerate(points):
+        expression.propagate(dict(zip(leaves, point)))
+        adjoints = ad.adjoints(y)
+        allowed = tolerance(topological_order(y), adjoints.values())
+        found = np.broadcast_to(value, len(points))[i]
+        assert found == pytest.approx(y.data, rel=1e-14, abs=allowed)
+        for x, gradient in zip(leaves, gradients):
+            found = np.broadcast_to(gradient, len(points))[i]
+            assert found == pytest.approx(adjoints.get(x, 0.0), rel=1e-14, abs=allowed)
+
+
+def test_a_diamond():
+    x = Value(3.0)
+    a, b = x * 2.0, x * x
+    assert compiled(a * b, [x])(3.0) == (54.0, (54.0,))  # 2 x³ and 6 x²
+
+
+def test_repeated_parents():
+    x = Value(3.0)
+    assert compiled(x * x, [x])(5.0) == (25.0, (10.0,))
+    assert compiled(ad.dot([x, x], [x, x]), [x])(5.0) == (50.0, (20.0,))
+
+
+def test_an_input_that_does_not_matter_has_gradient_zero():
+    x, z = Value(3.0), Value(4.0)
+    assert compiled(x * 2.0, [x, z])(5.0, 1.0) == (10.0, (2.0, 0.0))
+
+
+def test_an_output_that_is_a_leaf():
+    x, z = Value(3.0), Value(4.0)
+    assert compiled(x, [x, z])(5.0, 6.0) == (5.0, (1.0, 0.0))
+    assert compiled(x, [z])(6.0) == (3.0, (0.0,))
+
+
+def test_an_output_of_constants_alone():
+    x, c = Value(3.0), Value(2.0)
+    c.requires_grad = False
+    assert compiled(c * 2.0, [x])(1.0) == (4.0, (0.0,))
+
+
+def test_arguments_are_the_inputs_and_then_what_else_is_wrt():
+    x, w, b = Value(2.0), Value(3.0), Value(1.0)
+    program = compiled(w * x + b, [x], wrt=[b, w])
+    assert program(5.0, 10.0, 7.0) == (45.0, (1.0, 5.0))  # x = 5, b = 10, w = 7
+    program = compiled(w * x + b, [x], wrt=[w, x])  # b is a constant, 1
+    assert program(5.0, 7.0) == (36.0, (5.0, 7.0))
+
+
+def test_data_changed_later_does_not_change_a_program():
+    x, w = Value(2.0), Value(3.0)
+    program = compiled(w * x, [x])
+    w.data = 100.0
+    assert program(2.0) == (6.0, (3.0,))
+
+
+def test_an_input_that_needs_no_gradient():
+    x, n = Value(-2.0), Value(3.0)
+    n.requires_grad = False
+    program = compiled(x**n, [x, n], wrt=[x])
+    assert program(-2.0, 3.0) == (-8.0, (12.0,))
+    assert program(2.0, 0.0) == (1.0, (0.0,))
+
+
+def test_vectors_and_matrices_stand_for_their_numbers():
+    a, v = Matrix([[1.0, 2.0], [3.0, 4.0]]), Vector([5.0, 6.0])
+    program = compiled((a @ v).sum(), [v], wrt=[a])
+    value, gradients = program(5.0, 6.0, 1.0, 2.0, 3.0, 4.0)
+    assert (value, gradients) == (56.0, (5.0, 6.0, 5.0, 6.0))
+
+
+def test_ones_and_zeros_and_what_nobody_asked_for_are_gone():
+    x, w = Value(2.0), Value(3.0)
+    y = 1.0 * (w * x) / 1.0 + 0.0 - 0.0 - (-w) * 1.0
+    body = compiled(y, [x], wrt=[w]).source.partition("\n    ")[2].splitlines()
+    assert body == [
+        "v1 = x2 * x1",
+        "    v8 = v1 + x2",
+        "    # from the output back to the inputs",
+        "    x2_bar = 1.0 + x1",
+        "    return v8, (x2_bar,)",
+    ]
+
+
+def test_common_subexpressions_are_computed_once():
+    x = Value(0.3)
+    source = compiled(ad.exp(ad.sin(x)) * ad.exp(ad.sin(x)) + ad.sin(x), [x]).source
+    assert (source.count("math.sin"), source.count("math.exp")) == (1, 1)
+
+
+def test_control_flow_is_fixed_when_the_graph_is_recorded():
+    x = Value(3.0)
+    y = x if x > 0 else -x
+    assert compiled(y * 1.0, [x])(-5.0) == (-5.0, (1.0,))  # not |x|
+    assert compiled(abs(x), [x])(-5.0) == (5.0, (-1.0,))
+
+
+def test_errors_are_those_of_python_and_show_the_line():
+    x = Value(3.0)
+    program = compiled(ad.log(x) * 2.0, [x])
+    with pytest.raises(ValueError, match=r"math domain error|expected a positive") as caught:
+        program(-1.0)
+    assert traceback.extract_tb(caught.tb)[-1].line == "v1 = math.log(x1)"
+    with pytest.raises(ZeroDivisionError):
+        compiled(1.0 / x, [x])(0.0)
+    with pytest.raises(ValueError, match="math domain error"):
+        compiled(x**0.5, [x])(-1.0)  # never a complex number
+    with pytest.raises(OverflowError):
+        compiled(ad.exp(x), [x])(1000.0)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x1'"):
+        program()
+
+
+@pytest.mark.parametrize("xp", [math, np], ids=["math", "numpy"])
+def test_nothing_overflows_that_does_not_overflow_eagerly(xp):
+    x, y = Value(1.0), Value(2.0)
+    both = [np.float64(1000.0), np.float64(-1000.0)] if xp is np else [1000.0, -1000.0]
+    with np.errstate(over="raise", invalid="raise"):
+        assert compiled(ad.sigmoid(x) + ad.softplus(y), [x, y], xp=xp)(*both)[0] == 1.0
+        assert compiled(ad.logsumexp([x, y]), [x, y], xp=xp)(*both) == (1000.0, (1.0, 0.0))
+        assert compiled(ad.hypot(x, y), [x, y], xp=xp)(3e200, 4e200)[0] == pytest.approx(5e200)
+
+
+@pytest.mark.parametrize("xp", [math, np], ids=["math", "numpy"])
+@pytest.mark.parametrize("choose", [ad.maximum, ad.minimum])
+def test_nan_stays_nan(choose, xp):
+    x, y = Value(1.0), Value(2.0)
+    program = compiled(choose(x, y), [x, y], xp=xp)
+    constant = compiled(choose(x, 0.5), [x], xp=xp)
+    nan = np.float64(math.nan) if xp is np else math.nan
+    assert math.isnan(program(nan, 1.0)[0])
+    assert math.isnan(program(1.0, nan)[0])
+    assert math.isnan(constant(nan)[0])
+
+
+def test_infinite_and_nan_constants():
+    x = Value(1.0)
+    assert compiled(ad.minimum(x, math.inf) + ad.maximum(x, -math.inf), [x])(2.0)[0] == 4.0
+    assert math.isnan(compiled(x * math.nan, [x], xp=np)(2.0)[0])
+
+
+def test_an_operation_that_asks_for_values_cannot_be_compiled():
+    @operation
+    def step(x):
+        return (1.0 if x > 0 else 0.0), lambda grad: (0.0,)
+
+    x = Value(2.0)
+    with pytest.raises(TypeError, match=r"depends on the value .* write autodiff.where"):
+        compiled(step(x) * x, [x])
+
+
+# -- The text that is executed --------------------------------------------------------------------
+
+LABELS = ["x\nimport os", '"""', "'" * 3, "x; import os", "#", "x)\n    raise SystemExit\n", "\\", "\r", "{x}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_changes_nothing_in_what_is_executed(label):
+    x1, x2, y = example()
+    clean = compiled(y, [x1, x2]).source.replace("    # x1 = x1, x2 = x2\n", "")
+    for node in topological_order(y):
+        node.label = label
+    program = compiled(y, [x1, x2])
+    assert program.source == clean
+    assert program(2.0, 5.0)[0] == y.data
+
+
+def test_the_name_of_an_operation_changes_nothing_either():
+    def rule(x):
+        return x * x, lambda grad: (2 * grad * x,)
+
+    rule.__name__ = "x\nimport os"
+    x = Value(3.0)
+    assert "import os" not in compiled(operation(rule)(x), [x]).source
+
+
+@given(graphs())
+@settings(max_examples=50, deadline=None)
+def test_a_program_is_pickled_through_its_source(graph):
+    leaves, y = graph
+    program = compiled(y, leaves, xp=np)
+    for other in (pickle.loads(pickle.dumps(program)), copy.deepcopy(program)):
+        assert other.source == program.source
+        assert other(*values(leaves)) == program(*values(leaves))
+
+
+def test_a_repr_is_short():
+    x1, x2, y = example()
+    assert repr(compiled(y, [x1, x2])) == "<Program of 14 lines: print its .source>"
+
+
+# -- Size -----------------------------------------------------------------------------------------
+
+
+def test_a_hundred_thousand_nodes_in_a_row():
+    x, b = Value(1.0001), Value(0.0001)
+    y = x
+    for _ in range(50_000):
+        y = y * x
+        y = y + b
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
+    try:
+        program = compiled(y, [x, b])
+    finally:
+        sys.setrecursionlimit(limit)
+    y.backward()
+    assert program(x.data, b.data) == (y.data, (x.grad, b.grad))
+
+
+@pytest.mark.parametrize("total", [ad.sum, ad.prod, ad.logsumexp, lambda xs: ad.dot(xs, xs)])
+def test_an_operation_of_thousands(total):
+    xs = [Value(1.0 + i / 1e8) for i in range(5000)]
+    y = total(xs)
+    program = compiled(y, xs)
+    y.backward()
+    value, gradients = program(*values(xs))
+    # Python's own sum of floats rounds once since 3.12, a program's + each time: 5000 roundings
+    assert value == pytest.approx(y.data, rel=5000 * sys.float_info.epsilon)
+    assert gradients == pytest.approx([x.grad for x in xs], rel=5000 * sys.float_info.epsilon)
+    assert max(map(len, program.source.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("inputs", "wrt", "xp", "kind", "message"),
+    [
+        ("x x", "x", math, ValueError, r"found 3.0 \('x'\) twice in inputs, expected once"),
+        (
+            "y",
+            "x",
+            math,
+            ValueError,
+            r"compile, inputs: found 6.0, the result of an operation \(\*",
+        ),
+        ("x", "y", math, ValueError, r"compile, wrt: found 6.0, the result of an operation \(\*\)"),
+        (
+            "x",
+            "c",
+            math,
+            ValueError,
+            r"found a constant, 2.0, in wrt, expected leaves that require",
+        ),
+        ("number", "x", math, TypeError, "compile, inputs: found 1.0 of type float, expected"),
+        ("x", "x", "numpy", TypeError, "found xp = 'numpy', expected the module math, or that of"),
+        ("x", "x", None, TypeError, "found xp = None, expected the module math"),
+        ("x", "x", sys, TypeError, "found xp = <module 'sys'.*expected the module math"),
+    ],
+)
+def test_what_compile_refuses(inputs, wrt, xp, kind, message):
+    x = Value(3.0, label="x")
+    y = 2.0 * x
+    named = {"x": x, "y": y, "c": y.parents[0], "number": 1.0}
+    with pytest.raises(kind, match=message):
+        Expression(y).compile(
+            [named[n] for n in inputs.split()], [named[n] for n in wrt.split()], xp=xp
+        )
