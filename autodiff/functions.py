@@ -493,10 +493,26 @@ def logsumexp(xs: Iterable[Any]) -> Any:
     if (kind := _kind(xs)) is not None:
         return kind._call("logsumexp", *xs)
     xs = _plain("logsumexp", xs)
-    largest = functools.reduce(maximum, xs)
-    if type(largest) is float and math.isinf(largest):
-        return largest
-    return largest + log(builtins.sum([exp(x - largest) for x in xs]))
+    shift = largest(xs)
+    if type(shift) is float and math.isinf(shift):
+        return shift
+    return shift + log(sum([exp(x - shift) for x in xs]))
+
+
+def largest(xs: Sequence[Any]) -> Any:
+    """The largest of xs as a plain number, for a shift on which no result depends.
+
+    So of numbers with a derivative just the numbers are looked at.
+
+    >>> largest([1.0, 3.0, 2.0])
+    3.0
+    """
+    kind = _kind(xs)
+    if kind is None:
+        return functools.reduce(maximum, xs)
+    if hasattr(kind, "_largest"):
+        return kind._largest()
+    return largest([x._number() if hasattr(x, "_number") else x for x in xs])
 
 
 def hypot(*xs: Any) -> Any:

@@ -213,14 +213,14 @@ def dot(*inputs: Any) -> Result:
 
 def logsumexp(*xs: Any) -> Result:
     """d ln(e^x₁ + ... + e^xₙ) = Σᵢ e^xᵢ / (e^x₁ + ... + e^xₙ) dxᵢ: the softmax"""
-    y = f.logsumexp(xs)
 
     def backward(grad: Any) -> tuple[Any, ...]:
-        weights = [f.exp(x - y) for x in xs]  # their sum is 1, but for the rounding of y
+        shift = f.largest(xs)
+        weights = [f.exp(x - shift) for x in xs]
         total = f.sum(weights)
         return tuple([grad * (weight / total) for weight in weights])
 
-    return y, backward
+    return f.logsumexp(xs), backward
 
 
 def hypot(*xs: Any) -> Result:

@@ -2,7 +2,6 @@
 
 import math
 
-
 import numpy as np
 
 from autodiff import Vector, nn, tanh
