@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from . import graph
+from .batching import batched_program
 from .functions import as_float, described, shortened
 from .operators import explain_operation
 from .program import Program, scalar_program
@@ -97,7 +98,13 @@ class Expression:
         adjoints = graph.adjoints(self.sink, leaves)
         return {x: adjoints[x] for x in leaves}
 
-    def compile(self, inputs: Iterable[Any], wrt: Iterable[Any], xp: ModuleType = math) -> Program:
+    def compile(
+        self,
+        inputs: Iterable[Any],
+        wrt: Iterable[Any],
+        xp: ModuleType = math,
+        batch: bool = False,
+    ) -> Program:
         """The value and the derivatives as a program of their own: straight-line Python.
 
         `inputs` and `wrt` hold leaves, or Vectors and Matrices of them. The arguments of the
@@ -153,7 +160,7 @@ class Expression:
                 f"compile: found xp = {shortened(xp)}, expected the module math, or that of an "
                 "array library: numpy, jax.numpy, torch"
             )
-        return scalar_program(self.sink, given, wanted, xp)
+        return (batched_program if batch else scalar_program)(self.sink, given, wanted, xp)
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
         known = set(self.sources)

@@ -10,6 +10,7 @@ What is written in this file has values only. The derivatives are all in `ops.py
 import builtins
 import cmath
 import functools
+import importlib
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -531,6 +532,25 @@ def hypot(*xs: Any) -> Any:
     if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
         return cmath.sqrt(builtins.sum(x * x for x in numbers))
     return math.hypot(*numbers)
+
+
+def scatter_add(values: Any, index: Any, size: int) -> Any:
+    """Arrays of zeros with the values added at an index each: (..., k) and (k,) give (..., size).
+
+    >>> import numpy
+    >>> scatter_add(numpy.array([[1.0, 2.0, 4.0]]), numpy.array([0, 2, 0]), 4)
+    array([[5., 0., 2., 0.]])
+    """
+    xp = importlib.import_module(type(values).__module__.partition(".")[0])
+    shape = (*values.shape[:-1], size)
+    if xp.__name__ == "torch":
+        return xp.zeros(shape, dtype=values.dtype).index_add(-1, index, values)
+    if xp.__name__ == "numpy":
+        sums = xp.zeros(shape, values.dtype)
+        xp.add.at(sums, (..., index), values)
+        return sums
+    zeros = _xp(values).zeros(shape, values.dtype)
+    return zeros.at[..., index].add(values)  # JAX
 
 
 def _sequence(name: str, xs: Iterable[Any]) -> Sequence[Any]:

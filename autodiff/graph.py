@@ -4,6 +4,7 @@ Nothing here changes a node, and nothing here knows a derivative: the closures d
 """
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from .functions import described
@@ -36,18 +37,21 @@ def sources(root: Any) -> list[Any]:
     return [node for node in topological_order(root) if not node.parents]
 
 
-def by_depth(root: Any) -> list[Any]:
-    """All nodes that root depends on, level by level: first the leaves, then what needs just them.
+def depths(root: Any) -> dict[Any, int]:
+    """The depth of each node that root depends on: 0 for a leaf, else one more than its parents'.
+
+    In ascending order: first the leaves, then what needs just them, and so on.
 
     >>> from autodiff import Value
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
-    >>> [node.label or node.op for node in by_depth(a * (a + b) - b / a)]
-    ['a', 'b', '+', '/', '*', '-']
+    >>> depth = depths(a * (a + b) - b / a)
+    >>> [(node.label or node.op, depth[node]) for node in depth]
+    [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
     depth: dict[Any, int] = {}
     for node in topological_order(root):
         depth[node] = 1 + max((depth[parent] for parent in node.parents), default=-1)
-    return sorted(depth, key=depth.__getitem__)
+    return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
 def _depth_first(root: Any, tracked_only: bool) -> dict[Any, Any]:

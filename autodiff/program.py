@@ -94,11 +94,13 @@ class Writer:
         return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
-        key = _key(op, args)
-        found = self.symbols.get(key)
-        if found is None:
-            found = self.symbols[key] = Symbol(self, len(self.symbols), op, args)
-        return found
+        key = key_of(op, args)
+        if key not in self.symbols:
+            self.symbols[key] = self._new(op, args)
+        return self.symbols[key]
+
+    def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
+        return Symbol(self, len(self.symbols), op, args)
 
     def _simplified(self, op: str, args: tuple[Any, ...]) -> Any:
         """Arithmetic without 1 x, x + 0 and double signs: the same numbers, to the last digit."""
@@ -126,12 +128,12 @@ class Writer:
                 return self._simplified("sub" if op == "add" else "add", (x, y.args[0]))
             if _negated(x) and op == "add":
                 return self._simplified("sub", (y, x.args[0]))
-        if op in ("add", "mul") and _key(op, (y, x)) in self.symbols:
+        if op in ("add", "mul") and key_of(op, (y, x)) in self.symbols:
             args = y, x
         return self._once(op, args)
 
 
-def _key(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
 
 
@@ -147,6 +149,7 @@ def _negated(x: Any) -> bool:
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 CHOICE, ORDER, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)  # the weaker binds, the smaller
+LONGEST = 100  # characters of a line
 LINE = 60  # characters of an expression that still stands in another one; so no nesting is deep
 
 
@@ -175,15 +178,24 @@ class Text:
             if name is None and (uses > 1 or len(text) > LINE):
                 name = next(self.spare)
             if name is not None:
-                lines.append(f"{name} = {text}")
+                lines.append(f"{name} = {text}{self.comment(symbol)}")
                 text, strength = name, ATOM
             self.texts[symbol] = text, strength
         return lines
 
+    def body(self, symbols: list[Symbol], forward: int) -> list[str]:
+        """The lines of a program whose first `forward` symbols are those of the forward pass."""
+        primal, adjoint = self.lines(symbols[:forward]), self.lines(symbols[forward:])
+        return [*primal, *(["# from the output back to the inputs"] if adjoint else []), *adjoint]
+
+    def comment(self, symbol: Symbol) -> str:
+        """What stands after a line."""
+        return ""
+
     def of(self, x: Any, least: int = CHOICE) -> str:
         """The text of a symbol or number, in brackets if it binds less than it has to here."""
         if isinstance(x, Symbol):
-            text, strength = self.texts[x]
+            text, strength = self.texts[itself(x)]
         elif math.isfinite(x):
             text, strength = repr(x), ATOM if math.copysign(1.0, x) > 0 else SIGN
         else:
@@ -230,11 +242,19 @@ def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
     while stack:
         x = stack.pop()
         if isinstance(x, Symbol):
+            x = itself(x)
             if x not in uses:
                 uses[x] = 0
                 stack += x.args * 2 if x.op in TWICE else x.args
             uses[x] += 1
     return uses
+
+
+def itself(x: Symbol) -> Symbol:
+    """What a symbol is another name for."""
+    while x.op == "as":
+        x = x.args[0]
+    return x
 
 
 def _whole(x: Any) -> bool:
@@ -292,7 +312,7 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
         names[x] = f"x{i}"
         copies[x] = leaf(writer.argument(names[x]), int(x in wanted))
     results = count(1)
-    for node in graph.by_depth(output):
+    for node in graph.depths(output):
         if node.parents:
             names[node] = f"v{next(results)}"
             parents = [copies[parent] for parent in node.parents]
@@ -309,21 +329,14 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
         named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
     value, gradients = copies[output].data, [adjoints[copies[x]] for x in wrt]
     text = Text(_library(xp), named, [value, *gradients])
-    symbols = list(writer.symbols.values())
-    primal, adjoint = text.lines(symbols[:forward]), text.lines(symbols[forward:])
-    result = f"return {text.of(value)}, {_tuple(map(text.of, gradients))}"
     # Whatever else a label may hold is kept out of the program.
     labels = [f"{names[x]} = {x.label}" for x in names if x.label.isidentifier()]
     body = [
-        *_wrapped(f"# {', '.join(labels)}" if labels else "", "# "),
-        *primal,
-        *(["# from the output back to the inputs"] if adjoint else []),
-        *adjoint,
-        *_wrapped(result),
+        *([f"# {', '.join(labels)}"] if labels else []),
+        *text.body(list(writer.symbols.values()), forward),
+        f"return {text.of(value)}, {_tuple(map(text.of, gradients))}",
     ]
-    header = _wrapped(f"def program({', '.join(names[x] for x in arguments)}):")
-    lines = [*_imports(xp, text.uses), "", "", *header, *(f"    {line}" for line in body), ""]
-    return Program("\n".join(lines))
+    return Program(assembled(xp, text, [names[x] for x in arguments], body))
 
 
 def _tuple(texts: Iterable[str]) -> str:
@@ -331,9 +344,24 @@ def _tuple(texts: Iterable[str]) -> str:
     return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
 
 
-def _wrapped(line: str, indent: str = "    ") -> list[str]:
-    """A line in several, none too long to read."""
-    return textwrap.wrap(line, 96, subsequent_indent=indent, break_long_words=False)
+def wrapped(line: str) -> list[str]:
+    """A line in several if it is too long to read: an expression in brackets, or a comment."""
+    if len(line) <= LONGEST:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    if line.lstrip().startswith("#"):
+        return textwrap.wrap(line, LONGEST, subsequent_indent=f"{indent}# ")
+    code = line.partition("  # ")[0]
+    name, equals, expression = code.partition(" = ")
+    if equals and not expression.startswith(("xp.concatenate([", "xp.asarray([")):
+        code = f"{name} = ({expression})"
+    return textwrap.wrap(
+        code,
+        LONGEST,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _library(xp: Any) -> str:
@@ -341,10 +369,16 @@ def _library(xp: Any) -> str:
     return "math" if xp is math else "xp"
 
 
-def _imports(xp: Any, symbols: Iterable[Symbol]) -> list[str]:
-    if xp is math:
-        return ["import math"]
-    lines = [f"import {xp.__name__} as xp"]
-    if any(symbol.op == "erf" for symbol in symbols):
-        lines += ["", "from autodiff.functions import erf  # numpy has none"]
-    return lines
+def assembled(
+    xp: Any, text: Text, arguments: list[str], body: list[str], constants: Iterable[str] = ()
+) -> str:
+    """The source of a program: what it imports, and the function."""
+    header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
+    ours = {symbol.op for symbol in text.uses} & {"erf", "scatter_add"}
+    if ours and xp is not math:  # libraries have none, or each another
+        header += ["", f"from autodiff.functions import {', '.join(sorted(ours))}"]
+    if constants:
+        header += ["", *constants]
+    function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]
+    lines = [part for line in [*header, "", "", *function] for part in wrapped(line)]
+    return "\n".join([*lines, ""])

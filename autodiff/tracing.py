@@ -137,7 +137,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
         raise TypeError(f"trace: f returned {len(output)} numbers, expected one; trace each alone")
     check_dependence(output, "trace")
 
-    results = [node for node in graph.by_depth(output) if node.parents]
+    results = [node for node in graph.depths(output) if node.parents]
     variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
     variables |= {node: f"v{_subscript(i)}" for i, node in enumerate(results, start=1)}
     formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}

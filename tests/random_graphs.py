@@ -69,3 +69,53 @@ def graphs(draw):
         node = node if isinstance(node, Value) else Value(node)
         nodes.append(node if abs(node.data) < 3 else ad.sin(node))
     return leaves, ad.sum(nodes[-3:])
+
+
+@st.composite
+def layered(draw):
+    """Leaves, and an output of layers of equal nodes: regular, as networks are, or not quite.
+
+    Each layer applies one operation in several lanes, to nodes that it finds at regular or random
+    places of the layers before, or takes dots, sums or logsumexps of whole layers.
+    """
+    rows = [[Value(draw(numbers)) for _ in range(draw(st.integers(1, 5)))] for _ in range(3)]
+    leaves = [x for row in rows for x in row]
+    constants = [0.5, 0.5, -1.5, 2.0]
+    lanes, pick = st.integers(1, 6), st.integers(0, 99)
+    for _ in range(draw(st.integers(1, 5))):
+        k, kind = draw(lanes), draw(st.sampled_from(["each", "each", "dot", "reduce", "mixed"]))
+        if kind == "each":
+            apply = draw(st.sampled_from(OPERATIONS))
+            sources = [draw(st.sampled_from([*rows, constants])) for _ in range(3)]
+            starts, steps = [[draw(st.integers(0, 2)) for _ in range(3)] for _ in range(2)]
+            if draw(st.booleans()):
+                places = [[s + i * t for i in range(k)] for s, t in zip(starts, steps)]
+            else:
+                places = [[draw(pick) for _ in range(k)] for _ in range(3)]
+            found = [
+                apply(*[source[p[i] % len(source)] for source, p in zip(sources, places)])
+                for i in range(k)
+            ]
+        elif kind == "dot":
+            x = draw(st.sampled_from([*rows, rows[0] + rows[1]]))
+            pool = draw(st.sampled_from([*rows, rows[0] + constants]))
+            start = draw(st.integers(0, 3))
+            order = draw(st.sampled_from([(len(x), 1), (1, k)]))
+            found = [
+                ad.dot(
+                    [pool[(start + i * order[0] + j * order[1]) % len(pool)] for j in range(len(x))], x
+                )
+                for i in range(k)
+            ]
+        elif kind == "reduce":
+            total = draw(st.sampled_from([ad.sum, ad.logsumexp, ad.prod, lambda xs: ad.hypot(*xs)]))
+            x = draw(st.sampled_from([*rows, rows[-1] + rows[0], [*rows[-1], 0.5]]))
+            found = [total(x[i:] + x[:i]) for i in range(k)]
+        else:
+            pool = [x for row in rows for x in row]
+            applied = [draw(st.sampled_from(OPERATIONS)) for _ in range(k)]
+            found = [apply(*[pool[draw(pick) % len(pool)] for _ in range(3)]) for apply in applied]
+        found = [x if isinstance(x, Value) else Value(x) for x in found]
+        big = any(abs(x.data) > 3 for x in found)
+        rows.append([ad.sin(x) for x in found] if big else found)
+    return leaves, ad.sum([*rows[-1], *rows[-2]])
