@@ -122,6 +122,8 @@ class ArrayWriter(Writer):
         """The same array with another name for an axis."""
         if old not in _axes(x):
             return x
+        if x.op == "neg":  # on the outside, where it meets an addition
+            return -self.renamed(x.args[0], old, new)
         axes = {new if key == old else key: size for key, size in x.axes.items()}
         return self.array("as", (x, old, new), {k: axes[k] for k in AXES if k in axes})
 
@@ -206,7 +208,7 @@ def place_in_rows(rows: Sequence[Sequence[int]]) -> Place:
 
 
 class Argument(NamedTuple):
-    """An argument of a group: the array or number, and where it comes from, if it is no constant."""
+    """An argument of a group, an array or a number, and where it comes from unless constant."""
 
     symbol: Any
     source: "Source | None" = None
@@ -283,12 +285,17 @@ class Source:
 class Batch:
     """The groups of a graph, in an order in which they can be computed."""
 
-    def __init__(self, output: Value, inputs: list[Value], parameters: list[Value], wrt: set[Value]):
+    def __init__(
+        self, output: Value, inputs: list[Value], parameters: list[Value], wrt: set[Value]
+    ):
         self.writer = writer = ArrayWriter()
-        self.names: dict[Any, str] = {}
+        self.names: dict[Any, str] = {}  # of symbols that have a line of their own
+        self.spare: dict[Any, str] = {}  # of those that may need one
         self.counts: Counter[str] = Counter()
         self.sources: list[Source] = []
-        self.found: dict[Value, tuple[Source | None, Any]] = {}  # of a node: its array, its position
+        self.found: dict[
+            Value, tuple[Source | None, Any]
+        ] = {}  # of a node: its array, its position
         for name, leaves, axes in (
             ("inputs", inputs, {"b": writer.n}),
             ("parameters", parameters, {}),
@@ -347,9 +354,10 @@ class Batch:
         source.space = ({"b": self.writer.n} if source.varies else {}) | (
             {"g": len(group)} if len(group) > 1 else {}
         )
-        source.space |= {"a": size for x in symbols for a, size in _axes(x).items() if a == "a"}
+        source.space |= {a: size for a, size in _union(symbols).items() if a == "a"}
         self.found |= {node: (source, i) for i, node in enumerate(group)}
-        self._name(result, rule.__name__ if rule is getattr(ops, rule.__name__, None) else "v")
+        known = rule is getattr(ops, rule.__name__, None)  # others may have any name
+        self._name(self.spare, result, rule.__name__ if known else "v")
 
     def _source(self, symbol: Any, size: int, origins: Sequence[Source]) -> Source:
         varies, wanted = any(x.varies for x in origins), any(x.wanted for x in origins)
@@ -362,13 +370,16 @@ class Batch:
         if set(sources) == {None}:
             return Argument(self._constant([[self.found[x][1] for x in row] for row in rows]))
         if len(sources) == 1:
-            source, positions = next(iter(sources)), {x: self.found[x][1] for row in rows for x in row}
+            source, positions = (
+                next(iter(sources)),
+                {x: self.found[x][1] for row in rows for x in row},
+            )
         else:
             source, positions = self._joined(list(dict.fromkeys(x for row in rows for x in row)))
         place = place_in_rows([[positions[x] for x in row] for row in rows])
         symbol = source.read(place)
         if source in self.sources[:2] and symbol.op == "take":
-            self._name(symbol, "x" if source.varies else "p")
+            self._name(self.names, symbol, "x" if source.varies else "p")
         return Argument(symbol, source, place)
 
     def _constant(self, rows: list[list[float]]) -> Any:
@@ -403,17 +414,19 @@ class Batch:
             whole, start, split = Source(self.writer, grad, len(nodes), joined.varies, True), 0, []
             for _, size in parts:
                 steps = (1,) if size > 1 else ()
-                split.append(whole.read(Place("g" * len(steps), (size,) * len(steps), start, steps)))
+                split.append(
+                    whole.read(Place("g" * len(steps), (size,) * len(steps), start, steps))
+                )
                 start += size
             return tuple(split)
 
         joined.backward = backward
         return joined, {x: i for i, x in enumerate(nodes)}
 
-    def _name(self, symbol: Any, name: str) -> None:
-        if isinstance(symbol, Array) and symbol not in self.names:
+    def _name(self, names: dict[Any, str], symbol: Any, name: str) -> None:
+        if isinstance(symbol, Array) and symbol not in names:
             self.counts[name] += 1
-            self.names[symbol] = f"{name}{self.counts[name]}"
+            names[symbol] = f"{name}{self.counts[name]}"
 
     def value(self, output: Value) -> Any:
         """The output, one number for each sample."""
@@ -430,7 +443,7 @@ class Batch:
             if not (source.wanted and source.messages and source.backward):
                 continue
             adjoint = source.adjoint()
-            self._name_adjoint(source.symbol, adjoint)
+            self._name_adjoint(self.spare, source.symbol, adjoint)
             for argument, message in zip(source.arguments, source.backward(adjoint)):
                 origin = argument.source
                 if origin and origin.wanted and not (type(message) is float and message == 0.0):
@@ -438,13 +451,13 @@ class Batch:
 
         for source in self.sources[:2]:
             for place, message in source.messages.items():
-                self._name_adjoint(source.read(place), message)
+                self._name_adjoint(self.names, source.read(place), message)
 
-    def _name_adjoint(self, symbol: Any, adjoint: Any) -> None:
-        name = f"{self.names.get(symbol)}_bar"
-        if symbol in self.names and isinstance(adjoint, Array) and name not in self.counts:
+    def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
+        name = f"{names.get(symbol)}_bar"
+        if symbol in names and isinstance(adjoint, Array) and name not in self.counts:
             self.counts[name] += 1
-            self.names.setdefault(adjoint, name)
+            names.setdefault(adjoint, name)
 
     def _send(self, argument: Argument, message: Any, space: Axes) -> None:
         """Sum a message over the axes that the argument does not have, and deliver it."""
@@ -463,11 +476,11 @@ class Batch:
 class ArrayText(Text):
     """Symbols of arrays as source: their axes lined up as the libraries of arrays do it."""
 
-    target: Axes = {}
+    target: Axes | None = None  # of the expression that is being written
 
     def of(self, x: Any, least: int = CHOICE) -> str:
         """The text of an array, its axes lined up with those of the expression it stands in."""
-        axes, letters = _axes(x), list(self.target)
+        axes, letters = _axes(x), list(self.target or {})
         first = letters.index(next(iter(axes))) if axes and letters else 0
         index = [":" if letter in axes else "None" for letter in letters[first:]] if axes else []
         while index[-1:] == [":"]:
@@ -484,7 +497,7 @@ class ArrayText(Text):
             return STRUCTURE[symbol.op](self.of, symbol, *symbol.args)
         self.target = symbol.axes
         text = super()._expression(symbol)
-        self.target = {}
+        self.target = None
         return text
 
 
@@ -614,12 +627,13 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
         columns = {x: i for i, x in enumerate(inputs)}
         whole = Source(writer, gradients, source.size, True, True)
         gradients = whole.read(place_in_row([columns[x] for x in wrt], "g"))
-    batch.names[gradients] = "gradients"
-    text = ArrayText("xp", batch.names, [value, gradients])
+    batch.names |= {value: "values", gradients: "gradients"}
+    text = ArrayText("xp", [value, gradients], batch.names, batch.spare)
     body = text.body(list(writer.symbols.values()), forward)
     body.append(f"return {text.of(value)}, {text.of(gradients)}")
     if any(re.search(r"\bn\b", line.partition("#")[0]) for line in body):
         body.insert(0, "n = inputs.shape[0]")
     constants = [f"i{i} = {positions}" for i, positions in enumerate(writer.constants, start=1)]
     arguments = ["inputs"] if of_inputs else ["inputs", "parameters"]
-    return Program(assembled(xp, text, arguments, body, constants))
+    sizes = len(inputs), len(parameters)
+    return Program(assembled(xp, text, arguments, body, constants), sizes[: len(arguments)])

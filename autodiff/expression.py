@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
@@ -116,11 +117,20 @@ class Expression:
         With `xp` math it runs on floats, and needs nothing but Python; with numpy, jax.numpy or
         torch on arrays as well, entry by entry, so that each argument may be a batch.
 
-        What is compiled is the graph that was recorded. A choice that Python made on the way, as
-        in `x if x > 0 else -x`, is fixed in it; `where`, `maximum`, `abs` and `relu` choose anew.
+        With `batch` it is a program for many samples at once: what is alike in the graph becomes
+        an array, and dots that share a vector a matrix product (see `batching.py`). It takes an
+        array of inputs, a row for each sample, shape (n, number of inputs), and an array of the
+        numbers of `wrt`, the parameters; it returns the value of each sample, shape (n,), and the
+        gradients of the parameters, summed over the samples. Where `wrt` are inputs, there are no
+        parameters, and the gradients are those of each sample, shape (n, number of wrt).
 
-        ValueError for a node that is no leaf, a leaf twice in `inputs`, and one in `wrt` that
-        requires no gradient; TypeError for what is no Value, and an `xp` that is no library.
+        What is compiled is the graph that was recorded. A choice that Python made on the way, as
+        in `x if x > 0 else -x` or `where(x > 0, x, -x)`, whose condition is a bool, is fixed in
+        it; `maximum`, `abs`, `relu` and a `where` whose condition is a node choose anew.
+
+        ValueError for a node that is no leaf, a leaf twice in `inputs` or in `wrt`, and one in
+        `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
+        not, or if `xp` is math. TypeError for what is no Value, and an `xp` that is no library.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()
@@ -145,9 +155,12 @@ class Expression:
         """
         given = _leaves(inputs, "compile, inputs")
         wanted = _leaves(wrt, "compile, wrt")
-        if len(set(given)) < len(given):
-            twice = next(x for i, x in enumerate(given) if x in given[:i])
-            raise ValueError(f"compile: found {described(twice)} twice in inputs, expected once")
+        for name, leaves in (("inputs", given), ("wrt", wanted)):
+            if len(set(leaves)) < len(leaves):
+                (twice, _), *_ = Counter(leaves).most_common(1)
+                raise ValueError(
+                    f"compile: found {described(twice)} twice in {name}, expected once"
+                )
         for x in wanted:
             if not x.requires_grad:
                 raise ValueError(
@@ -159,6 +172,17 @@ class Expression:
             raise TypeError(
                 f"compile: found xp = {shortened(xp)}, expected the module math, or that of an "
                 "array library: numpy, jax.numpy, torch"
+            )
+        inside = set(given).intersection(wanted)
+        if batch and inside and len(inside) < len(wanted):
+            raise ValueError(
+                f"compile: found {len(inside)} inputs and {len(wanted) - len(inside)} parameters "
+                "in wrt, expected the one or the other for a batch: the gradients of inputs are those "
+                "of each sample, those of parameters are summed; compile two programs"
+            )
+        if batch and xp is math:
+            raise ValueError(
+                "compile: found xp = math, expected a library of arrays for a batch: xp=numpy"
             )
         return (batched_program if batch else scalar_program)(self.sink, given, wanted, xp)
 

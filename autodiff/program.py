@@ -91,6 +91,8 @@ class Writer:
     def write(self, op: str, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
+        if op == "where" and key_of(op, args[1:2]) == key_of(op, args[2:]):
+            return args[1]  # the same either way
         return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
@@ -156,12 +158,19 @@ LINE = 60  # characters of an expression that still stands in another one; so no
 class Text:
     """Symbols as Python source: a line for each that has a name, is used twice, or is long."""
 
-    def __init__(self, library: str, names: dict[Symbol, str], outputs: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        library: str,
+        outputs: Iterable[Any],
+        names: dict[Symbol, str],
+        spare: dict[Symbol, str] | None = None,
+    ) -> None:
         self.library = library  # "math", or "xp" for arrays
-        self.names = names
+        self.names = names  # of symbols that have a line of their own
+        self.spare = spare or {}  # of those that may need one
         self.uses = _uses(outputs)
         self.texts: dict[Symbol, tuple[str, int]] = {}  # of a symbol: its text and its strength
-        self.spare = (f"t{i}" for i in count(1))
+        self.further = (f"t{i}" for i in count(1))
 
     def lines(self, symbols: Iterable[Symbol]) -> list[str]:
         """The assignments of those symbols that the outputs need."""
@@ -176,7 +185,7 @@ class Text:
             text, strength = self._expression(symbol)
             name = self.names.get(symbol)
             if name is None and (uses > 1 or len(text) > LINE):
-                name = next(self.spare)
+                name = self.spare.get(symbol) or next(self.further)
             if name is not None:
                 lines.append(f"{name} = {text}{self.comment(symbol)}")
                 text, strength = name, ATOM
@@ -276,8 +285,9 @@ class Program:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, sizes: tuple[int, ...] = ()) -> None:
         self.source = source
+        self._sizes = sizes  # of the last axis of each argument of a batched program
         filename = f"<program {next(_numbers)}>"
         namespace: dict[str, Any] = {}
         exec(compile(source, filename, "exec"), namespace)  # text of this module's own making
@@ -285,13 +295,19 @@ class Program:
         self._function = namespace["program"]
 
     def __call__(self, *numbers: Any) -> Any:
+        for name, array, size in zip(("inputs", "parameters"), numbers, self._sizes):
+            shape = getattr(array, "shape", None)
+            if shape is None or len(shape) != 1 + (name == "inputs") or shape[-1] != size:
+                found = f"a {type(array).__name__}" if shape is None else f"shape {tuple(shape)}"
+                expected = f"(n, {size})" if name == "inputs" else f"({size},)"
+                raise ValueError(f"{name}: found {found}, expected an array of shape {expected}")
         return self._function(*numbers)
 
     def __repr__(self) -> str:
         return f"<Program of {self.source.count(chr(10))} lines: print its .source>"
 
     def __reduce__(self) -> Any:
-        return Program, (self.source,)
+        return Program, (self.source, self._sizes)
 
 
 _numbers = count(1)
@@ -328,9 +344,11 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
     for node, called in names.items():
         named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
     value, gradients = copies[output].data, [adjoints[copies[x]] for x in wrt]
-    text = Text(_library(xp), named, [value, *gradients])
+    text = Text(_library(xp), [value, *gradients], named)
     # Whatever else a label may hold is kept out of the program.
-    labels = [f"{names[x]} = {x.label}" for x in names if x.label.isidentifier()]
+    labels = [
+        f"{names[x]} = {x.label}" for x in names if x.label.isidentifier() and x.label != names[x]
+    ]
     body = [
         *([f"# {', '.join(labels)}"] if labels else []),
         *text.body(list(writer.symbols.values()), forward),

@@ -103,7 +103,11 @@ def layered(draw):
             order = draw(st.sampled_from([(len(x), 1), (1, k)]))
             found = [
                 ad.dot(
-                    [pool[(start + i * order[0] + j * order[1]) % len(pool)] for j in range(len(x))], x
+                    [
+                        pool[(start + i * order[0] + j * order[1]) % len(pool)]
+                        for j in range(len(x))
+                    ],
+                    x,
                 )
                 for i in range(k)
             ]

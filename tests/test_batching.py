@@ -1,17 +1,12 @@
 """From scalars back to matrices: batched programs."""
 
-import pickle
-import re
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import graphs, layered, numbers
 
 import autodiff as ad
-from autodiff import Expression, Matrix, Value, Vector, nn, operation
-from autodiff.graph import topological_order
+from autodiff import Expression
 
 
 def batched(y, inputs, wrt, xp=np):

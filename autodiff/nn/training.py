@@ -7,10 +7,15 @@ from typing import Any
 
 from ..linalg import Vector
 from ..optim import Optimizer
+from .recording import Recording
+
+ENGINES = ("auto", "compiled", "eager")
 
 
 class History:
     """What a training run leaves behind: `losses`, the mean loss of each epoch.
+
+    `engine` is "compiled" or "eager", whichever ran, and `reason` says why it was not compiled.
 
     >>> History([3.0, 1.5])
     History(2 epochs, loss 3 -> 1.5)
@@ -18,6 +23,8 @@ class History:
 
     def __init__(self, losses: Sequence[float] = ()) -> None:
         self.losses = list(losses)
+        self.engine = "eager"
+        self.reason = ""
 
     def plot(self) -> Any:
         """The learning curve, loss against epoch on a logarithmic scale: matplotlib Axes."""
@@ -45,6 +52,7 @@ def fit(
     batch_size: int | None = None,
     progress: bool = True,
     seed: int | None = None,
+    engine: str = "auto",
 ) -> History:
     """Train a model: in each epoch every sample once, in a new order, a step for each batch.
 
@@ -52,6 +60,12 @@ def fit(
     entries, of whatever kind `loss(model(x), target)` takes. The loss of a batch is the mean over
     its samples; `batch_size` None is all n in one batch, and the last one may be short. `seed`
     fixes the order. Returns the History; Ctrl-C ends the training, and returns what there is.
+
+    The loss of a sample is recorded once, compiled, and run on whole batches in NumPy (see
+    `recording.py`). Where that is not possible, because the graph depends on the numbers in it,
+    the graph of every sample is walked instead. `engine` "eager" always walks; "compiled" is a
+    ValueError, which says why, where "auto" would walk. A model must not change from call to
+    call otherwise than by its parameters: what is compiled is the model as it is at the start.
 
     ValueError for no samples, unequal numbers of inputs and targets, or a batch_size or epochs
     that is no whole number from 1. FloatingPointError when a loss is nan, infinite or too large
@@ -77,15 +91,24 @@ def fit(
     for name, number in (("epochs", epochs), ("batch_size", size)):
         if not isinstance(number, int) or number < 1:
             raise ValueError(f"fit: found {name} = {number!r}, expected a whole number from 1")
+    if engine not in ENGINES:
+        raise ValueError(f"fit: found engine = {engine!r}, expected one of {', '.join(ENGINES)}")
     order, rng, history = list(range(n)), Random(seed), History()
     bar = _progress_bar(epochs, progress)
     try:
+        recording = None
+        if engine != "eager":
+            recording = _recorded(model, rows, wanted, loss, optimizer, engine, history)
         for epoch in range(1, epochs + 1):
             rng.shuffle(order)
             total = 0.0
             for start in range(0, n, size):
-                batch = [(rows[i], wanted[i]) for i in order[start : start + size]]
-                total += _step(model, batch, loss, optimizer, epoch)
+                batch = order[start : start + size]
+                samples = [(rows[i], wanted[i]) for i in batch]
+                optimizer.zero_grad()
+                found = _run(recording, batch) if recording else None
+                total += _walk(model, samples, loss, epoch) if found is None else found
+                optimizer.step()
             history.losses.append(total / n)
             if bar is not None:
                 bar.set_postfix(loss=f"{total / n:.4g}", refresh=False)
@@ -99,23 +122,53 @@ def fit(
     return history
 
 
-def _step(model: Any, batch: list[Any], loss: Any, optimizer: Optimizer, epoch: int) -> float:
-    """One step of the optimiser; returns the sum of the losses of the batch.
+def _recorded(
+    model: Any,
+    rows: Any,
+    wanted: Any,
+    loss: Any,
+    optimizer: Optimizer,
+    engine: str,
+    history: History,
+) -> Recording | None:
+    """The compiled loss; None where it cannot be compiled, and need not."""
+    try:
+        recording = Recording(model, rows, wanted, loss, optimizer.params)
+    except ValueError as error:
+        history.reason = str(error)
+        if engine == "compiled":
+            raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
+        return None
+    history.engine = "compiled"
+    return recording
+
+
+def _run(recording: Recording, batch: list[int]) -> float | None:
+    """Leave the gradients of a batch, by the program; returns the sum of its losses.
+
+    None if a number overflowed or was undefined: walked, its error says where.
+    """
+    try:
+        return recording.step(batch)
+    except FloatingPointError:
+        return None
+
+
+def _walk(model: Any, samples: list[Any], loss: Any, epoch: int) -> float:
+    """Leave the gradients of a batch, sample by sample; returns the sum of its losses.
 
     Each sample has a graph of its own, freed before the next: gradients add up in the leaves.
     """
-    optimizer.zero_grad()
     total = 0.0
-    for x, target in batch:
+    for x, target in samples:
         try:
             found = loss(model(x), target)
             total += found.data
-            (found / len(batch)).backward()
+            (found / len(samples)).backward()
         except OverflowError as error:
             raise FloatingPointError(f"{_diverged(epoch)}: {error}") from error
         if not math.isfinite(found.data):
             raise FloatingPointError(f"{_diverged(epoch)}: the loss became {found.data}")
-    optimizer.step()
     return total
 
 

@@ -106,5 +106,3 @@ def digits():
     from sklearn.datasets import load_digits
 
     return Network(*load_digits(return_X_y=True), hidden=32)
-
-
