@@ -177,8 +177,8 @@ class Expression:
         if batch and inside and len(inside) < len(wanted):
             raise ValueError(
                 f"compile: found {len(inside)} inputs and {len(wanted) - len(inside)} parameters "
-                "in wrt, expected the one or the other for a batch: the gradients of inputs are those "
-                "of each sample, those of parameters are summed; compile two programs"
+                "in wrt, expected the one or the other for a batch: the gradients of inputs are "
+                "those of each sample, those of parameters are summed; compile two programs"
             )
         if batch and xp is math:
             raise ValueError(
