@@ -311,9 +311,10 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
     if of_inputs:
         columns = {x: i for i, x in enumerate(inputs)}
         whole = Source(writer, gradients, source.size, True, True)
-        gradients = whole.read(place_in_row([columns[x] for x in wrt], "g"))
+        chosen = whole.read(place_in_row([columns[x] for x in wrt], "g"))
+        gradients = writer.joined([(chosen, len(wrt))], varies=True)
     batch.names |= {value: "values", gradients: "gradients"}
-    text = ArrayText("xp", [value, gradients], batch.names, batch.spare)
+    text = ArrayText(xp, [value, gradients], batch.names, batch.spare)
     body = text.body(list(writer.symbols.values()), forward)
     body.append(f"return {text.of(value)}, {text.of(gradients)}")
     if any(re.search(r"\bn\b", line.partition("#")[0]) for line in body):

@@ -160,12 +160,13 @@ class Text:
 
     def __init__(
         self,
-        library: str,
+        xp: Any,
         outputs: Iterable[Any],
         names: dict[Symbol, str],
         spare: dict[Symbol, str] | None = None,
     ) -> None:
-        self.library = library  # "math", or "xp" for arrays
+        self.xp = xp
+        self.library = "math" if xp is math else "xp"
         self.names = names  # of symbols that have a line of their own
         self.spare = spare or {}  # of those that may need one
         self.uses = _uses(outputs)
@@ -237,7 +238,7 @@ class Text:
             if op in TWICE and float in map(type, args):  # PyTorch's takes no plain number
                 x, y = map(of, args)
                 return f"xp.where(({x} {TWICE[op]} {y}) | ({x} != {x}), {x}, {y})", ATOM
-            name = "erf" if op == "erf" else f"xp.{op}"
+            name = f"xp.{op}" if hasattr(self.xp, op) else op  # erf is ours where numpy has none
         return f"{name}({', '.join(map(of, args))})", ATOM
 
 
@@ -344,7 +345,7 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
     for node, called in names.items():
         named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
     value, gradients = copies[output].data, [adjoints[copies[x]] for x in wrt]
-    text = Text(_library(xp), [value, *gradients], named)
+    text = Text(xp, [value, *gradients], named)
     # Whatever else a label may hold is kept out of the program.
     labels = [
         f"{names[x]} = {x.label}" for x in names if x.label.isidentifier() and x.label != names[x]
@@ -382,9 +383,7 @@ def wrapped(line: str) -> list[str]:
     )
 
 
-def _library(xp: Any) -> str:
-    """How a program calls the library of its functions."""
-    return "math" if xp is math else "xp"
+OURS = {"erf", "scatter_add"}  # functions that not every library has, or each in its own way
 
 
 def assembled(
@@ -392,8 +391,8 @@ def assembled(
 ) -> str:
     """The source of a program: what it imports, and the function."""
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    ours = {symbol.op for symbol in text.uses} & {"erf", "scatter_add"}
-    if ours and xp is not math:  # libraries have none, or each another
+    ours = {x.op for x in text.uses} & ({"scatter_add"} if hasattr(xp, "erf") else OURS)
+    if ours:
         header += ["", f"from autodiff.functions import {', '.join(sorted(ours))}"]
     if constants:
         header += ["", *constants]

@@ -1,12 +1,17 @@
 """From scalars back to matrices: batched programs."""
 
+import math
+import pickle
+import re
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_graphs import graphs, layered, numbers
+from random_graphs import OPERATIONS, graphs, layered, numbers
 
 import autodiff as ad
-from autodiff import Expression
+from autodiff import Expression, Matrix, Value, Vector, nn, operation
 
 
 def batched(y, inputs, wrt, xp=np):
@@ -47,3 +52,333 @@ def test_batched_is_eager(graph, data):
     rows = [[data.draw(numbers) for _ in range(cut)] for _ in range(n)]
     parameters = [data.draw(numbers) for _ in leaves[cut:]]
     check(y, leaves[:cut], leaves[cut:], rows, parameters)
+
+
+@given(st.one_of(graphs(), layered()), st.data())
+@settings(max_examples=150, deadline=None)
+def test_gradients_of_inputs_are_those_of_each_sample(graph, data):
+    leaves, y = graph
+    n = data.draw(st.integers(0, 3))
+    rows = np.array([[data.draw(numbers) for _ in leaves] for _ in range(n)]).reshape(
+        n, len(leaves)
+    )
+    wrt = data.draw(st.permutations(leaves))[: data.draw(st.integers(1, len(leaves)))]
+    found, gradients = batched(y, leaves, wrt)(rows)
+    assert gradients.shape == (n, len(wrt))
+    for row, value, gradient in zip(rows, found, gradients):
+        values, _, scale = eagerly(y, leaves, [], [row], [])
+        expected = [ad.adjoints(y).get(x, 0.0) for x in wrt]
+        assert value == pytest.approx(values[0], rel=1e-13, abs=1e-13 * scale)
+        assert gradient == pytest.approx(expected, rel=1e-13, abs=1e-13 * scale)
+
+
+@given(st.one_of(graphs(), layered()), st.data())
+@settings(max_examples=100, deadline=None)
+def test_batched_is_compiled_number_by_number(graph, data):
+    leaves, y = graph
+    row, parameters = leaves[:1], leaves[1:]
+    numbers_of = [x.data for x in leaves]
+    value, gradients = Expression(y).compile(row, wrt=parameters)(*numbers_of)
+    values, total = batched(y, row, parameters)(
+        np.array([numbers_of[:1]]), np.array(numbers_of[1:])
+    )
+    _, _, scale = eagerly(y, row, parameters, [numbers_of[:1]], numbers_of[1:])
+    assert values[0] == pytest.approx(value, rel=1e-13, abs=1e-13 * scale)
+    assert total == pytest.approx(gradients, rel=1e-13, abs=1e-13 * scale)
+
+
+# -- The source -----------------------------------------------------------------------------------
+
+
+def classifier(n=4, hidden=10, k=3):
+    model = nn.Sequential(
+        nn.Linear(n, hidden, activation=ad.tanh, seed=0), nn.Linear(hidden, k, seed=1)
+    )
+    x, target = Vector([0.1] * n), Vector([1.0] + [0.0] * (k - 1))
+    return x, target, nn.cross_entropy(model(x), target), model.parameters()
+
+
+def by_hand(inputs, parameters, n=4, hidden=10, k=3):
+    x, t = inputs[:, :n], inputs[:, n:]
+    w1, b1, w2, b2 = np.split(parameters, np.cumsum([hidden * n, hidden, k * hidden]))
+    w1, w2 = w1.reshape(hidden, n), w2.reshape(k, hidden)
+    a = np.tanh(x @ w1.T + b1)
+    z = a @ w2.T + b2
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    dz = p - t
+    da = (dz @ w2) * (1 - a**2)
+    gradients = [da.T @ x, da.sum(axis=0), dz.T @ a, dz.sum(axis=0)]
+    return -np.log((p * t).sum(axis=1)), np.concatenate([g.ravel() for g in gradients])
+
+
+def samples(n=6, features=4, k=3):
+    rng = np.random.default_rng(0)
+    return np.hstack([rng.normal(size=(n, features)), np.eye(k)[rng.integers(k, size=n)]])
+
+
+def test_a_network_is_the_matrix_program_that_one_would_write():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters)
+    body = program.source.partition("):\n")[2].splitlines()
+    assert len(body) <= 22
+    assert program.source.count(" @ ") == 5  # two forward, three back: none for the inputs
+    assert program.source.count(".reshape(") == 4  # two matrices, there and back
+    assert "asarray" not in program.source  # no gather
+    numbers = np.array([p.data for p in parameters])
+    for found, expected in zip(program(samples(), numbers), by_hand(samples(), numbers)):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+
+
+def test_the_source_does_not_grow_with_the_network():
+    def lines(*sizes):
+        x, target, loss, parameters = classifier(*sizes)
+        return batched(loss, [x, target], parameters).source.splitlines()
+
+    assert len(lines(64, 32, 10)) == len(lines(4, 10, 3))
+
+
+def test_what_does_not_depend_on_the_inputs_has_no_batch_axis():
+    x, w = Vector([1.0, 2.0]), Vector([3.0, 4.0])
+    y = ad.dot(w.map(ad.exp), x) + w.norm()
+    program = check(y, [*x], [*w], [[1.0, 2.0], [0.5, -1.0]], [0.1, 0.2])
+    assert "(2,)" in re.search(r"exp1 = xp.exp\(parameters\).*", program.source).group()
+    assert re.search(r"hypot1 = .*\)$", program.source, re.M)  # one number, without a shape
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_matrix_may_lie_either_way(swap):
+    a, v = (
+        Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        Vector([0.5, -0.5, 2.0] if not swap else [1.0, 2.0]),
+    )
+    y = ((v @ a) if swap else (a @ v)).map(ad.sin).sum()
+    rows = [[0.1, 0.2, 0.3][: len(v)], [1.0, -1.0, 0.5][: len(v)]]
+    program = check(y, [*v], a._entries, rows, [p / 10 for p in range(6)])
+    assert program.source.count(" @ ") == 2
+    assert "asarray" not in program.source
+
+
+@pytest.mark.parametrize("wrt", ["left", "right"])
+def test_a_product_of_matrices(wrt):
+    a, b = Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Matrix([[0.5, -1.0], [2.0, 0.3], [1.0, 1.0]])
+    y = (a @ b).map(ad.tanh).norm()
+    inputs, parameters = (b, a) if wrt == "left" else (a, b)
+    rows = np.random.default_rng(1).normal(size=(3, 6))
+    check(y, inputs._entries, parameters._entries, rows, [x.data for x in parameters._entries])
+
+
+def test_shared_weights_and_a_penalty():
+    layer = nn.Linear(3, 3, activation=ad.tanh, seed=0)
+    x = Vector([0.1, 0.2, 0.3])
+    parameters = layer.parameters()
+    y = layer(layer(x)).sum() + 0.5 * ad.sum([p * p for p in parameters])
+    rows = np.random.default_rng(1).normal(size=(4, 3))
+    check(y, [*x], parameters, rows, [p.data for p in parameters])
+
+
+def test_product_by_product():
+    """A layer written out with * and +: gathers and scatter-adds, and still right."""
+    w, x = Matrix([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), Vector([1.0, 2.0])
+    hidden = [ad.tanh(sum(wi * xi for wi, xi in zip(row, x))) for row in w]
+    y = sum(a * b for a in hidden for b in hidden)
+    program = check(y, [*x], w._entries, [[1.0, 2.0], [0.5, -0.5]], [0.1, -0.2, 0.3, 0.4, 0.5, 0.6])
+    assert "scatter_add" in program.source
+
+
+def test_a_graph_that_does_not_batch():
+    x, w = Value(0.3), Value(0.7)
+    y = ad.exp(ad.sin(x * w)) / (ad.cosh(w) + ad.sqrt(x * x + 1.0)) - ad.atan(x**3)
+    check(y, [x], [w], [[0.3], [-1.0]], [0.7])
+
+
+def test_frozen_weights_are_constants():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters[50:])
+    numbers = np.array([p.data for p in parameters])
+    values, gradients = program(samples(), numbers[50:])
+    expected = by_hand(samples(), numbers)
+    np.testing.assert_allclose(values, expected[0], rtol=1e-13)
+    np.testing.assert_allclose(gradients, expected[1][50:], rtol=1e-13, atol=1e-14)
+
+
+def test_an_output_that_is_a_leaf_or_a_constant():
+    x, w, c = Value(1.0), Value(2.0), Value(3.0)
+    rows = np.array([[5.0], [6.0]])
+    values, gradients = batched(x, [x], [w])(rows, np.array([7.0]))
+    assert (values.tolist(), gradients.tolist()) == ([5.0, 6.0], [0.0])
+    values, gradients = batched(w, [x], [w])(rows, np.array([7.0]))
+    assert (values.tolist(), gradients.tolist()) == ([7.0, 7.0], [2.0])
+    values, gradients = batched(c, [x], [w])(rows, np.array([7.0]))
+    assert (values.tolist(), gradients.tolist()) == ([3.0, 3.0], [0.0])
+    values, gradients = batched(x, [x], [x])(rows)
+    assert (values.tolist(), gradients.tolist()) == ([5.0, 6.0], [[1.0], [1.0]])
+
+
+def test_no_samples_and_one():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters)
+    numbers = np.array([p.data for p in parameters])
+    values, gradients = program(samples()[:0], numbers)
+    assert values.shape == (0,)
+    assert gradients.tolist() == [0.0] * 83
+    values, gradients = program(samples()[:1], numbers)
+    np.testing.assert_allclose(
+        gradients, by_hand(samples()[:1], numbers)[1], rtol=1e-13, atol=1e-14
+    )
+
+
+def test_float32_stays_float32():
+    x, target, loss, parameters = classifier()
+    program = batched(loss + 0.1 * ad.hypot(*parameters) + ad.erf(x[0]), [x, target], parameters)
+    numbers = np.array([p.data for p in parameters])
+    values, gradients = program(samples().astype(np.float32), numbers.astype(np.float32))
+    assert (values.dtype, gradients.dtype) == (np.float32, np.float32)
+    precise = program(samples(), numbers)
+    np.testing.assert_allclose(values, precise[0], rtol=1e-5)
+    np.testing.assert_allclose(gradients, precise[1], rtol=1e-4, atol=1e-5)
+
+
+def test_constants_that_differ_from_node_to_node():
+    x, w = Vector([0.1, 0.2, 0.3]), Vector([1.0, 2.0, 3.0])
+    y = ad.sum([ad.sin(a * c) * b for a, b, c in zip(x, w, [0.1, 0.2, 0.2])])
+    y = y + ad.dot(w, [0.5, -1.5, 2.0]) + ad.sum([a * c for a, c in zip(x, [2.0, 3.0, 4.0])])
+    check(y, [*x], [*w], [[1.0, 2.0, 3.0]], [4.0, 5.0, 6.0])
+
+
+def test_constants_that_are_nan_or_infinite():
+    x, w = Value(1.0), Value(2.0)
+    y = ad.maximum(w * x, -math.inf) + ad.sum([x * c for c in (1.0, math.nan)])
+    values, gradients = batched(y, [x], [w])(np.array([[3.0]]), np.array([2.0]))
+    assert math.isnan(values[0])
+    assert gradients.tolist() == [3.0]
+
+
+def test_names_and_labels_inject_nothing():
+    def rule(x):
+        return x * x, lambda grad: (2 * grad * x,)
+
+    rule.__name__ = "x\nimport os"
+    x, w = Value(3.0, label='"""\nimport os'), Value(2.0, label="import")
+    program = batched(operation(rule)(x * w) + operation(rule)(w), [x], [w])
+    assert "os" not in program.source.replace("dtype=inputs.dtype", "")
+    assert program(np.array([[3.0]]), np.array([2.0]))[1].tolist() == [40.0]
+
+
+def test_a_batched_program_is_pickled():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters)
+    other = pickle.loads(pickle.dumps(program))
+    numbers = np.array([p.data for p in parameters])
+    assert other(samples(), numbers)[0].tolist() == program(samples(), numbers)[0].tolist()
+    with pytest.raises(ValueError, match="inputs: found shape"):
+        other(samples()[0], numbers)
+
+
+def test_a_large_network_compiles():
+    x, target, loss, parameters = classifier(196, 64, 10)
+    program = batched(loss, [x, target], parameters)
+    numbers = np.array([p.data for p in parameters])
+    found = program(samples(5, 196, 10), numbers)
+    for one, expected in zip(found, by_hand(samples(5, 196, 10), numbers, 196, 64, 10)):
+        np.testing.assert_allclose(one, expected, rtol=1e-10, atol=1e-12)
+
+
+# -- What it refuses ------------------------------------------------------------------------------
+
+
+def test_arrays_of_another_shape():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters)
+    numbers = np.zeros(83)
+    for inputs, parameters, message in (
+        (
+            samples()[:, :5],
+            numbers,
+            r"inputs: found shape \(6, 5\), expected an array of shape \(n, 7",
+        ),
+        (samples()[0], numbers, r"inputs: found shape \(7,\), expected an array of shape \(n, 7\)"),
+        (samples(), numbers[:80], r"parameters: found shape \(80,\), expected .* \(83,\)"),
+        (samples(), numbers.tolist(), "parameters: found a list, expected an array"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            program(inputs, parameters)
+
+
+def test_what_compile_refuses_for_a_batch():
+    x, w = Value(1.0), Value(2.0)
+    with pytest.raises(
+        ValueError, match="found 1 inputs and 1 parameters in wrt, expected the one"
+    ):
+        batched(x * w, [x], [x, w])
+    with pytest.raises(ValueError, match="found xp = math, expected a library of arrays"):
+        batched(x * w, [x], [w], xp=math)
+
+
+# -- The same source in other libraries -----------------------------------------------------------
+
+
+def everything():
+    """A loss that uses every operation, over a few inputs and parameters."""
+    x, w = Vector([0.3, 0.6, 0.9]), Matrix([[0.1, 0.4, -0.2], [0.5, -0.3, 0.7], [0.2, 0.8, 0.6]])
+    hidden = (w @ x).map(ad.tanh)
+    parts = [apply(*hidden) for apply in OPERATIONS]
+    parts += [ad.where(x[0], hidden[0], hidden[1]), sum(a * b for a in hidden for b in x)]
+    return x, w, ad.sum([ad.sin(p) for p in parts])
+
+
+@pytest.fixture(scope="module")
+def jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+def test_jax_gives_the_same_numbers(jax):
+    for x, w, loss in (everything(), (Vector([*classifier()[0], *classifier()[1]]), None, None)):
+        if w is None:
+            a, b, loss, parameters = classifier()
+            leaves, rows = [*a, *b], samples()
+        else:
+            leaves, parameters, rows = [*x], w._entries, samples(6, 3, 3)[:, :3]
+        numbers = np.array([p.data for p in parameters])
+        expected = batched(loss, leaves, parameters)(rows, numbers)
+        program = batched(loss, leaves, parameters, xp=jax.numpy)
+        for run in (program, jax.jit(program)):
+            for found, wanted in zip(
+                run(jax.numpy.asarray(rows), jax.numpy.asarray(numbers)), expected
+            ):
+                np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_jax_with_the_batch_over_four_devices(jax):
+    if len(jax.devices()) < 4:
+        pytest.fail("conftest.py simulates four devices before JAX is loaded")
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters, xp=jax.numpy)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("batch",))
+    over_devices = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+    rows, numbers = samples(8), np.array([p.data for p in parameters])
+    sharded = jax.device_put(rows, over_devices)
+    assert len(sharded.addressable_shards) == 4
+    values, gradients = jax.jit(program)(sharded, jax.numpy.asarray(numbers))
+    assert len({shard.device for shard in values.addressable_shards}) == 4
+    expected = by_hand(rows, numbers)
+    np.testing.assert_allclose(values, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradients, expected[1], rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("make", ["everything", "classifier"])
+def test_torch_gives_the_same_numbers(make):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if make == "everything":
+        x, w, loss = everything()
+        leaves, parameters, rows = [*x], w._entries, samples(6, 3, 3)[:, :3]
+    else:
+        x, target, loss, parameters = classifier()
+        leaves, rows = [*x, *target], samples()
+    numbers = np.array([p.data for p in parameters])
+    expected = batched(loss, leaves, parameters)(rows, numbers)
+    program = batched(loss, leaves, parameters, xp=torch)
+    found = program(torch.asarray(rows.copy()), torch.asarray(numbers))
+    for one, wanted in zip(found, expected):
+        np.testing.assert_allclose(one.numpy(), wanted, rtol=1e-11, atol=1e-12)
