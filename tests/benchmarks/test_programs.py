@@ -1,12 +1,69 @@
-"""Compiled graphs beside hand-written NumPy, micrograd and others."""
+"""Compiled graphs beside hand-written NumPy, PyTorch, scikit-learn, micrograd and others."""
 
 import operator
+import time
+import warnings
 
+import micrograd.engine
 import numpy as np
 import pytest
-from networks import iris
+from networks import digits, iris, random_data
 
-from autodiff import Expression, Value
+from autodiff import Expression, Value, nn, optim, tanh, topological_order
+
+
+def flat(gradients):
+    return np.concatenate([np.ravel(g) for g in gradients])
+
+
+def agree(peers):
+    """All compute the same loss and gradients: the first one's."""
+    (loss, gradients), *others = [epoch() for epoch in peers.values()]
+    for other, found in others:
+        assert float(other) == pytest.approx(float(loss), rel=1e-9)
+        np.testing.assert_allclose(flat(found), flat(gradients), rtol=1e-6, atol=1e-8)
+
+
+def with_torch(network, peers):
+    try:
+        return peers | {"PyTorch": network.torch()}
+    except ImportError:
+        return peers
+
+
+def with_scikit_learn(network, peers, epochs=100):
+    """scikit-learn measured by the epoch, from the difference that further epochs make."""
+    few, many = network.scikit_learn(1), network.scikit_learn(1 + epochs)
+    return peers | {f"scikit-learn, {epochs} epochs and its start": many, "its start": few}
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings():
+    """scikit-learn says that it has not converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize("make", [iris, digits])
+def test_an_epoch_of_a_classifier(side_by_side, make):
+    """Value, gradients and a step of gradient descent, full batch."""
+    network = make()
+    parameters = network.parameters
+    peers = {"hand-written NumPy": network.by_hand(), "autodiff, compiled": network.compiled()}
+    peers = with_torch(network, peers)
+    peers |= {"HIPS autograd": network.hips_autograd(), "MyGrad": network.mygrad()}
+    agree(peers)
+    title = f"{make.__name__} epoch, {'-'.join(map(str, network.sizes))}, {len(network.x)} samples"
+    side_by_side(title, peers, 40)
+    further = with_scikit_learn(network, {"autodiff, compiled": network.compiled()})
+    medians = side_by_side("the same", further, 10)
+    learn, start = list(medians.values())[1:]
+    side_by_side.say(f"  scikit-learn {(learn - start) / 100 * 1e6:.1f} µs an epoch")
+    part = range(150 if len(parameters) < 100 else 3)  # the time of all follows from some
+    scalars = {"micrograd": network.micrograd(part), "autodiff, walked": network.eager(part)}
+    share = len(part) / len(network.x)
+    side_by_side(f"the same, scalar by scalar, from {len(part)} samples", scalars, 3, share)
 
 
 def test_iris_in_plain_python(side_by_side):
@@ -25,17 +82,50 @@ def test_iris_in_plain_python(side_by_side):
         return total, gradients
 
     by_hand, micrograd = network.by_hand(), network.micrograd(range(150))
-    total, gradients = by_hand()
-    gradients = np.concatenate([g.ravel() for g in gradients])
-    for found in (epoch(), micrograd()):
-        assert found[0] == pytest.approx(total, rel=1e-12)
-        assert found[1] == pytest.approx(gradients, rel=1e-9, abs=1e-9)
-    peers = {
-        "hand-written NumPy": by_hand,
-        "compiled to plain Python": epoch,
-    }
+    agree({"NumPy": by_hand, "autodiff": epoch, "micrograd": micrograd})
+    peers = {"hand-written NumPy": by_hand, "compiled to plain Python": epoch}
     side_by_side("Iris epoch, 4-10-3, 150 samples", peers, 100)
     side_by_side("the same", {"micrograd": micrograd, "compiled to plain Python": epoch}, 5)
+
+
+def test_the_ten_layer_network(side_by_side):
+    """Ten layers, 941 weights: training by fit beside micrograd walking its scalars."""
+    rng = np.random.default_rng(0)
+    xs = rng.uniform(-1, 1, size=(1000, 4)).tolist()
+    ys = [sum(x) for x in xs]
+    widths = [4, *[10] * 9, 1]
+    layers = [
+        nn.Linear(n, m, activation=tanh if m > 1 else None, seed=i)
+        for i, (n, m) in enumerate(zip(widths, widths[1:]))
+    ]
+    model = nn.Sequential(*layers)
+    weights = [[list(map(Micro, row)) for row in layer.weight.data] for layer in layers]
+    biases = [list(map(Micro, layer.bias.data)) for layer in layers]
+
+    def walked(samples=20):
+        total = 0
+        for x, y in zip(xs[:samples], ys):
+            for i, (w, b) in enumerate(zip(weights, biases)):
+                x = [sum((wi * xi for wi, xi in zip(row, x)), bj) for row, bj in zip(w, b)]
+                x = [z.relu() for z in x] if i < 9 else x
+            total = total + (x[0] - y) ** 2
+        total.backward()
+
+    def fit(batch_size, epochs=5):
+        descent = optim.SGD(model.parameters(), lr=1e-6)
+        nn.fit(model, xs, ys, nn.mse_loss, descent, epochs, batch_size, progress=False)
+
+    one = side_by_side("ten layers, micrograd, 20 samples", {"micrograd": walked}, 3, 20, "/sample")
+    for size in (100, 1000):
+        runs = {f"fit, batches of {size}": lambda size=size: fit(size)}
+        medians = side_by_side("ten layers, 5 epochs of 1,000 samples", runs, 5, 5000, "/sample")
+        (ours,), (theirs,) = medians.values(), one.values()
+        side_by_side.say(f"  {theirs / 20 / (ours / 5000):.0f}x micrograd (its relu for our tanh)")
+
+
+Micro = micrograd.engine.Value
+
+# -- Growth -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
@@ -48,3 +138,44 @@ def test_compile_time_of_a_chain(side_by_side, n):
     expression = Expression(y)
     compiling = {"compile": lambda: expression.compile([x, b], wrt=[x, b])}
     side_by_side(f"compile time of {n} nodes", compiling, max(1, 20_000 // n), n, "/node")
+
+
+def test_growth_with_the_width(side_by_side):
+    """Recording and compiling beside an epoch, from 4-10-3 to 784-128-10."""
+    side_by_side.say(
+        "\nsizes            nodes     record    compile   epoch of 100 samples, by hand"
+    )
+    for features, hidden, classes in ((4, 10, 3), (64, 32, 10), (256, 64, 10), (784, 128, 10)):
+        network = random_data(100, features, classes, hidden)
+        times = [time.perf_counter()]
+        x, target, loss = network.sample()
+        times.append(time.perf_counter())
+        Expression(loss).compile([x, target], network.parameters, xp=np, batch=True)
+        times.append(time.perf_counter())
+        record, compiling = (b - a for a, b in zip(times, times[1:]))
+        epochs = [_median(network.compiled()), _median(network.by_hand())]
+        side_by_side.say(
+            f"{features:>4}-{hidden}-{classes:<8} {len(topological_order(loss)):>8} {record * 1e3:>7.1f} ms "
+            f"{compiling * 1e3:>7.1f} ms {epochs[0] * 1e6:>9.0f} µs {epochs[1] * 1e6:>9.0f} µs"
+        )
+
+
+def test_growth_with_the_batch(side_by_side):
+    side_by_side.say("\nsamples   epoch, 64-32-10   a sample   by hand")
+    for n in (1, 10, 100, 1_000, 10_000):
+        network = random_data(max(n, 10), 64, 10, 32)
+        network.x, network.targets = network.x[:n], network.targets[:n]
+        ours, theirs = _median(network.compiled()), _median(network.by_hand())
+        side_by_side.say(
+            f"{n:>7} {ours * 1e6:>14.0f} µs {ours / n * 1e6:>8.2f} µs {theirs * 1e6:>6.0f} µs"
+        )
+
+
+def _median(epoch, rounds=15):
+    epoch()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        epoch()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[rounds // 2]
