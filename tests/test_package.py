@@ -91,6 +91,16 @@ def test_the_trace_of_the_readme_is_the_one_that_its_code_makes():
     assert repr(eval(last, names)) == text
 
 
+def test_the_programs_of_the_readme_are_those_that_its_code_prints(capsys):
+    names, printed = {}, 0
+    for code, text in re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)\n```)?", README, re.S):
+        exec(code, names)
+        if "print(" in code:
+            assert capsys.readouterr().out.rstrip() == text
+            printed += 1
+    assert printed == 2
+
+
 def test_the_readme_names_every_notebook():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         assert f"notebooks/{path.name}" in README
