@@ -14,6 +14,7 @@ from .graph import adjoints, sources, topological_order
 from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
 from .operators import operation
+from .scopes import scope
 from .tracing import steps, trace
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
@@ -26,8 +27,8 @@ __all__ = [
     "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients",
     "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp",
     "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation",
-    "power", "prod", "relu", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps",
-    "tan", "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
+    "power", "prod", "relu", "scope", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt",
+    "steps", "tan", "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
 

@@ -220,7 +220,7 @@ def _nothing(grad: Any) -> tuple[Any, ...]:
 def _node(
     data: Any, parents: tuple[Value, ...], rule: Rule | None, backward: ops.Backward, level: int
 ) -> Value:
-    node = _new(Value)
+    node: Value = _new(Value)
     node.data = data
     node.grad = 0.0
     node.label = ""

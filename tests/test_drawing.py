@@ -9,7 +9,7 @@ from pathlib import Path
 import graphviz
 import pytest
 
-import autodiff.drawing
+import autodiff.layout
 from autodiff import Value, draw, logsumexp
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -138,7 +138,7 @@ def test_nothing_reaches_standard_error(tmp_path):
 
 
 def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.drawing, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
     asked = []
     monkeypatch.setattr(
         graphviz.Digraph, "pipe", lambda self, format, **options: asked.append(format) or b"drawn"
@@ -148,7 +148,7 @@ def test_without_pygraphviz_the_executable_serves(monkeypatch):
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(autodiff.drawing, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
     monkeypatch.setenv("PATH", "")
     picture = draw(Value(1.0) * 2)
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
