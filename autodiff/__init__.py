@@ -21,14 +21,16 @@ from .value import Value
 
 if TYPE_CHECKING:
     from .drawing import draw
+    from .viewer import animate, show_steps
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "asin", "atan", "check_gradients",
-    "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad", "hessian", "hvp",
-    "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum", "operation",
-    "power", "prod", "relu", "scope", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt",
-    "steps", "tan", "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
+    "Dual", "Matrix", "Value", "Vector", "acos", "adjoints", "animate", "asin", "atan",
+    "check_gradients", "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference", "grad",
+    "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum", "minimum",
+    "operation", "power", "prod", "relu", "scope", "show_steps", "sigmoid", "sin", "sinh",
+    "softplus", "sources", "sqrt", "steps", "tan", "tanh", "topological_order", "trace",
+    "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
 
@@ -38,4 +40,8 @@ def __getattr__(name: str) -> Any:
         from .drawing import draw
 
         return draw
+    if name in ("animate", "show_steps"):
+        from . import viewer
+
+        return getattr(viewer, name)
     raise AttributeError(f"module 'autodiff' has no attribute {name!r}")

@@ -260,9 +260,9 @@ def _add_operation(into: Drawing, result: str, name: str) -> None:
 
 def _fields(node: Value, label: str, gradients: dict[Value, Any], terms: list[Any]) -> list[str]:
     fields = [_escaped(label)] if label else []
-    fields.append(f"data {_number(node.data)}")
+    fields.append(f"data {number(node.data)}")
     if node in gradients:
-        fields.append(f"grad {_number(gradients[node])}{_spelled(terms)}")
+        fields.append(f"grad {number(gradients[node])}{_spelled(terms)}")
     return fields
 
 
@@ -289,7 +289,7 @@ def _summary(
     count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
     if count:
         fields.append(f"{count} parameters")
-    sizes = [abs(x) for x in map(_plain_number, map(gradients.get, members)) if x is not None]
+    sizes = [abs(x) for x in map(plain_number, map(gradients.get, members)) if x is not None]
     if sizes:
         fields.append(f"|grad| ≤ {max(sizes):.6g}".replace("|", "\\|"))
     return fields
@@ -315,7 +315,7 @@ def _look(role: str, meaning: str, strange: bool) -> dict[str, str]:
 
 def _size(members: list[Value], gradients: dict[Value, Any]) -> str:
     """The part of the SCALE that the largest |grad| belongs to."""
-    found = [_plain_number(gradients[node]) for node in members if node in gradients]
+    found = [plain_number(gradients[node]) for node in members if node in gradients]
     sizes = [abs(x) for x in found if x is not None]
     if not sizes:
         return "no gradient"
@@ -329,12 +329,12 @@ def _size(members: list[Value], gradients: dict[Value, Any]) -> str:
 
 def _legend(meanings: set[str], color: str | None) -> str:
     """A table of the colours in the picture, in Graphviz's HTML."""
-    rows = [
-        f'<tr><td bgcolor="{colour}" border="{3 if meaning == "output" else 1}"><font color="{"white" if meaning in DARK else "black"}">'
-        f"{meaning}</font></td></tr>"
-        for meaning, colour in (SCALE if color else COLOURS).items()
-        if meaning in meanings
-    ]
+    rows = []
+    for meaning, colour in (SCALE if color else COLOURS).items():
+        if meaning in meanings:
+            border = 3 if meaning == "output" else 1
+            text = f'<font color="{"white" if meaning in DARK else "black"}">{meaning}</font>'
+            rows.append(f'<tr><td bgcolor="{colour}" border="{border}">{text}</td></tr>')
     head = "<tr><td><b>|grad|</b></td></tr>" if color else ""
     table = '<table border="0" cellborder="1" cellspacing="0" cellpadding="4">'
     return f"<{table}{head}{''.join(rows)}</table>>"
@@ -344,18 +344,18 @@ def _numbers(members: list[Value], gradients: dict[Value, Any]) -> list[Any]:
     return [x for node in members for x in (node.data, gradients.get(node, 0.0))]
 
 
-def _plain_number(x: Any) -> float | None:
+def plain_number(x: Any) -> float | None:
     """x as a float, where it is one; a gradient made with create_graph is a Value."""
     x = x.data if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
 
 
 def _finite(x: Any) -> bool:
-    x = _plain_number(x)
+    x = plain_number(x)
     return x is None or math.isfinite(x)
 
 
-def _number(x: Any, digits: int = 6) -> str:
+def number(x: Any, digits: int = 6) -> str:
     x = x.data if isinstance(x, Value) else x
     return f"{x:.{digits}g}" if isinstance(x, float) else _escaped(repr(x))
 
@@ -366,20 +366,20 @@ def _padded(text: str) -> str:
 
 
 def _short(x: Any) -> str:
-    return _number(x, digits=4)
+    return number(x, digits=4)
 
 
 def _escaped(text: str) -> str:
     """Text that Graphviz shows as it is, in a record: no character of it is notation."""
-    return "".join(_NOTATION.get(c, c) for c in _printable(text))
+    return "".join(_NOTATION.get(c, c) for c in printable(text))
 
 
 def _plain(text: str) -> str:
     """The same for a label that is no record, where | and braces are no notation, but <> is."""
-    return "".join(_ENTITIES.get(c, c) for c in _printable(text))
+    return "".join(_ENTITIES.get(c, c) for c in printable(text))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     if len(text) > LONGEST_LABEL:
         text = text[: LONGEST_LABEL - 1] + "…"
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)

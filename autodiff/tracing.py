@@ -3,7 +3,7 @@
 import html
 import inspect
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import graph
@@ -138,18 +138,12 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     check_dependence(output, "trace")
 
     results = _by_depth(output)
-    variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
-    variables |= {node: f"v{_subscript(i)}" for i, node in enumerate(results, start=1)}
+    variables = {x: f"v{subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
+    variables |= {node: f"v{subscript(i)}" for i, node in enumerate(results, start=1)}
     formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
-        texts = [_Text(p.data, variables[p]) if p in variables else p.data for p in node.parents]
-        result, backward = node._rule(*texts)  # type: ignore[misc]
-        formulas[node] = str(result)
-        result.rename(variables[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
-        partials[node] = [
-            (p, partial) for p, partial in zip(node.parents, backward(1.0)) if p in variables
-        ]
+        formulas[node], partials[node] = written(node, variables)
     y = next(name for name in ("y", "z", "f", "result") if name not in names)
     if mode == "forward":
         seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
@@ -206,6 +200,19 @@ def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
         for name, argument in zip(names, arguments)
         for j in range(1 if isinstance(argument, Value) else len(argument))
     ]
+
+
+def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
+    """The formula of a result, and those of its derivatives by its parents, over their names.
+
+    A parent without a name is a constant.
+    """
+    texts = [_Text(p.data, names[p]) if p in names else p.data for p in node.parents]
+    result, backward = node._rule(*texts)  # type: ignore[misc]
+    formula = str(result)
+    result.rename(names[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
+    partials = zip(node.parents, backward(1.0))
+    return formula, [(p, partial) for p, partial in partials if p in names]
 
 
 # -- Formulas as text ---------------------------------------------------------------------------
@@ -284,14 +291,14 @@ def _marked(name: str, mark: str) -> str:
     return unicodedata.normalize("NFC", name[0] + mark) + name[1:]
 
 
-def _subscript(i: int) -> str:
+def subscript(i: int) -> str:
     return str(i).translate(str.maketrans("-0123456789", "₋₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _subscripted(name: str) -> str:
     """x₁ for x1."""
     letters = name.rstrip("0123456789")
-    return letters + _subscript(int(name[len(letters) :])) if letters not in ("", name) else name
+    return letters + subscript(int(name[len(letters) :])) if letters not in ("", name) else name
 
 
 def _width(text: str) -> int:
