@@ -106,9 +106,11 @@ def draw(
     picture = Drawing(format=format)
     picture.attr(rankdir=rankdir, bgcolor="white", nodesep="0.15", ranksep="0.3")
     if len(plan.boxes) > 100:  # the best layout takes minutes, a good one a fraction of a second
-        picture.attr(nslimit="0.2", nslimit1="0.2")
+        picture.attr(nslimit="0.05", nslimit1="0.05")
     picture.attr("node", fontname=FONT, fontsize="11", style="filled")
     picture.attr("node", shape="record", height="0.3", margin="0.08,0.03")
+    if edges:
+        picture.attr(nodesep="0.3")  # room for what they say
     if edges or collapse:
         picture.attr("edge", fontname=FONT, fontsize="10")
     frames: dict[Any, Drawing] = {None: picture}

@@ -250,12 +250,12 @@ class _Text(Number):
             return inputs[0]
         strength = STRENGTH.get(name, ATOM)
         if name == "neg":
-            return _Text(value, f"-{_bracketed(inputs[0], QUOTIENT)}", SUM)
+            return _Text(value, f"-{bracketed(inputs[0], QUOTIENT)}", SUM)
         if name not in SIGNS:
             return _Text(value, f"{name}({', '.join(map(_literal, inputs))})")
         left, right = inputs
         tighter = strength + (name in ("sub", "div", "power", "pow"))
-        text = _bracketed(left, strength) + SIGNS[name] + _bracketed(right, tighter)
+        text = bracketed(left, strength) + SIGNS[name] + bracketed(right, tighter)
         return _Text(value, text, strength)
 
     def _number(self) -> Any:
@@ -270,7 +270,7 @@ def _literal(x: Any) -> str:
     return x.text if isinstance(x, _Text) else f"{x:.6g}"
 
 
-def _bracketed(x: Any, least: int) -> str:
+def bracketed(x: Any, least: int) -> str:
     """The text of x, in brackets if it binds less than it has to here."""
     strength = x.strength if isinstance(x, _Text) else (ATOM if x >= 0 else SUM)
     return _literal(x) if strength >= least else f"({_literal(x)})"
@@ -280,7 +280,7 @@ def _product(derivative: str, partial: Any, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
     if short and not isinstance(partial, _Text) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
-    return f"{derivative}·{_bracketed(partial, PRODUCT)}"
+    return f"{derivative}·{bracketed(partial, PRODUCT)}"
 
 
 def _sum(terms: list[str]) -> str:

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 from .drawing import draw, number, printable
 from .functions import shortened
 from .graph import topological_order
-from .tracing import Step, steps, subscript, written
+from .tracing import PRODUCT, Step, bracketed, steps, subscript, written
 from .value import Value
 
 LARGEST = 60  # nodes
@@ -72,10 +72,11 @@ def show_steps(root: Value) -> StepViewer:
     for element in svg.iter():
         if "data-show" in element.attrib:
             element.set("style", _style(element.get("data-show", "")))
-    height = float(svg.get("height", "0").removesuffix("pt")) * 4 / 3  # pixels
+    width, height = (float(svg.get(side, "0pt")[:-2]) * 4 / 3 for side in ("width", "height"))
     most = max(map(len, score.lines))
     page = PAGE.substitute(
         last=len(score.passes),
+        least=round(0.65 * width),  # smaller, and the text is too small to read
         lit=LIT,
         font=FONT,
         formulas="\n".join(_formulas(score)),
@@ -164,7 +165,8 @@ def _score(root: Value, caller: str) -> Score:
             so_far = sums.setdefault(parent, [])
             so_far.append((i, so_far[-1][1] + message if so_far else message))
             y, x, up = names[node], names[parent], number(adjoint)
-            terms = f"{up} · {partial}", f"{up} · {number(local)}", number(message)
+            factors = bracketed(partial, PRODUCT), bracketed(local, PRODUCT)
+            terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(message)
             line = " = ".join(dict.fromkeys([f"{y}.grad · ∂{y}/∂{x}", *terms]))
             lines[-1].append(f"{x}.grad += {line}   →   {x}.grad = {number(so_far[-1][1])}")
     return Score(
@@ -240,7 +242,7 @@ def _light(groups: list[Element], step: int) -> None:
             arrowhead = shape.tag == "polygon" and group.find("path") is not None
             light.set("fill", LIT if arrowhead else "none")
             light.set("stroke", LIT)
-            light.set("stroke-width", "3")
+            light.set("stroke-width", "2.5")
             group.append(light)
             _show(light, step, step)
 
@@ -304,7 +306,7 @@ body { margin: 8px; background: white; color: #111; font: 15px/24px $font }
 #formulas > div, .stack > span { grid-area: 1 / 1 }
 #formulas, table { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 14px }
 #picture { overflow: auto }
-#picture svg { display: block }
+#picture svg { display: block; min-width: ${least}px; max-width: 100%; height: auto }
 table { border-collapse: collapse; margin-top: 8px }
 th, td { text-align: left; padding: 1px 14px 1px 6px; border-bottom: 1px solid #ddd }
 tr.lit td { background: #ffe8d1; box-shadow: inset 0 2px $lit, inset 0 -2px $lit }
@@ -363,6 +365,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   go(to);
 });
+go(0);
 </script>
 </body>
 </html>
