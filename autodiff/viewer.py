@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .drawing import draw, number, printable
+from .boxes import number, printable
+from .drawing import draw
 from .functions import shortened
 from .graph import topological_order
 from .tracing import PRODUCT, Step, bracketed, steps, subscript, written
