@@ -1,6 +1,6 @@
 """The graph as a picture: boxes for Values, round nodes for operations, frames for scopes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .boxes import (
@@ -22,6 +22,8 @@ from .tracing import Step, steps
 from .value import Value
 
 READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
+# On which side edges leave a box, and on which they enter one.
+SIDES = {"LR": ("e", "w"), "RL": ("w", "e"), "TB": ("s", "n"), "BT": ("n", "s")}
 FONT = "Helvetica,Arial,sans-serif"
 
 
@@ -38,11 +40,11 @@ def draw(
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
-    A box is a Value: its label, data and grad; blue for an input, green for a parameter of a
-    Module, grey for a constant, white for a result, with a thick border for root. A round node
-    is an operation; its arguments come in from top to bottom (with rankdir "TB" from left to
-    right), though in a frame fewer crossings go before. A frame is a `scope` or the call of a
-    Module. nan and inf are red.
+    A box is a Value: its label, data and grad. Blue is an input, a leaf that requires a gradient
+    or was given to a Module; green a parameter, a leaf that such a Module holds; grey a constant;
+    white a result, root with a thick border. A round node is an operation; its arguments come in
+    from top to bottom (with rankdir "TB" from left to right), though in a frame fewer crossings
+    go before. A frame is a `scope` or the call of a Module. nan and inf are red.
 
     With edges="local" an edge says the derivative of an operation by its argument, with "message"
     what the backward pass sends along it: upstream × local; and where messages meet, the grad
@@ -51,7 +53,7 @@ def draw(
     |grad|, and a legend says how; with `legend` one explains the usual colours.
 
     With collapse=True the innermost scopes are drawn as one box each, parameters and all; with a
-    number, the scopes at that depth, the outermost being 1.
+    number, the scopes at that depth, the outermost being 1. Their edges stand for several Values.
 
     grad is what `backward()` left; before, there is none to show. With edges="message" or
     color="grad" it is the derivative of root, computed for the picture.
@@ -67,7 +69,7 @@ def draw(
     """
     if not isinstance(root, Value):
         raise TypeError(f"draw: found a {type(root).__name__}, expected a Value, such as a loss")
-    _check("rankdir", rankdir, "LR", "RL", "TB", "BT")
+    _check("rankdir", rankdir, *SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
     if not isinstance(collapse, int) or collapse < 0:
@@ -76,7 +78,7 @@ def draw(
     plan = arrange(nodes, collapse)
     if len(plan.boxes) > READABLE:
         raise _unreadable(plan, nodes)
-    passed = {step.node: step for step in steps(root)} if edges else {}
+    passed: dict[Any, Step] = {step.node: step for step in steps(root)} if edges else {}
     gradients = _gradients(root, nodes, computed=edges == "message" or color == "grad")
     terms = _terms(passed.values()) if edges == "message" else {}
     facts = Facts(root, plan, plan.parameters | _labels(names), gradients, terms)
@@ -86,21 +88,20 @@ def draw(
     picture.attr(rankdir=rankdir, bgcolor="white", nodesep=nodesep, ranksep="0.3")
     if len(plan.boxes) > 100:  # the best layout takes minutes, a good one a fraction of a second
         picture.attr(nslimit="0.05", nslimit1="0.05")
-    picture.attr("node", fontname=FONT, fontsize="11", style="filled")
-    picture.attr("node", shape="record", height="0.3", margin="0.08,0.03")
-    if edges or collapse:
-        picture.attr("edge", fontname=FONT, fontsize="10")
+    record = {"shape": "record", "style": "filled", "height": "0.3", "margin": "0.08,0.03"}
+    picture.attr("node", fontname=FONT, fontsize="11", **record)
+    leave, enter = SIDES[rankdir]
+    picture.attr("edge", fontname=FONT, fontsize="10", tailport=leave)
     ids = {box: f"n{i}" for i, box in enumerate(plan.boxes)}
     upside_down = rankdir in ("LR", "RL")  # there Graphviz turns over what is inside a frame
     _add_boxes(picture, facts, ids, color, upside_down)
-    for node, box in plan.box_of.items():
-        if box is node and node.parents:
-            into = list(_arguments(node, plan, ids, passed.get(node), edges))
-            for tail, look in into[::-1] if upside_down and box not in plan.frames[None] else into:
-                picture.edge(tail, f"{ids[node]}op", **look)
-            picture.edge(f"{ids[node]}op", ids[node])
-    for (tail, head), count in _bundles(plan, ids).items():
-        picture.edge(tail, head, _padded(f"{count} values") if count > 1 else "")
+    for box, name in ids.items():
+        head = f"{name}op" if isinstance(box, Value) else f"{name}:{enter}"
+        into = _edges_into(box, plan, ids, passed.get(box), edges)
+        for tail, look in into[::-1] if upside_down and box not in plan.frames[None] else into:
+            picture.edge(tail, head, **look)
+        if isinstance(box, Value) and box.parents:
+            picture.edge(f"{name}op", name)
     if legend or color:
         meanings = {"operation", *(meaning(box, facts, color) for box in plan.boxes)}
         picture.node("legend", legend_table(meanings, color), shape="plain", style="")
@@ -143,33 +144,39 @@ def _frame(scope: Scope, number: int) -> Drawing:
 # -- Edges --------------------------------------------------------------------------------------
 
 
-def _arguments(
-    node: Value, plan: Arrangement, ids: dict[Box, str], step: Step | None, kind: str | None
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """Where each edge into an operation comes from, and how it looks; without those of scopes."""
-    for i, parent in enumerate(node.parents):
-        if plan.box_of.get(parent) is not parent:
-            continue
-        if step is None or not parent.requires_grad:
-            yield ids[parent], {}
-            continue
-        _, local, message = step.messages[i]
-        text = f"{short(step.adjoint)} × {short(local)} = {short(message)}"
-        told = {"label": _padded(text if kind == "message" else short(local))}
-        strange = not finite(message if kind == "message" else local)
-        yield ids[parent], told | (WARNING if strange else {})
+def _edges_into(
+    box: Box, plan: Arrangement, ids: dict[Box, str], step: Step | None, kind: str | None
+) -> list[tuple[str, dict[str, str]]]:
+    """Where each edge into a box comes from, in the order of arguments, and how it looks.
+
+    From and to a collapsed scope there is one edge, for however many values.
+    """
+    edges: list[tuple[str, dict[str, str]]] = []
+    bundles: dict[Box, dict[Value, None]] = {}
+    for node in plan.boxes[box]:
+        for i, parent in enumerate(node.parents):
+            origin = plan.box_of.get(parent, box)  # or it is a parameter inside the box
+            if node is box and origin is parent:
+                edges.append((ids[origin], _told(step, i, kind)))
+            elif origin is not box:
+                if origin not in bundles:
+                    edges.append((ids[origin], {}))
+                bundles.setdefault(origin, {})[parent] = None
+    counts = {ids[origin]: len(values) for origin, values in bundles.items()}
+    return [
+        (tail, {"label": _padded(f"{counts[tail]} values")} if counts.get(tail, 1) > 1 else look)
+        for tail, look in edges
+    ]
 
 
-def _bundles(plan: Arrangement, ids: dict[Box, str]) -> dict[tuple[str, str], int]:
-    """The edges from and to collapsed scopes, and how many Values each stands for."""
-    values: dict[tuple[str, str], set[Value]] = {}
-    for node, box in plan.box_of.items():
-        head = f"{ids[node]}op" if box is node else ids[box]
-        for parent in node.parents:
-            tail = plan.box_of.get(parent, box)  # or a parameter inside the box
-            if tail is not box and not (tail is parent and box is node):
-                values.setdefault((ids[tail], head), set()).add(parent)
-    return {ends: len(found) for ends, found in values.items()}
+def _told(step: Step | None, argument: int, kind: str | None) -> dict[str, str]:
+    """The local derivative or the message that an edge shows; nothing for a constant."""
+    if step is None or not step.messages[argument].parent.requires_grad:
+        return {}
+    _, local, message = step.messages[argument]
+    text = f"{short(step.adjoint)} × {short(local)} = {short(message)}"
+    shown, tells = (text, message) if kind == "message" else (short(local), local)
+    return {"label": _padded(shown)} | ({} if finite(tells) else WARNING)
 
 
 def _padded(text: str) -> str:

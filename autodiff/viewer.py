@@ -203,7 +203,8 @@ def _drawing(score: Score) -> Element:
     svg.set("xmlns", SVG)
     groups: dict[str, list[Element]] = {}
     for group in svg.iter("g"):
-        groups.setdefault(group.findtext("title", ""), []).append(group)
+        name = group.findtext("title", "").replace(":e->", "->")  # the side that an edge leaves
+        groups.setdefault(name, []).append(group)
     last = len(score.passes)
     for node, stages in score.stages.items():
         _add_stages(groups[f"n{order.index(node)}"][0], stages)
