@@ -367,7 +367,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   go(to);
 });
-go(0);
+new ResizeObserver(() => go(step)).observe(picture); // it may get its width only later
 </script>
 </body>
 </html>

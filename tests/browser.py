@@ -75,6 +75,7 @@ class Browser:
         self.call("Network.enable")
         self.call("Page.enable")
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.call("Page.bringToFront")
         self.call("Page.navigate", url=url)
         until = time.monotonic() + 30
         while self.evaluate("document.readyState + location.href") != "complete" + url:

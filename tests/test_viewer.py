@@ -94,6 +94,13 @@ def expect(browser, step):
     assert found["lines"] == lines
 
 
+def eventually(condition):
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 # -- In the browser -----------------------------------------------------------------------------
 
 
@@ -162,9 +169,24 @@ def test_viewers_on_one_page_do_not_meet(browser, tmp_path):
     viewer = show_steps(example())._repr_html_()
     page.write_text(f"<!DOCTYPE html><meta charset=utf-8>{viewer}{viewer}", encoding="utf-8")
     browser.open(page.as_uri())
-    browser.click(200, 150)  # into the first
+    eventually(lambda: browser.in_frames("document.readyState") == ["complete"] * 2)
+
+    def click_into_the_first():
+        browser.click(200, 150)
+        return sorted(browser.in_frames("document.hasFocus()")) == [False, True]
+
+    eventually(click_into_the_first)
     browser.press("ArrowRight")
-    assert sorted(browser.in_frames("step")) == [0, 1]
+    eventually(lambda: sorted(browser.in_frames("step")) == [0, 1])
+
+
+INSIDE = """(() => {
+  const pane = document.getElementById("picture").getBoundingClientRect();
+  const seen = (e) => getComputedStyle(e).visibility === "visible";
+  const lit = [...document.querySelectorAll("#picture g.node .lit")].filter(seen);
+  const box = lit[0].getBoundingClientRect();
+  return lit.length > 0 && pane.left <= box.left && box.right <= pane.right;
+})()"""
 
 
 def test_a_wide_picture_follows_the_node_that_is_lit(browser, tmp_path):
@@ -172,16 +194,14 @@ def test_a_wide_picture_follows_the_node_that_is_lit(browser, tmp_path):
     for _ in range(20):
         y = y.tanh()
     opened(browser, tmp_path, y)
-    inside = """(() => { const pane = document.getElementById("picture").getBoundingClientRect();
-      const box = [...document.querySelectorAll("#picture g.node .lit")].find((e) =>
-        getComputedStyle(e).visibility === "visible").getBoundingClientRect();
-      return pane.left <= box.left && box.right <= pane.right })()"""
     assert browser.evaluate("document.getElementById('picture').scrollWidth") > 1200
-    assert browser.evaluate(inside)
-    browser.press("End")
-    assert browser.evaluate(inside)
-    browser.press("Home")
-    assert browser.evaluate(inside)
+    for key in ("Home", "End", "Home"):
+        browser.press(key)
+        assert browser.evaluate(INSIDE)
+    page = tmp_path / "notebook.html"
+    page.write_text(f"<!DOCTYPE html><meta charset=utf-8>{show_steps(y)._repr_html_()}", "utf-8")
+    browser.open(page.as_uri())
+    eventually(lambda: browser.in_frames(INSIDE) == [True])
 
 
 def test_the_animation_plays_in_a_plain_img(browser, tmp_path):
@@ -191,10 +211,7 @@ def test_the_animation_plays_in_a_plain_img(browser, tmp_path):
     browser.open(page.as_uri())
     assert browser.evaluate("document.images[0].naturalWidth") > 300
     first = browser.screenshot()
-    until = time.monotonic() + 10
-    while browser.screenshot() == first:
-        assert time.monotonic() < until, "nothing moves"
-        time.sleep(0.1)
+    eventually(lambda: browser.screenshot() != first)
 
 
 HOSTILE = [
