@@ -170,11 +170,13 @@ def finite(x: Any) -> bool:
 
 
 def number(x: Any, digits: int = 6) -> str:
+    """x with some digits; whatever is no float as it writes itself."""
     x = x.data if isinstance(x, Value) else x
     return f"{x:.{digits}g}" if isinstance(x, float) else _escaped(repr(x))
 
 
 def short(x: Any) -> str:
+    """x with four digits, for edges and sums."""
     return number(x, digits=4)
 
 
@@ -189,6 +191,7 @@ def plain(text: str) -> str:
 
 
 def printable(text: str) -> str:
+    """A text without control characters, cut off where it is too long for a box."""
     if len(text) > LONGEST_LABEL:
         text = text[: LONGEST_LABEL - 1] + "…"
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)

@@ -210,7 +210,8 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     texts = [_Text(p.data, names[p]) if p in names else p.data for p in node.parents]
     result, backward = node._rule(*texts)  # type: ignore[misc]
     formula = str(result)
-    result.rename(names[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
+    if isinstance(result, _Text):  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
+        result.rename(names[node])
     partials = zip(node.parents, backward(1.0))
     return formula, [(p, partial) for p, partial in partials if p in names]
 

@@ -71,8 +71,8 @@ def show_steps(root: Value) -> StepViewer:
     score = _score(root, "show_steps")
     svg = _drawing(score)
     for element in svg.iter():
-        if "data-show" in element.attrib:
-            element.set("style", _style(element.get("data-show", "")))
+        if not element.get("data-show", "0 ").startswith("0 "):
+            element.set("style", "visibility: hidden")  # at step 0
     width, height = (float(svg.get(side, "0pt")[:-2]) * 4 / 3 for side in ("width", "height"))
     most = max(map(len, score.lines))
     page = PAGE.substitute(
@@ -256,12 +256,8 @@ def _show(element: Element, first: int, last: int) -> None:
 # -- The page -----------------------------------------------------------------------------------
 
 
-def _style(span: str) -> str:
-    """The style at step 0, of what shows from the first to the last step of the span."""
-    return "" if span.startswith("0 ") else "visibility: hidden"
-
-
 def _timed(tag: str, content: str, first: int, last: int) -> str:
+    """An HTML element that shows from the first to the last of some steps."""
     hidden = "" if first == 0 else ' style="visibility: hidden"'
     return f'<{tag} data-show="{first} {last}"{hidden}>{content}</{tag}>'
 

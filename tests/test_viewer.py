@@ -310,8 +310,18 @@ def test_a_layer_a_leaf_and_a_kink_can_be_viewed():
     layer = Linear(2, 1, activation=relu, seed=0)
     assert repr(show_steps(layer([1.0, -1.0])[0])) == "<StepViewer: a backward pass of 3 steps>"
     assert repr(show_steps(Value(1.0))) == "<StepViewer: a backward pass of 0 steps>"
-    x1, x2 = Value(2.0), Value(5.0)
-    show_steps(log(x1) + x1 * x2 - sin(x2))
+    flat = operation(lambda x: (1.0, lambda grad: (0.0 * grad,)))
+    assert repr(show_steps(flat(Value(2.0)))) == "<StepViewer: a backward pass of 1 steps>"
+
+
+def test_the_running_example_of_the_notebooks():
+    # y = ln x₁ + x₁x₂ - sin x₂ at (2, 5): ∂y/∂x₁ = 1/x₁ + x₂ = 5.5, ∂y/∂x₂ = x₁ - cos x₂ = 1.71634
+    x1, x2 = Value(2.0, label="x₁"), Value(5.0, label="x₂")
+    page = show_steps(log(x1) + x1 * x2 - sin(x2))._page
+    assert "→   x₁.grad = 5.5<" in page
+    assert "→   x₂.grad = 1.71634<" in page
+    assert "v₁.grad · ∂v₁/∂x₁ = 1 · (1 / x₁) = 1 · 0.5 = 0.5" in page
+    assert "v₄.grad · ∂v₄/∂x₂ = -1 · cos(x₂) = -1 · 0.283662 = -0.283662" in page
 
 
 @pytest.mark.parametrize("function", [show_steps, lambda root: animate(root, "never.svg")])
