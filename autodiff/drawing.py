@@ -1,43 +1,66 @@
-"""The graph as a picture: a `graphviz.Digraph` whose layout needs nothing outside Python.
+"""The graph as a picture: boxes for Values, round nodes for operations, frames for scopes."""
 
-The layout is computed in this process by pygraphviz, whose wheels carry the Graphviz libraries.
-Where there is no wheel the `dot` executable does the same.
-"""
-
-import os
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import graphviz
-
-from .graph import topological_order
+from .boxes import (
+    COLOURS,
+    WARNING,
+    Facts,
+    attributes,
+    finite,
+    legend_table,
+    meaning,
+    plain,
+    short,
+    title,
+)
+from .graph import adjoints, topological_order
+from .layout import Drawing
+from .scopes import Arrangement, Box, Scope, arrange, entry_names
+from .tracing import Step, steps
 from .value import Value
 
-READABLE = 300  # nodes; with more, no screen shows the text of a node and the whole at once
-LONGEST_LABEL = 40  # characters
-
-COLOURS = {
-    "variable": "#dcebf9",
-    "constant": "#eeeeee",
-    "result": "#ffffff",
-    "operation": "#fdf0d5",
-}
+READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
+# On which side edges leave a box, and on which they enter one.
+SIDES = {"LR": ("e", "w"), "RL": ("w", "e"), "TB": ("s", "n"), "BT": ("n", "s")}
+FONT = "Helvetica,Arial,sans-serif"
 
 
-def draw(root: Value, format: str = "svg", rankdir: str = "LR") -> "Drawing":
+def draw(
+    root: Value,
+    format: str = "svg",
+    rankdir: str = "LR",
+    *,
+    edges: str | None = None,
+    names: Mapping[str, Any] | None = None,
+    color: str | None = None,
+    legend: bool = False,
+    collapse: bool | int = False,
+) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
-    A box is a Value: its label, data and grad; blue for a variable, grey for a constant, white
-    for a result. A round node is an operation; its arguments come in from top to bottom (with
-    rankdir "TB" from left to right). Before `backward()` there is no gradient to show.
+    A box is a Value: its label, data and grad. Blue is an input, a leaf that requires a gradient
+    or was given to a Module; green a parameter, a leaf that such a Module holds; grey a constant;
+    white a result, root with a thick border. A round node is an operation; its arguments come in
+    from top to bottom (with rankdir "TB" from left to right), though in a frame fewer crossings
+    go before. A frame is a `scope` or the call of a Module. nan and inf are red.
+
+    With edges="local" an edge says the derivative of an operation by its argument, with "message"
+    what the backward pass sends along it: upstream × local; and where messages meet, the grad
+    spells out their sum. `names`, such as `locals()`, names the Values that have no label: by
+    variable, w[0] in a Vector, W[0,1] in a Matrix. With color="grad" the boxes are shaded by
+    |grad|, and a legend says how; with `legend` one explains the usual colours.
+
+    With collapse=True the innermost scopes are drawn as one box each, parameters and all; with a
+    number, the scopes at that depth, the outermost being 1. Their edges stand for several Values.
+
+    grad is what `backward()` left; before, there is none to show. With edges="message" or
+    color="grad" it is the derivative of root, computed for the picture.
 
     Returns a `graphviz.Digraph`: Jupyter shows it, `.source` is its DOT text, and
     `.render("name")` writes it to a file in the `format` ("svg", "png", "pdf").
-    TypeError if root is no Value; ValueError for more nodes than anyone can read.
+    TypeError if root is no Value; ValueError for more boxes than anyone can read.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
     >>> picture = draw(a * b)
@@ -46,165 +69,169 @@ def draw(root: Value, format: str = "svg", rankdir: str = "LR") -> "Drawing":
     """
     if not isinstance(root, Value):
         raise TypeError(f"draw: found a {type(root).__name__}, expected a Value, such as a loss")
-    if rankdir not in ("LR", "RL", "TB", "BT"):
-        raise ValueError(f"draw: found rankdir {rankdir!r}, expected 'LR', 'RL', 'TB' or 'BT'")
+    _check("rankdir", rankdir, *SIDES)
+    _check("edges", edges, None, "local", "message")
+    _check("color", color, None, "grad")
+    if not isinstance(collapse, int) or collapse < 0:
+        raise ValueError(f"draw: found collapse {collapse!r}, expected True, False or a depth")
     nodes = topological_order(root)
-    if len(nodes) > READABLE:
-        raise ValueError(
-            f"draw: found {len(nodes)} nodes, at most {READABLE} can be read in one picture; "
-            "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
-        )
+    plan = arrange(nodes, collapse)
+    if len(plan.boxes) > READABLE:
+        raise _unreadable(plan, nodes)
+    passed: dict[Any, Step] = {step.node: step for step in steps(root)} if edges else {}
+    gradients = _gradients(root, nodes, computed=edges == "message" or color == "grad")
+    terms = _terms(passed.values()) if edges == "message" else {}
+    facts = Facts(root, plan, plan.parameters | _labels(names), gradients, terms)
+
     picture = Drawing(format=format)
-    picture.attr(rankdir=rankdir, bgcolor="white", nodesep="0.15", ranksep="0.3")
-    if len(nodes) > 50:  # the best layout can take minutes, a good one a fraction of a second
-        picture.attr(nslimit="0.2", nslimit1="0.2")
-    picture.attr("node", fontname="Helvetica,Arial,sans-serif", fontsize="11", style="filled")
-    picture.attr("node", shape="record", height="0.3", margin="0.08,0.03")
-    backpropagated = any(node.grad != 0.0 for node in nodes)
-    names = {node: f"n{i}" for i, node in enumerate(nodes)}
-    for node, name in names.items():
-        picture.node(name, _record(node, backpropagated), fillcolor=COLOURS[_role(node)])
-        if node.parents:
-            operation = f"{name}op"
-            shape = "circle" if len(node.op) <= 2 else "ellipse"
-            colour = COLOURS["operation"]
-            picture.node(operation, node.op, shape=shape, fillcolor=colour, ordering="in")
-            for parent in node.parents:
-                picture.edge(names[parent], operation)
-            picture.edge(operation, name)
+    nodesep = "0.3" if edges else "0.15"  # room for what the edges say
+    picture.attr(rankdir=rankdir, bgcolor="white", nodesep=nodesep, ranksep="0.3")
+    if len(plan.boxes) > 100:  # the best layout takes minutes, a good one a fraction of a second
+        picture.attr(nslimit="0.05", nslimit1="0.05")
+    record = {"shape": "record", "style": "filled", "height": "0.3", "margin": "0.08,0.03"}
+    picture.attr("node", fontname=FONT, fontsize="11", **record)
+    leave, enter = SIDES[rankdir]
+    picture.attr("edge", fontname=FONT, fontsize="10", tailport=leave)
+    ids = {box: f"n{i}" for i, box in enumerate(plan.boxes)}
+    upside_down = rankdir in ("LR", "RL")  # there Graphviz turns over what is inside a frame
+    _add_boxes(picture, facts, ids, color, upside_down)
+    for box, name in ids.items():
+        head = f"{name}op" if isinstance(box, Value) else f"{name}:{enter}"
+        into = _edges_into(box, plan, ids, passed.get(box), edges)
+        for tail, look in into[::-1] if upside_down and box not in plan.frames[None] else into:
+            picture.edge(tail, head, **look)
+        if isinstance(box, Value) and box.parents:
+            picture.edge(f"{name}op", name)
+    if legend or color:
+        meanings = {"operation", *(meaning(box, facts, color) for box in plan.boxes)}
+        picture.node("legend", legend_table(meanings, color), shape="plain", style="")
     return picture
 
 
-class Drawing(graphviz.Digraph):
-    """A `graphviz.Digraph` that is laid out in this process."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self.body)} lines of DOT>"
-
-    def pipe(self, format: str | None = None, **options: Any) -> Any:
-        """The picture as bytes, or as text where an `encoding` is given.
-
-        RuntimeError if neither pygraphviz nor the `dot` executable is there to lay it out.
-        """
-        encoding, format = options.pop("encoding", None), format or self.format
-        if options or _pygraphviz() is None:  # engine=... and the like are for the executable
-            try:
-                return super().pipe(format, encoding=encoding, **options)
-            except graphviz.ExecutableNotFound:
-                raise RuntimeError(
-                    "there is nothing here to lay out the graph with: run `pip install pygraphviz`,"
-                    " or install Graphviz from graphviz.org; until then .source holds the DOT text"
-                ) from None
-        picture = _laid_out(self.source, format)
-        return picture.decode(encoding) if encoding else picture
-
-    def render(
-        self,
-        filename: str | os.PathLike[str] | None = None,
-        directory: str | os.PathLike[str] | None = None,
-        view: bool = False,
-        cleanup: bool = False,
-        format: str | None = None,
-        *,
-        outfile: str | os.PathLike[str] | None = None,
-        **options: Any,
-    ) -> str:
-        """Write the DOT source to `filename` and the picture beside it; returns its path.
-
-        The picture is `filename` and the format's ending, or `outfile`. With `cleanup` the
-        source is removed again, with `view` the picture is opened.
-        """
-        if outfile is not None:
-            outfile = Path(directory or self.directory, outfile)
-            format = format or outfile.suffix[1:]
-            filename = filename or outfile.with_suffix(".gv").name
-        format = format or self.format
-        picture = self.pipe(format, **options)
-        source = self.save(filename, directory=directory)
-        written = Path(outfile or f"{source}.{format}")
-        written.write_bytes(picture)
-        if cleanup:
-            Path(source).unlink()
-        if view:
-            self._view(str(written), format=format, quiet=False)
-        return str(written)
+# -- Boxes and frames ---------------------------------------------------------------------------
 
 
-def _role(node: Value) -> str:
-    if node.parents:
-        return "result"
-    return "variable" if node.requires_grad else "constant"
+def _add_boxes(
+    picture: Drawing, facts: Facts, ids: dict[Box, str], color: str | None, upside_down: bool
+) -> None:
+    frames: dict[Any, Drawing] = {None: picture}
+    frames |= {scope: _frame(scope, i) for i, scope in enumerate(facts.plan.frames) if scope}
+    for scope, inside in facts.plan.frames.items():
+        for box in reversed(inside) if upside_down and scope else inside:
+            if box not in frames:
+                frames[scope].node(ids[box], **attributes(box, facts, color))
+                if isinstance(box, Value) and box.parents:
+                    _add_operation(frames[scope], f"{ids[box]}op", box.op)
+    for scope, inside in reversed(facts.plan.frames.items()):  # the inner frames first
+        for inner in inside:
+            if inner in frames:
+                frames[scope].subgraph(frames[inner])
 
 
-def _record(node: Value, backpropagated: bool) -> str:
-    """The label of a box, `name | data | grad`, in Graphviz's record notation."""
-    fields = [_escaped(node.label)] if node.label else []
-    fields.append(f"data {_number(node.data)}")
-    if backpropagated and node.requires_grad:
-        fields.append(f"grad {_number(node.grad)}")
-    return "{" + "|".join(fields) + "}"
+def _add_operation(frame: Drawing, name: str, operation: str) -> None:
+    shape = "circle" if len(operation) <= 2 else "ellipse"
+    colour = COLOURS["operation"]
+    frame.node(name, plain(operation), shape=shape, fillcolor=colour, ordering="in")
 
 
-def _number(x: Any) -> str:
-    x = x.data if isinstance(x, Value) else x  # a gradient that was made with create_graph
-    return f"{x:.6g}" if isinstance(x, float) else _escaped(repr(x))
+def _frame(scope: Scope, number: int) -> Drawing:
+    frame = Drawing(name=f"cluster{number}")
+    frame.attr(label=plain(title(scope)), fontname=FONT, fontsize="11")
+    frame.attr(style="rounded", color="#888888", labeljust="l")
+    return frame
 
 
-def _escaped(text: str) -> str:
-    """Text that Graphviz shows as it is, in a record: no character of it is notation."""
-    if len(text) > LONGEST_LABEL:
-        text = text[: LONGEST_LABEL - 1] + "…"
-    text = text.replace("\r\n", "\n").replace("&", "&amp;")
-    return "".join(_NOTATION.get(c, c if c.isprintable() else "\ufffd") for c in text)
+# -- Edges --------------------------------------------------------------------------------------
 
 
-_NOTATION = {c: "\\" + c for c in "\\{}|<>"}
-_NOTATION |= {"\n": "\\n", " ": "\N{NO-BREAK SPACE}", "\t": "\N{NO-BREAK SPACE}" * 4}
+def _edges_into(
+    box: Box, plan: Arrangement, ids: dict[Box, str], step: Step | None, kind: str | None
+) -> list[tuple[str, dict[str, str]]]:
+    """Where each edge into a box comes from, in the order of arguments, and how it looks.
 
-
-# -- Layout -------------------------------------------------------------------------------------
-
-
-def _pygraphviz() -> Any:
-    try:
-        import pygraphviz
-    except ImportError:
-        return None
-    return pygraphviz
-
-
-def _laid_out(source: str, format: str) -> bytes:
-    with _stderr_captured() as messages:
-        try:
-            agraph = _pygraphviz().AGraph(string=source)
-            return bytes(agraph.draw(format=format, prog="dot"))
-        except Exception as error:
-            said = messages() or error
-            raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
-
-
-@contextmanager
-def _stderr_captured() -> Iterator[Any]:
-    """Keep what C libraries write to standard error (fontconfig, of the machine's own files).
-
-    Yields a function that returns the text so far.
+    From and to a collapsed scope there is one edge, for however many values.
     """
-    if sys.stderr is not None:
-        sys.stderr.flush()
-    with tempfile.TemporaryFile() as file:
-        try:
-            before = os.dup(2)
-        except OSError:  # there is no standard error, in a windowed program
-            yield lambda: ""
-            return
+    edges: list[tuple[str, dict[str, str]]] = []
+    bundles: dict[Box, dict[Value, None]] = {}
+    for node in plan.boxes[box]:
+        for i, parent in enumerate(node.parents):
+            origin = plan.box_of.get(parent, box)  # or it is a parameter inside the box
+            if node is box and origin is parent:
+                edges.append((ids[origin], _told(step, i, kind)))
+            elif origin is not box:
+                if origin not in bundles:
+                    edges.append((ids[origin], {}))
+                bundles.setdefault(origin, {})[parent] = None
+    counts = {ids[origin]: len(values) for origin, values in bundles.items()}
+    return [
+        (tail, {"label": _padded(f"{counts[tail]} values")} if counts.get(tail, 1) > 1 else look)
+        for tail, look in edges
+    ]
 
-        def messages() -> str:
-            file.seek(0)
-            return file.read().decode(errors="replace").strip()
 
-        os.dup2(file.fileno(), 2)
-        try:
-            yield messages
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
+def _told(step: Step | None, argument: int, kind: str | None) -> dict[str, str]:
+    """The local derivative or the message that an edge shows; nothing for a constant."""
+    if step is None or not step.messages[argument].parent.requires_grad:
+        return {}
+    _, local, message = step.messages[argument]
+    text = f"{short(step.adjoint)} × {short(local)} = {short(message)}"
+    shown, tells = (text, message) if kind == "message" else (short(local), local)
+    return {"label": _padded(shown)} | ({} if finite(tells) else WARNING)
+
+
+def _padded(text: str) -> str:
+    """The label of an edge, which Graphviz would set too close to it."""
+    return f"  {text}   ".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+# -- What is shown ------------------------------------------------------------------------------
+
+
+def _check(name: str, found: Any, *expected: Any) -> None:
+    if found not in expected:
+        raise ValueError(
+            f"draw: found {name} {found!r}, expected {', '.join(map(repr, expected[:-1]))} or "
+            f"{expected[-1]!r}"
+        )
+
+
+def _unreadable(plan: Arrangement, nodes: list[Value]) -> ValueError:
+    collapsed = len(arrange(nodes, True).boxes)
+    remedy = "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
+    if collapsed < len(plan.boxes):
+        remedy = f"collapse=True shows its layers as boxes, {collapsed} in all; or " + remedy
+    return ValueError(
+        f"draw: found {len(plan.boxes)} nodes, at most {READABLE} can be read in one picture; "
+        + remedy
+    )
+
+
+def _labels(names: Mapping[str, Any] | None) -> dict[Value, str]:
+    """The names of variables by what they hold; without those of the interpreter, such as _."""
+    if names is None:
+        return {}
+    if not isinstance(names, Mapping):
+        raise TypeError(
+            f"draw: found names of type {type(names).__name__}, expected a dict from name to "
+            "Value, such as locals()"
+        )
+    public = [(name, held) for name, held in names.items() if not name.startswith("_")]
+    return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}
+
+
+def _gradients(root: Value, nodes: list[Value], computed: bool) -> dict[Value, Any]:
+    """The gradients to show: computed for the picture, or those that backward() left, if it has."""
+    if computed:
+        return {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
+    if not isinstance(root.grad, Value) and root.grad == 0.0:
+        return {}
+    return {node: node.grad for node in nodes if node.requires_grad}
+
+
+def _terms(passed: Iterable[Step]) -> dict[Value, list[Any]]:
+    """What each node receives in the backward pass, in that order."""
+    terms: dict[Value, list[Any]] = {}
+    for step in passed:
+        for parent, _, message in step.messages:
+            terms.setdefault(parent, []).append(message)
+    return terms

@@ -3,7 +3,7 @@
 import html
 import inspect
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import graph
@@ -138,18 +138,12 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     check_dependence(output, "trace")
 
     results = [node for node in graph.depths(output) if node.parents]
-    variables = {x: f"v{_subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
-    variables |= {node: f"v{_subscript(i)}" for i, node in enumerate(results, start=1)}
+    variables = {x: f"v{subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
+    variables |= {node: f"v{subscript(i)}" for i, node in enumerate(results, start=1)}
     formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
-        texts = [_Text(p.data, variables[p]) if p in variables else p.data for p in node.parents]
-        result, backward = node._rule(*texts)
-        formulas[node] = str(result)
-        result.rename(variables[node])  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
-        partials[node] = [
-            (p, partial) for p, partial in zip(node.parents, backward(1.0)) if p in variables
-        ]
+        formulas[node], partials[node] = written(node, variables)
     y = next(name for name in ("y", "z", "f", "result") if name not in names)
     if mode == "forward":
         seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
@@ -200,6 +194,20 @@ def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
     ]
 
 
+def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
+    """The formula of a result, and those of its derivatives by its parents, over their names.
+
+    A parent without a name is a constant.
+    """
+    texts = [_Text(p.data, names[p]) if p in names else p.data for p in node.parents]
+    result, backward = node._rule(*texts)  # type: ignore[misc]
+    formula = str(result)
+    if isinstance(result, _Text):  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
+        result.rename(names[node])
+    partials = zip(node.parents, backward(1.0))
+    return formula, [(p, partial) for p, partial in partials if p in names]
+
+
 # -- Formulas as text ---------------------------------------------------------------------------
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
@@ -235,12 +243,12 @@ class _Text(Number):
             return inputs[0]
         strength = STRENGTH.get(name, ATOM)
         if name == "neg":
-            return _Text(value, f"-{_bracketed(inputs[0], QUOTIENT)}", SUM)
+            return _Text(value, f"-{bracketed(inputs[0], QUOTIENT)}", SUM)
         if name not in SIGNS:
             return _Text(value, f"{name}({', '.join(map(_literal, inputs))})")
         left, right = inputs
         tighter = strength + (name in ("sub", "div", "power", "pow"))
-        text = _bracketed(left, strength) + SIGNS[name] + _bracketed(right, tighter)
+        text = bracketed(left, strength) + SIGNS[name] + bracketed(right, tighter)
         return _Text(value, text, strength)
 
     def _number(self) -> Any:
@@ -255,7 +263,7 @@ def _literal(x: Any) -> str:
     return x.text if isinstance(x, _Text) else f"{x:.6g}"
 
 
-def _bracketed(x: Any, least: int) -> str:
+def bracketed(x: Any, least: int) -> str:
     """The text of x, in brackets if it binds less than it has to here."""
     strength = x.strength if isinstance(x, _Text) else (ATOM if x >= 0 else SUM)
     return _literal(x) if strength >= least else f"({_literal(x)})"
@@ -265,7 +273,7 @@ def _product(derivative: str, partial: Any, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
     if short and not isinstance(partial, _Text) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
-    return f"{derivative}·{_bracketed(partial, PRODUCT)}"
+    return f"{derivative}·{bracketed(partial, PRODUCT)}"
 
 
 def _sum(terms: list[str]) -> str:
@@ -276,14 +284,14 @@ def _marked(name: str, mark: str) -> str:
     return unicodedata.normalize("NFC", name[0] + mark) + name[1:]
 
 
-def _subscript(i: int) -> str:
+def subscript(i: int) -> str:
     return str(i).translate(str.maketrans("-0123456789", "₋₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _subscripted(name: str) -> str:
     """x₁ for x1."""
     letters = name.rstrip("0123456789")
-    return letters + _subscript(int(name[len(letters) :])) if letters not in ("", name) else name
+    return letters + subscript(int(name[len(letters) :])) if letters not in ("", name) else name
 
 
 def _width(text: str) -> int:

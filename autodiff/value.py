@@ -10,7 +10,7 @@ from .operators import Number, Rule, explain_operation
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**", "neg": "-"}
 
-_new = object.__new__
+_new: Any = object.__new__  # while a scope is open, one that notes it: see scopes.py
 _data, _level = attrgetter("data"), attrgetter("_level")
 
 
@@ -61,7 +61,7 @@ class Value(Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = ("_backward", "_level", "_rule", "data", "grad", "label", "parents")
+    __slots__ = ("_backward", "_level", "_rule", "_scope", "data", "grad", "label", "parents")
 
     data: Any
     grad: Any
@@ -70,6 +70,7 @@ class Value(Number):
     _rule: Rule | None  # the operation of ops.py that made this node
     _backward: ops.Backward  # the closure that the operation left
     _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
+    _scope: Any  # the scope that the node was made in; left empty where there was none
 
     def __init__(self, data: Any, label: str = "") -> None:
         nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
@@ -219,7 +220,7 @@ def _nothing(grad: Any) -> tuple[Any, ...]:
 def _node(
     data: Any, parents: tuple[Value, ...], rule: Rule | None, backward: ops.Backward, level: int
 ) -> Value:
-    node = _new(Value)
+    node: Value = _new(Value)
     node.data = data
     node.grad = 0.0
     node.label = ""

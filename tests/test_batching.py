@@ -1,6 +1,7 @@
 """From scalars back to matrices: batched programs."""
 
 import math
+import os
 import pickle
 import re
 
@@ -328,6 +329,8 @@ def everything():
 
 @pytest.fixture(scope="module")
 def jax():
+    os.environ["JAX_PLATFORMS"] = "cpu"  # read when it is imported
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     jax.config.update("jax_enable_x64", True)
     return jax
@@ -352,7 +355,7 @@ def test_jax_gives_the_same_numbers(jax):
 
 def test_jax_with_the_batch_over_four_devices(jax):
     if len(jax.devices()) < 4:
-        pytest.fail("conftest.py simulates four devices before JAX is loaded")
+        pytest.fail("JAX was imported before its fixture asked for four devices")
     x, target, loss, parameters = classifier()
     program = batched(loss, [x, target], parameters, xp=jax.numpy)
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("batch",))

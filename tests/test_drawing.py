@@ -9,8 +9,10 @@ from pathlib import Path
 import graphviz
 import pytest
 
-import autodiff.drawing
-from autodiff import Value, draw, logsumexp
+import autodiff.boxes
+import autodiff.layout
+from autodiff import Matrix, Value, Vector, draw, logsumexp, scope
+from autodiff.nn import Linear, Sequential
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -138,7 +140,7 @@ def test_nothing_reaches_standard_error(tmp_path):
 
 
 def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.drawing, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
     asked = []
     monkeypatch.setattr(
         graphviz.Digraph, "pipe", lambda self, format, **options: asked.append(format) or b"drawn"
@@ -148,7 +150,7 @@ def test_without_pygraphviz_the_executable_serves(monkeypatch):
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(autodiff.drawing, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
     monkeypatch.setenv("PATH", "")
     picture = draw(Value(1.0) * 2)
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
@@ -170,3 +172,234 @@ def test_three_hundred_nodes_are_drawn():
     for _ in range(299):
         y = y + x
     assert len(texts(draw(y))) == 300 + 299
+
+
+# -- The chain rule on the edges ----------------------------------------------------------------
+
+
+def edge_labels(picture):
+    """The texts on edges."""
+    root = ElementTree.fromstring(picture.pipe(format="svg"))
+    edges = [g for g in root.iter(f"{SVG}g") if g.get("class") == "edge"]
+    found = [
+        t.text.replace("\N{NO-BREAK SPACE}", " ").strip()
+        for e in edges
+        for t in e.iter(f"{SVG}text")
+    ]
+    return sorted(found)
+
+
+def colours(picture):
+    """The fill colour of each box, by its first text."""
+    root = ElementTree.fromstring(picture.pipe(format="svg"))
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("class") == "node"]
+    boxes = [(g.find(f"{SVG}text"), g.find(f"{SVG}polygon")) for g in groups]
+    return {
+        t.text.replace("\N{NO-BREAK SPACE}", " "): p.get("fill")
+        for t, p in boxes
+        if t is not None and p is not None
+    }
+
+
+def test_local_derivatives_on_the_edges():
+    # c = a b + b³ at (-4, 2): ∂(ab)/∂a = b = 2, ∂(ab)/∂b = a = -4, ∂b³/∂b = 3 b² = 12
+    assert edge_labels(draw(example(), edges="local")) == sorted(["2", "-4", "12", "1", "1"])
+
+
+def test_messages_on_the_edges_and_their_sum_at_a_fork():
+    c = example() * 10.0  # so that what comes from above is 10, not 1
+    picture = draw(c, edges="message")
+    expected = [
+        "1 × 10 = 10",
+        *["10 × 1 = 10"] * 2,
+        "10 × 2 = 20",
+        "10 × -4 = -40",
+        "10 × 12 = 120",
+    ]
+    assert edge_labels(picture) == sorted(expected)
+    assert "grad 80 = 120 - 40" in texts(picture)
+    assert "grad 20" in texts(picture)  # one message only
+    assert all(node.grad == 0.0 for node in (c, *c.parents))  # nothing was changed
+
+
+def test_a_long_sum_at_a_fork_is_cut():
+    x = Value(1.0, label="x")
+    picture = draw(logsumexp([x] * 8), edges="message")
+    assert "grad 1 = 0.125 + 0.125 + 0.125 + 0.125 + … (4 more)" in texts(picture)
+
+
+def test_gradients_before_backward_are_left_out():
+    x, y = Value(2.0, label="x"), Value(3.0, label="y")
+    (x * x).backward()
+    assert not any("grad" in text for text in texts(draw(x * y)))  # x.grad is that of another
+    assert not any("grad" in text for text in texts(draw(x * y, edges="local")))
+    assert {"grad 2", "grad 3"} <= set(texts(draw(x * y, color="grad")))  # on request
+
+
+def test_constants_receive_no_message():
+    assert edge_labels(draw(Value(2.0) * 3, edges="message")) == ["1 × 3 = 3"]
+
+
+def test_a_second_order_graph_draws_with_the_same_call():
+    x = Value(2.0, label="x")
+    (x**3).backward(create_graph=True)
+    picture = draw(x.grad, edges="message")  # 3 x², with the derivative 6 x
+    assert {"x", "data 12", "grad 12"} <= set(texts(picture))
+
+
+# -- Names, roles, colours ----------------------------------------------------------------------
+
+
+def test_names_of_variables():
+    a, labelled = Value(1.0), Value(2.0, label="mine")
+    w, big = Vector([3.0, 4.0]), Matrix([[5.0, 6.0]])
+    _, y = a, autodiff.sum([a, labelled, *w, big[0, 1]])
+    names = [text for text in texts(draw(y, names=locals())) if not text.startswith("data")]
+    assert sorted(names) == sorted(["a", "mine", "w[0]", "w[1]", "big[0,1]", "y", "sum"])
+
+
+def test_roles_have_colours_and_a_legend():
+    layer = Linear(1, 1, seed=0)
+    y = layer([0.5])[0] * 3.0
+    found = colours(draw(y))
+    roles = {
+        "data 0.5": "input",
+        "weight[0,0]": "parameter",
+        "bias[0]": "parameter",
+        "data 3": "constant",
+    }
+    for text, role in roles.items():
+        assert found[text] == autodiff.boxes.COLOURS[role], text
+    legend = ["input", "parameter", "constant", "result", "output", "operation"]
+    assert texts(draw(y, legend=True))[-6:] == legend
+    assert not set(legend) & set(texts(draw(y)))
+
+
+def contrast(one, other):
+    """The contrast of two colours, by WCAG 2.2."""
+
+    def luminance(colour):
+        colour = {"white": "#ffffff", "black": "#000000"}.get(colour, colour)
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_can_be_read_on_every_colour():
+    drawing = autodiff.boxes
+    for meaning, colour in (drawing.COLOURS | drawing.SCALE).items():
+        assert contrast(colour, "white" if meaning in drawing.DARK else "black") > 4.5, meaning
+    assert contrast(drawing.WARNING["fontcolor"], "white") > 4.5
+
+
+def test_shades_grow_darker_with_the_gradient():
+    scale = autodiff.boxes.SCALE
+    shades = [contrast(colour, "white") for colour in list(scale.values())[3:]]
+    assert shades == sorted(shades)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "shade"),
+    [(0.0, "0"), (1e-300, "below 1e-05"), (9e-6, "below 1e-05"), (2e-5, "1e-05 to 0.0001"),
+     (-0.5, "0.1 to 1"), (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
+)  # fmt: skip
+def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
+    x = Value(1.0, label="x")
+    picture = draw(x * gradient, color="grad")
+    assert colours(picture)["x"] == autodiff.boxes.SCALE[shade]
+    shown = texts(picture)
+    assert "|grad|" in shown
+    assert shade in shown
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("options", [{}, {"edges": "message"}, {"color": "grad"}])
+def test_nan_and_inf_are_red(bad, options):
+    x, good = Value(bad, label="x"), Value(1.0, label="good")
+    source = draw(x + good, **options).source
+    red = autodiff.boxes.WARNING["fontcolor"]
+    (line,) = (line for line in source.splitlines() if "{x|" in line)
+    assert f'fontcolor="{red}"' in line
+    (line,) = (line for line in source.splitlines() if "{good|" in line)
+    assert red not in line
+
+
+def test_a_gradient_that_is_nan_is_red_on_its_edge():
+    x = Value(1.0, label="x")
+    picture = draw(x * float("inf"), edges="message")
+    assert re.search(r'n0 -> n2op \[label="[^"]*inf[^"]*".*fontcolor="#c00000"', picture.source)
+
+
+# -- Scopes -------------------------------------------------------------------------------------
+
+
+def ten_layers():
+    model = Sequential(*[Linear(9, 9, activation=autodiff.tanh, seed=i) for i in range(10)])
+    return model, autodiff.sum(model([0.1 * i for i in range(9)]))
+
+
+def test_a_layer_is_a_frame():
+    layer = Sequential(Linear(2, 1))
+    source = draw(layer([1.0, 2.0])[0]).source
+    assert source.count("subgraph") == 2
+    assert texts(draw(layer([1.0, 2.0])[0]))[:2] == ["Sequential", "0: Linear"]
+
+
+def test_ten_layers_collapse_to_ten_boxes():
+    model, y = ten_layers()
+    assert len(model.parameters()) == 900
+    with pytest.raises(ValueError, match="collapse=True shows its layers as boxes, 20 in all"):
+        draw(y)
+    shown = texts(draw(y, collapse=True))
+    assert [text for text in shown if "Linear" in text] == [f"{i}: Linear 9 → 9" for i in range(10)]
+    assert shown.count("90 parameters") == 10
+    assert shown.count("  9 values   ") == 10  # between layers, and to the sum
+    assert "Sequential 9 → 9" in (shown := texts(draw(y, collapse=1)))
+    assert "900 parameters" in shown
+
+
+def test_the_gradient_of_a_collapsed_box_is_the_largest_in_it():
+    x = Value(1.0, label="x")
+    with scope("part"):
+        y = x * 3.0 * 5.0
+    picture = draw(y * 1.0, collapse=True, color="grad")
+    assert "|grad| ≤ 5" in texts(picture)  # x is outside, and 3 x has 5
+    assert colours(picture)["part 1 → 1"] == autodiff.boxes.SCALE["1 to 10"]
+
+
+def test_arguments_in_a_frame_keep_their_order():
+    for rankdir, coordinate in (("LR", "y"), ("TB", "x")):
+        layer = Linear(3, 1, bias=False)
+        root = ElementTree.fromstring(draw(layer([1.0, 2.0, 3.0])[0], rankdir=rankdir).pipe("svg"))
+        at = {t.text: float(t.get(coordinate)) for t in root.iter(f"{SVG}text")}
+        assert at["weight[0,0]"] < at["weight[0,1]"] < at["weight[0,2]"]
+
+
+@pytest.mark.parametrize("name", ["<b>bold</b>", "a|b{c}", "\\N \\G", "&amp;", "line\nbreak", '"'])
+@pytest.mark.parametrize("collapse", [False, True])
+def test_every_name_of_a_scope_is_shown_as_it_is(name, collapse):
+    x = Value(1.0, label="x")
+    with scope(name):
+        y = x * x
+    shown = " ".join(texts(draw(y + 1.0, collapse=collapse)))
+    assert " ".join(name.split()) in shown
+
+
+def test_every_name_of_an_operation_is_shown_as_it_is():
+    odd = autodiff.operation(lambda x: (x + 1, lambda grad: (grad,)))
+    assert "<lambda>" in texts(draw(odd(Value(1.0))))
+
+
+def test_what_the_options_refuse():
+    x = Value(1.0)
+    with pytest.raises(ValueError, match="found edges 'all', expected None, 'local' or 'message'"):
+        draw(x, edges="all")
+    with pytest.raises(ValueError, match="found color 'data', expected None or 'grad'"):
+        draw(x, color="data")
+    with pytest.raises(ValueError, match="found collapse -1, expected True, False or a depth"):
+        draw(x, collapse=-1)
+    with pytest.raises(TypeError, match=r"found names of type list, expected a dict.*locals\(\)"):
+        draw(x, names=[x])

@@ -48,7 +48,8 @@ def test_star_import_hides_no_builtin():
 def test_imports_point_one_way():
     order = [
         "functions", "ops", "operators", "graph", "value", "dual", "transforms", "numeric",
-        "tracing", "linalg", "program", "arrays", "batching", "expression", "optim", "drawing",
+        "tracing", "linalg", "program", "arrays", "batching", "expression", "scopes", "optim", "boxes",
+        "layout", "drawing", "viewer",
     ]  # fmt: skip
     assert {path.stem for path in (ROOT / "autodiff").glob("*.py")} == {*order, "__init__"}
     for i, name in enumerate(order):

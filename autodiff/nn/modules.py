@@ -6,6 +6,7 @@ from typing import Any
 
 from ..functions import as_float, shortened
 from ..linalg import Matrix, Vector
+from ..scopes import Scope
 from ..value import Value
 from .initialisers import Rows, he_normal
 
@@ -30,7 +31,8 @@ class Module:
     """
 
     def __call__(self, x: Any) -> Any:
-        return self.forward(x)
+        with Scope(type(self).__name__, self):  # a box in drawings
+            return self.forward(x)
 
     def forward(self, x: Any) -> Any:
         """The result for one sample x."""

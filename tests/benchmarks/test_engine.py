@@ -9,7 +9,8 @@ import micrograd.nn
 import pytest
 
 import autodiff
-from autodiff import Value, draw
+import autodiff.drawing
+from autodiff import Value, draw, nn
 
 DEPTH = 2000
 
@@ -165,16 +166,17 @@ def test_memory_of_a_node(number, capsys):
     assert y.data > 0
 
 
-def test_drawing(side_by_side):
+def test_drawing(side_by_side, monkeypatch):
     def tree(n):
         nodes = [Value(float(i)) for i in range((n + 1) // 2)]
         while len(nodes) > 1:
             nodes = [a * b for a, b in zip(nodes[::2], nodes[1::2])] + nodes[len(nodes) // 2 * 2 :]
         return nodes[0]
 
-    small, large = tree(30), tree(299)
-    draws = {
-        "30 nodes": lambda: draw(small).pipe(),
-        "299 nodes": lambda: draw(large).pipe(),
-    }
+    monkeypatch.setattr(autodiff.drawing, "READABLE", 1000)
+    graphs = {f"{n} nodes": tree(n) for n in (30, 99, 299, 999)}
+    layers = [nn.Linear(9, 9, activation=autodiff.tanh, seed=i) for i in range(10)]
+    network = autodiff.sum(nn.Sequential(*layers)([0.1 * i for i in range(9)]))
+    draws = {name: lambda graph=graph: draw(graph).pipe() for name, graph in graphs.items()}
+    draws["900 parameters, collapsed"] = lambda: draw(network, collapse=True).pipe()
     side_by_side("drawing", draws, 10)

@@ -1,0 +1,159 @@
+"""Scopes: which nodes note one, what it costs, and how a drawing is arranged by them."""
+
+import gc
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from autodiff import Value, scope, tanh, topological_order, value
+from autodiff.nn import Linear, Module, Sequential
+from autodiff.scopes import Scope, arrange, entry_names
+
+
+def noted(node):
+    """The name of the scope of a node, or None."""
+    found = getattr(node, "_scope", None)
+    return found and found.name
+
+
+def arranged(root, collapse=False):
+    return arrange(topological_order(root), collapse)
+
+
+def test_nodes_note_the_innermost_scope_they_are_made_in():
+    x = Value(2.0)
+    before = x * x
+    with scope("outer"):
+        y = x + 1.0
+        with scope("inner"):
+            z = y.tanh()
+        w = z * y
+    after = w - x
+    assert [noted(node) for node in (x, before, y, z, w, after)] == [
+        None, None, "outer", "inner", "outer", None,
+    ]  # fmt: skip
+    assert noted(y.parents[1]) == "outer"  # the constant
+    assert z._scope.outer is y._scope
+
+
+def test_a_scope_ends_with_an_error_too():
+    with pytest.raises(ZeroDivisionError), scope("failing"):
+        Value(1.0) / 0.0
+    assert noted(Value(1.0) + 1.0) is None
+    assert value._new is object.__new__
+
+
+def test_outside_of_scopes_the_engine_makes_its_nodes_as_ever():
+    code = "import autodiff.value as v; assert v._new is object.__new__; assert v.Value(1.0) * 2"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+    Linear(2, 1)([1.0, 2.0])
+    assert value._new is object.__new__
+    assert not hasattr(Value(1.0) * 2, "_scope")
+
+
+def test_a_scope_is_of_its_own_thread():
+    found = []
+    with scope("here"):
+        thread = threading.Thread(target=lambda: found.append(Value(1.0) + 1.0))
+        thread.start()
+        thread.join()
+    assert noted(found[0]) is None
+
+
+def test_what_scope_refuses():
+    with pytest.raises(TypeError, match="scope: found 3 of type int, expected a str"):
+        scope(3)
+    part = scope("part")
+    with part:
+        pass
+    with pytest.raises(RuntimeError, match=r"'part' entered for a second time.*scope\('part'\)"):
+        part.__enter__()
+
+
+def test_nodes_in_scopes_are_freed_without_the_collector():
+    model = Sequential(Linear(2, 3, activation=tanh), Linear(3, 1))
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(type(o) in (Value, Scope) for o in gc.get_objects())
+        with scope("all"):
+            y = model([1.0, 2.0])[0] ** 2
+        y.backward()
+        assert sum(type(o) in (Value, Scope) for o in gc.get_objects()) > before
+        del y
+        assert sum(type(o) in (Value, Scope) for o in gc.get_objects()) == before
+    finally:
+        gc.enable()
+
+
+# -- Boxes and frames ---------------------------------------------------------------------------
+
+
+def test_a_parameter_stands_with_the_layer_that_holds_it_and_an_input_outside():
+    layer = Linear(2, 1)
+    plan = arranged(layer([1.0, 2.0])[0])
+    (frame,) = (f for f in plan.frames if f)
+    assert frame.module is layer
+    assert set(layer.parameters()) <= set(plan.frames[frame])
+    assert sorted(plan.parameters.values()) == ["bias[0]", "weight[0,0]", "weight[0,1]"]
+    assert {x.data for x in plan.inputs} == {1.0, 2.0}
+    assert plan.inputs <= set(plan.frames[None])
+
+
+def test_a_parameter_of_two_calls_stands_outside_of_both():
+    layer = Linear(1, 1, bias=False)
+    y = layer([1.0])[0] + layer([2.0])[0]
+    assert layer.weight[0, 0] in arranged(y).frames[None]
+    collapsed = arranged(y, True)
+    assert layer.weight[0, 0] not in collapsed.box_of  # it is in both boxes
+    assert [layer.weight[0, 0] in members for members in collapsed.boxes.values()].count(True) == 2
+
+
+def test_collapse_takes_the_innermost_scopes_or_those_at_a_depth():
+    model = Sequential(Linear(2, 3), Sequential(Linear(3, 3), Linear(3, 1)))
+    y = model([1.0, 2.0])[0] + 1.0
+
+    def collapsed(depth):
+        return {box.module for box in arranged(y, depth).boxes if isinstance(box, Scope)}
+
+    first, inner = model.layers
+    assert collapsed(False) == set()
+    assert collapsed(True) == {first, *inner.layers}
+    assert collapsed(1) == {model}
+    assert collapsed(2) == {first, inner}
+    assert collapsed(3) == set(inner.layers)
+    assert collapsed(4) == set()
+
+
+def test_a_module_of_modules_by_any_name():
+    class Twice(Module):
+        def __init__(self):
+            self.inner = Linear(1, 1)
+            self.scale = Value(2.0)
+
+        def forward(self, x):
+            return self.inner(self.inner(x))[0] * self.scale
+
+    model = Twice()
+    plan = arranged(model([1.0]))
+    (outer,) = (f for f in plan.frames if f and f.outer is None)
+    assert plan.parameters[model.scale] == "scale"
+    assert {model.scale, model.inner.weight[0, 0]} <= set(plan.frames[outer])
+
+
+def test_names_of_entries():
+    from autodiff import Matrix, Vector
+
+    a, v, m = Value(1.0), Vector([1, 2]), Matrix([[1, 2], [3, 4]])
+    assert dict(entry_names("a", a)) == {a: "a"}
+    assert [name for _, name in entry_names("v", v)] == ["v[0]", "v[1]"]
+    assert {name: x for x, name in entry_names("m", m)}["m[1,0]"] is m[1, 0]
+    assert [name for _, name in entry_names("pair", [a, v])] == [
+        "pair[0]",
+        "pair[1][0]",
+        "pair[1][1]",
+    ]
+    assert not list(entry_names("text", "ab"))
