@@ -170,9 +170,9 @@ def finite(x: Any) -> bool:
 
 
 def number(x: Any, digits: int = 6) -> str:
-    """x with some digits; whatever is no float as it writes itself."""
+    """x with some digits, and 0 for -0; whatever is no float as it writes itself."""
     x = x.data if isinstance(x, Value) else x
-    return f"{x:.{digits}g}" if isinstance(x, float) else _escaped(repr(x))
+    return f"{x + 0.0:.{digits}g}" if isinstance(x, float) else _escaped(repr(x))
 
 
 def short(x: Any) -> str:

@@ -115,7 +115,10 @@ def _add_boxes(
     picture: Drawing, facts: Facts, ids: dict[Box, str], color: str | None, upside_down: bool
 ) -> None:
     frames: dict[Any, Drawing] = {None: picture}
-    frames |= {scope: _frame(scope, i) for i, scope in enumerate(facts.plan.frames) if scope}
+    for i, (scope, inside) in enumerate(facts.plan.frames.items()):
+        if scope:
+            crowded = not upside_down and any(isinstance(x, Scope) and x in ids for x in inside)
+            frames[scope] = _frame(scope, i, crowded)
     for scope, inside in facts.plan.frames.items():
         for box in reversed(inside) if upside_down and scope else inside:
             if box not in frames:
@@ -134,9 +137,14 @@ def _add_operation(frame: Drawing, name: str, operation: str) -> None:
     frame.node(name, plain(operation), shape=shape, fillcolor=colour, ordering="in")
 
 
-def _frame(scope: Scope, number: int) -> Drawing:
+def _frame(scope: Scope, number: int, crowded: bool) -> Drawing:
+    """A frame with its title; where many edges come in from above, out of their way."""
     frame = Drawing(name=f"cluster{number}")
-    frame.attr(label=plain(title(scope)), fontname=FONT, fontsize="11")
+    label = plain(title(scope))
+    if crowded:  # below, on the left of the edge that leaves in the middle
+        label += "\N{NO-BREAK SPACE}" * (3 * len(label))
+        frame.attr(labelloc="b")
+    frame.attr(label=label, fontname=FONT, fontsize="11")
     frame.attr(style="rounded", color="#888888", labeljust="l")
     return frame
 
