@@ -371,6 +371,8 @@ def wrapped(line: str) -> list[str]:
     if line.lstrip().startswith("#"):
         return textwrap.wrap(line, LONGEST, subsequent_indent=f"{indent}# ")
     code = line.partition("  # ")[0]
+    if len(code) <= LONGEST:
+        return [code]
     name, equals, expression = code.partition(" = ")
     if equals and not expression.startswith(("xp.concatenate([", "xp.asarray([")):
         code = f"{name} = ({expression})"

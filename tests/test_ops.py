@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff
-from autodiff import Dual, Value, functions, grad, jacfwd, jacrev, jvp, ops
+from autodiff import Dual, Expression, Value, functions, grad, jacfwd, jacrev, jvp, ops
 from autodiff.graph import topological_order
 
 TOLERANCE = 1e-13  # a few hundred units in the last place: second derivatives take ~10 roundings
@@ -210,6 +210,26 @@ def test_reverse_forward_and_second_order_agree(name):
         # Sums of products of second derivatives, so relative to the largest of their terms.
         largest = max(abs(h * v) for row in jacrev(grad(f))(xs) for h, v in zip(row, reverse))
         assert over == pytest.approx(again, rel=1e-12, abs=1e-13 * max(1, largest))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_compiled_and_batched_agree_with_reverse(name):
+    for point in points(name):
+        f, xs, _ = differentiated(name)(point)
+        leaves = [Value(x) for x in xs]
+        y = f(leaves)
+        y.backward()
+        expected = y.data, *[x.grad for x in leaves]
+        value, gradients = Expression(y).compile(leaves, wrt=leaves)(*xs)
+        # A sum of Python's is rounded once since 3.12, a program's each time: the largest counts.
+        scale = 1e-15 * max(map(abs, [*point, *expected])) if name in ("sum", "dot") else 0.0
+        assert (value, *gradients) == pytest.approx(expected, rel=1e-14, abs=scale)
+        batched = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)
+        with np.errstate(all="ignore"):
+            values, gradients = batched(np.array([xs]))
+        found = [values[0], *gradients[0]]
+        last = 1e-15 if name == "tanh" else 1e-300  # 1 - tanh² near 0, from numpy's own tanh
+        assert found == pytest.approx(expected, rel=1e-13, abs=max(scale, last))
 
 
 @pytest.mark.parametrize("name", RULES)
