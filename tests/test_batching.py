@@ -177,6 +177,25 @@ def test_shared_weights_and_a_penalty():
     check(y, [*x], parameters, rows, [p.data for p in parameters])
 
 
+def test_a_matrix_that_is_read_as_a_row_of_numbers_too():
+    layer = nn.Linear(3, 3, bias=False, activation=ad.tanh, seed=0)
+    x = Vector([0.1, 0.2, 0.3])
+    parameters = layer.parameters()
+    y = layer(x).sum() + 0.5 * ad.sum([p * p for p in parameters])
+    rows = np.random.default_rng(1).normal(size=(4, 3))
+    check(y, [*x], parameters, rows, [p.data for p in parameters])
+
+
+def test_nothing_overflows_that_does_not_overflow_eagerly():
+    x, w = Vector([1000.0, -1000.0, 999.0]), Vector([1e200, 1e200, 0.0])
+    y = ad.logsumexp([*x]) + ad.logsumexp([a * 1.0 for a in x]) * 0.0 + w.norm() * 1e-200
+    with np.errstate(over="raise", invalid="raise"):
+        values, gradients = batched(y, [x], [w])(np.array([x.data]), np.array(w.data))
+    y.backward()
+    assert values[0] == pytest.approx(y.data, rel=1e-15)
+    assert gradients == pytest.approx(np.array(w.grad), rel=1e-15)
+
+
 def test_product_by_product():
     """A layer written out with * and +: gathers and scatter-adds, and still right."""
     w, x = Matrix([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), Vector([1.0, 2.0])

@@ -331,6 +331,8 @@ def test_common_subexpressions_are_computed_once():
     x = Value(0.3)
     source = compiled(ad.exp(ad.sin(x)) * ad.exp(ad.sin(x)) + ad.sin(x), [x]).source
     assert (source.count("math.sin"), source.count("math.exp")) == (1, 1)
+    y = Value(0.7)
+    assert "v3 = v1 + v1" in compiled(x * y + y * x, [x, y], wrt=[]).source  # v2 is v1
 
 
 def test_control_flow_is_fixed_when_the_graph_is_recorded():

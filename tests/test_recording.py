@@ -169,6 +169,17 @@ def test_a_model_with_random_numbers_is_walked():
     assert history.reason.endswith("the model computes something else each time")
 
 
+def test_too_many_graphs_are_walked(monkeypatch):
+    def loss(p, t):
+        return sum([p[0]] * (1 + int(10 * abs(t)))) ** 2
+
+    monkeypatch.setattr("autodiff.nn.recording.MANY", 3)
+    history, _ = trained("auto", loss=loss)
+    assert history.reason.endswith("more than 3 targets give graphs of different shapes")
+    monkeypatch.setattr("autodiff.nn.recording.MANY", 30)
+    assert trained("auto", loss=loss)[0].engine == "compiled"
+
+
 def test_rows_of_different_lengths_are_walked():
     class Sum(nn.Module):
         def __init__(self):
