@@ -5,6 +5,7 @@ repeats itself along it. To sum a product over an axis is a matrix product.
 """
 
 import builtins
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -123,6 +124,11 @@ class ArrayWriter(Writer):
     def joined(self, parts: Sequence[tuple[Any, int]], varies: bool) -> Any:
         """Arrays and numbers one after the other along axis g, each with its length there."""
         axes = ({"b": self.n} if varies else {}) | {"g": builtins.sum([size for _, size in parts])}
+        parts = [
+            (x, builtins.sum([size for _, size in alike]))  # what repeats itself is one part
+            for x, run in itertools.groupby(parts, key=lambda part: part[0])
+            for alike in ([[*run]] if "g" not in axes_of(x) else [[part] for part in run])
+        ]
         if len(parts) == 1 and axes_of(parts[0][0]) == axes:
             return parts[0][0]
         flat = [x for part in parts for x in part]
@@ -295,7 +301,10 @@ def _repeated(of: Any, x: Any, letters: str, sizes: tuple[int, ...]) -> str:
     index = [":" if letter in x.axes else "None" for letter in letters]
     while index and index[0] == "None":
         index.pop(0)
-    text = of(x, ATOM) + (f"[{', '.join(index)}]" if "None" in index else "")
+    text: str = of(x, ATOM) + (f"[{', '.join(index)}]" if "None" in index else "")
+    missing = [size for letter, size in zip(letters[-len(sizes) :], sizes) if letter not in x.axes]
+    if index and set(missing) == {1}:
+        return text  # already of that shape
     return f"xp.broadcast_to({text}, {shape})"
 
 

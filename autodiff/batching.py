@@ -26,7 +26,7 @@ from .arrays import (
     union,
     without,
 )
-from .program import Program, assembled
+from .program import Program, assembled, itself
 from .value import Value
 
 REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot)  # take all arguments as one, along axis a
@@ -119,6 +119,7 @@ class Batch:
         self.names: dict[Any, str] = {}  # of symbols that have a line of their own
         self.spare: dict[Any, str] = {}  # of those that may need one
         self.counts: Counter[str] = Counter()
+        self.forward = 0  # how many symbols there are before the backward pass
         self.sources: list[Source] = []
         # Of each node the array that it is in, and its position; of a constant None and its number.
         self.found: dict[Value, tuple[Any, Any]] = {}
@@ -257,6 +258,7 @@ class Batch:
 
     def backpropagate(self, output: Value) -> None:
         """Send the messages from the output back."""
+        self.forward = len(self.writer.symbols)
         source, position = self.found[output]
         if source:  # the gradients of n samples are added up, n times the same if none varies
             message = 1.0 if source.varies else self.writer.n
@@ -276,7 +278,8 @@ class Batch:
 
     def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
         name = f"{names.get(symbol)}_bar"
-        if symbol in names and isinstance(adjoint, Array) and name not in self.counts:
+        new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # no result by chance
+        if symbol in names and new and name not in self.counts:
             self.counts[name] += 1
             names.setdefault(adjoint, name)
 
@@ -304,7 +307,6 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
     value = batch.value(output)
     if "b" not in axes_of(value):
         value = writer.array("spread", (value,), {"b": writer.n})
-    forward = len(writer.symbols)
     batch.backpropagate(output)
     source = rows if of_inputs else batch.sources[1]
     gradients = writer.joined([(source.adjoint(), source.size)], source.varies)
@@ -313,9 +315,9 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
         whole = Source(writer, gradients, source.size, True, True)
         chosen = whole.read(place_in_row([columns[x] for x in wrt], "g"))
         gradients = writer.joined([(chosen, len(wrt))], varies=True)
-    batch.names |= {value: "values", gradients: "gradients"}
+    batch.names |= {itself(x): name for x, name in ((value, "values"), (gradients, "gradients"))}
     text = ArrayText(xp, [value, gradients], batch.names, batch.spare)
-    body = text.body(list(writer.symbols.values()), forward)
+    body = text.body(list(writer.symbols.values()), batch.forward)
     body.append(f"return {text.of(value)}, {text.of(gradients)}")
     if any(re.search(r"\bn\b", line.partition("#")[0]) for line in body):
         body.insert(0, "n = inputs.shape[0]")

@@ -67,8 +67,8 @@ class Symbol(Number):
 
 UNKNOWN = (
     "found a choice or a plain number that depends on the value of an input, which a program does "
-    "not know yet; inside an operation write autodiff.where(...), and autodiff.sin(x) for "
-    "math.sin(x)"
+    "not know yet; write autodiff.maximum, relu or where for the choice (in a model where takes a "
+    "node as its condition, in an operation x > 0 too), and autodiff.sin(x) for math.sin(x)"
 )
 ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
 
@@ -93,6 +93,8 @@ class Writer:
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
         if op == "where" and key_of(op, args[1:2]) == key_of(op, args[2:]):
             return args[1]  # the same either way
+        if op == "pow" and _is(args[1], 1.0):
+            return args[0]
         return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
