@@ -71,15 +71,19 @@ def test_the_code_of_the_readme_gives_the_results_in_its_comments():
             assert repr(eval(expression, names)) == expected, expression
 
 
-def test_the_drawing_of_the_readme_is_the_one_that_its_code_makes():
+def test_the_pictures_of_the_readme_are_those_that_its_code_makes(tmp_path):
     names = {}
     exec(re.search(r"```python\n(.*?)```", README, re.S).group(1), names)
-
-    def lines(svg):
-        return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-
-    committed = (ROOT / "notebooks" / "readme.svg").read_text(encoding="utf-8")
-    assert lines(committed) == lines(autodiff.draw(names["c"]).pipe("svg", encoding="utf-8"))
+    autodiff.animate(names["c"], tmp_path / "backward.svg")
+    made = {
+        "readme.svg": autodiff.draw(names["c"]).pipe("svg", encoding="utf-8"),
+        "backward.svg": (tmp_path / "backward.svg").read_text(encoding="utf-8"),
+    }
+    for name, picture in made.items():
+        committed = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
+        texts = [re.findall(r"<text[^>]*>([^<]*)</text>", svg) for svg in (committed, picture)]
+        assert texts[0] == texts[1]
+        assert f"(notebooks/{name})" in README
 
 
 def test_the_trace_of_the_readme_is_the_one_that_its_code_makes():
