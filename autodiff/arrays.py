@@ -220,6 +220,10 @@ class ArrayText(Text):
             index.pop()
         return f"{super().of(x, ATOM)}[{', '.join(index)}]" if index else super().of(x, least)
 
+    def typed(self, x: float) -> str:
+        """The text of a number that is to have the type of the inputs."""
+        return f"xp.asarray({self.of(x)}, dtype=inputs.dtype)"
+
     def comment(self, symbol: Any) -> str:
         """The shape of an array."""
         sizes = ["n" if letter == "b" else str(size) for letter, size in symbol.axes.items()]

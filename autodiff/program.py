@@ -204,6 +204,10 @@ class Text:
         """What stands after a line."""
         return ""
 
+    def typed(self, x: float) -> str:
+        """The text of a number where nothing beside it tells the library its type."""
+        return self.of(x)
+
     def of(self, x: Any, least: int = CHOICE) -> str:
         """The text of a symbol or number, in brackets if it binds less than it has to here."""
         if isinstance(x, Symbol):
@@ -220,7 +224,7 @@ class Text:
         if op in SIGNS:
             strength = SUM if op in ("add", "sub") else PRODUCT
             return f"{of(args[0], strength)} {SIGNS[op]} {of(args[1], strength + 1)}", strength
-        if op in ("<", "<=", ">", ">="):
+        if op in ORDERS:
             return f"{of(args[0], SUM)} {op} {of(args[1], SUM)}", ORDER
         if op == "neg":
             return f"-{of(args[0], PRODUCT)}", PRODUCT  # -x * y is -(x * y)
@@ -235,8 +239,11 @@ class Text:
                 return f"{x} if {x} {TWICE[op]} {y} or {x} != {x} else {y}", CHOICE
             name = "abs" if op == "abs" else f"math.{op}"
         else:
-            if op == "where" and args[0].op not in ("<", "<=", ">", ">="):
-                return f"xp.where({of(args[0], SUM)} != 0, {of(args[1])}, {of(args[2])})", ATOM
+            if op == "where":
+                condition = of(args[0], SUM) + (" != 0" if args[0].op not in ORDERS else "")
+                plain = not any(isinstance(x, Symbol) for x in args[1:])
+                x = self.typed(args[1]) if plain else of(args[1])
+                return f"xp.where({condition}, {x}, {of(args[2])})", ATOM
             if op in TWICE and float in map(type, args):  # PyTorch's takes no plain number
                 x, y = map(of, args)
                 return f"xp.where(({x} {TWICE[op]} {y}) | ({x} != {x}), {x}, {y})", ATOM
@@ -244,6 +251,7 @@ class Text:
         return f"{name}({', '.join(map(of, args))})", ATOM
 
 
+ORDERS = ("<", "<=", ">", ">=")
 TWICE = {"maximum": ">=", "minimum": "<="}  # written with each argument in two places
 
 

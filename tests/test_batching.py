@@ -249,7 +249,9 @@ def test_no_samples_and_one():
 
 def test_float32_stays_float32():
     x, target, loss, parameters = classifier()
-    program = batched(loss + 0.1 * ad.hypot(*parameters) + ad.erf(x[0]), [x, target], parameters)
+    bends = abs(x[0]) + ad.maximum(x[1], parameters[0]) + ad.where(x[0], 0.1, 0.2) * x[0]
+    y = loss + 0.1 * ad.hypot(*parameters) + ad.erf(x[0]) + bends
+    program = batched(y, [x, target], parameters)
     numbers = np.array([p.data for p in parameters])
     values, gradients = program(samples().astype(np.float32), numbers.astype(np.float32))
     assert (values.dtype, gradients.dtype) == (np.float32, np.float32)
@@ -342,7 +344,11 @@ def everything():
     x, w = Vector([0.3, 0.6, 0.9]), Matrix([[0.1, 0.4, -0.2], [0.5, -0.3, 0.7], [0.2, 0.8, 0.6]])
     hidden = (w @ x).map(ad.tanh)
     parts = [apply(*hidden) for apply in OPERATIONS]
-    parts += [ad.where(x[0], hidden[0], hidden[1]), sum(a * b for a in hidden for b in x)]
+    parts += [
+        ad.where(x[0], 0.1, 0.2) * hidden[0],
+        ad.where(x[0], hidden[0], hidden[1]),
+        sum(a * b for a in hidden for b in x),
+    ]
     return x, w, ad.sum([ad.sin(p) for p in parts])
 
 
