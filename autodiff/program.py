@@ -240,7 +240,7 @@ class Text:
             name = "abs" if op == "abs" else f"math.{op}"
         else:
             if op == "where":
-                condition = of(args[0], SUM) + (" != 0" if args[0].op not in ORDERS else "")
+                condition = of(args[0]) if args[0].op in ORDERS else f"{of(args[0], SUM)} != 0"
                 plain = not any(isinstance(x, Symbol) for x in args[1:])
                 x = self.typed(args[1]) if plain else of(args[1])
                 return f"xp.where({condition}, {x}, {of(args[2])})", ATOM
