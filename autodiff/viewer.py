@@ -348,10 +348,12 @@ function go(to) {
     e.style.visibility = during(e.dataset.show, step) ? "visible" : "hidden";
   for (const e of document.querySelectorAll("[data-lit]"))
     e.classList.toggle("lit", during(e.dataset.lit, step));
-  const box = picture.querySelector('.lit[data-show="' + step + " " + step + '"]');
-  const at = box.getBoundingClientRect(), pane = picture.getBoundingClientRect();
-  if (at.left < pane.left || at.right > pane.right)
-    picture.scrollLeft += at.left + at.width / 2 - pane.left - pane.width / 2;
+  const lit = [...picture.querySelectorAll('.lit[data-show="' + step + " " + step + '"]')];
+  const at = lit.map((e) => e.getBoundingClientRect()), pane = picture.getBoundingClientRect();
+  let left = Math.min(...at.map((r) => r.left)), right = Math.max(...at.map((r) => r.right));
+  if (right - left > pane.width) ({ left, right } = at[0]);  // then at least the node itself
+  if (left < pane.left || right > pane.right)
+    picture.scrollLeft += (left + right) / 2 - pane.left - pane.width / 2;
 }
 slider.addEventListener("input", () => go(Number(slider.value)));
 document.getElementById("back").addEventListener("click", () => go(step - 1));
