@@ -34,6 +34,8 @@ def side_by_side(capsys):
     """
 
     def measure(title, functions, rounds, unit=1.0, per=""):
+        gc.collect()
+        gc.freeze()  # nobody's garbage collector has to look through all libraries that are loaded
         calls = {name: _calls(function) for name, function in functions.items()}
         seconds = {name: [] for name in functions}
         for _ in range(rounds):
@@ -43,6 +45,7 @@ def side_by_side(capsys):
                 for _ in range(calls[name]):
                     function()
                 seconds[name].append((time.perf_counter() - start) / calls[name])
+        gc.unfreeze()
         medians = {name: statistics.median(times) for name, times in seconds.items()}
         first = next(iter(medians.values()))
         with capsys.disabled():
