@@ -58,18 +58,29 @@ class Stack(Array):
 
 
 def without(axes: Axes, letter: str) -> Axes:
+    """The axes but for one."""
     return {key: size for key, size in axes.items() if key != letter}
 
 
 def axes_of(x: Any) -> Axes:
+    """The axes of an array; a number has none."""
     return x.axes if isinstance(x, Array) else {}
 
 
 def union(xs: Iterable[Any]) -> Axes:
+    """The axes of what is computed from arrays and numbers entry by entry."""
     found: Axes = {}
     for x in xs:
         found |= axes_of(x)
     return {letter: found[letter] for letter in AXES if letter in found}
+
+
+def _varying(x: Any, letter: str) -> Any:
+    """The one argument of a sign, product or quotient that has an axis; None if it is not so."""
+    if x.op not in ("neg", "mul", "div"):
+        return None
+    having = [arg for arg in x.args if letter in axes_of(arg)]
+    return having[0] if len(having) == 1 and (x.op != "div" or having[0] is x.args[0]) else None
 
 
 class ArrayWriter(Writer):
@@ -77,7 +88,8 @@ class ArrayWriter(Writer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.constants: list[str] = []  # arrays of positions, as source
+        self.constants: dict[str, str] = {}  # arrays of positions, as source: their names
+        self.totals: dict[tuple[int, str], Any] = {}  # of arrays, by number and axis
         self.n = self.array("n", (), {})
 
     def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
@@ -96,21 +108,27 @@ class ArrayWriter(Writer):
         return self.symbols[key]
 
     def total(self, x: Any, letter: str, size: Any) -> Any:
-        """The sum of x along an axis; the sum of a product is a matrix product."""
+        """The sum of x along an axis; the sum of a product is a matrix product.
+
+        What does not have the axis is a factor of the sum. It is taken off first, and put back
+        on afterwards: a loop, because a product can be thousands of factors long.
+        """
         if letter not in axes_of(x):
             return x * size
-        if x.op == "neg":
-            return -self.total(x.args[0], letter, size)
-        if x.op in ("mul", "div"):
-            left, right = x.args
-            if letter not in axes_of(right):
-                left = self.total(left, letter, size)
-                return left * right if x.op == "mul" else left / right
-            if x.op == "mul" and letter not in axes_of(left):
-                return left * self.total(right, letter, size)
-            if x.op == "mul" and left.axes.keys() != right.axes.keys():
-                return self.array("product", (left, right, letter), without(x.axes, letter))
-        return self.array("total", (x, letter), without(x.axes, letter))
+        taken_off = []
+        while (x.number, letter) not in self.totals and (inner := _varying(x, letter)) is not None:
+            taken_off.append((x, inner))
+            x = inner
+        if (x.number, letter) not in self.totals:
+            left, right = x.args if x.op == "mul" else (x, x)
+            matrix = axes_of(left).keys() != axes_of(right).keys()
+            op, args = ("product", (left, right, letter)) if matrix else ("total", (x, letter))
+            self.totals[x.number, letter] = self.array(op, args, without(x.axes, letter))
+        found = self.totals[x.number, letter]
+        for outer, inner in reversed(taken_off):
+            again = [found if arg is inner else arg for arg in outer.args]
+            found = self.totals[outer.number, letter] = self.write(outer.op, *again)
+        return found
 
     def renamed(self, x: Any, old: str, new: str) -> Any:
         """The same array with another name for an axis."""
@@ -137,9 +155,7 @@ class ArrayWriter(Writer):
     def index(self, positions: Iterable[Any]) -> str:
         """The name of a constant array of positions."""
         text = f"xp.asarray({list(positions)})"
-        if text not in self.constants:
-            self.constants.append(text)
-        return f"i{self.constants.index(text) + 1}"
+        return self.constants.setdefault(text, f"i{len(self.constants) + 1}")
 
 
 # -- Where the numbers of an array are found in another -----------------------------------------
@@ -170,6 +186,7 @@ class Place(NamedTuple):
         return self.steps in ((self.shape[1], 1), (1, self.shape[0]))
 
     def positions(self) -> list[int]:
+        """All positions, row after row."""
         if self.listed:
             return list(self.listed)
         found = [self.start]
@@ -179,6 +196,7 @@ class Place(NamedTuple):
 
 
 def place_in_row(positions: Sequence[int], letter: str) -> Place:
+    """Where numbers are found that are to lie along one axis; without it if all are one number."""
     first, n = positions[0], len(positions)
     step = positions[1] - first if n > 1 else 0
     if step == 0 and all(p == first for p in positions):

@@ -321,7 +321,7 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
     body.append(f"return {text.of(value)}, {text.of(gradients)}")
     if any(re.search(r"\bn\b", line.partition("#")[0]) for line in body):
         body.insert(0, "n = inputs.shape[0]")
-    constants = [f"i{i} = {positions}" for i, positions in enumerate(writer.constants, start=1)]
+    constants = [f"{name} = {positions}" for positions, name in writer.constants.items()]
     arguments = ["inputs"] if of_inputs else ["inputs", "parameters"]
     sizes = len(inputs), len(parameters)
     return Program(assembled(xp, text, arguments, body, constants), sizes[: len(arguments)])

@@ -138,6 +138,7 @@ class Writer:
 
 
 def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What tells an operation from others."""
     return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
 
 

@@ -211,6 +211,16 @@ def test_a_graph_that_does_not_batch():
     check(y, [x], [w], [[0.3], [-1.0]], [0.7])
 
 
+def test_a_product_of_thousands_of_factors_in_a_row():
+    x, w = Value(0.5), Value(1.0001)
+    y = x
+    for _ in range(3000):
+        y = y * w
+    values, gradients = batched(y, [x], [w])(np.array([[0.5], [0.7]]), np.array([1.0001]))
+    assert values[0] == y.data
+    assert gradients[0] == pytest.approx(1.2 * 3000 * 1.0001**2999, rel=1e-11)  # 3000 roundings
+
+
 def test_frozen_weights_are_constants():
     x, target, loss, parameters = classifier()
     program = batched(loss, [x, target], parameters[50:])

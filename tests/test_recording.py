@@ -193,6 +193,25 @@ def test_rows_of_different_lengths_are_walked():
     assert history.reason.endswith("the inputs are rows of different lengths")
 
 
+@pytest.mark.parametrize("engine", ["auto", "eager"])
+def test_recording_leaves_no_trace_in_the_model(engine):
+    class Remembering(nn.Module):
+        def __init__(self):
+            self.inner, self.last, self.calls = nn.Linear(2, 1, seed=0), 0.0, 0
+
+        def forward(self, x):
+            self.calls += 1
+            y = self.inner(x)[0] + 0.1 * self.last
+            self.last = y if self.calls % 2 else 0.0  # so the next result depends on this one
+            return y
+
+    history, model = trained(engine, nn.Sequential(Remembering()), epochs=2)
+    assert history.engine == "eager"
+    assert model.layers[0].calls == 40  # those of 20 samples in two epochs
+    expected, _ = trained("eager", nn.Sequential(Remembering()), epochs=2)
+    assert history.losses == expected.losses
+
+
 def test_what_changes_from_call_to_call_is_compiled_as_it_is_at_the_start():
     """As the docstring of fit says: a model has to stay the same, but for its parameters."""
 

@@ -1,6 +1,6 @@
 """A training step as a program: one sample's loss is recorded, and compiled for whole batches."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import functions
@@ -9,6 +9,7 @@ from ..graph import topological_order
 from ..linalg import Vector
 from ..program import Symbol, Writer
 from ..value import Value, leaf
+from .modules import Module
 
 MANY = 1000  # graphs of the loss, one for each class of a classifier, that are compiled together
 
@@ -37,27 +38,30 @@ class Recording:
         self.numpy = numpy
         self.parameters = [p for p in dict.fromkeys(parameters) if p.requires_grad]
         before = [p.data for p in self.parameters]
-        writer = Writer()
-        x = Vector._of(
-            [leaf(writer.argument(f"x{i}"), 0) for i in range(len(rows[0]))], rows[0].shape
-        )
+        held = [(module, dict(vars(module))) for module in _modules(model)]
         try:
+            if len({len(row) for row in rows}) > 1:
+                raise ValueError("the inputs are rows of different lengths")
+            writer = Writer()
             for i, p in enumerate(self.parameters):
                 p.data = writer.argument(f"p{i}")
+            symbols = [leaf(writer.argument(f"x{i}"), 0) for i in range(len(rows[0]))]
+            x = Vector._of(symbols, rows[0].shape)
             variants = Variants(model, x, loss, self.parameters)
             of_sample = [variants.record(target) for target in targets]
             root, further, columns = variants.chosen(of_sample)
+            self.inputs = numpy.array([[*row.data, *more] for row, more in zip(rows, columns)])
+            self.program = Expression(root).compile(
+                [*x, *further], wrt=self.parameters, xp=numpy, batch=True
+            )
         except Exception as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
-        finally:
+        finally:  # the recording leaves no trace in the model
             for p, data in zip(self.parameters, before):
                 p.data = data
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError("the inputs are rows of different lengths")
-        self.inputs = numpy.array([[*row.data, *more] for row, more in zip(rows, columns)])
-        self.program = Expression(root).compile(
-            [*x, *further], wrt=self.parameters, xp=numpy, batch=True
-        )
+            for module, attributes in held:
+                vars(module).clear()
+                vars(module).update(attributes)
 
     def step(self, batch: Sequence[int]) -> float:
         """Set `grad` of the parameters for these samples; returns the sum of their losses.
@@ -74,6 +78,14 @@ class Recording:
         for p, grad in zip(self.parameters, means):
             p.grad = grad
         return total
+
+
+def _modules(held: Any) -> Iterator[Module]:
+    """A module and those in it."""
+    if isinstance(held, Module):
+        yield held
+        for _, inner in held._children():
+            yield from _modules(inner)
 
 
 class Variants:

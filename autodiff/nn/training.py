@@ -104,10 +104,12 @@ def fit(
             total = 0.0
             for start in range(0, n, size):
                 batch = order[start : start + size]
-                samples = [(rows[i], wanted[i]) for i in batch]
                 optimizer.zero_grad()
                 found = _run(recording, batch) if recording else None
-                total += _walk(model, samples, loss, epoch) if found is None else found
+                if found is None:
+                    samples = [(rows[i], wanted[i]) for i in batch]
+                    found = _walk(model, samples, loss, epoch)
+                total += found
                 optimizer.step()
             history.losses.append(total / n)
             if bar is not None:
