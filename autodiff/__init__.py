@@ -1,11 +1,33 @@
-"""Automatic differentiation on scalars, small enough to read and right enough to use."""
+"""Automatic differentiation on scalars: an engine to read in an afternoon, accurate enough to use.
+
+The engine, in the order in which to read it:
+
+    ops.py           every operation once: its result and its backward closure
+    value.py         Value: a node of the graph, and backward()
+    graph.py         the nodes in order, and their adjoints
+    number.py        operators and methods of every kind of number
+    functions.py     the mathematical functions, values only
+    dual.py          Dual: forward mode
+    transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
+    linalg.py        Vector and Matrix
+
+What is built on it:
+
+    numeric.py       finite differences, and a checker of gradients
+    tracing.py       evaluation trace tables, and the backward pass in steps
+    optim.py         SGD, Adagrad, RMSprop, Adam
+    scopes.py        names for the parts of a computation
+    nn/              layers, losses and training
+    compiler/        graphs as programs, number by number or with arrays
+    pictures/        graphs as drawings, and the backward pass to step through
+"""
 
 from typing import TYPE_CHECKING, Any
 
 from . import nn as nn
 from . import optim as optim
 from .dual import Dual
-from .expression import Expression
+from .compiler.expression import Expression
 from .functions import abs as abs
 from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
 from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, softplus, sqrt
@@ -14,15 +36,15 @@ from .functions import tan, tanh, where
 from .graph import adjoints, sources, topological_order
 from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
-from .operators import operation
+from .number import operation
 from .scopes import scope
 from .tracing import steps, trace
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
 
 if TYPE_CHECKING:
-    from .drawing import draw
-    from .viewer import animate, show_steps
+    from .pictures.drawing import draw
+    from .pictures.viewer import animate, show_steps
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
@@ -38,11 +60,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what needs other libraries only when it is used."""
     if name == "draw":
-        from .drawing import draw
+        from .pictures.drawing import draw
 
         return draw
     if name in ("animate", "show_steps"):
-        from . import viewer
+        from .pictures import viewer
 
         return getattr(viewer, name)
     raise AttributeError(f"module 'autodiff' has no attribute {name!r}")

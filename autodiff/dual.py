@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .functions import LOST, as_float, leader
-from .operators import Number, Rule, explain_derivative, explain_operation
+from .functions import LOST, as_float
+from .number import Number, Rule, explain_derivative, explain_operation, leader
 
 
 class Dual(Number):
@@ -31,7 +31,7 @@ class Dual(Number):
 
     primal: Any
     tangent: Any
-    _level: int  # depth in nested derivatives, see `functions.leader`
+    _level: int  # depth in nested derivatives, see `number.leader`
 
     def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
         self.primal = _real(primal, "Dual, primal")

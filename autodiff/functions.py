@@ -10,32 +10,13 @@ What is written in this file has values only. The derivatives are all in `ops.py
 import builtins
 import cmath
 import functools
-import importlib
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-# -- Which kind of number leads -----------------------------------------------------------------
-
 _ONLY_FLOATS = {float}
-
-
-def leader(inputs: Sequence[Any]) -> Any:
-    """The input that takes charge of an operation: the one of the deepest derivative.
-
-    Value, Dual and their like carry a `_level`, which grows with every derivative that is nested
-    in another. The deepest one treats all others as plain numbers, so that in
-    d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. None if there is no such
-    input: all are floats or arrays.
-    """
-    lead, deepest = None, -1
-    for x in inputs:
-        level = getattr(x, "_level", -1)
-        if level > deepest:
-            lead, deepest = x, level
-    return lead
 
 
 def _kind(inputs: Sequence[Any]) -> Any:
@@ -315,11 +296,9 @@ def erf(x: Any) -> Any:
     xp = _xp(x)
     if hasattr(xp, "erf"):
         return xp.erf(x)
-    if xp.__name__ == "jax.numpy":
-        from jax.scipy.special import erf
+    from .compiler.backends import erf
 
-        return erf(x)
-    return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)  # numpy has none
+    return erf(x)
 
 
 @_unary(_sigmoid_of_float, lambda x: 1 / (1 + cmath.exp(-x)))
@@ -532,25 +511,6 @@ def hypot(*xs: Any) -> Any:
     if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
         return cmath.sqrt(builtins.sum(x * x for x in numbers))
     return math.hypot(*numbers)
-
-
-def scatter_add(values: Any, index: Any, size: int) -> Any:
-    """Arrays of zeros with the values added at an index each: (..., k) and (k,) give (..., size).
-
-    >>> import numpy
-    >>> scatter_add(numpy.array([[1.0, 2.0, 4.0]]), numpy.array([0, 2, 0]), 4)
-    array([[5., 0., 2., 0.]])
-    """
-    xp = importlib.import_module(type(values).__module__.partition(".")[0])
-    shape = (*values.shape[:-1], size)
-    if xp.__name__ == "torch":
-        return xp.zeros(shape, dtype=values.dtype).index_add(-1, index, values)
-    if xp.__name__ == "numpy":
-        sums = xp.zeros(shape, values.dtype)
-        xp.add.at(sums, (..., index), values)
-        return sums
-    zeros = _xp(values).zeros(shape, values.dtype)
-    return zeros.at[..., index].add(values)  # JAX
 
 
 def _sequence(name: str, xs: Iterable[Any]) -> Sequence[Any]:

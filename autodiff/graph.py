@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from .functions import described
-from .operators import explain_derivative
+from .number import explain_derivative
 
 
 def topological_order(root: Any) -> list[Any]:

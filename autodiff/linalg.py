@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, overload
 
 from . import functions
-from .functions import leader, shortened
-from .operators import Number, Rule
+from .functions import shortened
+from .number import Number, Rule, leader
 from .value import Value
 
 SHOWN = 6  # entries of a row, and rows, that a repr shows

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import graph
-from .operators import Number, Rule
+from .number import Number, Rule
 from .transforms import as_tree, check_dependence, flat_tree, map_tree, opened_arguments
 from .value import Value
 

@@ -2,7 +2,7 @@
 
 Each takes a function of numbers, or of flat sequences of numbers, written with ordinary
 operators and the functions of this package. A sequence reaches it as a list. They nest: every
-call is a level of its own, deeper than those that were begun before it (`functions.leader`), so
+call is a level of its own, deeper than those that were begun before it (`number.leader`), so
 a derivative inside another treats the other's variables as constants.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from . import functions, graph
+from . import functions, graph, number
 from .dual import dual
 from .functions import as_float, shortened
-from .operators import Number
+from .number import Number
 from .value import Value, leaf
 
 _levels = itertools.count(2)  # 1 is for the Values and Duals that a user makes
@@ -321,7 +321,7 @@ def _lifted(result: Any, args: Sequence[Any], chosen: Iterable[int], *others: An
 
     So the derivative of 2x, which is the plain number 2.0, can be differentiated again.
     """
-    lead = functions.leader(flat_tree([[args[i] for i in chosen], *others]))
+    lead = number.leader(flat_tree([[args[i] for i in chosen], *others]))
     if lead is None:
         return result
 

@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from . import graph, ops
-from .functions import LOST, as_float, leader, shortened
-from .operators import Number, Rule, explain_operation
+from .functions import LOST, as_float, shortened
+from .number import Number, Rule, explain_operation, leader
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**", "neg": "-"}
 

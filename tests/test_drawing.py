@@ -9,8 +9,8 @@ from pathlib import Path
 import graphviz
 import pytest
 
-import autodiff.boxes
-import autodiff.layout
+import autodiff.pictures.layout
+import autodiff.pictures.styles
 from autodiff import Matrix, Value, Vector, draw, logsumexp, scope
 from autodiff.nn import Linear, Sequential
 
@@ -140,7 +140,7 @@ def test_nothing_reaches_standard_error(tmp_path):
 
 
 def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.pictures.layout, "_pygraphviz", lambda: None)
     asked = []
     monkeypatch.setattr(
         graphviz.Digraph, "pipe", lambda self, format, **options: asked.append(format) or b"drawn"
@@ -150,7 +150,7 @@ def test_without_pygraphviz_the_executable_serves(monkeypatch):
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(autodiff.layout, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.pictures.layout, "_pygraphviz", lambda: None)
     monkeypatch.setenv("PATH", "")
     picture = draw(Value(1.0) * 2)
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
@@ -269,7 +269,7 @@ def test_roles_have_colours_and_a_legend():
         "data 3": "constant",
     }
     for text, role in roles.items():
-        assert found[text] == autodiff.boxes.COLOURS[role], text
+        assert found[text] == autodiff.pictures.styles.COLOURS[role], text
     legend = ["input", "parameter", "constant", "result", "output", "operation"]
     assert texts(draw(y, legend=True))[-6:] == legend
     assert not set(legend) & set(texts(draw(y)))
@@ -289,14 +289,14 @@ def contrast(one, other):
 
 
 def test_text_can_be_read_on_every_colour():
-    drawing = autodiff.boxes
+    drawing = autodiff.pictures.styles
     for meaning, colour in (drawing.COLOURS | drawing.SCALE).items():
         assert contrast(colour, "white" if meaning in drawing.DARK else "black") > 4.5, meaning
     assert contrast(drawing.WARNING["fontcolor"], "white") > 4.5
 
 
 def test_shades_grow_darker_with_the_gradient():
-    scale = autodiff.boxes.SCALE
+    scale = autodiff.pictures.styles.SCALE
     shades = [contrast(colour, "white") for colour in list(scale.values())[3:]]
     assert shades == sorted(shades)
 
@@ -309,7 +309,7 @@ def test_shades_grow_darker_with_the_gradient():
 def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
     x = Value(1.0, label="x")
     picture = draw(x * gradient, color="grad")
-    assert colours(picture)["x"] == autodiff.boxes.SCALE[shade]
+    assert colours(picture)["x"] == autodiff.pictures.styles.SCALE[shade]
     shown = texts(picture)
     assert "|grad|" in shown
     assert shade in shown
@@ -320,7 +320,7 @@ def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
 def test_nan_and_inf_are_red(bad, options):
     x, good = Value(bad, label="x"), Value(1.0, label="good")
     source = draw(x + good, **options).source
-    red = autodiff.boxes.WARNING["fontcolor"]
+    red = autodiff.pictures.styles.WARNING["fontcolor"]
     (line,) = (line for line in source.splitlines() if "{x|" in line)
     assert f'fontcolor="{red}"' in line
     (line,) = (line for line in source.splitlines() if "{good|" in line)
@@ -367,7 +367,7 @@ def test_the_gradient_of_a_collapsed_box_is_the_largest_in_it():
         y = x * 3.0 * 5.0
     picture = draw(y * 1.0, collapse=True, color="grad")
     assert "|grad| ≤ 5" in texts(picture)  # x is outside, and 3 x has 5
-    assert colours(picture)["part 1 → 1"] == autodiff.boxes.SCALE["1 to 10"]
+    assert colours(picture)["part 1 → 1"] == autodiff.pictures.styles.SCALE["1 to 10"]
 
 
 def test_arguments_in_a_frame_keep_their_order():

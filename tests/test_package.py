@@ -1,5 +1,6 @@
 """The package as a newcomer meets it."""
 
+import ast
 import inspect
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 import autodiff
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "autodiff"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -45,20 +47,43 @@ def test_star_import_hides_no_builtin():
     assert not set(autodiff.__all__) & set(dir(__builtins__))
 
 
+def imported(path):
+    """The files of the package that a file imports when it is imported itself."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            places = [base.with_suffix(".py"), *(base / f"{each.name}.py" for each in node.names)]
+            found |= {place for place in places if place.exists()}
+    return found
+
+
 def test_imports_point_one_way():
-    order = [
-        "functions", "ops", "operators", "graph", "value", "dual", "transforms", "numeric",
-        "tracing", "linalg", "program", "arrays", "batching", "expression", "scopes", "optim", "boxes",
-        "layout", "drawing", "viewer",
-    ]  # fmt: skip
-    assert {path.stem for path in (ROOT / "autodiff").glob("*.py")} == {*order, "__init__"}
-    for i, name in enumerate(order):
-        source = (ROOT / "autodiff" / f"{name}.py").read_text(encoding="utf-8")
-        source = re.sub(r'""".*?"""', "", source, flags=re.S)
-        imported = re.findall(r"^from \.(\w+) import", source, re.M)
-        imported += re.findall(r"^from \. import (.+)$", source, re.M)
-        for other in re.findall(r"\w+", " ".join(imported)):
-            assert other in order[:i] or other in ("as", "f"), (name, other)
+    files = {path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
+    rest = {path: imported(path) & files for path in files}
+    while rest:
+        free = {path for path, needs in rest.items() if not needs & rest.keys()}
+        assert free, f"a circle of imports among {sorted(map(str, rest))}"
+        for path in free:
+            del rest[path]
+
+
+def test_the_engine_stands_on_no_machinery():
+    engine = ["ops", "functions", "number", "value", "graph", "dual", "transforms", "numeric"]
+    for name in [*engine, "linalg", "optim", "scopes"]:
+        for path in imported(PACKAGE / f"{name}.py"):
+            assert path.parent == PACKAGE, (name, path)
+    for path in (PACKAGE / "compiler").glob("*.py"):
+        assert {each.parent.name for each in imported(path)} <= {"autodiff", "compiler"}, path
+    for path in (PACKAGE / "nn").glob("*.py"):
+        assert "pictures" not in {each.parent.name for each in imported(path)}, path
+
+
+@pytest.mark.parametrize("folder", ["", "compiler", "nn", "pictures"])
+def test_a_folder_says_what_is_in_it(folder):
+    said = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8")))
+    for path in (PACKAGE / folder).glob("*.py"):
+        assert path.name == "__init__.py" or re.search(rf"^ *{path.name} +\w", said, re.M), path
 
 
 def test_the_code_of_the_readme_gives_the_results_in_its_comments():

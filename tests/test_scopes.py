@@ -10,7 +10,8 @@ import pytest
 
 from autodiff import Value, scope, tanh, topological_order, value
 from autodiff.nn import Linear, Module, Sequential
-from autodiff.scopes import Scope, arrange, entry_names
+from autodiff.pictures.arrangement import arrange
+from autodiff.scopes import Scope, entry_names
 
 
 def noted(node):

@@ -1,4 +1,14 @@
-"""Neural networks on scalars: layers, losses, initialisers and a training loop."""
+"""Neural networks on scalars.
+
+    modules.py         Module, Linear, Sequential
+    initialisers.py    the weights that a layer starts with
+    losses.py          how far a prediction is from its target
+    training.py        fit: the training loop, and its History
+    recording.py       the loss of a batch as a compiled program
+
+A Module holds Values. Called with a sample, it makes a graph; a loss is the root of that graph.
+`fit` records the graph of one sample, has it compiled and runs the program on whole batches.
+"""
 
 from .initialisers import (
     he_normal,

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import functions
 from ..functions import shortened
-from ..operators import Number
+from ..number import Number
 
 
 def mse_loss(prediction: Any, target: Any) -> Any:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import functions
-from ..expression import Expression
+from ..compiler.expression import Expression
+from ..compiler.symbolic import Symbol, Writer
 from ..graph import topological_order
 from ..linalg import Vector
-from ..program import Symbol, Writer
 from ..value import Value, leaf
 from .modules import Module
 

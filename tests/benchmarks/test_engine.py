@@ -9,7 +9,7 @@ import micrograd.nn
 import pytest
 
 import autodiff
-import autodiff.drawing
+import autodiff.pictures.drawing
 from autodiff import Value, draw, nn
 
 DEPTH = 2000
@@ -173,7 +173,7 @@ def test_drawing(side_by_side, monkeypatch):
             nodes = [a * b for a, b in zip(nodes[::2], nodes[1::2])] + nodes[len(nodes) // 2 * 2 :]
         return nodes[0]
 
-    monkeypatch.setattr(autodiff.drawing, "READABLE", 1000)
+    monkeypatch.setattr(autodiff.pictures.drawing, "READABLE", 1000)
     graphs = {f"{n} nodes": tree(n) for n in (30, 99, 299, 999)}
     layers = [nn.Linear(9, 9, activation=autodiff.tanh, seed=i) for i in range(10)]
     network = autodiff.sum(nn.Sequential(*layers)([0.1 * i for i in range(9)]))

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .boxes import (
+from ..graph import adjoints, topological_order
+from ..scopes import Scope, entry_names
+from ..tracing import Step, steps
+from ..value import Value
+from .arrangement import Arrangement, Box, arrange
+from .layout import Drawing
+from .styles import (
     COLOURS,
     WARNING,
     Facts,
@@ -15,11 +21,6 @@ from .boxes import (
     short,
     title,
 )
-from .graph import adjoints, topological_order
-from .layout import Drawing
-from .scopes import Arrangement, Box, Scope, arrange, entry_names
-from .tracing import Step, steps
-from .value import Value
 
 READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
 # On which side edges leave a box, and on which they enter one.

@@ -3,8 +3,9 @@
 import math
 from typing import Any, NamedTuple
 
-from .scopes import Arrangement, Box, Scope
-from .value import Value
+from ..scopes import Scope
+from ..value import Value
+from .arrangement import Arrangement, Box
 
 LONGEST_LABEL = 40  # characters
 LONGEST_SUM = 4  # terms

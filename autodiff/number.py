@@ -4,12 +4,12 @@ A kind of number derives from `Number` and says one thing: how to apply an opera
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 from . import ops
-from .functions import as_float, described, explain, is_array, leader
+from .functions import as_float, described, explain, is_array
 
 Rule = Callable[..., ops.Result]
 
@@ -20,7 +20,7 @@ class Number:
     A kind defines `_apply(rule, *inputs)`, which returns the result of an operation of `ops.py`;
     `_number()`, the plain number that it stands for in a comparison; and `_level`: how deep in
     nested derivatives the number was made. Of the numbers in an operation the deepest one's
-    `_apply` is called (see `functions.leader`).
+    `_apply` is called (see `leader`).
     """
 
     __slots__ = ()
@@ -167,6 +167,22 @@ class Number:
 
 def _plain(x: Any) -> Any:
     return x._number() if isinstance(x, Number) else x
+
+
+def leader(inputs: Sequence[Any]) -> Any:
+    """The input that takes charge of an operation: the one of the deepest derivative.
+
+    Value, Dual and their like carry a `_level`, which grows with every derivative that is nested
+    in another. The deepest one treats all others as plain numbers, so that in
+    d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. None if there is no such
+    input: all are floats or arrays.
+    """
+    lead, deepest = None, -1
+    for x in inputs:
+        level = getattr(x, "_level", -1)
+        if level > deepest:
+            lead, deepest = x, level
+    return lead
 
 
 def operation(rule: Rule) -> Callable[..., Any]:

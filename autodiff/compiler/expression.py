@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from . import graph
-from .batching import batched_program
-from .functions import as_float, described, shortened
-from .operators import explain_operation
+from .. import graph
+from ..functions import as_float, described, shortened
+from ..number import explain_operation
+from ..value import Value
 from .program import Program, scalar_program
-from .value import Value
+from .vectorize import batched_program
 
 
 class Expression:
@@ -118,7 +118,7 @@ class Expression:
         torch on arrays as well, entry by entry, so that each argument may be a batch.
 
         With `batch` it is a program for many samples at once: what is alike in the graph becomes
-        an array, and dots that share a vector a matrix product (see `batching.py`). It takes an
+        an array, and dots that share a vector a matrix product (see `vectorize.py`). It takes an
         array of inputs, a row for each sample, shape (n, number of inputs), and an array of the
         numbers of `wrt`, the parameters; it returns the value of each sample, shape (n,), and the
         gradients of the parameters, summed over the samples. Where `wrt` are inputs, there are no
@@ -184,7 +184,9 @@ class Expression:
             raise ValueError(
                 "compile: found xp = math, expected a library of arrays for a batch: xp=numpy"
             )
-        return (batched_program if batch else scalar_program)(self.sink, given, wanted, xp)
+        if not batch:
+            return Program(scalar_program(self.sink, given, wanted, xp))
+        return Program(*batched_program(self.sink, given, wanted, xp))
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
         known = set(self.sources)

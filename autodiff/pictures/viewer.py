@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .boxes import number, printable
+from ..functions import shortened
+from ..graph import topological_order
+from ..tracing import PRODUCT, Step, bracketed, steps, subscript, written
+from ..value import Value
 from .drawing import draw
-from .functions import shortened
-from .graph import topological_order
-from .tracing import PRODUCT, Step, bracketed, steps, subscript, written
-from .value import Value
+from .styles import number, printable
 
 LARGEST = 60  # nodes
 SECONDS = 1.6  # for each step of an animation

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from . import functions
-from .program import ATOM, CHOICE, PRODUCT, Symbol, Text, Writer, key_of
+from .. import functions
+from .printer import ATOM, CHOICE, PRODUCT, Text
+from .symbolic import Symbol, Writer, key_of
 
 # -- Symbols of arrays --------------------------------------------------------------------------
 

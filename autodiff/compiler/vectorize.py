@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from . import functions, graph, ops
+from .. import functions, graph, ops
+from ..value import Value
 from .arrays import (
     Array,
     ArrayText,
@@ -26,8 +27,8 @@ from .arrays import (
     union,
     without,
 )
-from .program import Program, assembled, itself
-from .value import Value
+from .printer import assembled
+from .symbolic import itself
 
 REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot)  # take all arguments as one, along axis a
 
@@ -293,8 +294,10 @@ class Batch:
         to.receive(place, message)
 
 
-def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any) -> Program:
-    """The value of output and its derivatives for a batch of samples at once.
+def batched_program(
+    output: Value, inputs: list[Value], wrt: list[Value], xp: Any
+) -> tuple[str, tuple[int, ...]]:
+    """The source of a program for a batch of samples at once, and the sizes of its arguments.
 
     Its arguments are an array of inputs, a row for each sample, and one of those leaves of wrt
     that are not among the inputs: the parameters.
@@ -324,4 +327,4 @@ def batched_program(output: Value, inputs: list[Value], wrt: list[Value], xp: An
     constants = [f"{name} = {positions}" for positions, name in writer.constants.items()]
     arguments = ["inputs"] if of_inputs else ["inputs", "parameters"]
     sizes = len(inputs), len(parameters)
-    return Program(assembled(xp, text, arguments, body, constants), sizes[: len(arguments)])
+    return assembled(xp, text, arguments, body, constants), sizes[: len(arguments)]

@@ -1,0 +1,150 @@
+"""Numbers that are not known yet.
+
+A `Symbol` is such a number. An operation on it is written down by its `Writer`, so that a graph
+that is computed over symbols, and its backward pass, leave the operations of a program behind.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .. import ops
+from ..number import Number, Rule
+
+
+class Symbol(Number):
+    """A number that is not known yet: the result of an operation on other symbols and numbers.
+
+    To `functions.py` it is an array, and its `Writer` the library of that array.
+    """
+
+    __slots__ = ("args", "number", "op", "writer")
+
+    def __init__(self, writer: "Writer", number: int, op: str, args: tuple[Any, ...]) -> None:
+        self.writer, self.number, self.op, self.args = writer, number, op, args
+
+    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        if rule.__name__ in ARITHMETIC and rule is getattr(ops, rule.__name__):
+            return self.writer.write(rule.__name__, *inputs)
+        return rule(*inputs)[0]  # in terms of functions.py, and so of arithmetic and the library
+
+    def __array_namespace__(self) -> "Writer":
+        return self.writer
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __pow__(self, other: Any) -> Any:
+        return self.writer.write("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self.writer.write("pow", other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.writer.write("<", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.writer.write("<=", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.writer.write(">", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.writer.write(">=", self, other)
+
+    def _number(self) -> Any:
+        raise TypeError(UNKNOWN)
+
+    __float__ = __int__ = __index__ = _number
+
+
+UNKNOWN = (
+    "found a choice or a plain number that depends on the value of an input, which a program does "
+    "not know yet; write autodiff.maximum, relu or where for the choice (in a model where takes a "
+    "node as its condition, in an operation x > 0 too), and autodiff.sin(x) for math.sin(x)"
+)
+ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
+
+
+class Writer:
+    """The operations of a program, each different one once, in an order that can be run."""
+
+    def __init__(self) -> None:
+        self.symbols: dict[Any, Symbol] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return partial(self.write, name)  # exp, where, maximum, ...
+
+    def argument(self, name: str) -> Symbol:
+        """A symbol for an argument of the program."""
+        return self._once(name, ())
+
+    def write(self, op: str, *args: Any) -> Any:
+        """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
+        args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
+        if op == "where" and key_of(op, args[1:2]) == key_of(op, args[2:]):
+            return args[1]  # the same either way
+        if op == "pow" and _is(args[1], 1.0):
+            return args[0]
+        return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
+
+    def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
+        key = key_of(op, args)
+        if key not in self.symbols:
+            self.symbols[key] = self._new(op, args)
+        return self.symbols[key]
+
+    def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
+        return Symbol(self, len(self.symbols), op, args)
+
+    def _simplified(self, op: str, args: tuple[Any, ...]) -> Any:
+        """Arithmetic without 1 x, x + 0 and double signs: the same numbers, to the last digit."""
+        if op == "neg":
+            (x,) = args
+            return x.args[0] if x.op == "neg" else self._once(op, args)
+        x, y = args
+        if op in ("mul", "div"):
+            if _is(y, 1.0):
+                return x
+            if _is(y, -1.0):
+                return -x
+            if op == "mul" and (_is(x, 1.0) or _is(x, -1.0)):
+                return y if x > 0 else -y
+            if _negated(x):  # -(x y) for (-x) y
+                return -self._simplified(op, (x.args[0], y))
+            if _negated(y):
+                return -self._simplified(op, (x, y.args[0]))
+        else:
+            if _is(y, 0.0):
+                return x
+            if _is(x, 0.0):
+                return y if op == "add" else -y
+            if _negated(y):  # x - y for x + (-y)
+                return self._simplified("sub" if op == "add" else "add", (x, y.args[0]))
+            if _negated(x) and op == "add":
+                return self._simplified("sub", (y, x.args[0]))
+        if op in ("add", "mul") and key_of(op, (y, x)) in self.symbols:
+            args = y, x
+        return self._once(op, args)
+
+
+def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What tells an operation from others."""
+    return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
+
+
+def _is(x: Any, number: float) -> bool:
+    return type(x) is float and x == number
+
+
+def _negated(x: Any) -> bool:
+    return isinstance(x, Symbol) and x.op == "neg"
+
+
+def itself(x: Symbol) -> Symbol:
+    """What a symbol is another name for."""
+    while x.op == "as":
+        x = x.args[0]
+    return x

@@ -1,0 +1,97 @@
+"""What a picture shows, and where: boxes for nodes, frames for scopes."""
+
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from ..scopes import Scope, entry_names
+from ..value import Value
+
+Path = tuple[Scope, ...]  # from the outermost scope to the innermost
+Box = Value | Scope  # a node, or a scope that is drawn as one box
+
+
+class Arrangement(NamedTuple):
+    """What a picture shows, and where."""
+
+    boxes: dict[Box, list[Value]]  # each with the nodes in it
+    frames: dict[Scope | None, dict[Box, None]]  # what stands in each frame; None: outside of all
+    box_of: dict[Value, Box]  # of each node, except parameters inside a collapsed scope
+    parameters: dict[Value, str]  # with the name that each has in the module that holds it
+    inputs: set[Value]  # the other leaves that were made outside the scope they are used in
+
+
+def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
+    """The boxes and frames for the nodes of a graph, given in topological order.
+
+    With collapse=True the innermost scopes are one box each, with a number those at that depth.
+    A parameter stands in the innermost scope whose module holds it and that has all its uses.
+    """
+    paths = {node: _path(node) for node in nodes}
+    collapsed = _collapsed(set(paths.values()), collapse)
+    names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
+    uses: dict[Value, list[Path]] = {}  # of a leaf made outside all scopes, where it is used in one
+    found = Arrangement({}, {None: {}}, {}, {}, set())
+    for node in nodes:
+        for leaf in node.parents:
+            if not leaf.parents and not paths[leaf]:
+                path = _holding(leaf, paths[node], names)
+                uses.setdefault(leaf, []).append(path)
+                if path:
+                    found.parameters.setdefault(leaf, names[id(path[-1].module)][leaf])
+                elif paths[node]:
+                    found.inputs.add(leaf)
+    for node in nodes:
+        places = uses.get(node, [paths[node]])
+        boxes = {path: next((s for s in path if s in collapsed), None) for path in places}
+        if node in uses and all(boxes.values()):
+            for path, box in boxes.items():
+                _put(node, box, path, found)
+        else:
+            path = _common(places)
+            found.box_of[node] = boxes.get(path) or node
+            _put(node, found.box_of[node], path, found)
+    return found
+
+
+def _path(node: Value) -> Path:
+    """The scopes that a node was made in."""
+    path: Path = ()
+    scope: Scope | None = getattr(node, "_scope", None)
+    while scope is not None:
+        path, scope = (scope, *path), scope.outer
+    return path
+
+
+def _collapsed(paths: set[Path], collapse: bool | int) -> set[Scope]:
+    if collapse is True:
+        return {path[-1] for path in paths if path} - {s for path in paths for s in path[:-1]}
+    return {path[collapse - 1] for path in paths if 0 < collapse <= len(path)}
+
+
+def _holding(leaf: Value, path: Path, names: dict[int, dict[Value, str]]) -> Path:
+    """The path up to the innermost scope whose module holds the leaf; () if none does."""
+    for length in range(len(path), 0, -1):
+        module = path[length - 1].module
+        if module is not None and id(module) not in names:
+            named = reversed(module.named_parameters())  # of two names the first one counts
+            names[id(module)] = {x: name for pair in named for x, name in entry_names(*pair)}
+        if module is not None and leaf in names[id(module)]:
+            return path[:length]
+    return ()
+
+
+def _common(paths: list[Path]) -> Path:
+    """The scopes that all paths begin with."""
+    alike = takewhile(lambda scopes: len(set(scopes)) == 1, zip(*paths))
+    return tuple(scopes[0] for scopes in alike)
+
+
+def _put(node: Value, box: Any, path: Path, found: Arrangement) -> None:
+    """Put a node into its box, and the box into the frames on the path to it."""
+    if box not in found.boxes:
+        outer = None
+        for scope in takewhile(lambda scope: scope is not box, path):
+            found.frames.setdefault(outer, {})[scope] = None
+            outer = scope
+        found.frames.setdefault(outer, {})[box] = None
+    found.boxes.setdefault(box, []).append(node)
