@@ -7,6 +7,7 @@ The engine, in the order in which to read it:
     graph.py         the nodes in order, and their adjoints
     number.py        operators and methods of every kind of number
     functions.py     the mathematical functions, values only
+    errors.py        the words of error messages
     dual.py          Dual: forward mode
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     linalg.py        Vector and Matrix

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .functions import LOST, as_float
-from .number import Number, Rule, explain_derivative, explain_operation, leader
+from .errors import LOST, explain_derivative, explain_operation
+from .functions import as_float
+from .number import Number, Rule, leader
 
 
 class Dual(Number):

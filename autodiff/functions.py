@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
+from .errors import explain, shortened
+
 _ONLY_FLOATS = {float}
 
 
@@ -59,58 +61,9 @@ def as_float(x: Any, where: str) -> float:
     )
 
 
-def shortened(x: Any) -> str:
-    """repr(x), cut off after 40 characters, for error messages."""
-    text = " ".join(repr(x).split())
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
 def is_array(x: Any) -> bool:
     """True for arrays of numbers (numpy, JAX), by the array API standard."""
     return hasattr(x, "__array_namespace__") and not isinstance(x, Real)  # no numpy scalar
-
-
-def explain(error: Exception, name: str, **inputs: Any) -> Exception:
-    """The same kind of error, saying which operation met which value, and what it admits.
-
-    >>> explain(ValueError("math domain error"), "log", x=-1.0)
-    ValueError('log: x = -1.0 is outside the domain x > 0')
-    """
-    name = {"div": "x / y", "power": "x ** n", "pow": "x ** y"}.get(name, name)
-    found = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
-    if isinstance(error, OverflowError):
-        return OverflowError(f"{name}: {found} gives a result too large for a float")
-    domain = DOMAINS.get(name)
-    if domain is None:
-        return type(error)(f"{name}: {found}: {error}")
-    return type(error)(f"{name}: {found} is outside the domain {domain}")
-
-
-def described(x: Any) -> str:
-    """The number in x and its label, for error messages."""
-    label = getattr(x, "label", "")
-    if hasattr(x, "_level"):
-        x = getattr(x, "data", getattr(x, "primal", x))
-    return f"{x!r} ({label!r})" if label else f"{x!r}"
-
-
-LOST = (
-    "write autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x): a float has no "
-    "derivative, and x is a number that is being differentiated"
-)
-
-DOMAINS = {
-    "x / y": "y != 0",
-    "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n a whole number",
-    "x ** y": "x > 0, or x = 0 and y >= 0, or x < 0 and y a whole number",
-    "log": "x > 0",
-    "sqrt": "x >= 0",
-    "sin": "of finite x",
-    "cos": "of finite x",
-    "tan": "of finite x",
-    "asin": "-1 <= x <= 1",
-    "acos": "-1 <= x <= 1",
-}
 
 
 # -- Functions of one number --------------------------------------------------------------------

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from .functions import described
-from .number import explain_derivative
+from .errors import described, explain_derivative
 
 
 def topological_order(root: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, overload
 
 from . import functions
-from .functions import shortened
+from .errors import shortened
 from .number import Number, Rule, leader
 from .value import Value
 

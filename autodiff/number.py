@@ -3,13 +3,12 @@
 A kind of number derives from `Number` and says one thing: how to apply an operation to itself.
 """
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 from . import ops
-from .functions import as_float, described, explain, is_array
+from .functions import as_float, is_array
 
 Rule = Callable[..., ops.Result]
 
@@ -236,25 +235,3 @@ def operation(rule: Rule) -> Callable[..., Any]:
         return checked(*[x if is_array(x) else as_float(x, name) for x in inputs])[0]
 
     return function
-
-
-def named(rule: Rule, inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """The inputs of an operation by the names that its rule gives them, for error messages."""
-    code = getattr(inspect.unwrap(rule), "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code else ()
-    if len(names) != len(inputs):
-        names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
-    return dict(zip(names, inputs, strict=True))
-
-
-def explain_operation(error: Exception, rule: Rule, inputs: tuple[Any, ...]) -> Exception:
-    """The error of an operation, saying which operation met which values."""
-    return explain(error, rule.__name__, **named(rule, inputs))
-
-
-def explain_derivative(error: Exception, rule: Rule, inputs: tuple[Any, ...]) -> Exception:
-    """The error of a backward closure, saying of which operation and at which values."""
-    at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
-    division = isinstance(error, ZeroDivisionError)
-    reason = "it is infinite or undefined there" if division else str(error)
-    return type(error)(f"the derivative of {rule.__name__} at {at}: {reason}")

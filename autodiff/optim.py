@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from .functions import shortened
+from .errors import shortened
 from .value import Value
 
 

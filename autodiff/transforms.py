@@ -13,7 +13,8 @@ from typing import Any
 
 from . import functions, graph, number
 from .dual import dual
-from .functions import as_float, shortened
+from .errors import shortened
+from .functions import as_float
 from .number import Number
 from .value import Value, leaf
 

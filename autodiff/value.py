@@ -5,8 +5,9 @@ from operator import attrgetter
 from typing import Any
 
 from . import graph, ops
-from .functions import LOST, as_float, shortened
-from .number import Number, Rule, explain_operation, leader
+from .errors import LOST, explain_operation, shortened
+from .functions import as_float
+from .number import Number, Rule, leader
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**", "neg": "-"}
 

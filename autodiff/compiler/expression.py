@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import Any
 
 from .. import graph
-from ..functions import as_float, described, shortened
-from ..number import explain_operation
+from ..errors import described, explain_operation, shortened
+from ..functions import as_float
 from ..value import Value
 from .program import Program, scalar_program
 from .vectorize import batched_program

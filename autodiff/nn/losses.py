@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from .. import functions
-from ..functions import shortened
+from ..errors import shortened
 from ..number import Number
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
-from ..functions import as_float, shortened
+from ..errors import shortened
+from ..functions import as_float
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..value import Value

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from ..functions import shortened
+from ..errors import shortened
 from ..graph import topological_order
 from ..tracing import PRODUCT, Step, bracketed, steps, subscript, written
 from ..value import Value

@@ -1,0 +1,103 @@
+"""The words of error messages: what was found, what was expected, and what to do about it."""
+
+import inspect
+from typing import Any
+
+
+def message(where: str, found: str, expected: str, remedy: str = "") -> str:
+    """The text of an error.
+
+    >>> message("draw", a(3), "a Value", "make one: Value(3)")
+    'draw: found an int, expected a Value; make one: Value(3)'
+    """
+    return f"{where}: found {found}, expected {expected}{'; ' + remedy if remedy else ''}"
+
+
+def a(x: Any) -> str:
+    """The type of x with its article.
+
+    >>> a(3), a("text")
+    ('an int', 'a str')
+    """
+    name = type(x).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def typed(x: Any) -> str:
+    """x and its type.
+
+    >>> typed("text")
+    "'text' of type str"
+    """
+    return f"{shortened(x)} of type {type(x).__name__}"
+
+
+def shortened(x: Any) -> str:
+    """repr(x), cut off after 40 characters, for error messages."""
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def explain(error: Exception, name: str, **inputs: Any) -> Exception:
+    """The same kind of error, saying which operation met which value, and what it admits.
+
+    >>> explain(ValueError("math domain error"), "log", x=-1.0)
+    ValueError('log: x = -1.0 is outside the domain x > 0')
+    """
+    name = {"div": "x / y", "power": "x ** n", "pow": "x ** y"}.get(name, name)
+    found = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
+    if isinstance(error, OverflowError):
+        return OverflowError(f"{name}: {found} gives a result too large for a float")
+    domain = DOMAINS.get(name)
+    if domain is None:
+        return type(error)(f"{name}: {found}: {error}")
+    return type(error)(f"{name}: {found} is outside the domain {domain}")
+
+
+def described(x: Any) -> str:
+    """The number in x and its label, for error messages."""
+    label = getattr(x, "label", "")
+    if hasattr(x, "_level"):
+        x = getattr(x, "data", getattr(x, "primal", x))
+    return f"{x!r} ({label!r})" if label else f"{x!r}"
+
+
+LOST = (
+    "write autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x): a float has no "
+    "derivative, and x is a number that is being differentiated"
+)
+
+DOMAINS = {
+    "x / y": "y != 0",
+    "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n a whole number",
+    "x ** y": "x > 0, or x = 0 and y >= 0, or x < 0 and y a whole number",
+    "log": "x > 0",
+    "sqrt": "x >= 0",
+    "sin": "of finite x",
+    "cos": "of finite x",
+    "tan": "of finite x",
+    "asin": "-1 <= x <= 1",
+    "acos": "-1 <= x <= 1",
+}
+
+
+def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """The inputs of an operation by the names that its rule gives them, for error messages."""
+    code = getattr(inspect.unwrap(rule), "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    if len(names) != len(inputs):
+        names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
+    return dict(zip(names, inputs, strict=True))
+
+
+def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
+    """The error of an operation, saying which operation met which values."""
+    return explain(error, rule.__name__, **named(rule, inputs))
+
+
+def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
+    """The error of a backward closure, saying of which operation and at which values."""
+    at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
+    division = isinstance(error, ZeroDivisionError)
+    reason = "it is infinite or undefined there" if division else str(error)
+    return type(error)(f"the derivative of {rule.__name__} at {at}: {reason}")
