@@ -140,7 +140,7 @@ def test_nothing_reaches_standard_error(tmp_path):
 
 
 def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.pictures.layout, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
     asked = []
     monkeypatch.setattr(
         graphviz.Digraph, "pipe", lambda self, format, **options: asked.append(format) or b"drawn"
@@ -150,7 +150,7 @@ def test_without_pygraphviz_the_executable_serves(monkeypatch):
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(autodiff.pictures.layout, "_pygraphviz", lambda: None)
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
     monkeypatch.setenv("PATH", "")
     picture = draw(Value(1.0) * 2)
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):

@@ -337,6 +337,6 @@ def test_what_the_viewer_refuses(function):
     y = Value(1.0)
     for _ in range(60):
         y = y.tanh()
-    with pytest.raises(ValueError, match="found 61 nodes, at most 60 can be followed"):
+    with pytest.raises(ValueError, match="found 61 nodes, expected at most 60"):
         function(y)
     function(y.parents[0]) if function is show_steps else None

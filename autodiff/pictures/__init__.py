@@ -1,11 +1,14 @@
 """The graph as a picture.
 
-    drawing.py       draw: boxes for Values, round nodes for operations, frames for scopes
+    drawing.py       draw, and the Drawing that it returns
     arrangement.py   which box stands in which frame
-    styles.py        what a box says, and its colours
+    styles.py        what each box says, and its colours
+    texts.py         numbers and labels, short and safe
+    dot.py           boxes, frames and edges in DOT, Graphviz's language
     layout.py        Graphviz in this process
     viewer.py        show_steps and animate: the backward pass step by step
+    viewer.html      the viewer's page
 
-An arrangement is made of the nodes of a graph, styled, written as DOT, and laid out by Graphviz;
-the viewer adds to the SVG that comes back what the backward pass will write.
+`draw` arranges the nodes of a graph, styles them and writes DOT, which Graphviz lays out. The
+viewer takes the SVG that comes back and adds what the backward pass will write.
 """

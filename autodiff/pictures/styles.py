@@ -1,14 +1,18 @@
-"""What a box of a drawing says, and its colours."""
+"""What each box of a picture says, and its colours."""
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from ..scopes import Scope
+from ..tracing import Step
 from ..value import Value
 from .arrangement import Arrangement, Box
+from .texts import as_float, finite, in_record, number, short
 
-LONGEST_LABEL = 40  # characters
 LONGEST_SUM = 4  # terms
+FONT = "Helvetica,Arial,sans-serif"
 
 COLOURS = {
     "input": "#dcebf9",
@@ -42,20 +46,38 @@ SCALE = {
 DARK = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 
 
-class Facts(NamedTuple):
-    """What there is to say about the nodes of a picture."""
+@dataclass
+class Facts:
+    """What a picture is to show."""
 
     root: Value
     plan: Arrangement
     labels: dict[Value, str]
     gradients: dict[Value, Any]  # of the nodes whose gradient is shown
-    terms: dict[Value, list[Any]]  # what a gradient is the sum of, where that is to be spelled out
+    passed: dict[Value, Step]  # the backward pass, if edges or sums show it
+    edges: str | None  # these three as `draw` takes them
+    color: str | None
+    rankdir: str
+
+    @cached_property
+    def ids(self) -> dict[Box, str]:
+        """What DOT calls each box; a name holds no text of a user."""
+        return {box: f"n{i}" for i, box in enumerate(self.plan.boxes)}
+
+    @cached_property
+    def terms(self) -> dict[Value, list[Any]]:
+        """What each node receives in the backward pass, in that order, if edges show it."""
+        terms: dict[Value, list[Any]] = {}
+        for step in self.passed.values() if self.edges == "message" else ():
+            for parent, _, message in step.messages:
+                terms.setdefault(parent, []).append(message)
+        return terms
 
 
-def attributes(box: Box, facts: Facts, color: str | None) -> dict[str, str]:
+def attributes(box: Box, facts: Facts) -> dict[str, str]:
     """The label of a box, its colours and its border, for Graphviz."""
     fields = _fields(box, facts) if isinstance(box, Value) else _summary(box, facts)
-    sense = meaning(box, facts, color)
+    sense = meaning(box, facts)
     look = {"fillcolor": (COLOURS | SCALE)[sense], **BORDERS.get(_role(box, facts), {})}
     if sense in DARK:
         look["fontcolor"] = "white"
@@ -64,9 +86,9 @@ def attributes(box: Box, facts: Facts, color: str | None) -> dict[str, str]:
     return {"label": "{" + "|".join(fields) + "}"} | look
 
 
-def meaning(box: Box, facts: Facts, color: str | None) -> str:
+def meaning(box: Box, facts: Facts) -> str:
     """What the colour of a box stands for: its role, or the size of its gradient."""
-    if color is None:
+    if facts.color is None:
         return _role(box, facts)
     size = _largest_gradient(box, facts)
     if size is None:
@@ -104,7 +126,7 @@ def _role(box: Box, facts: Facts) -> str:
 
 def _fields(node: Value, facts: Facts) -> list[str]:
     label = node.label or facts.labels.get(node, "")
-    fields = [_escaped(label)] if label else []
+    fields = [in_record(label)] if label else []
     fields.append(f"data {number(node.data)}")
     if node in facts.gradients:
         terms = _spelled(facts.terms.get(node, []))
@@ -129,7 +151,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
     for node, box in plan.box_of.items():
         if box is not scope:
             leaving |= members.intersection(node.parents)
-    fields = [_escaped(f"{title(scope)} {len(entering)} → {len(leaving)}")]
+    fields = [in_record(f"{title(scope)} {len(entering)} → {len(leaving)}")]
     count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
     if count:
         fields.append(f"{count} parameters")
@@ -141,7 +163,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
 
 def _largest_gradient(box: Box, facts: Facts) -> float | None:
     """The largest |grad| in a box, nan if one is nan; None if there is none."""
-    found = [plain_number(facts.gradients.get(node)) for node in facts.plan.boxes[box]]
+    found = [as_float(facts.gradients.get(node)) for node in facts.plan.boxes[box]]
     sizes = [abs(x) for x in found if x is not None]
     return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
 
@@ -153,52 +175,3 @@ def title(scope: Scope) -> str:
             if held is scope.module:
                 return f"{attribute}: {scope.name}"
     return scope.name
-
-
-# -- Numbers and texts --------------------------------------------------------------------------
-
-
-def plain_number(x: Any) -> float | None:
-    """x as a float, where it is one; a gradient made with create_graph is a Value."""
-    x = x.data if isinstance(x, Value) else x
-    return x if isinstance(x, float) else None
-
-
-def finite(x: Any) -> bool:
-    """False for nan and inf."""
-    x = plain_number(x)
-    return x is None or math.isfinite(x)
-
-
-def number(x: Any, digits: int = 6) -> str:
-    """x with some digits, and 0 for -0; whatever is no float as it writes itself."""
-    x = x.data if isinstance(x, Value) else x
-    return f"{x + 0.0:.{digits}g}" if isinstance(x, float) else _escaped(repr(x))
-
-
-def short(x: Any) -> str:
-    """x with four digits, for edges and sums."""
-    return number(x, digits=4)
-
-
-def _escaped(text: str) -> str:
-    """Text that Graphviz shows as it is, in a record: no character of it is notation."""
-    return "".join(_NOTATION.get(c, c) for c in printable(text))
-
-
-def plain(text: str) -> str:
-    """The same for a label that is no record, where | and braces are no notation, but <> is."""
-    return "".join(_ENTITIES.get(c, c) for c in printable(text))
-
-
-def printable(text: str) -> str:
-    """A text without control characters, cut off where it is too long for a box."""
-    if len(text) > LONGEST_LABEL:
-        text = text[: LONGEST_LABEL - 1] + "…"
-    text = text.replace("\r\n", "\n").replace("\t", " " * 4)
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
-
-
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "\\\\", "\n": "\\n"}
-_ENTITIES |= {" ": "\N{NO-BREAK SPACE}"}
-_NOTATION = _ENTITIES | {c: "\\" + c for c in "{}|<>"}

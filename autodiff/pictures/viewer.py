@@ -1,31 +1,32 @@
-"""The backward pass to step through: a page with a slider, and a picture that moves by itself.
+"""The backward pass to step through: a page with a slider, and a picture that plays by itself.
 
-Both are one drawing with all that the pass will write already in it. An element that is to be
-seen from step 2 to step 4 carries "2 4"; showing a step is to show the elements whose time it is.
+Both are one drawing that already holds all that the pass will write. An element that shows from
+step 2 to step 4 carries "2 4"; showing a step means showing the elements active at that step.
 """
 
 import html
 import os
 from collections.abc import Iterator
 from copy import deepcopy
+from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from ..errors import shortened
+from ..errors import message, shortened
 from ..graph import topological_order
 from ..tracing import PRODUCT, Step, bracketed, steps, subscript, written
 from ..value import Value
 from .drawing import draw
-from .styles import number, printable
+from .styles import FONT
+from .texts import number, printable
 
 LARGEST = 60  # nodes
 SECONDS = 1.6  # for each step of an animation
 HOLD = 2  # times as long for the last one
 LIT = "#d55e00"
-FONT = "Helvetica,Arial,sans-serif"
 SVG = "http://www.w3.org/2000/svg"
 
 
@@ -57,12 +58,12 @@ def show_steps(root: Value) -> StepViewer:
 
     At each step the operation is lit with the edges along which its closure sends something; so
     is its row in the table of values and gradients; and a line says what is added to whose grad.
-    A gradient that is not computed yet is blank. The slider, its buttons and the keys ← → Home
+    A gradient not computed yet is blank. The slider, its buttons and the keys ← → Home
     End go from step to step (in a notebook, click into the picture first). Nodes without a label
     are called v₁, v₂ ... No `grad` is changed.
 
-    Jupyter shows it; `.save("backward.html")` writes it to a file. TypeError if root is no Value
-    over floats; ValueError for more than 60 nodes.
+    Jupyter shows it; `.save("backward.html")` writes it to a file. TypeError if root is not a
+    Value over floats; ValueError for more than 60 nodes.
 
     >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
     >>> show_steps(a * b + b**3)
@@ -75,7 +76,8 @@ def show_steps(root: Value) -> StepViewer:
             element.set("style", "visibility: hidden")  # at step 0
     width, height = (float(svg.get(side, "0pt")[:-2]) * 4 / 3 for side in ("width", "height"))
     most = max(map(len, score.lines))
-    page = PAGE.substitute(
+    template = resources.files(__package__).joinpath("viewer.html").read_text("utf-8")
+    page = Template(template).substitute(
         last=len(score.passes),
         least=round(0.65 * width),  # smaller, and the text is too small to read
         lit=LIT,
@@ -91,8 +93,8 @@ def show_steps(root: Value) -> StepViewer:
 def animate(root: Value, filename: str | os.PathLike[str]) -> str:
     """Write the backward pass from root as an SVG file that plays by itself, over and over.
 
-    It needs no script, so that a plain <img> shows it. Where nothing moves, such as on paper, it
-    is the last step. Returns the path. TypeError and ValueError as for `show_steps`.
+    It needs no script, so a plain <img> shows it; on paper it is the last step. Returns the path.
+    TypeError and ValueError as for `show_steps`.
 
     >>> import tempfile
     >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
@@ -143,16 +145,7 @@ class Score(NamedTuple):
 
 
 def _score(root: Value, caller: str) -> Score:
-    if not isinstance(root, Value) or type(root.data) is not float:
-        raise TypeError(f"{caller}: found {shortened(root)}, expected a Value over floats")
-    if not root.requires_grad:
-        raise ValueError(f"{caller}: found a constant, expected a Value that requires a gradient")
-    nodes = topological_order(root)
-    if len(nodes) > LARGEST:
-        raise ValueError(
-            f"{caller}: found {len(nodes)} nodes, at most {LARGEST} can be followed step by step; "
-            "take a smaller case (one sample, fewer units) or an inner node"
-        )
+    nodes = _checked(root, caller)
     names = _names(nodes)
     passes = [step for step in steps(root) if step.node.parents]
     formulas: dict[Value, str] = {}
@@ -160,19 +153,31 @@ def _score(root: Value, caller: str) -> Score:
     sums: dict[Value, list[tuple[int, Any]]] = {root: [(0, 1.0)]}  # after which step it is what
     for i, (node, adjoint, messages) in enumerate(passes, start=1):
         formulas[node], partials = written(node, names)
-        sent = [message for message in messages if message.parent in names]
         lines.append([])
-        for (parent, partial), (_, local, message) in zip(partials, sent, strict=True):
+        sent = [each for each in messages if each.parent in names]
+        for (parent, partial), (_, local, sends) in zip(partials, sent, strict=True):
             so_far = sums.setdefault(parent, [])
-            so_far.append((i, so_far[-1][1] + message if so_far else message))
+            so_far.append((i, so_far[-1][1] + sends if so_far else sends))
             y, x, up = names[node], names[parent], number(adjoint)
             factors = bracketed(partial, PRODUCT), bracketed(local, PRODUCT)
-            terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(message)
+            terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(sends)
             line = " = ".join(dict.fromkeys([f"{y}.grad · ∂{y}/∂{x}", *terms]))
             lines[-1].append(f"{x}.grad += {line}   →   {x}.grad = {number(so_far[-1][1])}")
-    return Score(
-        root, names, formulas, passes, lines, {x: _staged(s, len(passes)) for x, s in sums.items()}
-    )
+    stages = {x: _staged(so_far, len(passes)) for x, so_far in sums.items()}
+    return Score(root, names, formulas, passes, lines, stages)
+
+
+def _checked(root: Value, caller: str) -> list[Value]:
+    """The nodes of the graph, in topological order."""
+    if not isinstance(root, Value) or type(root.data) is not float:
+        raise TypeError(message(caller, shortened(root), "a Value over floats"))
+    if not root.requires_grad:
+        raise ValueError(message(caller, "a constant", "a Value that requires a gradient"))
+    nodes = topological_order(root)
+    if len(nodes) > LARGEST:
+        remedy = "take a smaller case (one sample, fewer units) or an inner node"
+        raise ValueError(message(caller, f"{len(nodes)} nodes", f"at most {LARGEST}", remedy))
+    return nodes
 
 
 def _names(nodes: list[Value]) -> dict[Value, str]:
@@ -209,10 +214,10 @@ def _drawing(score: Score) -> Element:
     for node, stages in score.stages.items():
         _add_stages(groups[f"n{order.index(node)}"][0], stages)
     _light(groups[f"n{order.index(score.root)}"], 0)
-    for i, (node, _, messages) in enumerate(score.passes, start=1):
+    for i, (node, _, sent) in enumerate(score.passes, start=1):
         name = f"n{order.index(node)}"
         _light(groups[name] + groups[f"{name}op"] + groups[f"{name}op->{name}"], i)
-        for parent in dict.fromkeys(message.parent for message in messages):
+        for parent in dict.fromkeys(sending.parent for sending in sent):
             if parent in score.names:
                 edges = groups[f"n{order.index(parent)}->{name}op"]
                 _light(edges, i)
@@ -284,92 +289,6 @@ def _rows(score: Score) -> Iterator[str]:
             + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
             + f'<td><span class="stack">{stages}</span></td></tr>'
         )
-
-
-PAGE = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The backward pass, step by step</title>
-<style>
-:root { color-scheme: light }
-body { margin: 8px; background: white; color: #111; font: 15px/24px $font }
-#controls { display: flex; gap: 8px; align-items: center; max-width: 640px }
-#controls button { min-width: 44px; min-height: 36px; font-size: 16px }
-#slider { flex: 1; min-width: 60px; height: 36px; accent-color: $lit }
-#step { white-space: nowrap }
-#formulas { display: grid; max-height: 192px; overflow: auto; margin: 8px 0; white-space: nowrap }
-#formulas > div, .stack > span { grid-area: 1 / 1 }
-#formulas, table { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 14px }
-#picture { overflow: auto }
-#picture svg { display: block; min-width: ${least}px; max-width: 100%; height: auto }
-table { border-collapse: collapse; margin-top: 8px }
-th, td { text-align: left; padding: 1px 14px 1px 6px; border-bottom: 1px solid #ddd }
-tr.lit td { background: #ffe8d1; box-shadow: inset 0 2px $lit, inset 0 -2px $lit }
-.stack { display: inline-grid }
-</style>
-</head>
-<body>
-<noscript>Scripts are off here, so this stays at the first step.</noscript>
-<div id="controls">
-<button id="back" aria-label="one step back">◀</button>
-<input id="slider" type="range" min="0" max="$last" value="0" aria-label="step">
-<button id="on" aria-label="one step on">▶</button>
-<span id="step">step 0 of $last</span>
-</div>
-<div id="formulas" aria-live="polite">
-$formulas
-</div>
-<div id="picture">
-$picture
-</div>
-<table>
-<thead><tr><th>node</th><th>formula</th><th>value</th><th>gradient</th></tr></thead>
-<tbody>
-$rows
-</tbody>
-</table>
-<script>
-"use strict";
-const last = $last, slider = document.getElementById("slider");
-const picture = document.getElementById("picture");
-const during = (span, step) => {
-  const [first, end] = span.split(" ").map(Number);
-  return first <= step && step <= end;
-};
-let step = 0;
-function go(to) {
-  step = Math.max(0, Math.min(last, to));
-  slider.value = step;
-  document.getElementById("step").textContent = "step " + step + " of " + last;
-  for (const e of document.querySelectorAll("[data-show]"))
-    e.style.visibility = during(e.dataset.show, step) ? "visible" : "hidden";
-  for (const e of document.querySelectorAll("[data-lit]"))
-    e.classList.toggle("lit", during(e.dataset.lit, step));
-  const lit = [...picture.querySelectorAll('.lit[data-show="' + step + " " + step + '"]')];
-  const at = lit.map((e) => e.getBoundingClientRect()), pane = picture.getBoundingClientRect();
-  let left = Math.min(...at.map((r) => r.left)), right = Math.max(...at.map((r) => r.right));
-  if (right - left > pane.width) ({ left, right } = at[0]);  // then at least the node itself
-  if (left < pane.left || right > pane.right)
-    picture.scrollLeft += (left + right) / 2 - pane.left - pane.width / 2;
-}
-slider.addEventListener("input", () => go(Number(slider.value)));
-document.getElementById("back").addEventListener("click", () => go(step - 1));
-document.getElementById("on").addEventListener("click", () => go(step + 1));
-document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: last }[event.key];
-  if (to === undefined) return;
-  event.preventDefault();
-  go(to);
-});
-new ResizeObserver(() => go(step)).observe(picture); // it may get its width only later
-</script>
-</body>
-</html>
-""")
 
 
 # -- The animation ------------------------------------------------------------------------------
