@@ -1,9 +1,38 @@
 """Random graphs over all operations, for hypothesis."""
 
+import hypothesis
+import pytest
 from hypothesis import strategies as st
 
 import autodiff as ad
 from autodiff import Value, operation
+from autodiff.graph import topological_order
+
+
+def for_all(*strategies, examples):
+    """Test a property with as many examples, the same in each run; ten times as many if thorough.
+
+    The thorough ones are random, and follow from TEST_SEED (see conftest.py).
+    """
+
+    def decorate(check):
+        quick = hypothesis.settings(max_examples=examples)
+        thorough = hypothesis.settings(max_examples=10 * examples, derandomize=False)
+
+        @pytest.mark.parametrize(
+            "settings",
+            [
+                pytest.param(quick, id="quick"),
+                pytest.param(thorough, id="thorough", marks=pytest.mark.thorough),
+            ],
+        )
+        def test(settings, seed):
+            hypothesis.seed(seed)(settings(hypothesis.given(*strategies)(check)))()
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return decorate
 
 
 @operation
@@ -68,7 +97,7 @@ def graphs(draw):
         node = apply(*[nodes[draw(pick) % len(nodes)] for _ in range(3)])
         node = node if isinstance(node, Value) else Value(node)
         nodes.append(node if abs(node.data) < 3 else ad.sin(node))
-    return leaves, ad.sum(nodes[-3:])
+    return noted(leaves, ad.sum(nodes[-3:]))
 
 
 @st.composite
@@ -122,4 +151,45 @@ def layered(draw):
         found = [x if isinstance(x, Value) else Value(x) for x in found]
         big = any(abs(x.data) > 3 for x in found)
         rows.append([ad.sin(x) for x in found] if big else found)
-    return leaves, ad.sum([*rows[-1], *rows[-2]])
+    return noted(leaves, ad.sum([*rows[-1], *rows[-2]]))
+
+
+def noted(leaves, y):
+    """Leaves and output; a test that fails with them prints the code that builds them."""
+    hypothesis.note(code(leaves, y))
+    return leaves, y
+
+
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**"}
+
+
+def code(leaves, y):
+    """The graph of y as Python code that builds it again, as `leaves` and `y`."""
+    names = {x: f"x{i}" for i, x in enumerate(leaves, 1)}
+    lines = ["import autodiff as ad", "from autodiff import Value", ""]
+    if any(node.op == "cube" for node in topological_order(y)):
+        lines.insert(2, "from random_graphs import cube")
+    lines += [f"{name} = Value({x.data!r})" for x, name in names.items()]
+    for i, node in enumerate(topological_order(y)):
+        if node not in names and not node.parents and not node.requires_grad:
+            names[node] = f"({node.data!r})"
+        elif node not in names:
+            inputs = [names[x] for x in node.parents]
+            names[node] = f"v{i}"
+            lines.append(f"v{i} = {call(node, inputs) if inputs else f'Value({node.data!r})'}")
+    lines.append(f"leaves, y = [{', '.join(names[x] for x in leaves)}], {names[y]}")
+    return "\n".join(lines)
+
+
+def call(node, inputs):
+    """The expression that makes a node of its inputs."""
+    rule, half = node._rule.__name__, len(inputs) // 2
+    if rule in SIGNS:
+        return f" {SIGNS[rule]} ".join(inputs)
+    if rule in ("neg", "pos"):
+        return f"{'-' if rule == 'neg' else '+'}{inputs[0]}"
+    if rule in ("sum", "prod", "logsumexp"):
+        return f"ad.{rule}([{', '.join(inputs)}])"
+    if rule == "dot":
+        return f"ad.dot([{', '.join(inputs[:half])}], [{', '.join(inputs[half:])}])"
+    return f"{'cube' if rule == 'cube' else 'ad.' + rule}({', '.join(inputs)})"

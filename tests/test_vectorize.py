@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_graphs import OPERATIONS, graphs, layered, numbers
+from random_graphs import OPERATIONS, for_all, graphs, layered, numbers
+from rounding import EPSILON, allowed
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn, operation
@@ -20,32 +20,40 @@ def batched(y, inputs, wrt, xp=np):
 
 
 def eagerly(y, inputs, wrt, rows, parameters):
-    """Values, gradients summed over the samples, and what rounding is measured by."""
+    """Values, gradients summed over the samples, and the rounding errors allowed in both."""
     expression = Expression(ad.sum([y, *inputs, *wrt]))
-    values, total, scale = [], np.zeros(len(wrt)), 1.0
+    values, of_values = [], []
+    total, of_total = np.zeros(len(wrt)), np.zeros(len(wrt))
     for row in rows:
         expression.propagate(dict(zip([*inputs, *wrt], [*row, *parameters])))
         adjoints = ad.adjoints(y)
+        gradients = np.array([adjoints.get(x, 0.0) for x in wrt])
+        of_value, of_gradients = allowed(y, wrt)
         values.append(y.data)
-        total += [adjoints.get(x, 0.0) for x in wrt]
-        scale = max(scale, *[abs(x.data) for x in adjoints], *map(abs, adjoints.values()))
-    return np.array(values), total, scale
+        of_values.append(of_value)
+        total += gradients
+        of_total += of_gradients + len(rows) * EPSILON * abs(gradients)
+    return np.array(values), total, np.array(of_values), of_total
 
 
-def check(y, inputs, wrt, rows, parameters, rel=1e-13):
+def close(found, expected, bound):
+    """Whether all numbers differ by no more than their bounds."""
+    np.testing.assert_array_less(abs(found - expected), np.nextafter(bound, np.inf))
+
+
+def check(y, inputs, wrt, rows, parameters):
     program = batched(y, inputs, wrt)
     rows, parameters = np.array(rows).reshape(len(rows), len(inputs)), np.array(parameters)
     found, gradients = program(rows, parameters)
-    values, total, scale = eagerly(y, inputs, wrt, rows, parameters)
+    values, total, of_values, of_total = eagerly(y, inputs, wrt, rows, parameters)
     assert found.shape == (len(rows),)
     assert gradients.shape == (len(wrt),)
-    np.testing.assert_allclose(found, values, rtol=rel, atol=rel * scale, err_msg=program.source)
-    np.testing.assert_allclose(gradients, total, rtol=rel, atol=rel * scale * max(1, len(rows)))
+    close(found, values, of_values)
+    close(gradients, total, of_total)
     return program
 
 
-@given(st.one_of(graphs(), layered()), st.data())
-@settings(max_examples=500, deadline=None)
+@for_all(st.one_of(graphs(), layered()), st.data(), examples=500)
 def test_batched_is_eager(graph, data):
     leaves, y = graph
     cut = data.draw(st.integers(0, len(leaves)))
@@ -55,8 +63,7 @@ def test_batched_is_eager(graph, data):
     check(y, leaves[:cut], leaves[cut:], rows, parameters)
 
 
-@given(st.one_of(graphs(), layered()), st.data())
-@settings(max_examples=150, deadline=None)
+@for_all(st.one_of(graphs(), layered()), st.data(), examples=150)
 def test_gradients_of_inputs_are_those_of_each_sample(graph, data):
     leaves, y = graph
     n = data.draw(st.integers(0, 3))
@@ -64,17 +71,19 @@ def test_gradients_of_inputs_are_those_of_each_sample(graph, data):
         n, len(leaves)
     )
     wrt = data.draw(st.permutations(leaves))[: data.draw(st.integers(1, len(leaves)))]
+    others = [x for x in leaves if x not in set(wrt)]
     found, gradients = batched(y, leaves, wrt)(rows)
     assert gradients.shape == (n, len(wrt))
     for row, value, gradient in zip(rows, found, gradients):
-        values, _, scale = eagerly(y, leaves, [], [row], [])
-        expected = [ad.adjoints(y).get(x, 0.0) for x in wrt]
-        assert value == pytest.approx(values[0], rel=1e-13, abs=1e-13 * scale)
-        assert gradient == pytest.approx(expected, rel=1e-13, abs=1e-13 * scale)
+        point = dict(zip(leaves, row))
+        values, total, of_values, of_total = eagerly(
+            y, others, wrt, [[point[x] for x in others]], [point[x] for x in wrt]
+        )
+        close(np.array([value]), values, of_values)
+        close(gradient, total, of_total)
 
 
-@given(st.one_of(graphs(), layered()), st.data())
-@settings(max_examples=100, deadline=None)
+@for_all(st.one_of(graphs(), layered()), st.data(), examples=100)
 def test_batched_is_compiled_number_by_number(graph, data):
     leaves, y = graph
     row, parameters = leaves[:1], leaves[1:]
@@ -83,9 +92,9 @@ def test_batched_is_compiled_number_by_number(graph, data):
     values, total = batched(y, row, parameters)(
         np.array([numbers_of[:1]]), np.array(numbers_of[1:])
     )
-    _, _, scale = eagerly(y, row, parameters, [numbers_of[:1]], numbers_of[1:])
-    assert values[0] == pytest.approx(value, rel=1e-13, abs=1e-13 * scale)
-    assert total == pytest.approx(gradients, rel=1e-13, abs=1e-13 * scale)
+    _, _, of_values, of_total = eagerly(y, row, parameters, [numbers_of[:1]], numbers_of[1:])
+    close(values, np.array([value]), of_values)
+    close(total, np.array(gradients), of_total)
 
 
 # -- The source -----------------------------------------------------------------------------------

@@ -1,0 +1,59 @@
+"""How far two computations of the same graph may differ by rounding alone."""
+
+import sys
+
+import hypothesis
+
+import autodiff as ad
+from autodiff.graph import topological_order
+
+EPSILON = sys.float_info.epsilon
+# Units in the last place by which a mathematical function of NumPy or of the C library may be off.
+ULPS = 2
+
+
+def errors(root):
+    """For each node the error that rounding may have left in it: Wilkinson's running error analysis.
+
+    An operation passes the errors of its inputs on, each times its partial derivative, and adds its
+    own: a few units in the last place of its result and of the terms that it may have added up, for
+    each input. A leaf has none. So the bound is large just where the graph is ill-conditioned.
+    """
+    found = {}
+    for node in topological_order(root):
+        partials = {}
+        for x, partial in zip(node.parents, node._backward(1.0)):
+            partials[x] = partials.get(x, 0.0) + (partial or 0.0)
+        passed_on = sum(abs(partial) * found[x] for x, partial in partials.items())
+        terms = sum(abs(partial * x.data) for x, partial in partials.items())
+        own = ULPS * EPSILON * len(node.parents) * (abs(node.data) + terms)
+        found[node] = passed_on + own
+    return found
+
+
+def allowed(y, leaves):
+    """The rounding errors allowed in y and in its derivatives with respect to the leaves.
+
+    A gradient is a graph like any other once it has been recorded with create_graph, so that the
+    same analysis holds for it. A graph that chooses by a difference which rounding may decide is
+    passed over: right beside a kink two computations may well be on different sides of it.
+    """
+    of_nodes = errors(y)
+    if hypothesis.currently_in_test_context():
+        hypothesis.assume(not any(undecided(node, of_nodes) for node in of_nodes))
+    adjoints = ad.adjoints(y, create_graph=True)
+    gradients = [adjoints.get(x, 0.0) for x in leaves]
+    return of_nodes[y], [
+        errors(g)[g] if isinstance(g, ad.Value) else EPSILON * abs(g) for g in gradients
+    ]
+
+
+def undecided(node, of_nodes):
+    """Whether rounding may decide what a node chooses."""
+    if node.op in ("abs", "relu", "where"):
+        x = node.parents[0]
+        return abs(x.data) <= of_nodes[x] > 0
+    if node.op in ("maximum", "minimum"):
+        x, y = node.parents
+        return x is not y and abs(x.data - y.data) <= of_nodes[x] + of_nodes[y] > 0
+    return False
