@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import graph
+from .compiler.printer import ATOM, PRODUCT, Notation
 from .number import Number, Rule
 from .transforms import as_tree, check_dependence, flat_tree, map_tree, opened_arguments
 from .value import Value
+
+DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
 
 # -- The backward pass, one node at a time ------------------------------------------------------
 
@@ -77,9 +80,9 @@ class Trace:
             *(
                 (
                     f"{row.variable} = {row.formula}",
-                    _literal(row.value),
+                    f"{row.value:.6g}",
                     f"{row.derivative} = {row.derivative_formula}",
-                    _literal(row.derivative_value),
+                    f"{row.derivative_value:.6g}",
                 )
                 for row in self.rows
             ),
@@ -197,83 +200,68 @@ def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
 def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
     """The formula of a result, and those of its derivatives by its parents, over their names.
 
-    A parent without a name is a constant.
+    A parent without a name is a constant. The operations of `ops.py`, run over formulas, write
+    their own derivatives.
     """
-    texts = [_Text(p.data, names[p]) if p in names else p.data for p in node.parents]
-    result, backward = node._rule(*texts)  # type: ignore[misc]
-    formula = str(result)
-    if isinstance(result, _Text):  # the closure holds it too: say 1 - v₂·v₂, not tanh(v₁)...
-        result.rename(names[node])
+    notation = Notation()
+    inputs = [
+        Formula(notation, names[p], (), p.data) if p in names else p.data for p in node.parents
+    ]
+    rule: Any = node._rule
+    result, backward = rule(*inputs)
+    if any(result is x for x in inputs):  # as in x * 1
+        result = Formula(notation, rule.__name__, tuple(inputs), node.data)
+    formula = notation.of(result)
+    if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
+        notation.texts[result] = names[node], ATOM
     partials = zip(node.parents, backward(1.0))
     return formula, [(p, partial) for p, partial in partials if p in names]
 
 
-# -- Formulas as text ---------------------------------------------------------------------------
+class Formula(Number):
+    """A number that is known, and how it was computed: an operation on it is a formula again.
 
-DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
-SIGNS = {"add": " + ", "sub": " - ", "mul": "·", "div": " / ", "power": "**", "pow": "**"}
-SUM, QUOTIENT, PRODUCT, POWER, ATOM = range(5)  # the weaker binds, the smaller
-STRENGTH = {"add": SUM, "sub": SUM, "neg": SUM, "div": QUOTIENT, "mul": PRODUCT}
-STRENGTH |= {"power": POWER, "pow": POWER}
-
-
-class _Text(Number):
-    """A number that is written down: an operation on it is a formula, with its value.
-
-    So the operations of `ops.py`, run over texts, write their own derivatives.
+    A variable is a formula without arguments. What a rule chooses is chosen by the numbers.
     """
 
-    __slots__ = ("_level", "strength", "text", "value")
+    __slots__ = ("args", "notation", "op", "value")
 
-    def __init__(self, value: Any, text: str, strength: int = ATOM) -> None:
-        self.value, self.text, self.strength, self._level = value, text, strength, 1
+    _level = 1
 
-    def __str__(self) -> str:
-        return self.text
-
-    def rename(self, text: str) -> None:
-        self.text, self.strength = text, ATOM
+    def __init__(self, notation: Notation, op: str, args: tuple[Any, ...], value: Any) -> None:
+        self.notation, self.op, self.args, self.value = notation, op, args, value
+        notation.texts[self] = notation.expression(self) if args else (op, ATOM)
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         name = rule.__name__
-        value = rule(*map(_value, inputs))[0]
-        if name == "mul" and 1.0 in inputs:
-            return next(x for x in inputs if not (type(x) is float and x == 1.0))
-        if name == "power" and inputs[1] == 1.0:
+        if name in ("mul", "power") and _is_one(inputs[1]):
             return inputs[0]
-        strength = STRENGTH.get(name, ATOM)
-        if name == "neg":
-            return _Text(value, f"-{bracketed(inputs[0], QUOTIENT)}", SUM)
-        if name not in SIGNS:
-            return _Text(value, f"{name}({', '.join(map(_literal, inputs))})")
-        left, right = inputs
-        tighter = strength + (name in ("sub", "div", "power", "pow"))
-        text = bracketed(left, strength) + SIGNS[name] + bracketed(right, tighter)
-        return _Text(value, text, strength)
+        if name == "mul" and _is_one(inputs[0]):
+            return inputs[1]
+        return Formula(self.notation, name, inputs, rule(*map(_value, inputs))[0])
 
     def _number(self) -> Any:
         return self.value
 
 
+def _is_one(x: Any) -> bool:
+    return not isinstance(x, Number) and x == 1.0
+
+
 def _value(x: Any) -> Any:
-    return x.value if isinstance(x, _Text) else x
+    return x.value if isinstance(x, Formula) else x
 
 
-def _literal(x: Any) -> str:
-    return x.text if isinstance(x, _Text) else f"{x:.6g}"
-
-
-def bracketed(x: Any, least: int) -> str:
-    """The text of x, in brackets if it binds less than it has to here."""
-    strength = x.strength if isinstance(x, _Text) else (ATOM if x >= 0 else SUM)
-    return _literal(x) if strength >= least else f"({_literal(x)})"
+def factor(x: Any) -> str:
+    """The text of a formula or a number as a factor: in brackets if it is a sum or a quotient."""
+    return (x.notation if isinstance(x, Formula) else Notation()).of(x, PRODUCT)
 
 
 def _product(derivative: str, partial: Any, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
-    if short and not isinstance(partial, _Text) and partial in (1.0, -1.0):
+    if short and not isinstance(partial, Formula) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
-    return f"{derivative}·{bracketed(partial, PRODUCT)}"
+    return f"{derivative}·{factor(partial)}"
 
 
 def _sum(terms: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import autodiff as ad
 from autodiff import Value, dot, log, sin, steps, tanh, trace
 
 
@@ -123,3 +124,25 @@ def test_steps_send_upstream_times_local():
 def test_steps_of_something_else():
     with pytest.raises(TypeError, match="steps: found a float, expected a Value"):
         list(steps(3.0))
+
+
+def test_a_product_below_a_line_has_brackets():
+    """Read aloud, 1 / 2·v₁ is v₁ / 2; the derivative of the square root is 1 / (2·v₁)."""
+    assert trace(lambda x: x**0.5 + ad.sqrt(x), 4.0).rows[2].derivative_formula == (
+        "v̇₀·(1 / (2·v₂))"
+    )
+    rows = trace(lambda a, b: a / (a * b) * (a / b) - a / -b, 3.0, 2.0).rows
+    formulas = [row.formula for row in rows[2:]]
+    assert " ".join(formulas) == "v₋₁·v₀ v₋₁ / v₀ -v₀ v₋₁ / v₁ v₋₁ / v₃ v₄·v₂ v₆ - v₅ v₇"
+    assert rows[5].derivative_formula == "v̇₋₁·(1 / v₁) + v̇₁·(-v₄ / v₁)"
+
+
+def test_a_choice_is_the_one_that_the_numbers_make():
+    rows = trace(lambda x: ad.maximum(abs(x), x * 1), -3.0, mode="reverse").rows
+    assert [row.formula for row in rows] == ["x", "abs(v₀)", "v₀·1", "maximum(v₁, v₂)", "v₃"]
+    assert rows[0].derivative_formula == "v̄₂·1 + v̄₁·(-1)"
+
+
+def test_a_formula_of_thousands_of_arguments():
+    row = trace(lambda x: ad.prod(x), [1.0] * 3000).rows[3000]
+    assert row.formula.startswith("prod(v")

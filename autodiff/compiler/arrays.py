@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .. import functions
-from .printer import ATOM, CHOICE, PRODUCT, Text
+from .printer import ATOM, CHOICE, PRODUCT, ArrayPython
 from .symbolic import Symbol, Writer, key_of
 
 # -- Symbols of arrays --------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def place_in_rows(rows: Sequence[Sequence[int]]) -> Place:
 # -- Source -------------------------------------------------------------------------------------
 
 
-class ArrayText(Text):
+class ArrayText(ArrayPython):
     """Symbols of arrays as source: their axes lined up as the libraries of arrays do it."""
 
     target: Axes | None = None  # of the expression that is being written
@@ -239,8 +239,8 @@ class ArrayText(Text):
             index.pop()
         return f"{super().of(x, ATOM)}[{', '.join(index)}]" if index else super().of(x, least)
 
-    def typed(self, x: float) -> str:
-        """The text of a number that is to have the type of the inputs."""
+    def typed(self, x: float, beside: Any) -> str:
+        """A number of the type of the inputs."""
         return f"xp.asarray({self.of(x)}, dtype=inputs.dtype)"
 
     def comment(self, symbol: Any) -> str:
@@ -248,11 +248,11 @@ class ArrayText(Text):
         sizes = ["n" if letter == "b" else str(size) for letter, size in symbol.axes.items()]
         return f"  # ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})" if sizes else ""
 
-    def _expression(self, symbol: Any) -> tuple[str, int]:
+    def expression(self, symbol: Any) -> tuple[str, int]:
         if symbol.op in STRUCTURE:
             return STRUCTURE[symbol.op](self.of, symbol, *symbol.args)
         self.target = symbol.axes
-        text = super()._expression(symbol)
+        text = super().expression(symbol)
         self.target = None
         return text
 

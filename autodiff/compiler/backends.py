@@ -5,6 +5,16 @@ import math
 from typing import Any
 
 
+def ours(xp: Any) -> set[str]:
+    """The functions of this module that a program for a library needs."""
+    return {"scatter_add"} if hasattr(xp, "erf") else {"scatter_add", "erf"}
+
+
+def takes_numbers(xp: Any, name: str) -> bool:
+    """Whether a function takes a plain number beside an array: some of PyTorch's do not."""
+    return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot")
+
+
 def erf(x: Any) -> Any:
     """The error function of an array."""
     if type(x).__module__ == "numpy":  # it has none

@@ -1,35 +1,59 @@
-"""Symbols as source text: the lines of a program."""
+"""Symbols as text: one printer for all the languages that formulas are written in.
+
+`Printer` knows which results get a line of their own, and which operands need brackets. A
+language adds its signs, its numbers and its functions: `Notation` is that of mathematics,
+`Python` that of programs over floats, `ArrayPython` that of programs over arrays.
+"""
 
 import math
+import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
+from ..number import Number
+from . import backends
 from .symbolic import Symbol, itself
 
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-CHOICE, ORDER, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)  # the weaker binds, the smaller
+# How strongly the operators bind, from the weakest. Only in notation does a quotient bind less
+# strongly than a product: 1 / 2·v is read as 1 / (2·v), or as (1 / 2)·v.
+CHOICE, ORDER, SUM, QUOTIENT, PRODUCT, SIGN, POWER, ATOM = range(8)
 LONGEST = 100  # characters of a line
-LINE = 60  # characters of an expression that still stands in another one; so no nesting is deep
+LINE = 60  # characters of an expression inside another one: no nesting gets deep
+
+# Of each binary operator: how it is written, how strongly it binds, and how strongly its left and
+# its right operand have to.
+SIGNS = {
+    "add": (" + ", SUM, SUM, PRODUCT),
+    "sub": (" - ", SUM, SUM, PRODUCT),
+    "mul": (" * ", PRODUCT, PRODUCT, SIGN),
+    "div": (" / ", PRODUCT, PRODUCT, SIGN),
+    "<": (" < ", ORDER, SUM, SUM),
+    "<=": (" <= ", ORDER, SUM, SUM),
+    ">": (" > ", ORDER, SUM, SUM),
+    ">=": (" >= ", ORDER, SUM, SUM),
+}
+ORDERS = ("<", "<=", ">", ">=")
+TWICE = {"maximum": ">=", "minimum": "<="}  # may be written with each argument in two places
 
 
-class Text:
-    """Symbols as Python source: a line for each that has a name, is used twice, or is long."""
+class Printer:
+    """Symbols as text: a line for each that has a name, is used twice, or is long."""
+
+    signs = SIGNS
+    minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
 
     def __init__(
         self,
-        xp: Any,
-        outputs: Iterable[Any],
-        names: dict[Symbol, str],
-        spare: dict[Symbol, str] | None = None,
+        outputs: Iterable[Any] = (),
+        names: Mapping[Symbol, str] | None = None,
+        spare: Mapping[Symbol, str] | None = None,
     ) -> None:
-        self.xp = xp
-        self.library = "math" if xp is math else "xp"
-        self.names = names  # of symbols that have a line of their own
+        self.names = names or {}  # of symbols that have a line of their own
         self.spare = spare or {}  # of those that may need one
         self.uses = _uses(outputs)
-        self.texts: dict[Symbol, tuple[str, int]] = {}  # of a symbol: its text and its strength
+        self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
     def lines(self, symbols: Iterable[Symbol]) -> list[str]:
@@ -42,7 +66,7 @@ class Text:
             if not symbol.args:
                 self.texts[symbol] = symbol.op, ATOM  # an argument
                 continue
-            text, strength = self._expression(symbol)
+            text, strength = self.expression(symbol)
             name = self.names.get(symbol)
             if name is None and (uses > 1 or len(text) > LINE):
                 name = self.spare.get(symbol) or next(self.further)
@@ -57,59 +81,105 @@ class Text:
         primal, adjoint = self.lines(symbols[:forward]), self.lines(symbols[forward:])
         return [*primal, *(["# from the output back to the inputs"] if adjoint else []), *adjoint]
 
+    def of(self, x: Any, least: int = CHOICE) -> str:
+        """The text of a symbol or number, in brackets if it binds less strongly than it has to."""
+        text, strength = self.texts[itself(x)] if isinstance(x, Number) else self.number(x)
+        return text if strength >= least else f"({text})"
+
+    def expression(self, symbol: Any) -> tuple[str, int]:
+        """The text of an operation on symbols whose texts are known, and how strongly it binds."""
+        op, args = symbol.op, symbol.args
+        if op in self.signs:
+            sign, strength, left, right = self.signs[op]
+            return f"{self.of(args[0], left)}{sign}{self.of(args[1], right)}", strength
+        if op == "neg":
+            strength, least = self.minus
+            return f"-{self.of(args[0], least)}", strength
+        return self.call(op, *args)
+
+    # What a language has to say.
+
+    def number(self, x: float) -> tuple[str, int]:
+        """The text of a number, and how strongly it binds."""
+        raise NotImplementedError
+
+    def call(self, op: str, *args: Any) -> tuple[str, int]:
+        """The text of a function of its arguments, and how strongly it binds."""
+        return f"{op}({', '.join(map(self.of, args))})", ATOM
+
     def comment(self, symbol: Symbol) -> str:
         """What stands after a line."""
         return ""
 
-    def typed(self, x: float) -> str:
-        """The text of a number where nothing beside it tells the library its type."""
-        return self.of(x)
 
-    def of(self, x: Any, least: int = CHOICE) -> str:
-        """The text of a symbol or number, in brackets if it binds less than it has to here."""
-        if isinstance(x, Symbol):
-            text, strength = self.texts[itself(x)]
-        elif math.isfinite(x):
-            text, strength = repr(x), ATOM if math.copysign(1.0, x) > 0 else SIGN
-        else:
-            text, strength = f"{self.library}.{'nan' if x != x else 'inf'}", ATOM
-            text, strength = (f"-{text}", SIGN) if x < 0 else (text, strength)
-        return text if strength >= least else f"({text})"
+class Notation(Printer):
+    """The notation of mathematics, for tables and pictures: v₁·(v₂ + 1)."""
 
-    def _expression(self, symbol: Symbol) -> tuple[str, int]:
-        op, args, of = symbol.op, symbol.args, self.of
-        if op in SIGNS:
-            strength = SUM if op in ("add", "sub") else PRODUCT
-            return f"{of(args[0], strength)} {SIGNS[op]} {of(args[1], strength + 1)}", strength
-        if op in ORDERS:
-            return f"{of(args[0], SUM)} {op} {of(args[1], SUM)}", ORDER
-        if op == "neg":
-            return f"-{of(args[0], PRODUCT)}", PRODUCT  # -x * y is -(x * y)
-        if op == "pow" and (self.library == "xp" or _whole(args[1])):
+    signs = SIGNS | {
+        "mul": ("·", PRODUCT, PRODUCT, PRODUCT),
+        "div": (" / ", QUOTIENT, QUOTIENT, SIGN),
+        "power": ("**", POWER, ATOM, ATOM),
+        "pow": ("**", POWER, ATOM, ATOM),
+    }
+    minus = SUM, QUOTIENT
+
+    def number(self, x: float) -> tuple[str, int]:
+        return f"{x:.6g}", ATOM if x >= 0 else SUM
+
+
+class Python(Printer):
+    """Python over floats, with its module math."""
+
+    library = "math"
+
+    def number(self, x: float) -> tuple[str, int]:
+        text = repr(x) if math.isfinite(x) else f"{self.library}.{'nan' if x != x else 'inf'}"
+        if not math.isfinite(x) and x < 0:
+            text = f"-{text}"
+        return text, SIGN if text.startswith("-") else ATOM
+
+    def call(self, op: str, *args: Any) -> tuple[str, int]:
+        of = self.of
+        if op == "pow" and type(args[1]) is float and args[1].is_integer():
             return f"{of(args[0], ATOM)} ** {of(args[1], POWER)}", POWER
-        if self.library == "math":
-            if op == "where":
-                condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
-                return f"{x} if {condition} else {y}", CHOICE
-            if op in TWICE:  # as functions.py has it: nan stays nan
-                x, y = map(of, args)
-                return f"{x} if {x} {TWICE[op]} {y} or {x} != {x} else {y}", CHOICE
-            name = "abs" if op == "abs" else f"math.{op}"
-        else:
-            if op == "where":
-                condition = of(args[0]) if args[0].op in ORDERS else f"{of(args[0], SUM)} != 0"
-                plain = not any(isinstance(x, Symbol) for x in args[1:])
-                x = self.typed(args[1]) if plain else of(args[1])
-                return f"xp.where({condition}, {x}, {of(args[2])})", ATOM
-            if op in TWICE and float in map(type, args):  # PyTorch's takes no plain number
-                x, y = map(of, args)
-                return f"xp.where(({x} {TWICE[op]} {y}) | ({x} != {x}), {x}, {y})", ATOM
-            name = f"xp.{op}" if hasattr(self.xp, op) else op  # erf is ours where numpy has none
-        return f"{name}({', '.join(map(of, args))})", ATOM
+        if op == "where":
+            condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
+            return f"{x} if {condition} else {y}", CHOICE
+        if op in TWICE:  # as functions.py has it: nan stays nan
+            x, y = map(of, args)
+            return f"{x} if {x} {TWICE[op]} {y} or {x} != {x} else {y}", CHOICE
+        return super().call("abs" if op == "abs" else f"math.{op}", *args)
 
 
-ORDERS = ("<", "<=", ">", ">=")
-TWICE = {"maximum": ">=", "minimum": "<="}  # written with each argument in two places
+class ArrayPython(Python):
+    """Python over arrays, with the functions of a library of them."""
+
+    signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
+    library = "xp"
+
+    def __init__(self, xp: Any, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.xp = xp
+
+    def typed(self, x: float, beside: Any) -> str:
+        """A number that takes its type from an array: beside a second number it has none."""
+        return f"xp.full_like({self.of(beside)}, {self.of(x)})"
+
+    def call(self, op: str, *args: Any) -> tuple[str, int]:
+        of = self.of
+        if op == "where":
+            condition, x, y = args
+            test = of(condition) if condition.op in ORDERS else f"{of(condition, SUM)} != 0"
+            if not isinstance(x, Symbol) and not isinstance(y, Symbol):
+                compared = condition.args if condition.op in ORDERS else [condition]
+                beside = next(arg for arg in compared if isinstance(arg, Symbol))
+                return f"xp.where({test}, {self.typed(x, beside)}, {of(y)})", ATOM
+            return f"xp.where({test}, {of(x)}, {of(y)})", ATOM
+        arrays = [x for x in args if isinstance(x, Symbol)]
+        if len(arrays) < len(args) and not backends.takes_numbers(self.xp, op):
+            texts = [of(x) if x in arrays else self.typed(x, arrays[0]) for x in args]
+            return f"xp.{op}({', '.join(texts)})", ATOM
+        return Printer.call(self, op if op in backends.ours(self.xp) else f"xp.{op}", *args)
 
 
 def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
@@ -127,10 +197,6 @@ def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
     return uses
 
 
-def _whole(x: Any) -> bool:
-    return type(x) is float and x.is_integer()
-
-
 def wrapped(line: str) -> list[str]:
     """A line in several if it is too long to read: an expression in brackets, or a comment."""
     if len(line) <= LONGEST:
@@ -141,9 +207,9 @@ def wrapped(line: str) -> list[str]:
     code = line.partition("  # ")[0]
     if len(code) <= LONGEST:
         return [code]
-    name, equals, expression = code.partition(" = ")
-    if equals and not expression.startswith(("xp.concatenate([", "xp.asarray([")):
-        code = f"{name} = ({expression})"
+    start, expression = re.fullmatch(r"(\s*(?:return |\w+ = )?)(.*)", code).groups()  # type: ignore
+    if start.strip() and not _one_call(expression):
+        code = f"{start}({expression})"
     return textwrap.wrap(
         code,
         LONGEST,
@@ -153,18 +219,24 @@ def wrapped(line: str) -> list[str]:
     )
 
 
-# Functions that not every library has, or each in its own way.
-OURS = {"erf": "autodiff.functions", "scatter_add": "autodiff.compiler.backends"}
+def _one_call(expression: str) -> bool:
+    """Whether the first bracket closes at the very end: then a line may break inside it."""
+    depth = 0
+    for i, character in enumerate(expression):
+        depth += (character in "([") - (character in ")]")
+        if depth == 0 and character in ")] ":
+            return i == len(expression) - 1
+    return False
 
 
 def assembled(
-    xp: Any, text: Text, arguments: list[str], body: list[str], constants: Iterable[str] = ()
+    xp: Any, printer: Printer, arguments: list[str], body: list[str], constants: Iterable[str] = ()
 ) -> str:
-    """The source of a program: what it imports, and the function."""
+    """The text of a Python program: what it imports, and the function."""
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    ours = {x.op for x in text.uses}.intersection(["scatter_add"] if hasattr(xp, "erf") else OURS)
+    ours = {x.op for x in printer.uses} & backends.ours(xp)
     if ours:
-        header += ["", *(f"from {OURS[name]} import {name}" for name in sorted(ours))]
+        header += ["", f"from {backends.__name__} import {', '.join(sorted(ours))}"]
     if constants:
         header += ["", *constants]
     function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]

@@ -1,13 +1,14 @@
 """Programs: the derivative as straight-line Python, number by number."""
 
 import linecache
+import math
 from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
 from .. import graph
 from ..value import Value, leaf
-from .printer import Text, assembled
+from .printer import ArrayPython, Printer, Python, assembled
 from .symbolic import Writer
 
 
@@ -82,7 +83,8 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
     for node, called in names.items():
         named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
     value, gradients = copies[output].data, [adjoints[copies[x]] for x in wrt]
-    text = Text(xp, [value, *gradients], named)
+    outputs = [value, *gradients]
+    text: Printer = Python(outputs, named) if xp is math else ArrayPython(xp, outputs, named)
     # Whatever else a label may hold is kept out of the program.
     labels = [
         f"{names[x]} = {x.label}" for x in names if x.label.isidentifier() and x.label != names[x]

@@ -143,7 +143,7 @@ def _negated(x: Any) -> bool:
     return isinstance(x, Symbol) and x.op == "neg"
 
 
-def itself(x: Symbol) -> Symbol:
+def itself(x: Any) -> Any:
     """What a symbol is another name for."""
     while x.op == "as":
         x = x.args[0]

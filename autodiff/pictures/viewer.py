@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..errors import message, shortened
 from ..graph import topological_order
-from ..tracing import PRODUCT, Step, bracketed, steps, subscript, written
+from ..tracing import Step, factor, steps, subscript, written
 from ..value import Value
 from .drawing import draw
 from .styles import FONT
@@ -159,7 +159,7 @@ def _score(root: Value, caller: str) -> Score:
             so_far = sums.setdefault(parent, [])
             so_far.append((i, so_far[-1][1] + sends if so_far else sends))
             y, x, up = names[node], names[parent], number(adjoint)
-            factors = bracketed(partial, PRODUCT), bracketed(local, PRODUCT)
+            factors = factor(partial), factor(local)
             terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(sends)
             line = " = ".join(dict.fromkeys([f"{y}.grad · ∂{y}/∂{x}", *terms]))
             lines[-1].append(f"{x}.grad += {line}   →   {x}.grad = {number(so_far[-1][1])}")
