@@ -43,6 +43,8 @@ from .tracing import steps, trace
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from .pictures.drawing import draw
     from .pictures.viewer import animate, show_steps
@@ -69,3 +71,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(viewer, name)
     raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

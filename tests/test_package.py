@@ -43,6 +43,16 @@ def test_every_public_name_shows_an_example(name):
     assert ">>>" in inspect.getdoc(getattr(autodiff, name))
 
 
+def test_dir_lists_every_public_name():
+    assert set(autodiff.__all__) <= set(dir(autodiff))  # also those that are imported when used
+    assert "__version__" in dir(autodiff)
+
+
+def test_the_version_and_types_are_found_by_tools():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", autodiff.__version__)
+    assert (PACKAGE / "py.typed").exists()
+
+
 def test_star_import_hides_no_builtin():
     assert not set(autodiff.__all__) & set(dir(__builtins__))
 
