@@ -155,9 +155,9 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("attempt", "kind", "message"),
     [
-        (lambda: Linear(0, 1), ValueError, "found in_features = 0, expected a whole number >= 1"),
+        (lambda: Linear(0, 1), ValueError, "found in_features = 0, expected a positive integer"),
         (lambda: Linear(1, 2.0), ValueError, "found out_features = 2.0"),
-        (lambda: Linear(1, 1, activation="relu"), TypeError, "found activation 'relu', expected a"),
+        (lambda: Linear(1, 1, activation="relu"), TypeError, "activation: found 'relu' of type str, expected a"),
         (
             lambda: Linear(1, 1, init=lambda i, o, r: [[1, 2]]),
             ValueError,
@@ -433,7 +433,7 @@ def test_the_history_plots():
     [
         ({"inputs": [1.0]}, "found 1 inputs and 12 targets"),
         ({"inputs": [], "targets": []}, "found 0 inputs and 0 targets"),
-        ({"epochs": 0}, "found epochs = 0, expected a whole number from 1"),
+        ({"epochs": 0}, "found epochs = 0, expected a positive integer"),
         ({"batch_size": 0}, "found batch_size = 0"),
         ({"batch_size": 2.5}, "found batch_size = 2.5"),
     ],

@@ -166,7 +166,7 @@ def test_a_model_with_random_numbers_is_walked():
     model = Choosing(lambda y, x, w: y * noise.gauss(1.0, 0.1))
     history, _ = trained("auto", model)
     assert history.engine == "eager"
-    assert history.reason.endswith("the model computes something else each time")
+    assert history.reason.endswith("the model builds a different graph on each call")
 
 
 def test_too_many_graphs_are_walked(monkeypatch):

@@ -1,77 +1,51 @@
-"""How the weights of a layer start: random, with a spread that keeps signals of one size.
+"""The weights that a layer starts with: random, with a spread that keeps signals the same size.
 
 Each function takes the sizes of a layer and a random generator, and returns rows of numbers of
 shape (out_features, in_features). A function of your own does the same.
 """
 
 import math
+from collections.abc import Callable
 from random import Random
 
 Rows = list[list[float]]
+Initialiser = Callable[[int, int, Random], Rows]
 
 
-def _normal(variance: float, in_features: int, out_features: int, rng: Random) -> Rows:
-    deviation = math.sqrt(variance)
-    return [[rng.gauss(0.0, deviation) for _ in range(in_features)] for _ in range(out_features)]
+def _pair(
+    name: str, variance: Callable[[int, int], float], described: str
+) -> tuple[Initialiser, Initialiser]:
+    """A normal and a uniform distribution with a variance that depends on the sizes of a layer."""
+
+    def normal(in_features: int, out_features: int, rng: Random) -> Rows:
+        deviation = math.sqrt(variance(in_features, out_features))
+        return [[rng.gauss(0, deviation) for _ in range(in_features)] for _ in range(out_features)]
+
+    def uniform(in_features: int, out_features: int, rng: Random) -> Rows:
+        bound = math.sqrt(3 * variance(in_features, out_features))  # [-b, b] has variance b²/3
+        return [
+            [rng.uniform(-bound, bound) for _ in range(in_features)] for _ in range(out_features)
+        ]
+
+    for function in (normal, uniform):
+        kind = function.__name__
+        function.__name__ = function.__qualname__ = f"{name}_{kind}"
+        function.__doc__ = f"""{kind.title()}, variance {described}.
+
+        >>> len({name}_{kind}(3, 2, Random(0)))
+        2
+        """
+    return normal, uniform
 
 
-def _uniform(variance: float, in_features: int, out_features: int, rng: Random) -> Rows:
-    bound = math.sqrt(3 * variance)  # a uniform distribution on [-b, b] has variance b²/3
-    return [[rng.uniform(-bound, bound) for _ in range(in_features)] for _ in range(out_features)]
-
-
-def he_normal(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Normal, variance 2 / in_features: for relu (He et al. 2015, arXiv:1502.01852).
-
-    >>> rows = he_normal(3, 2, Random(0))
-    >>> len(rows), len(rows[0])
-    (2, 3)
-    """
-    return _normal(2 / in_features, in_features, out_features, rng)
-
-
-def he_uniform(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Uniform, variance 2 / in_features: for relu (He et al. 2015, arXiv:1502.01852).
-
-    >>> all(abs(w) <= math.sqrt(6 / 3) for row in he_uniform(3, 2, Random(0)) for w in row)
-    True
-    """
-    return _uniform(2 / in_features, in_features, out_features, rng)
-
-
-def xavier_normal(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Normal, variance 2 / (in_features + out_features): for tanh (Glorot and Bengio 2010).
-
-    >>> rows = xavier_normal(3, 2, Random(0))
-    >>> len(rows), len(rows[0])
-    (2, 3)
-    """
-    return _normal(2 / (in_features + out_features), in_features, out_features, rng)
-
-
-def xavier_uniform(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Uniform, variance 2 / (in_features + out_features): for tanh (Glorot and Bengio 2010).
-
-    >>> all(abs(w) <= math.sqrt(6 / 5) for row in xavier_uniform(3, 2, Random(0)) for w in row)
-    True
-    """
-    return _uniform(2 / (in_features + out_features), in_features, out_features, rng)
-
-
-def lecun_normal(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Normal, variance 1 / in_features: for no activation, or one like x at 0 (LeCun 1998).
-
-    >>> rows = lecun_normal(3, 2, Random(0))
-    >>> len(rows), len(rows[0])
-    (2, 3)
-    """
-    return _normal(1 / in_features, in_features, out_features, rng)
-
-
-def lecun_uniform(in_features: int, out_features: int, rng: Random) -> Rows:
-    """Uniform, variance 1 / in_features: for no activation, or one like x at 0 (LeCun 1998).
-
-    >>> all(abs(w) <= math.sqrt(3 / 3) for row in lecun_uniform(3, 2, Random(0)) for w in row)
-    True
-    """
-    return _uniform(1 / in_features, in_features, out_features, rng)
+he_normal, he_uniform = _pair(
+    "he", lambda n, m: 2 / n, "2 / in_features: for relu (He et al. 2015, arXiv:1502.01852)"
+)
+xavier_normal, xavier_uniform = _pair(
+    "xavier",
+    lambda n, m: 2 / (n + m),
+    "2 / (in_features + out_features): for tanh (Glorot and Bengio 2010)",
+)
+lecun_normal, lecun_uniform = _pair(
+    "lecun", lambda n, m: 1 / n, "1 / in_features: for no activation (LeCun et al. 1998)"
+)

@@ -1,6 +1,6 @@
 """Losses: one number that says how far a prediction is from its target.
 
-Those from logits do not overflow, however large the logits are.
+Those that take logits do not overflow, however large the logits are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,15 +8,15 @@ from numbers import Integral, Real
 from typing import Any
 
 from .. import functions
-from ..errors import shortened
+from ..errors import message, shortened
 from ..number import Number
 
 
 def mse_loss(prediction: Any, target: Any) -> Any:
-    """The mean of the squares of prediction - target: one Value.
+    """The mean of (prediction - target)² over the entries: one Value.
 
-    Both are one number, or sequences of the same length (n,); a Vector of one entry is one
-    number. ValueError for different lengths.
+    Both are one number, or sequences of the same length (n,); a Vector of one entry counts as
+    one number. ValueError if the lengths differ.
 
     >>> from autodiff import Vector
     >>> mse_loss(Vector([1.0, 4.0]), [1.0, 2.0]).data
@@ -24,17 +24,15 @@ def mse_loss(prediction: Any, target: Any) -> Any:
     """
     predicted, wanted = _row(prediction), _row(target)
     if len(predicted) != len(wanted):
-        raise ValueError(
-            f"mse_loss: found {len(predicted)} predictions and {len(wanted)} targets, expected "
-            "equally many"
-        )
+        found = f"{len(predicted)} predictions and {len(wanted)} targets"
+        raise ValueError(message("mse_loss", found, "as many targets as predictions"))
     return functions.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
 def hinge_loss(score: Any, label: Any) -> Any:
-    """max(0, 1 - label * score) for a label 1 or -1: one Value.
+    """max(0, 1 - label * score), where the label is 1 or -1: one Value.
 
-    The score is one number, or a Vector of one entry. ValueError for another label.
+    The score is one number, or a Vector of one entry. ValueError for any other label.
 
     >>> from autodiff import Value
     >>> hinge_loss(Value(0.25), 1).data, hinge_loss(Value(0.25), -1).data
@@ -42,7 +40,7 @@ def hinge_loss(score: Any, label: Any) -> Any:
     """
     label = _one(label, "hinge_loss, label")
     if not isinstance(label, Number) and label not in (-1, 1):
-        raise ValueError(f"hinge_loss: found label {label!r}, expected 1 or -1")
+        raise ValueError(message("hinge_loss", f"label {label!r}", "1 or -1"))
     return functions.relu(1.0 - label * _one(score, "hinge_loss, score"))
 
 
@@ -50,7 +48,8 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     """-log softmax(logits)[target]: one Value, stable for logits of any size.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
-    each class, shape (n,), such as a one-hot row. ValueError for another index, length or sum.
+    each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or the
+    probabilities are of another number or do not add up to 1.
 
     >>> from autodiff import Vector
     >>> round(cross_entropy(Vector([0.0, 0.0]), 1).data, 6)
@@ -59,42 +58,37 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     0.0
     """
     logits = _row(logits)
+    n = len(logits)
     if isinstance(target, Integral):
-        index = int(target)
-        if not 0 <= index < len(logits):
-            raise ValueError(
-                f"cross_entropy: found class {index}, expected 0 to {len(logits) - 1}: there are "
-                f"{len(logits)} logits"
-            )
-        return functions.logsumexp(logits) - logits[index]
+        if not 0 <= int(target) < n:
+            expected = f"0 to {n - 1}: there are {n} logits"
+            raise ValueError(message("cross_entropy", f"class {target}", expected))
+        return functions.logsumexp(logits) - logits[int(target)]
     weights = _row(target)
-    if len(weights) != len(logits):
-        raise ValueError(
-            f"cross_entropy: found a target of {len(weights)} for {len(logits)} logits, expected "
-            "a class index, or a probability for each"
-        )
-    total = sum(map(float, weights)) if not any(isinstance(w, Number) for w in weights) else 1.0
-    if abs(total - 1.0) > 1e-6:
-        raise ValueError(f"cross_entropy: found target {shortened(target)}, expected a sum of 1")
+    if len(weights) != n:
+        found = f"a target of {len(weights)} for {n} logits"
+        raise ValueError(message("cross_entropy", found, "a class index, or n probabilities"))
+    known = not any(isinstance(weight, Number) for weight in weights)
+    if known and abs(sum(map(float, weights)) - 1.0) > 1e-6:
+        raise ValueError(message("cross_entropy", f"target {shortened(target)}", "a sum of 1"))
     return functions.logsumexp(logits) - functions.dot(weights, logits)
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
-    """-t log σ(logit) - (1 - t) log(1 - σ(logit)) for a target t from 0 to 1: one Value.
+    """-t log σ(logit) - (1 - t) log(1 - σ(logit)), with a target t from 0 to 1: one Value.
 
     Computed as softplus(logit) - t * logit, which does not overflow. The logit is one number, or
-    a Vector of one entry. ValueError for a target outside.
+    a Vector of one entry. ValueError if the target is out of range.
 
     >>> from autodiff import Value
     >>> binary_cross_entropy_with_logits(Value(-1000.0), 1).data
     1000.0
     """
-    target = _one(target, "binary_cross_entropy_with_logits, target")
+    where = "binary_cross_entropy_with_logits"
+    target = _one(target, f"{where}, target")
     if not isinstance(target, Number) and not 0 <= target <= 1:
-        raise ValueError(
-            f"binary_cross_entropy_with_logits: found target {target!r}, expected 0 to 1"
-        )
-    logit = _one(logit, "binary_cross_entropy_with_logits, logit")
+        raise ValueError(message(where, f"target {target!r}", "0 to 1"))
+    logit = _one(logit, f"{where}, logit")
     return functions.softplus(logit) - target * logit
 
 
@@ -102,8 +96,8 @@ def _row(x: Any) -> Sequence[Any]:
     return tuple(x) if isinstance(x, Iterable) else (x,)
 
 
-def _one(x: Any, name: str) -> Any:
+def _one(x: Any, where: str) -> Any:
     row = _row(x)
     if len(row) != 1:
-        raise ValueError(f"{name}: found {len(row)} numbers, expected one, or a Vector of one")
+        raise ValueError(message(where, f"{len(row)} numbers", "one, or a Vector of one"))
     return float(row[0]) if isinstance(row[0], Real) else row[0]

@@ -1,10 +1,11 @@
 """Layers: `Module`, which knows its parameters, `Linear` and `Sequential`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
+from reprlib import recursive_repr
 from typing import Any
 
-from ..errors import shortened
+from ..errors import message, typed
 from ..functions import as_float
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
@@ -39,30 +40,18 @@ class Module:
         """The result for one sample x."""
         raise NotImplementedError(f"{type(self).__name__} has to define forward(self, x)")
 
-    def _children(self) -> Iterable[tuple[str, Any]]:
-        """The attributes, and the entries of those that are lists or tuples, by name."""
-        for name, held in vars(self).items():
-            if isinstance(held, (list, tuple)):
-                yield from ((f"{name}.{i}", each) for i, each in enumerate(held))
-            else:
-                yield name, held
+    def _attributes(self) -> dict[str, Any]:
+        return vars(self)
 
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment."""
-        named: list[tuple[str, Parameter]] = []
-        for name, held in self._children():
-            if isinstance(held, Module):
-                named += [(f"{name}.{inner}", p) for inner, p in held.named_parameters()]
-            elif isinstance(held, (Value, Vector, Matrix)):
-                named.append((name, held))
-        return named
+        held = _inside(self, deep=True)
+        return [(name, each) for name, each in held if isinstance(each, (Value, Vector, Matrix))]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes."""
-        found: dict[Value, None] = {}
-        for _, parameter in self.named_parameters():
-            found |= dict.fromkeys(_entries(parameter))
-        return list(found)
+        named = self.named_parameters()
+        return list(dict.fromkeys(x for _, parameter in named for x in _entries(parameter)))
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0."""
@@ -76,47 +65,50 @@ class Module:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Set all parameters to the numbers of a `state_dict`.
 
-        ValueError, with a list of what is missing, unexpected, or of another shape, if it is not
-        that of a model like this one; TypeError for what is no number. Then nothing is changed.
+        ValueError, with a list of what is missing, unexpected or of another shape, if the state
+        is not that of a model like this one; TypeError if an entry is not a number. Nothing is
+        changed then.
         """
         parameters = dict(self.named_parameters())
+        given = {name: _flat(data) for name, data in state.items()}
         faults = [f"missing: {name}" for name in parameters if name not in state]
         faults += [f"unexpected: {name}" for name in state if name not in parameters]
-        for name in parameters:
-            expected = _shape(parameters[name].data)
-            if name in state and _shape(state[name]) != expected:
-                faults.append(f"{name}: found shape {_shape(state[name])}, expected {expected}")
+        for name, parameter in parameters.items():
+            found, expected = given.get(name, (None,))[0], getattr(parameter, "shape", ())
+            if found not in (None, expected):
+                faults.append(message(name, f"shape {found}", str(expected)))
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
         loaded = [
             (entry, as_float(number, f"load_state_dict, {name}"))
             for name, parameter in parameters.items()
-            for entry, number in zip(_entries(parameter), _flat(state[name]))
+            for entry, number in zip(_entries(parameter), given[name][1])
         ]
         for entry, number in loaded:
             entry.data = number
 
+    @recursive_repr()
     def __repr__(self) -> str:
         count = len(self.parameters())
         return f"{type(self).__name__}({self._described()}): {count} parameters"
 
     def _described(self) -> str:
-        lines = [f"  {name}: {_name(held)}" for name, held in self._children() if callable(held)]
-        return (
-            "\n" + "\n".join(line.replace("\n", "\n  ") for line in lines) + "\n" if lines else ""
-        )
+        held = _inside(self, deep=False)
+        lines = [f"\n{name}: {_name(each)}" for name, each in held if callable(each)]
+        return "".join(lines).replace("\n", "\n  ") + ("\n" if lines else "")
 
 
 class Linear(Module):
     """x -> activation(weight @ x + bias), entry by entry: a layer of out_features neurons.
 
-    `weight` is a Matrix of shape (out_features, in_features), made by `init` (see
-    `initialisers.py`) with a random generator of its own: seeded by `seed`, or differently each
-    time. `bias` is a Vector of zeros, shape (out_features,), or None. `activation` is a function
-    of one number, or None. x has shape (in_features,), and the result, always a Vector,
-    (out_features,).
+    in_features, out_features: the lengths of x and of the result, which is always a Vector
+    bias: whether there is a `bias`, a Vector that starts at zero, shape (out_features,)
+    activation: a function of one number, or None
+    init: makes the rows of `weight`, a Matrix of shape (out_features, in_features): see
+        `initialisers.py`
+    seed: of the random generator for `init`, which is the layer's own; None: differs each time
 
-    ValueError for an x of another length, or sizes below 1.
+    ValueError for an x of another length, or a size that is not a positive integer.
 
     >>> layer = Linear(2, 3, seed=1)
     >>> layer(Vector([1.0, -1.0])).shape, len(layer.parameters())
@@ -136,33 +128,28 @@ class Linear(Module):
     ) -> None:
         for name, size in (("in_features", in_features), ("out_features", out_features)):
             if not isinstance(size, int) or size < 1:
-                raise ValueError(f"Linear: found {name} = {size!r}, expected a whole number >= 1")
+                raise ValueError(message("Linear", f"{name} = {size!r}", "a positive integer"))
         if activation is not None and not callable(activation):
             raise TypeError(
-                f"Linear: found activation {activation!r}, expected a function, such as "
-                "autodiff.relu, or None"
+                message("Linear, activation", typed(activation), "a function: autodiff.relu")
             )
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
         self.activation = activation
-        if self.weight.shape != (out_features, in_features):
-            raise ValueError(
-                f"Linear: found weights of shape {self.weight.shape} from init, expected "
-                f"{(out_features, in_features)}"
-            )
+        expected = (out_features, in_features)
+        if self.weight.shape != expected:
+            found = f"weights of shape {self.weight.shape} from init"
+            raise ValueError(message("Linear", found, str(expected)))
 
     def forward(self, x: Any) -> Vector:
         """activation(weight @ x + bias), for a Vector or a sequence of numbers x."""
         x = x if isinstance(x, Vector) else _input(x)
         if len(x) != self.in_features:
-            raise ValueError(
-                f"Linear: found an input of shape {x.shape}, expected ({self.in_features},)"
-            )
-        z = self.weight @ x
-        if self.bias is not None:
-            z = z + self.bias
+            found = f"an input of shape {x.shape}"
+            raise ValueError(message("Linear", found, f"({self.in_features},)"))
+        z = self.weight @ x if self.bias is None else self.weight @ x + self.bias
         return z.map(self.activation) if self.activation else z  # type: ignore[no-any-return]
 
     def _described(self) -> str:
@@ -186,13 +173,13 @@ class Sequential(Module):
         for layer in layers:
             if not callable(layer):
                 raise TypeError(
-                    f"Sequential: found {shortened(layer)} of type {type(layer).__name__}, "
-                    "expected layers, one after the other: Sequential(first, second)"
+                    message("Sequential", typed(layer), "layers: Sequential(first, second)")
                 )
         self.layers = layers
 
-    def _children(self) -> Iterable[tuple[str, Any]]:
-        return ((str(i), layer) for i, layer in enumerate(self.layers))
+    def _attributes(self) -> dict[str, Any]:
+        layers = {str(i): layer for i, layer in enumerate(self.layers)}
+        return layers | {name: held for name, held in vars(self).items() if name != "layers"}
 
     def forward(self, x: Any) -> Any:
         """The result of the last layer for the input x of the first."""
@@ -218,17 +205,27 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _flat(data: Any) -> list[Any]:
-    return [x for part in data for x in _flat(part)] if _is_row(data) else [data]
+def _flat(data: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """The shape of nested lists, and their numbers; of ragged lists the shapes of the parts."""
+    if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+        return (), [data]
+    parts = [_flat(part) for part in data]
+    shapes = [shape for shape, _ in parts]
+    shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
+    return shape, [number for _, numbers in parts for number in numbers]
 
 
-def _shape(data: Any) -> tuple[Any, ...]:
-    """The shape of nested lists; of ragged ones the shapes of the parts."""
-    if not _is_row(data):
-        return ()
-    shapes = [_shape(part) for part in data]
-    return (len(shapes), *shapes[0]) if len(set(shapes)) == 1 else (len(shapes), *shapes)
-
-
-def _is_row(data: Any) -> bool:
-    return isinstance(data, Iterable) and not isinstance(data, (str, bytes))
+def _inside(
+    held: Any, deep: bool, name: str = "", around: tuple[Any, ...] = ()
+) -> Iterator[tuple[str, Any]]:
+    """What a module holds, in lists, tuples and dicts too, by dotted name; deep: in modules too."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(held, Module) and (deep or not around):
+        parts = held._attributes().items()
+    elif isinstance(held, (dict, list, tuple)):
+        parts = held.items() if isinstance(held, dict) else enumerate(held)
+    if not any(held is each for each in around):
+        for key, part in parts:
+            inner = f"{name}.{key}" if name else str(key)
+            yield inner, part
+            yield from _inside(part, deep, inner, (*around, held))

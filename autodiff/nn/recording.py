@@ -1,28 +1,53 @@
-"""A training step as a program: one sample's loss is recorded, and compiled for whole batches."""
+"""The loss of a batch as a program: the loss of one sample is recorded, and compiled."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import functions
 from ..compiler.expression import Expression
-from ..compiler.symbolic import Symbol, Writer
 from ..graph import topological_order
 from ..linalg import Vector
+from ..number import Number, Rule
 from ..value import Value, leaf
-from .modules import Module
+from .modules import Module, _inside
 
-MANY = 1000  # graphs of the loss, one for each class of a classifier, that are compiled together
+MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
+
+
+class Unknown(Number):
+    """A number that is not known while a graph is recorded: whatever is computed from it is not.
+
+    It refuses to be looked at, because a graph that depends on numbers is not that of every sample.
+    """
+
+    __slots__ = ()
+    _level = 0.5  # type: ignore[assignment]  # to a node it is a number, not a constant
+
+    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        return self
+
+    def _compared(self, other: Any) -> Any:  # in an operation; as a choice it is refused
+        return self
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
+    def _number(self) -> Any:
+        raise TypeError(
+            "the model looks at the value of a number, as a comparison or float() does; write "
+            "autodiff.maximum, relu or where for a choice, and autodiff.sin(x) for math.sin(x)"
+        )
+
+    __float__ = __int__ = __index__ = _number
 
 
 class Recording:
     """The loss of a batch as a program.
 
-    The graph is recorded over numbers that are not known. So a model that looks at them, to
-    choose what to compute, cannot be recorded, and neither can one that computes something else
-    each time, as with random numbers: a ValueError says why. Each different target is recorded
-    once. The constants that it brings into the graph become inputs of the program; where it
-    changes the graph, as the index of a class does, the loss of every variant is computed, and
-    the sample's own is chosen.
+    The graph of one sample is recorded over numbers that are not known. So a model that looks at
+    them cannot be recorded, and neither can one that builds a different graph on each call, as
+    with random numbers: a ValueError says why. Each different target is recorded once. The
+    constants that it brings into the graph become inputs of the program; where it chooses among
+    nodes, as the index of a class does, the choice becomes a `dot` with a one-hot row.
     """
 
     def __init__(
@@ -38,22 +63,14 @@ class Recording:
         self.numpy = numpy
         self.parameters = [p for p in dict.fromkeys(parameters) if p.requires_grad]
         before = [p.data for p in self.parameters]
-        held = [(module, dict(vars(module))) for module in _modules(model)]
+        held = [(x, dict(vars(x))) for _, x in _inside([model], deep=True) if isinstance(x, Module)]
         try:
             if len({len(row) for row in rows}) > 1:
                 raise ValueError("the inputs are rows of different lengths")
-            writer = Writer()
-            for i, p in enumerate(self.parameters):
-                p.data = writer.argument(f"p{i}")
-            symbols = [leaf(writer.argument(f"x{i}"), 0) for i in range(len(rows[0]))]
-            x = Vector._of(symbols, rows[0].shape)
-            variants = Variants(model, x, loss, self.parameters)
-            of_sample = [variants.record(target) for target in targets]
-            root, further, columns = variants.chosen(of_sample)
-            self.inputs = numpy.array([[*row.data, *more] for row, more in zip(rows, columns)])
-            self.program = Expression(root).compile(
-                [*x, *further], wrt=self.parameters, xp=numpy, batch=True
-            )
+            x = Vector._of([leaf(Unknown(), 0) for _ in rows[0]], rows[0].shape)
+            for p in self.parameters:
+                p.data = x[0].data
+            root, leaves = _merged(model, x, loss, self.parameters, targets)
         except Exception as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         finally:  # the recording leaves no trace in the model
@@ -62,107 +79,108 @@ class Recording:
             for module, attributes in held:
                 vars(module).clear()
                 vars(module).update(attributes)
+        self.inputs = numpy.column_stack([[row.data for row in rows], *leaves])
+        self.program = Expression(root).compile(
+            [*x, *leaves.values()], self.parameters, xp=numpy, batch=True
+        )
 
-    def step(self, batch: Sequence[int]) -> float:
+    def step(self, batch: Sequence[int]) -> float | None:
         """Set `grad` of the parameters for these samples; returns the sum of their losses.
 
-        FloatingPointError, and no change, if a number on the way overflows or is undefined.
+        None, and no change, if a number on the way overflows or is undefined.
         """
         numbers = self.numpy.array([p.data for p in self.parameters])
-        with self.numpy.errstate(all="raise", under="ignore"):
-            values, gradients = self.program(self.inputs[batch], numbers)
-            total = float(values.sum())
-            means = (gradients / len(batch)).tolist()
-        if not self.numpy.isfinite(total):  # nan from nan raises nothing
-            raise FloatingPointError(f"the sum of the losses is {total}")
+        try:
+            with self.numpy.errstate(all="raise", under="ignore"):
+                values, gradients = self.program(self.inputs[batch], numbers)
+                total = float(values.sum())
+                means = (gradients / len(batch)).tolist()
+        except FloatingPointError:
+            return None
         for p, grad in zip(self.parameters, means):
             p.grad = grad
-        return total
+        return total if self.numpy.isfinite(total) else None  # nan from nan raises nothing
 
 
-def _modules(held: Any) -> Iterator[Module]:
-    """A module and those in it."""
-    if isinstance(held, Module):
-        yield held
-        for _, inner in held._children():
-            yield from _modules(inner)
+def _merged(
+    model: Any, x: Vector, loss: Any, parameters: Iterable[Value], targets: Sequence[Any]
+) -> tuple[Value, dict[tuple[float, ...], Value]]:
+    """One graph for the targets of all samples, and the leaves that tell these apart.
+
+    Each leaf comes with its number in every sample.
+    """
+    prediction, leaves = model(x), {*x, *parameters}
+    if _flat(loss(model(x), targets[0]), leaves) != _flat(loss(prediction, targets[0]), leaves):
+        raise ValueError("the model builds a different graph on each call")
+    entries = prediction if isinstance(prediction, Iterable) else [prediction]
+    known = leaves.union(*[topological_order(y) for y in entries])
+    different = {_key(target): target for target in targets}
+    flat = {key: _flat(loss(prediction, target), known) for key, target in different.items()}
+    graphs = [flat[_key(target)] for target in targets]
+    columns: dict[tuple[float, ...], Value] = {}
+
+    def chosen(column: tuple[Any, ...]) -> Value:
+        """The number or node of each sample: of nodes, a one-hot row selects it."""
+        choices: list[Any] = list(dict.fromkeys(column))
+        number = not isinstance(choices[0], Value)
+        if len(choices) == 1:
+            return leaf(choices[0], 0) if number else choices[0]
+        if number:
+            return columns.setdefault(column, leaf(column[0], 0))
+        one_hot = [chosen(tuple([float(x is choice) for x in column])) for choice in choices]
+        return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
+
+    roots = {}
+    for operations, below in flat.values():
+        if operations not in roots:
+            fitting = [own if shape == operations else below for shape, own in graphs]
+            roots[operations] = _node(operations, [chosen(column) for column in zip(*fitting)])
+    if len(roots) > MANY:
+        raise ValueError(f"more than {MANY} targets give graphs of different shapes")
+    return chosen(tuple([roots[operations] for operations, _ in graphs])), columns
 
 
-class Variants:
-    """The graphs that different targets give the loss of one prediction."""
-
-    def __init__(self, model: Any, x: Vector, loss: Any, parameters: Iterable[Value]) -> None:
-        self.model, self.x, self.loss = model, x, loss
-        self.leaves = {*x, *parameters}
-        self.prediction = model(x)
-        entries = self.prediction if isinstance(self.prediction, Iterable) else [self.prediction]
-        self.known = {*self.leaves}.union(*[topological_order(y) for y in entries])
-        self.roots: dict[Any, tuple[int, Value, list[Value]]] = {}  # by the shape of the graph
-        self.seen: dict[Any, tuple[int, list[float]]] = {}  # by target
-        self.checked = False
-
-    def record(self, target: Any) -> tuple[int, list[float]]:
-        """The number of the variant that a target gives, and the constants in its graph."""
-        try:
-            key = type(target), target
-            if key in self.seen:
-                return self.seen[key]
-        except TypeError:  # it cannot be hashed
-            key = type(target), id(target)
-        root = self.loss(self.prediction, target)
-        if not self.checked:
-            again = self.loss(self.model(self.x), target)
-            if _shape(root, self.leaves)[:2] != _shape(again, self.leaves)[:2]:
-                raise ValueError("the model computes something else each time")
-            self.checked = True
-        shape, numbers, constants = _shape(root, self.known)
-        if shape not in self.roots:
-            if len(self.roots) == MANY:
-                raise ValueError(f"more than {MANY} targets give graphs of different shapes")
-            self.roots[shape] = len(self.roots), root, constants
-        self.seen[key] = self.roots[shape][0], numbers
-        return self.seen[key]
-
-    def chosen(
-        self, of_sample: list[tuple[int, list[float]]]
-    ) -> tuple[Value, list[Value], list[list[float]]]:
-        """One graph for all variants, the leaves that tell samples apart, their number in each."""
-        leaves: list[Value] = []
-        columns: list[list[float]] = []
-        for variant, _, constants in self.roots.values():
-            own = [numbers for v, numbers in of_sample if v == variant]
-            for i, constant in enumerate(constants):
-                if any(numbers[i] != own[0][i] for numbers in own):
-                    leaves.append(constant)
-                    fill = own[0][i]
-                    columns.append([n[i] if v == variant else fill for v, n in of_sample])
-        roots = [root for _, root, _ in self.roots.values()]
-        if len(roots) > 1:
-            selectors = [leaf(1.0, 0) for _ in roots]
-            leaves += selectors
-            columns += [[float(v == i) for v, _ in of_sample] for i in range(len(roots))]
-            roots = [functions.sum([functions.where(s, y, 0.0) for s, y in zip(selectors, roots)])]
-        return roots[0], leaves, [list(row) for row in zip(*columns)] or [[] for _ in of_sample]
-
-
-def _shape(root: Value, known: set[Value]) -> tuple[Any, list[float], list[Value]]:
-    """The operations above known nodes, the numbers of the constants among them, these leaves."""
+def _flat(root: Value, known: set[Value]) -> tuple[Any, tuple[Any, ...]]:
+    """The operations above known nodes and constants, and what these are, from left to right."""
     operations: list[Any] = []
-    constants: list[Value] = []
-    names: dict[Value, Any] = {x: x for x in known}
+    below: list[Any] = []
+    position: dict[Value, int] = {}
+
+    def reference(x: Value) -> Any:
+        if x in position:
+            return position[x]
+        if x not in known and isinstance(x.data, Unknown):
+            raise ValueError("the .data of a number that is not known was taken")
+        below.append(x if x in known else x.data)
+        return "node" if x in known else "number"
+
     stack = [root]
     while stack:
         node = stack.pop()
-        if node in names:
+        if node in position or node in known or not node.parents:
             continue
-        further = [parent for parent in node.parents if parent not in names]
+        further = [x for x in node.parents if x.parents and x not in position and x not in known]
         if further:
             stack += [node, *further[::-1]]
-            continue
-        names[node] = len(operations)
-        operations.append((node._rule, *[names[parent] for parent in node.parents]))
-        if not node.parents:
-            if isinstance(node.data, Symbol):
-                raise ValueError("the .data of a number that is not known was taken")
-            constants.append(node)
-    return (*operations, names[root]), [x.data for x in constants], constants
+        else:
+            operations.append((node._rule, *map(reference, node.parents)))
+            position[node] = len(operations) - 1
+    return (*operations, (None, reference(root))), tuple(below)
+
+
+def _node(operations: tuple[Any, ...], below: list[Value]) -> Value:
+    """The root of the graph that `_flat` took apart."""
+    nodes: list[Value] = []
+    rest = iter(below)
+    for rule, *references in operations:
+        inputs = [nodes[x] if isinstance(x, int) else next(rest) for x in references]
+        nodes.append(inputs[0]._apply(rule, *inputs) if rule else inputs[0])
+    return nodes[-1]
+
+
+def _key(target: Any) -> Any:
+    """What tells a target from others."""
+    try:
+        return type(target), target, hash(target)
+    except TypeError:  # it cannot be hashed
+        return type(target), id(target)

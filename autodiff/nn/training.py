@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
+from ..errors import message
 from ..linalg import Vector
 from ..optim import Optimizer
 from .recording import Recording
@@ -54,22 +55,24 @@ def fit(
     seed: int | None = None,
     engine: str = "auto",
 ) -> History:
-    """Train a model: in each epoch every sample once, in a new order, a step for each batch.
+    """Train a model: each epoch takes every sample once, in a new order, a step for each batch.
 
-    `inputs` has a row for each sample, shape (n, in_features), or a number each; `targets` has n
-    entries, of whatever kind `loss(model(x), target)` takes. The loss of a batch is the mean over
-    its samples; `batch_size` None is all n in one batch, and the last one may be short. `seed`
-    fixes the order. Returns the History; Ctrl-C ends the training, and returns what there is.
+    inputs: a row for each sample, shape (n, in_features), or a number for each
+    targets: one for each sample, of whatever kind `loss(model(x), target)` takes
+    loss: a function of a prediction and a target; that of a batch is the mean over its samples
+    batch_size: samples in a batch, all n if None; the last batch of an epoch may be smaller
+    progress: whether to show a progress bar, if tqdm is installed
+    seed: fixes the order of the samples
+    engine: "eager" walks the graph of every sample; "compiled" records the loss of one sample,
+        compiles it, and runs it on whole batches in NumPy (see `recording.py`); it is a
+        ValueError, which says why, if the graph depends on the numbers in it; "auto" walks then
 
-    The loss of a sample is recorded once, compiled, and run on whole batches in NumPy (see
-    `recording.py`). Where that is not possible, because the graph depends on the numbers in it,
-    the graph of every sample is walked instead. `engine` "eager" always walks; "compiled" is a
-    ValueError, which says why, where "auto" would walk. A model must not change from call to
-    call otherwise than by its parameters: what is compiled is the model as it is at the start.
+    Returns the History; Ctrl-C ends the training early. Nothing in a model may change from call
+    to call except its parameters: what is compiled is the model as it is at the start.
 
-    ValueError for no samples, unequal numbers of inputs and targets, or a batch_size or epochs
-    that is no whole number from 1. FloatingPointError when a loss is nan, infinite or too large
-    for a float, which names the epoch; the parameters are then as before that batch.
+    ValueError for no samples, more or fewer targets than inputs, or an epochs or batch_size that
+    is not a positive integer. FloatingPointError if a loss becomes nan, infinite or too large for
+    a float, which names the epoch; the parameters are then as before that batch.
 
     >>> from autodiff import nn, optim
     >>> model = nn.Linear(1, 1, seed=0)
@@ -83,18 +86,9 @@ def fit(
     wanted = list(targets)
     n = len(rows)
     size = n if batch_size is None else batch_size
-    if n == 0 or n != len(wanted):
-        raise ValueError(
-            f"fit: found {n} inputs and {len(wanted)} targets, expected equally many, "
-            "and at least one"
-        )
-    for name, number in (("epochs", epochs), ("batch_size", size)):
-        if not isinstance(number, int) or number < 1:
-            raise ValueError(f"fit: found {name} = {number!r}, expected a whole number from 1")
-    if engine not in ENGINES:
-        raise ValueError(f"fit: found engine = {engine!r}, expected one of {', '.join(ENGINES)}")
+    _check(n, len(wanted), epochs, size, engine)
     order, rng, history = list(range(n)), Random(seed), History()
-    bar = _progress_bar(epochs, progress)
+    bar = _progress_bar(epochs) if progress else None
     try:
         recording = None
         if engine != "eager":
@@ -105,10 +99,9 @@ def fit(
             for start in range(0, n, size):
                 batch = order[start : start + size]
                 optimizer.zero_grad()
-                found = _run(recording, batch) if recording else None
-                if found is None:
-                    samples = [(rows[i], wanted[i]) for i in batch]
-                    found = _walk(model, samples, loss, epoch)
+                found = recording.step(batch) if recording else None
+                if found is None:  # an error that walking finds says where it is
+                    found = _walk(model, [(rows[i], wanted[i]) for i in batch], loss, epoch)
                 total += found
                 optimizer.step()
             history.losses.append(total / n)
@@ -124,6 +117,18 @@ def fit(
     return history
 
 
+def _check(inputs: int, targets: int, epochs: int, batch_size: int, engine: str) -> None:
+    if inputs == 0 or inputs != targets:
+        found = f"{inputs} inputs and {targets} targets"
+        raise ValueError(message("fit", found, "as many targets as inputs, and at least one"))
+    for name, number in (("epochs", epochs), ("batch_size", batch_size)):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(message("fit", f"{name} = {number!r}", "a positive integer"))
+    if engine not in ENGINES:
+        expected = f"one of {', '.join(ENGINES)}"
+        raise ValueError(message("fit", f"engine = {engine!r}", expected))
+
+
 def _recorded(
     model: Any,
     rows: Any,
@@ -133,7 +138,7 @@ def _recorded(
     engine: str,
     history: History,
 ) -> Recording | None:
-    """The compiled loss; None where it cannot be compiled, and need not."""
+    """The compiled loss; None if it cannot be compiled, and need not be."""
     try:
         recording = Recording(model, rows, wanted, loss, optimizer.params)
     except ValueError as error:
@@ -145,47 +150,31 @@ def _recorded(
     return recording
 
 
-def _run(recording: Recording, batch: list[int]) -> float | None:
-    """Leave the gradients of a batch, by the program; returns the sum of its losses.
-
-    None if a number overflowed or was undefined: walked, its error says where.
-    """
-    try:
-        return recording.step(batch)
-    except FloatingPointError:
-        return None
-
-
 def _walk(model: Any, samples: list[Any], loss: Any, epoch: int) -> float:
-    """Leave the gradients of a batch, sample by sample; returns the sum of its losses.
+    """Set the gradients of a batch, sample by sample; returns the sum of its losses.
 
     Each sample has a graph of its own, freed before the next: gradients add up in the leaves.
     """
     total = 0.0
+    where = f"fit: the training diverged in epoch {epoch} (a smaller learning rate may help)"
     for x, target in samples:
         try:
             found = loss(model(x), target)
             total += found.data
             (found / len(samples)).backward()
         except OverflowError as error:
-            raise FloatingPointError(f"{_diverged(epoch)}: {error}") from error
+            raise FloatingPointError(f"{where}: {error}") from error
         if not math.isfinite(found.data):
-            raise FloatingPointError(f"{_diverged(epoch)}: the loss became {found.data}")
+            raise FloatingPointError(f"{where}: the loss became {found.data}")
     return total
-
-
-def _diverged(epoch: int) -> str:
-    return f"fit: the training diverged in epoch {epoch} (a smaller learning rate may help)"
 
 
 def _row(x: Any) -> Any:
     return x if isinstance(x, Iterable) else [x]
 
 
-def _progress_bar(epochs: int, wanted: bool) -> Any:
-    """A tqdm bar, right in a terminal and in Jupyter; None if not wanted or not installed."""
-    if not wanted:
-        return None
+def _progress_bar(epochs: int) -> Any:
+    """A tqdm bar, right in a terminal and in Jupyter; None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
