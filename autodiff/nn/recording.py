@@ -1,6 +1,6 @@
 """The loss of a batch as a program: the loss of one sample is recorded, and compiled."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from .. import functions
@@ -109,14 +109,16 @@ def _merged(
 
     Each leaf comes with its number in every sample.
     """
-    prediction, leaves = model(x), {*x, *parameters}
+    prediction, leaves = model(x), dict.fromkeys([*x, *parameters])
     if _flat(loss(model(x), targets[0]), leaves) != _flat(loss(prediction, targets[0]), leaves):
         raise ValueError("the model builds a different graph on each call")
     entries = prediction if isinstance(prediction, Iterable) else [prediction]
-    known = leaves.union(*[topological_order(y) for y in entries])
-    different = {_key(target): target for target in targets}
+    nodes = [node for y in entries for node in topological_order(y)]
+    known = {node: i for i, node in enumerate([*leaves, *nodes])}
+    keys = list(map(_key, targets))
+    different = dict(zip(keys, targets))
     flat = {key: _flat(loss(prediction, target), known) for key, target in different.items()}
-    graphs = [flat[_key(target)] for target in targets]
+    graphs = [flat[key] for key in keys]
     columns: dict[tuple[float, ...], Value] = {}
 
     def chosen(column: tuple[Any, ...]) -> Value:
@@ -127,6 +129,7 @@ def _merged(
             return leaf(choices[0], 0) if number else choices[0]
         if number:
             return columns.setdefault(column, leaf(column[0], 0))
+        choices.sort(key=lambda x: known.get(x, 0))  # as the model has them: one piece of an array
         one_hot = [chosen(tuple([float(x is choice) for x in column])) for choice in choices]
         return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
 
@@ -140,7 +143,7 @@ def _merged(
     return chosen(tuple([roots[operations] for operations, _ in graphs])), columns
 
 
-def _flat(root: Value, known: set[Value]) -> tuple[Any, tuple[Any, ...]]:
+def _flat(root: Value, known: Container[Value]) -> tuple[Any, tuple[Any, ...]]:
     """The operations above known nodes and constants, and what these are, from left to right."""
     operations: list[Any] = []
     below: list[Any] = []
@@ -179,8 +182,12 @@ def _node(operations: tuple[Any, ...], below: list[Value]) -> Value:
 
 
 def _key(target: Any) -> Any:
-    """What tells a target from others."""
-    try:
-        return type(target), target, hash(target)
-    except TypeError:  # it cannot be hashed
-        return type(target), id(target)
+    """What tells a target from all that are not exactly the same: 0.0 from -0.0, 1 from 1.0."""
+    kind = type(target)
+    if kind in (tuple, list):
+        return kind, *map(_key, target)
+    if kind in (int, bool, str, float):
+        return kind, repr(target)
+    if hasattr(target, "tobytes") and hasattr(target, "dtype"):
+        return kind, target.dtype, target.shape, target.tobytes()
+    return kind, id(target)
