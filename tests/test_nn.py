@@ -157,7 +157,11 @@ def test_seeds():
     [
         (lambda: Linear(0, 1), ValueError, "found in_features = 0, expected a positive integer"),
         (lambda: Linear(1, 2.0), ValueError, "found out_features = 2.0"),
-        (lambda: Linear(1, 1, activation="relu"), TypeError, "activation: found 'relu' of type str, expected a"),
+        (
+            lambda: Linear(1, 1, activation="relu"),
+            TypeError,
+            "activation: found 'relu' of type str, expected a",
+        ),
         (
             lambda: Linear(1, 1, init=lambda i, o, r: [[1, 2]]),
             ValueError,

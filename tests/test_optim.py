@@ -65,7 +65,12 @@ def test_frozen_parameters_stay():
 @pytest.mark.parametrize(
     ("params", "arguments", "kind", "message"),
     [
-        ([1.0], {"lr": 0.1}, TypeError, "SGD, params: found 1.0 of type float, expected Values; pass model.parameters()"),
+        (
+            [1.0],
+            {"lr": 0.1},
+            TypeError,
+            "SGD, params: found 1.0 of type float, expected Values; pass model.parameters()",
+        ),
         ([], {"lr": 0.1}, ValueError, "SGD: found no parameters"),
         ([Value(1.0) * 2], {"lr": 0.1}, ValueError, r"a Value that was computed \(\*\)"),
         ([Value(1.0)], {"lr": -0.1}, ValueError, "SGD: found lr = -0.1, expected >= 0"),

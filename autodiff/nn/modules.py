@@ -43,6 +43,10 @@ class Module:
     def _attributes(self) -> dict[str, Any]:
         return vars(self)
 
+    def _children(self) -> Iterator[tuple[str, Any]]:
+        """What the module holds, by dotted name, without the contents of modules in it."""
+        return _inside(self, deep=False)
+
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment."""
         held = _inside(self, deep=True)
@@ -93,8 +97,7 @@ class Module:
         return f"{type(self).__name__}({self._described()}): {count} parameters"
 
     def _described(self) -> str:
-        held = _inside(self, deep=False)
-        lines = [f"\n{name}: {_name(each)}" for name, each in held if callable(each)]
+        lines = [f"\n{name}: {_name(held)}" for name, held in self._children() if callable(held)]
         return "".join(lines).replace("\n", "\n  ") + ("\n" if lines else "")
 
 

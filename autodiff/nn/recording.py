@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import functions
 from ..compiler.expression import Expression
+from ..compiler.symbolic import UNKNOWN
 from ..graph import topological_order
 from ..linalg import Vector
 from ..number import Number, Rule
@@ -32,10 +33,7 @@ class Unknown(Number):
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
     def _number(self) -> Any:
-        raise TypeError(
-            "the model looks at the value of a number, as a comparison or float() does; write "
-            "autodiff.maximum, relu or where for a choice, and autodiff.sin(x) for math.sin(x)"
-        )
+        raise TypeError(UNKNOWN)
 
     __float__ = __int__ = __index__ = _number
 
