@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
+from .errors import a, message
 from .number import Number, Rule
 from .transforms import as_tree, check_dependence, flat_tree, map_tree, opened_arguments
 from .value import Value
@@ -36,7 +37,7 @@ class Step(NamedTuple):
 def steps(root: Value) -> Iterator[Step]:
     """The backward pass from root, one node at a time, in the order in which it runs.
 
-    Nothing is changed: `grad` of every node stays as it is. TypeError if root is no Value.
+    Nothing is changed: `grad` of every node stays as it is. TypeError if root is not a Value.
 
     >>> a = Value(3.0, label="a")
     >>> for node, adjoint, messages in steps(a * a):
@@ -45,7 +46,7 @@ def steps(root: Value) -> Iterator[Step]:
     a 6.0 []
     """
     if not isinstance(root, Value):
-        raise TypeError(f"steps: found a {type(root).__name__}, expected a Value, such as a loss")
+        raise TypeError(message("steps", a(root), "a Value, such as a loss"))
     for node, adjoint in reversed(graph.adjoints(root).items()):
         locals_ = node._backward(1.0) if node.parents else ()
         sent = node._backward(adjoint) if node.parents else ()
@@ -112,13 +113,17 @@ def _html_row(tag: str, cells: tuple[str, ...]) -> str:
 def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | str = 0) -> Trace:
     """The evaluation trace of f at args: each intermediate result, with tangents or adjoints.
 
-    The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., those that can be computed first first.
-    With mode "forward" the tangents v̇ for the input `wrt`, its index or name, stand beside them;
-    with "reverse" the adjoints v̄, to be read from the bottom up (and `wrt` plays no part). The
-    notation is that of Baydin et al., JMLR 18 (2018).
+    The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., in an order in which they can be computed.
+    Beside them stand the tangents v̇ in forward mode, the adjoints v̄ in reverse mode, which are
+    read from the bottom up. The notation is that of Baydin et al., JMLR 18 (2018).
 
-    Arguments are numbers or flat sequences of numbers; f returns one number. TypeError for
-    others; ValueError for an unknown mode, or a `wrt` that is no input.
+    f: a function that returns one number.
+    args: its arguments, numbers or flat sequences of numbers.
+    mode: "forward" or "reverse".
+    wrt: in forward mode the input whose tangent is 1, by its index or name.
+
+    TypeError for other arguments or results; ValueError for another mode, or if `wrt` is not
+    an input.
 
     >>> trace(lambda x, y: x * y + x, 3.0, 2.0, mode="reverse")
     primal          value   adjoint              value
@@ -130,14 +135,15 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     z = v₂          9       z̄ = 1                1
     """
     if mode not in ("forward", "reverse"):
-        raise ValueError(f"trace: found mode {mode!r}, expected 'forward' or 'reverse'")
+        raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
     arguments = map_tree(Value, opened_arguments(args, range(len(args)), "trace")[0])
     inputs, names = flat_tree(arguments), _input_names(f, arguments)
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
-        raise ValueError(f"trace: found wrt = {wrt!r}, expected one of {names} or an index of it")
+        raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
     output = as_tree(f(*arguments), "trace")
     if isinstance(output, list):
-        raise TypeError(f"trace: f returned {len(output)} numbers, expected one; trace each alone")
+        found = f"a function that returns {len(output)} numbers"
+        raise TypeError(message("trace", found, "one number", "trace each alone"))
     check_dependence(output, "trace")
 
     results = [node for node in graph.depths(output) if node.parents]

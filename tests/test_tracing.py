@@ -90,7 +90,9 @@ def test_what_trace_refuses():
     for wrt in ("x3", 2, -3):
         with pytest.raises(ValueError, match=r"found wrt = .*, expected one of \['x1', 'x2'\]"):
             trace(article, 3, -4, wrt=wrt)
-    with pytest.raises(TypeError, match="f returned 2 numbers, expected one"):
+    with pytest.raises(
+        TypeError, match="found a function that returns 2 numbers, expected one number"
+    ):
         trace(lambda x: [x, x], 1.0)
     with pytest.raises(TypeError, match="do not depend on"):
         trace(lambda x: 1.0, 1.0)

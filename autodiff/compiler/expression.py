@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import graph
-from ..errors import described, explain_operation, shortened
+from ..errors import a, described, explain_operation, message, shortened, typed
 from ..functions import as_float
 from ..value import Value
 from .program import Program, scalar_program
@@ -19,7 +19,7 @@ class Expression:
     """The operator graph of an output.
 
     `sink` is the output, `sources` are the leaves it is computed from, constants among them, in
-    topological order. TypeError if output is no Value.
+    topological order. TypeError if output is not a Value.
 
     >>> x, y = Value(2.0, label="x"), Value(5.0, label="y")
     >>> expression = Expression(x * y + x)
@@ -29,10 +29,7 @@ class Expression:
 
     def __init__(self, output: Value) -> None:
         if not isinstance(output, Value):
-            raise TypeError(
-                f"Expression: found {shortened(output)} of type {type(output).__name__}, expected "
-                "a Value, such as a loss"
-            )
+            raise TypeError(message("Expression", typed(output), "a Value, such as a loss"))
         self.sink = output
         self._nodes = graph.topological_order(output)
         self.sources = [node for node in self._nodes if not node.parents]
@@ -43,9 +40,9 @@ class Expression:
         `values` holds a number for each source that changes. The operations are those that were
         recorded, whatever a comparison of the new numbers would choose. `grad` stays as it was.
 
-        ValueError for a node that is no source of this expression; TypeError for what is no
-        number; the errors of the operations for numbers outside their domain. Then nothing has
-        been changed.
+        ValueError for a node that is not a source of this expression, TypeError for a value that
+        is not a number, and the errors of the operations for numbers outside their domain. After
+        an error nothing has changed.
 
         >>> x, y = Value(2.0), Value(5.0)
         >>> expression = Expression(x * y + x)
@@ -55,8 +52,7 @@ class Expression:
         given = {} if values is None else values
         if not isinstance(given, Mapping):
             raise TypeError(
-                f"propagate: found a {type(given).__name__}, expected a dict from sources to "
-                "numbers: {x: 3.0}"
+                message("propagate", a(given), "a dict from sources to numbers: {x: 3.0}")
             )
         self._check_sources(given, "propagate")
         fresh = {x: as_float(number, "propagate") for x, number in given.items()}
@@ -80,11 +76,11 @@ class Expression:
         """The derivative of the output with respect to leaves, as a dict from leaf to number.
 
         `wrt` holds sources, or Vectors and Matrices of them; None stands for all that require a
-        gradient. Only what lies between these and the output is walked: to train the last layer
-        of a network costs the last layer. `grad` stays as it was.
+        gradient. Only the nodes between these and the output are walked, so training the last
+        layer of a network costs only that layer. `grad` stays as it was.
 
-        ValueError for a node that is no source of this expression, or one that requires no
-        gradient; TypeError for what is no Value.
+        ValueError for a node that is not a source of this expression or requires no gradient;
+        TypeError for anything but Values.
 
         >>> x, y = Value(2.0), Value(5.0)
         >>> adjoint = Expression(x * y + x).backpropagate([x])
@@ -108,29 +104,30 @@ class Expression:
     ) -> Program:
         """The value and the derivatives as a program of their own: straight-line Python.
 
-        `inputs` and `wrt` hold leaves, or Vectors and Matrices of them. The arguments of the
-        program are the numbers of `inputs`, then those of `wrt` that are not among them; it
-        returns (value, gradients), a gradient for each number of `wrt`, in order. Every other
-        leaf is a constant in it, with the data that it has now. An input that the output does not
-        depend on has gradient 0.0.
+        The program's arguments are the numbers of `inputs`, then those of `wrt` that are not
+        among them; it returns (value, gradients), a gradient for each number of `wrt`, in order.
+        Every other leaf is a constant, with the data that it has now. An input that the output
+        does not depend on has gradient 0.0.
 
-        With `xp` math it runs on floats, and needs nothing but Python; with numpy, jax.numpy or
-        torch on arrays as well, entry by entry, so that each argument may be a batch.
+        inputs: leaves, or Vectors and Matrices of them.
+        wrt: likewise, the leaves to differentiate with respect to.
+        xp: the library to compute with. math: on floats, with nothing but Python; numpy,
+            jax.numpy or torch: on arrays as well, entry by entry.
+        batch: a program for many samples at once. What is alike in the graph becomes one array,
+            and dots that share a vector become a matrix product (see `vectorize.py`). It takes
+            an array of inputs, a row for each sample, shape (n, number of inputs), and one of the
+            numbers of `wrt`, the parameters, shape (m,). It returns the value of each sample,
+            shape (n,), and the gradients of the parameters, summed over the samples, shape (m,).
+            If `wrt` are inputs, there are no parameters, and the gradients are those of each
+            sample, shape (n, m).
 
-        With `batch` it is a program for many samples at once: what is alike in the graph becomes
-        an array, and dots that share a vector a matrix product (see `vectorize.py`). It takes an
-        array of inputs, a row for each sample, shape (n, number of inputs), and an array of the
-        numbers of `wrt`, the parameters; it returns the value of each sample, shape (n,), and the
-        gradients of the parameters, summed over the samples. Where `wrt` are inputs, there are no
-        parameters, and the gradients are those of each sample, shape (n, number of wrt).
+        The program computes the graph that was recorded. A choice that Python made on the way, as
+        in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
+        condition is a node choose anew.
 
-        What is compiled is the graph that was recorded. A choice that Python made on the way, as
-        in `x if x > 0 else -x` or `where(x > 0, x, -x)`, whose condition is a bool, is fixed in
-        it; `maximum`, `abs`, `relu` and a `where` whose condition is a node choose anew.
-
-        ValueError for a node that is no leaf, a leaf twice in `inputs` or in `wrt`, and one in
+        ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
         `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
-        not, or if `xp` is math. TypeError for what is no Value, and an `xp` that is no library.
+        not, or if `xp` is math. TypeError for anything but Values, and for another `xp`.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()
@@ -155,35 +152,10 @@ class Expression:
         """
         given = _leaves(inputs, "compile, inputs")
         wanted = _leaves(wrt, "compile, wrt")
-        for name, leaves in (("inputs", given), ("wrt", wanted)):
-            if len(set(leaves)) < len(leaves):
-                (twice, _), *_ = Counter(leaves).most_common(1)
-                raise ValueError(
-                    f"compile: found {described(twice)} twice in {name}, expected once"
-                )
-        for x in wanted:
-            if not x.requires_grad:
-                raise ValueError(
-                    f"compile: found a constant, {described(x)}, in wrt, expected leaves that "
-                    "require a gradient; set requires_grad = True before computing with them"
-                )
-        known = isinstance(xp, ModuleType) and sys.modules.get(xp.__name__) is xp
-        if not known or not hasattr(xp, "log1p"):
-            raise TypeError(
-                f"compile: found xp = {shortened(xp)}, expected the module math, or that of an "
-                "array library: numpy, jax.numpy, torch"
-            )
-        inside = set(given).intersection(wanted)
-        if batch and inside and len(inside) < len(wanted):
-            raise ValueError(
-                f"compile: found {len(inside)} inputs and {len(wanted) - len(inside)} parameters "
-                "in wrt, expected the one or the other for a batch: the gradients of inputs are "
-                "those of each sample, those of parameters are summed; compile two programs"
-            )
-        if batch and xp is math:
-            raise ValueError(
-                "compile: found xp = math, expected a library of arrays for a batch: xp=numpy"
-            )
+        _check_leaves(given, wanted)
+        _check_library(xp, batch)
+        if batch:
+            _check_one_kind(given, wanted)
         if not batch:
             return Program(scalar_program(self.sink, given, wanted, xp))
         return Program(*batched_program(self.sink, given, wanted, xp))
@@ -192,16 +164,12 @@ class Expression:
         known = set(self.sources)
         for node in nodes:
             if not isinstance(node, Value):
-                raise TypeError(
-                    f"{where}: found {shortened(node)} of type {type(node).__name__}, expected a "
-                    "source, a leaf Value"
-                )
+                raise TypeError(message(where, typed(node), "a source, a leaf Value"))
             if node not in known:
-                what = f"the result of an operation ({node.op})" if node.parents else "a leaf"
-                raise ValueError(
-                    f"{where}: found {described(node)}, {what}, that is no source of this "
-                    "expression; its .sources are the leaves that it was computed from"
-                )
+                kind = f"the result of an operation ({node.op})" if node.parents else "a leaf"
+                found = f"{described(node)}, {kind}"
+                remedy = "its .sources are the leaves that it was computed from"
+                raise ValueError(message(where, found, "a source of this expression", remedy))
 
     def __repr__(self) -> str:
         return f"Expression({len(self.sources)} sources, {len(self._nodes)} nodes)"
@@ -210,19 +178,45 @@ class Expression:
 def _leaves(items: Any, where: str) -> list[Value]:
     """The leaves in a sequence of Values, Vectors, Matrices and sequences of them, in order."""
     if isinstance(items, (Value, str)) or not isinstance(items, Iterable):
-        raise TypeError(
-            f"{where}: found {shortened(items)} of type {type(items).__name__}, expected a "
-            "sequence of leaves: [x, y]"
-        )
+        raise TypeError(message(where, typed(items), "a sequence of leaves: [x, y]"))
     leaves: list[Value] = []
     for item in items:
         if isinstance(item, Value):
             if item.parents:
-                raise ValueError(
-                    f"{where}: found {described(item)}, the result of an operation ({item.op}), "
-                    "expected leaves"
-                )
+                found = f"{described(item)}, the result of an operation ({item.op})"
+                raise ValueError(message(where, found, "leaves"))
             leaves.append(item)
         else:
             leaves += _leaves(item, where)
     return leaves
+
+
+def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
+    for name, leaves in (("inputs", inputs), ("wrt", wrt)):
+        if len(set(leaves)) < len(leaves):
+            (twice, _), *_ = Counter(leaves).most_common(1)
+            raise ValueError(message("compile", f"{described(twice)} twice in {name}", "once"))
+    for x in wrt:
+        if not x.requires_grad:
+            found = f"a constant, {described(x)}, in wrt"
+            remedy = "set requires_grad = True before computing with them"
+            raise ValueError(message("compile", found, "leaves that require a gradient", remedy))
+
+
+def _check_library(xp: Any, batch: bool) -> None:
+    known = isinstance(xp, ModuleType) and sys.modules.get(xp.__name__) is xp
+    if not known or not hasattr(xp, "log1p"):
+        wanted = "the module math, or that of an array library: numpy, jax.numpy, torch"
+        raise TypeError(message("compile", f"xp = {shortened(xp)}", wanted))
+    if batch and xp is math:
+        wanted = "a library of arrays for a batch: xp=numpy"
+        raise ValueError(message("compile", "xp = math", wanted))
+
+
+def _check_one_kind(inputs: list[Value], wrt: list[Value]) -> None:
+    """The gradients of inputs are those of each sample; those of parameters are summed."""
+    inside = set(inputs).intersection(wrt)
+    if inside and len(inside) < len(wrt):
+        found = f"{len(inside)} inputs and {len(wrt) - len(inside)} parameters in wrt"
+        wanted = "one or the other for a batch, because only those of parameters are summed"
+        raise ValueError(message("compile", found, wanted, "compile two programs"))
