@@ -1,11 +1,13 @@
 """`Dual`: a number and its tangent, which every operation carries forward."""
 
+import functools
+import operator
 from collections.abc import Iterable
 from typing import Any
 
-from .errors import LOST, explain_derivative, explain_operation
+from .errors import explain_derivative, explain_operation
 from .functions import as_float
-from .number import Number, Rule, leader
+from .number import Number, Rule, admit, top_level
 
 
 class Dual(Number):
@@ -32,7 +34,7 @@ class Dual(Number):
 
     primal: Any
     tangent: Any
-    _level: int  # depth in nested derivatives, see `number.leader`
+    _level: int  # depth in nested derivatives, see `number.new_level`
 
     def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
         self.primal = _real(primal, "Dual, primal")
@@ -41,31 +43,29 @@ class Dual(Number):
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The dual number that an operation makes of its inputs."""
-        lead = leader(inputs)
-        if not isinstance(lead, Dual):
-            return lead._apply(rule, *inputs)
-        level = lead._level
-        primals = [_primal(x, level, rule) for x in inputs]
+        top = top_level(inputs)
+        if not isinstance(top, Dual):
+            return top._apply(rule, *inputs)
+        level = top._level
+        numbers = [admit(x, level, rule, Dual) for x in inputs]
+        tangents = [x.tangent if _moves(x, level) else 0.0 for x in numbers]
+        numbers = [x.primal if _moves(x, level) else x for x in numbers]
         try:
-            primal, backward = rule(*primals)
+            primal, backward = rule(*numbers)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, inputs) from None
+        moving = [i for i, t in enumerate(tangents) if type(t) is not float or t != 0.0]
+        if not moving:  # where nothing moves the derivative is not needed, and may not exist
+            return dual(primal, 0.0, level)
         try:
             jacobian = backward(1.0)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_derivative(error, rule, inputs) from None
-        tangents = [
-            partial * x.tangent
-            for partial, x in zip(jacobian, inputs)
-            if isinstance(x, Dual) and x._level == level
-        ]
-        return dual(primal, sum(tangents[1:], tangents[0]), level)
+        terms = [jacobian[i] * tangents[i] for i in moving if jacobian[i] is not None]
+        return dual(primal, functools.reduce(operator.add, terms) if terms else 0.0, level)
 
     def _number(self) -> Any:
         return self.primal
-
-    def __float__(self) -> float:
-        raise TypeError(LOST)
 
     def __repr__(self) -> str:
         return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
@@ -83,15 +83,6 @@ def _real(x: Any, where: str) -> Any:
     return x if nested else as_float(x, where)
 
 
-def _primal(x: Any, level: int, rule: Rule) -> Any:
-    """What the operation computes with: the primal, or the whole of what is a constant here."""
-    if not isinstance(x, Number):
-        return as_float(x, f"Dual {rule.__name__}")
-    if isinstance(x, Dual) and x._level == level:
-        return x.primal
-    if x._level < level and level > 1:  # made by an outer derivative: to this one, a number
-        return x
-    raise TypeError(
-        f"{rule.__name__}: found a Dual and a {type(x).__name__}, expected numbers of one kind; "
-        f"for forward over reverse wrap each Dual in a Value: Value(dual)"
-    )
+def _moves(x: Any, level: int) -> bool:
+    """Whether x is a dual number of this level; one of an outer derivative is a constant."""
+    return isinstance(x, Dual) and x._level == level

@@ -38,13 +38,15 @@ def shortened(x: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def explain(error: Exception, name: str, **inputs: Any) -> Exception:
+def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
     """The same kind of error, saying which operation met which value, and what it admits.
 
-    >>> explain(ValueError("math domain error"), "log", x=-1.0)
+    >>> explain(ValueError("math domain error"), "log", {"x": -1.0})
     ValueError('log: x = -1.0 is outside the domain x > 0')
     """
-    name = {"div": "x / y", "power": "x ** n", "pow": "x ** y"}.get(name, name)
+    name = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}.get(
+        name, name
+    )
     found = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
     if isinstance(error, OverflowError):
         return OverflowError(f"{name}: {found} gives a result too large for a float")
@@ -63,14 +65,21 @@ def described(x: Any) -> str:
 
 
 LOST = (
-    "write autodiff.sin(x), not math.sin(x), and x itself, not float(x) or int(x): a float has no "
-    "derivative, and x is a number that is being differentiated"
+    "this number is being differentiated, and a float has no derivative; for the number alone "
+    "write x.data (of a Dual x.primal), and for its square root with a derivative "
+    "autodiff.sqrt(x), not math.sqrt(x)"
+)
+
+LEAKED = (
+    "found a number of a derivative that has been computed already, expected numbers of one that "
+    "is being computed; a function must return what depends on its inputs, not store it elsewhere"
 )
 
 DOMAINS = {
     "x / y": "y != 0",
-    "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n a whole number",
-    "x ** y": "x > 0, or x = 0 and y >= 0, or x < 0 and y a whole number",
+    "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n an integer",
+    "a ** x": "a > 0, or a = 0 and x >= 0, or a < 0 and x an integer",
+    "x ** y": "x > 0, or x = 0 and y >= 0, or x < 0 and y an integer",
     "log": "x > 0",
     "sqrt": "x >= 0",
     "sin": "of finite x",
@@ -92,7 +101,7 @@ def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
 
 def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
     """The error of an operation, saying which operation met which values."""
-    return explain(error, rule.__name__, **named(rule, inputs))
+    return explain(error, rule.__name__, named(rule, inputs))
 
 
 def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:

@@ -1,10 +1,10 @@
 """Mathematical functions of any kind of number.
 
 `exp(2.0)` is a float, `exp(Value(2.0))` a node of a graph, `exp(Dual(2.0, 1.0))` a dual number,
-`exp(array)` an array. A function here knows how to treat plain numbers and arrays; any other
+`exp(array)` an array. A function here computes with plain numbers and arrays itself; any other
 kind of number is asked to apply the operation of the same name (see `ops.py`) to itself.
 
-What is written in this file has values only. The derivatives are all in `ops.py`.
+This file has values only. The derivatives are all in `ops.py`.
 """
 
 import builtins
@@ -12,23 +12,57 @@ import cmath
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
 
-from .errors import explain, shortened
+from .errors import explain, message, typed
+
+if TYPE_CHECKING:
+    from .number import Number
+
+N = TypeVar("N", bound="Number")
+
+
+class Unary(Protocol):
+    """The type of a function of one number: what goes in comes out."""
+
+    @overload
+    def __call__(self, x: N, /) -> N: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, x: SupportsFloat, /) -> float: ...
+    @overload
+    def __call__(self, x: Any, /) -> Any: ...
+
+
+class Binary(Protocol):
+    """The type of a function of two numbers."""
+
+    @overload
+    def __call__(self, x: N, y: N | SupportsFloat, /) -> N: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, x: SupportsFloat, y: N, /) -> N: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, x: SupportsFloat, y: SupportsFloat, /) -> float: ...
+    @overload
+    def __call__(self, x: Any, y: Any, /) -> Any: ...
+
+
+class OfMany(Protocol):
+    """The type of a function of a sequence of numbers."""
+
+    @overload
+    def __call__(self, xs: Iterable[N], /) -> N: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
+    @overload
+    def __call__(self, xs: Iterable[Any], /) -> Any: ...
+
+
+# -- Plain numbers and arrays -------------------------------------------------------------------
 
 _ONLY_FLOATS = {float}
-
-
-def _kind(inputs: Sequence[Any]) -> Any:
-    """The first input that is neither a plain number nor an array; it will find the leader."""
-    if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, at the speed of C
-        return None
-    for x in inputs:
-        if hasattr(x, "_level"):
-            return x
-    return None
 
 
 def as_float(x: Any, where: str) -> float:
@@ -38,266 +72,42 @@ def as_float(x: Any, where: str) -> float:
     >>> as_float(Fraction(1, 2), "Value")
     0.5
     """
-    if type(x) is not bool and isinstance(x, Real):
+    scalar = getattr(x, "ndim", None) == 0 and not isinstance(x, (complex, str, bytes))
+    if isinstance(x, Real) or (scalar and getattr(x.dtype, "kind", "f") in "fiub"):
         try:
             return float(x)
         except OverflowError:
             raise OverflowError(f"{where}: found a number too large for a float") from None
     remedies = {
-        bool: f"write {float(x is True)} if a number is meant",
         str: "convert it first: float(text)",
         bytes: "convert it first: float(text)",
         type(None): "is a `return` missing in the function that made it?",
         complex: "take its .real, its .imag or abs() of it",
     }
-    remedy = remedies.get(type(x))
-    if remedy is None and (isinstance(x, Iterable) or hasattr(x, "__array__")):
-        remedy = "make one Value of each number: Vector(data), or [Value(v) for v in data]"
-    elif remedy is None and hasattr(x, "_level"):
+    remedy = remedies.get(type(x), "")
+    if not remedy and hasattr(x, "_level"):
         remedy = "it is a number of another kind already; use it as it is"
-    raise TypeError(
-        f"{where}: found {shortened(x)} of type {type(x).__name__}, expected one real number "
-        f"(int, float, Fraction or a numpy scalar){'; ' + remedy if remedy else ''}"
-    )
+    elif not remedy and (isinstance(x, Iterable) or hasattr(x, "__array__")):
+        remedy = "make one Value of each number: Vector(data), or [Value(v) for v in data]"
+    expected = "one real number (int, float, Fraction or a numpy scalar)"
+    raise TypeError(message(where, typed(x), expected, remedy))
 
 
 def is_array(x: Any) -> bool:
-    """True for arrays of numbers (numpy, JAX), by the array API standard."""
-    return hasattr(x, "__array_namespace__") and not isinstance(x, Real)  # no numpy scalar
-
-
-# -- Functions of one number --------------------------------------------------------------------
-
-
-def _unary(
-    of_float: Callable[[float], float], of_complex: Callable[[complex], complex] | None = None
-) -> Callable[[Callable[[Any], Any]], Any]:
-    """Make a function of any kind of number out of one of floats.
-
-    The decorated function's own body is what happens to arrays. Complex numbers come from
-    complex-step differences (`numeric.py`).
-    """
-
-    def decorate(of_array: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        name = of_array.__name__
-
-        def function(x: Any) -> Any:
-            try:
-                if type(x) is float:
-                    return of_float(x)
-                if hasattr(x, "_level"):
-                    return x._call(name, x)
-                if is_array(x):
-                    return of_array(x)
-                if type(x) is complex and of_complex:
-                    return of_complex(x)
-                return of_float(as_float(x, name))
-            except (ValueError, OverflowError) as error:
-                if hasattr(x, "_level"):  # it has explained the error already
-                    raise
-                raise explain(error, name, x=x) from None
-
-        function.__name__ = function.__qualname__ = name
-        function.__doc__ = of_array.__doc__
-        function.__module__ = __name__
-        return function
-
-    return decorate
-
-
-def _xp(*inputs: Any) -> Any:
-    """The library (numpy, jax.numpy) of the first array among the inputs."""
-    return next(x.__array_namespace__() for x in inputs if is_array(x))
-
-
-def _sigmoid_of_float(x: float) -> float:
-    e = math.exp(-builtins.abs(x))  # never overflows; 1 / (1 + exp(-x)) does at x = -1000
-    return (1.0 if x >= 0 else e) / (1.0 + e)
-
-
-def _softplus_of_float(x: float) -> float:
-    return max(x, 0.0) + math.log1p(math.exp(-builtins.abs(x)))  # log(1 + exp(1000)) overflows
-
-
-@_unary(math.exp, cmath.exp)
-def exp(x: Any) -> Any:
-    """e to the power x. OverflowError above x = 709.78.
-
-    >>> round(exp(1.0), 6)
-    2.718282
-    """
-    return _xp(x).exp(x)
-
-
-@_unary(math.log, cmath.log)
-def log(x: Any) -> Any:
-    """The natural logarithm of x, for x > 0; else a ValueError.
-
-    >>> round(log(10.0), 6)
-    2.302585
-    """
-    return _xp(x).log(x)
-
-
-@_unary(math.sqrt, cmath.sqrt)
-def sqrt(x: Any) -> Any:
-    """The square root of x, for x >= 0; else a ValueError. Its derivative at 0 is infinite.
-
-    >>> sqrt(9)
-    3.0
-    """
-    return _xp(x).sqrt(x)
-
-
-@_unary(math.sin, cmath.sin)
-def sin(x: Any) -> Any:
-    """The sine of x radians.
-
-    >>> round(sin(0.5), 6)
-    0.479426
-    """
-    return _xp(x).sin(x)
-
-
-@_unary(math.cos, cmath.cos)
-def cos(x: Any) -> Any:
-    """The cosine of x radians.
-
-    >>> cos(0.0)
-    1.0
-    """
-    return _xp(x).cos(x)
-
-
-@_unary(math.tan, cmath.tan)
-def tan(x: Any) -> Any:
-    """The tangent of x radians.
-
-    >>> tan(0.0)
-    0.0
-    """
-    return _xp(x).tan(x)
-
-
-@_unary(math.asin, cmath.asin)
-def asin(x: Any) -> Any:
-    """The angle in [-π/2, π/2], in radians, whose sine is x, for -1 <= x <= 1; else a ValueError.
-
-    >>> asin(0.0)
-    0.0
-    """
-    return _xp(x).asin(x)
-
-
-@_unary(math.acos, cmath.acos)
-def acos(x: Any) -> Any:
-    """The angle in [0, π], in radians, whose cosine is x, for -1 <= x <= 1; else a ValueError.
-
-    >>> acos(1.0)
-    0.0
-    """
-    return _xp(x).acos(x)
-
-
-@_unary(math.atan, cmath.atan)
-def atan(x: Any) -> Any:
-    """The angle in (-π/2, π/2), in radians, whose tangent is x.
-
-    >>> round(atan(1.0), 6)
-    0.785398
-    """
-    return _xp(x).atan(x)
-
-
-@_unary(math.sinh, cmath.sinh)
-def sinh(x: Any) -> Any:
-    """The hyperbolic sine of x. OverflowError above |x| = 710.47.
-
-    >>> sinh(0.0)
-    0.0
-    """
-    return _xp(x).sinh(x)
-
-
-@_unary(math.cosh, cmath.cosh)
-def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of x. OverflowError above |x| = 710.47.
-
-    >>> cosh(0.0)
-    1.0
-    """
-    return _xp(x).cosh(x)
-
-
-@_unary(math.tanh, cmath.tanh)
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of x.
-
-    >>> round(tanh(0.5), 6)
-    0.462117
-    """
-    return _xp(x).tanh(x)
-
-
-@_unary(math.erf)
-def erf(x: Any) -> Any:
-    """The error function, 2/√π · the integral of exp(-t²) from 0 to x.
-
-    >>> erf(0.0)
-    0.0
-    """
-    xp = _xp(x)
-    if hasattr(xp, "erf"):
-        return xp.erf(x)
-    from .compiler.backends import erf
-
-    return erf(x)
-
-
-@_unary(_sigmoid_of_float, lambda x: 1 / (1 + cmath.exp(-x)))
-def sigmoid(x: Any) -> Any:
-    """The logistic function 1 / (1 + exp(-x)), without overflow for any x.
-
-    >>> sigmoid(0.0), sigmoid(-1000.0)
-    (0.5, 0.0)
-    """
-    xp = _xp(x)
-    e = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1.0, e) / (1.0 + e)
-
-
-@_unary(lambda x: 0.0 if x <= 0 else x, lambda x: x if x.real > 0 else 0 * x)
-def relu(x: Any) -> Any:
-    """The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.
-
-    >>> relu(3.0), relu(-3.0)
-    (3.0, 0.0)
-    """
-    return _xp(x).where(x <= 0, 0.0, x)
-
-
-@_unary(_softplus_of_float, lambda x: cmath.log(1 + cmath.exp(x)))
-def softplus(x: Any) -> Any:
-    """log(1 + exp(x)), the smooth relu, without overflow for any x.
-
-    >>> round(softplus(0.0), 6), softplus(1000.0)
-    (0.693147, 1000.0)
-    """
-    xp = _xp(x)
-    return xp.where(x < 0, 0.0, x) + xp.log1p(xp.exp(-xp.abs(x)))
-
-
-@_unary(builtins.abs, lambda x: -x if x.real < 0 else x)
-def abs(x: Any) -> Any:
-    """The absolute value of x. Its derivative at 0 is 0.
-
-    >>> abs(-3)
-    3.0
-    """
-    return _xp(x).abs(x)
-
-
-# -- Functions of several numbers ---------------------------------------------------------------
+    """True for arrays of numbers (numpy, JAX), by the array API standard; not for numpy scalars."""
+    return hasattr(x, "__array_namespace__") and not (
+        isinstance(x, Real) or type(x).__name__ in ("bool", "bool_")
+    )
+
+
+def _kind(inputs: Iterable[Any]) -> Any:
+    """The first input that is neither a plain number nor an array; it finds the top level."""
+    if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, at the speed of C
+        return None
+    for x in inputs:
+        if hasattr(x, "_level"):
+            return x
+    return None
 
 
 def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -307,52 +117,332 @@ def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
     return [x if is_array(x) or type(x) is complex else as_float(x, name) for x in inputs]
 
 
+def _xp(*inputs: Any) -> Any:
+    """The library (numpy, jax.numpy) of the first array among the inputs."""
+    return next(x.__array_namespace__() for x in inputs if is_array(x))
+
+
+# -- Functions of one number --------------------------------------------------------------------
+
+
+def _unary(
+    of_float: Callable[[float], float],
+    of_complex: Callable[[complex], complex] | None,
+    of_array: Callable[[Any], Any] | None = None,
+) -> Callable[[Callable[[Any], Any]], Unary]:
+    """A function of any kind of number, declared by its name and docstring alone.
+
+    Complex numbers come from complex-step differences (`numeric.py`). Their imaginary part is
+    tiny, so the domain is that of the real part. A library of arrays has a function of the same
+    name, unless `of_array` says how to compute it.
+    """
+
+    def decorate(declared: Callable[[Any], Any]) -> Unary:
+        name = declared.__name__
+
+        @functools.wraps(declared)
+        def function(x: Any, /) -> Any:
+            try:
+                if type(x) is float:
+                    return of_float(x)
+                if hasattr(x, "_level"):
+                    return x._call(name, x)
+                if is_array(x):
+                    return of_array(x) if of_array else getattr(_xp(x), name)(x)
+                if type(x) is complex and of_complex:
+                    of_float(x.real)  # raises outside the domain
+                    return of_complex(x)
+                return of_float(as_float(x, name))
+            except (ValueError, OverflowError) as error:
+                if hasattr(x, "_level"):  # it has explained the error already
+                    raise
+                raise explain(error, name, {"x": x}) from None
+
+        return cast(Unary, function)
+
+    return decorate
+
+
+@_unary(math.exp, cmath.exp)
+def exp(x: Any) -> Any:
+    """e to the power x. OverflowError above x = 709.78.
+
+    >>> round(exp(1.0), 6)
+    2.718282
+    """
+
+
+@_unary(math.log, cmath.log)
+def log(x: Any) -> Any:
+    """The natural logarithm of x > 0; else a ValueError.
+
+    >>> round(log(10.0), 6)
+    2.302585
+    """
+
+
+@_unary(math.sqrt, cmath.sqrt)
+def sqrt(x: Any) -> Any:
+    """The square root of x >= 0; else a ValueError.
+
+    Its derivative at 0 is infinite: a ZeroDivisionError.
+
+    >>> sqrt(9)
+    3.0
+    """
+
+
+@_unary(math.sin, cmath.sin)
+def sin(x: Any) -> Any:
+    """The sine of x radians.
+
+    >>> round(sin(0.5), 6)
+    0.479426
+    """
+
+
+@_unary(math.cos, cmath.cos)
+def cos(x: Any) -> Any:
+    """The cosine of x radians.
+
+    >>> cos(0.0)
+    1.0
+    """
+
+
+@_unary(math.tan, cmath.tan)
+def tan(x: Any) -> Any:
+    """The tangent of x radians.
+
+    >>> tan(0.0)
+    0.0
+    """
+
+
+@_unary(math.asin, cmath.asin)
+def asin(x: Any) -> Any:
+    """The angle in [-π/2, π/2], in radians, of sine x.
+
+    ValueError unless -1 <= x <= 1.
+
+    >>> asin(0.0)
+    0.0
+    """
+
+
+@_unary(math.acos, cmath.acos)
+def acos(x: Any) -> Any:
+    """The angle in [0, π], in radians, of cosine x.
+
+    ValueError unless -1 <= x <= 1.
+
+    >>> acos(1.0)
+    0.0
+    """
+
+
+@_unary(math.atan, cmath.atan)
+def atan(x: Any) -> Any:
+    """The angle in (-π/2, π/2), in radians, of tangent x.
+
+    >>> round(atan(1.0), 6)
+    0.785398
+    """
+
+
+@_unary(math.sinh, cmath.sinh)
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine of x.
+
+    OverflowError above |x| = 710.47.
+
+    >>> sinh(0.0)
+    0.0
+    """
+
+
+@_unary(math.cosh, cmath.cosh)
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine of x.
+
+    OverflowError above |x| = 710.47.
+
+    >>> cosh(0.0)
+    1.0
+    """
+
+
+@_unary(math.tanh, cmath.tanh)
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent of x.
+
+    >>> round(tanh(0.5), 6)
+    0.462117
+    """
+
+
+@_unary(builtins.abs, lambda z: -z if z.real < 0 else z)
+def abs(x: Any) -> Any:
+    """The absolute value of x.
+
+    Its derivative at 0 is 0.
+
+    >>> abs(-3)
+    3.0
+    """
+
+
+def _erf_of_array(x: Any) -> Any:
+    xp = _xp(x)
+    if hasattr(xp, "erf"):
+        return xp.erf(x)
+    from .compiler import backends
+
+    return backends.erf(x)
+
+
+@_unary(math.erf, None, _erf_of_array)
+def erf(x: Any) -> Any:
+    """The error function, 2/√π · the integral of e^(-t²), 0 to x.
+
+    >>> erf(0.0)
+    0.0
+    """
+
+
+def _sigmoid_of_float(x: float) -> float:
+    e = math.exp(-builtins.abs(x))  # never overflows; 1 / (1 + exp(-x)) does at x = -1000
+    return (1.0 if x >= 0 else e) / (1.0 + e)
+
+
+def _sigmoid_of_array(x: Any) -> Any:
+    xp = _xp(x)
+    e = xp.exp(-xp.abs(x))
+    return xp.where(xp.less(x, 0.0), e, 1.0) / (1.0 + e)
+
+
+@_unary(_sigmoid_of_float, lambda z: 1 / (1 + cmath.exp(-z)), _sigmoid_of_array)
+def sigmoid(x: Any) -> Any:
+    """The logistic function 1 / (1 + exp(-x)), without overflow for any x.
+
+    >>> sigmoid(0.0), sigmoid(-1000.0)
+    (0.5, 0.0)
+    """
+
+
+def _relu_of_array(x: Any) -> Any:
+    xp = _xp(x)
+    return xp.where(xp.less_equal(x, 0.0), 0.0, x)
+
+
+@_unary(lambda x: 0.0 if x <= 0 else x, lambda z: z if z.real > 0 else 0 * z, _relu_of_array)
+def relu(x: Any) -> Any:
+    """The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.
+
+    >>> relu(3.0), relu(-3.0)
+    (3.0, 0.0)
+    """
+
+
+def _softplus_of_float(x: float) -> float:
+    return max(x, 0.0) + math.log1p(math.exp(-builtins.abs(x)))  # log(1 + exp(1000)) overflows
+
+
+def _softplus_of_array(x: Any) -> Any:
+    xp = _xp(x)
+    return xp.where(xp.less(x, 0.0), 0.0, x) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+@_unary(_softplus_of_float, lambda z: cmath.log(1 + cmath.exp(z)), _softplus_of_array)
+def softplus(x: Any) -> Any:
+    """log(1 + exp(x)), the smooth relu, without overflow for any x.
+
+    >>> round(softplus(0.0), 6), softplus(1000.0)
+    (0.693147, 1000.0)
+    """
+
+
+# -- Functions of two numbers -------------------------------------------------------------------
+
+
+def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
+    """A function of any kinds of number, from one of floats, complex numbers and arrays."""
+    name = of_plain.__name__
+
+    @functools.wraps(of_plain)
+    def function(x: Any, y: Any, /) -> Any:
+        if type(x) is float is type(y):
+            return of_plain(x, y)
+        if (kind := _kind((x, y))) is not None:
+            return kind._call(name, x, y)
+        x, y = _plain(name, (x, y))
+        if is_array(x) or is_array(y):
+            return getattr(_xp(x, y), name)(x, y)
+        return of_plain(x, y)
+
+    return cast(Binary, function)
+
+
 def power(x: Any, n: Any) -> Any:
-    """x to the power n. What is no real number is an error: 0 ** -1, (-8) ** (1/3).
+    """x to the power n. ValueError where that is not real, as (-8) ** (1/3).
+
+    ZeroDivisionError for 0 to a negative power, OverflowError for results above 1.8e308.
 
     >>> power(2, 10), power(0.0, 0.0)
     (1024.0, 1.0)
     """
-    if type(x) is float is type(n):
-        try:
-            result = x**n
-        except (ZeroDivisionError, OverflowError) as error:
-            raise explain(error, "power", x=x, n=n) from None
-        if type(result) is complex:
-            raise explain(ValueError(), "power", x=x, n=n)
-        return result
     if _kind((x, n)) is not None:
         return x**n
     x, n = _plain("power", (x, n))
-    return power(x, n) if type(x) is float is type(n) else x**n
+    if not type(x) is float is type(n):
+        return x**n
+    try:
+        result = x**n
+    except (ZeroDivisionError, OverflowError) as error:
+        raise explain(error, "power", {"x": x, "n": n}) from None
+    if type(result) is complex:
+        raise explain(ValueError(), "power", {"x": x, "n": n})
+    return result
 
 
+@_binary
 def maximum(x: Any, y: Any) -> Any:
-    """The larger of x and y. Where they are equal, each gets half of the derivative.
+    """The larger of x and y, nan if one is nan. If they are equal, each gets half the derivative.
 
     >>> maximum(2, 3)
     3.0
     """
-    if (kind := _kind((x, y))) is not None:
-        return kind._call("maximum", x, y)
-    x, y = _plain("maximum", (x, y))
-    if is_array(x) or is_array(y):
-        return _xp(x, y).maximum(x, y)
     return x if x.real >= y.real or x != x else y  # x != x: nan stays nan
 
 
+@_binary
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller of x and y. Where they are equal, each gets half of the derivative.
+    """The smaller of x and y, nan if one is nan. If they are equal, each gets half the derivative.
 
     >>> minimum(2, 3)
     2.0
     """
-    if (kind := _kind((x, y))) is not None:
-        return kind._call("minimum", x, y)
-    x, y = _plain("minimum", (x, y))
-    if is_array(x) or is_array(y):
-        return _xp(x, y).minimum(x, y)
     return x if x.real <= y.real or x != x else y
+
+
+@_binary
+def less(x: Any, y: Any) -> Any:
+    """1.0 where x < y, else 0.0: a comparison that is an operation, and so a node of a graph.
+
+    >>> less(2, 3), less(3, 3)
+    (1.0, 0.0)
+    """
+    return 1.0 if x.real < y.real else 0.0
+
+
+@_binary
+def less_equal(x: Any, y: Any) -> Any:
+    """1.0 where x <= y, else 0.0.
+
+    >>> less_equal(3, 3), less_equal(4, 3)
+    (1.0, 0.0)
+    """
+    return 1.0 if x.real <= y.real else 0.0
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -364,6 +454,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     >>> where(2 > 1, 10.0, 20.0)
     10.0
     """
+    if type(condition) is float:
+        return x if condition else y
     if hasattr(condition, "_level"):
         return condition._call("where", condition, x, y)
     if is_array(condition):
@@ -371,30 +463,75 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return x if condition else y
 
 
-def sum(xs: Iterable[Any]) -> Any:
+# -- Functions of any number of numbers ---------------------------------------------------------
+
+
+class _Start(float):
+    """A 0.0 to begin a sum with that makes the builtin sum add one by one, from left to right.
+
+    Given a float to begin with, it compensates rounding errors since Python 3.12, and an ordinary
+    sum, such as that of a compiled program, would differ in the last digits.
+    """
+
+
+_ZERO = 0.0 if sys.version_info < (3, 12) else _Start()
+
+
+def _of_many(of_plain: Callable[[Sequence[Any]], Any]) -> OfMany:
+    """A function of a sequence of any kind of number, from one of plain numbers and arrays."""
+    name = of_plain.__name__
+
+    @functools.wraps(of_plain)
+    def function(xs: Any, /) -> Any:
+        xs = _sequence(name, xs)
+        if (kind := _kind(xs)) is not None:
+            return kind._call(name, *xs)
+        return of_plain(_plain(name, xs))
+
+    return cast(OfMany, function)
+
+
+@_of_many
+def sum(xs: Any) -> Any:
     """The sum of the numbers in xs: one operation, however many there are.
 
     >>> sum([1, 2, 3])
     6.0
     """
-    xs = _sequence("sum", xs)
-    if (kind := _kind(xs)) is not None:
-        return kind._call("sum", *xs)
-    return builtins.sum(_plain("sum", xs), 0.0)
+    return builtins.sum(xs, _ZERO) + 0.0
 
 
-def prod(xs: Iterable[Any]) -> Any:
+@_of_many
+def prod(xs: Any) -> Any:
     """The product of the numbers in xs: one operation, however many there are.
 
     >>> prod([1, 2, 3, 4])
     24.0
     """
-    xs = _sequence("prod", xs)
-    if (kind := _kind(xs)) is not None:
-        return kind._call("prod", *xs)
-    return math.prod(_plain("prod", xs), start=1.0)
+    return math.prod(xs, start=1.0)
 
 
+@_of_many
+def logsumexp(xs: Any) -> Any:
+    """log(exp(x₁) + ... + exp(xₙ)) without overflow: one operation. ValueError if xs is empty.
+
+    >>> round(logsumexp([1000, 1000]), 6)
+    1000.693147
+    """
+    if not xs:
+        raise ValueError(message("logsumexp", "no numbers", "at least one"))
+    shift = largest(xs)
+    if type(shift) is float and math.isinf(shift):
+        return shift
+    return shift + log(sum([exp(x - shift) for x in xs]))
+
+
+@overload
+def dot(xs: Iterable[float], ys: Iterable[float]) -> float: ...
+@overload
+def dot(xs: Iterable[N], ys: Iterable[N | SupportsFloat]) -> N: ...
+@overload
+def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any: ...
 def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     """x₁y₁ + ... + xₙyₙ: one operation, however many there are. ValueError unless equally long.
 
@@ -403,33 +540,38 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     """
     xs, ys = _sequence("dot", xs), _sequence("dot", ys)
     if len(xs) != len(ys):
-        raise ValueError(
-            f"dot: found {len(xs)} and {len(ys)} numbers, expected equally many on both sides"
-        )
+        found = f"{len(xs)} and {len(ys)} numbers"
+        raise ValueError(message("dot", found, "equally many on both sides"))
     inputs: Sequence[Any] = (*xs, *ys)
     if not _ONLY_FLOATS.issuperset(map(type, inputs)):
         if (kind := _kind(inputs)) is not None:
             return kind._call("dot", *inputs)
         xs, ys = _plain("dot", xs), _plain("dot", ys)
-    return builtins.sum(map(operator.mul, xs, ys), 0.0)
+    return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
 
 
-def logsumexp(xs: Iterable[Any]) -> Any:
-    """log(exp(x₁) + ... + exp(xₙ)) without overflow: one operation. ValueError if xs is empty.
+@overload
+def hypot(*xs: float) -> float: ...
+@overload
+def hypot(x: N, /, *xs: N | float) -> N: ...
+@overload
+def hypot(*xs: Any) -> Any: ...
+def hypot(*xs: Any) -> Any:
+    """The Euclidean norm √(x₁² + ... + xₙ²), without overflow: one operation.
 
-    >>> round(logsumexp([1000, 1000]), 6)
-    1000.693147
+    Its derivatives at the origin, where it has a kink, are 0.
+
+    >>> hypot(3, 4)
+    5.0
     """
-    xs = _sequence("logsumexp", xs)
-    if not xs:
-        raise ValueError("logsumexp: found no numbers, expected at least one")
     if (kind := _kind(xs)) is not None:
-        return kind._call("logsumexp", *xs)
-    xs = _plain("logsumexp", xs)
-    shift = largest(xs)
-    if type(shift) is float and math.isinf(shift):
-        return shift
-    return shift + log(sum([exp(x - shift) for x in xs]))
+        return kind._call("hypot", *xs)
+    numbers = _plain("hypot", xs)
+    if any(map(is_array, numbers)):
+        return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
+    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
+        return cmath.sqrt(builtins.sum(x * x for x in numbers))
+    return math.hypot(*numbers)
 
 
 def largest(xs: Sequence[Any]) -> Any:
@@ -448,30 +590,9 @@ def largest(xs: Sequence[Any]) -> Any:
     return largest([x._number() if hasattr(x, "_number") else x for x in xs])
 
 
-def hypot(*xs: Any) -> Any:
-    """The Euclidean norm √(x₁² + ... + xₙ²), without overflow: one operation.
-
-    Its derivative at the origin is 0, the least of its subgradients.
-
-    >>> hypot(3, 4)
-    5.0
-    """
-    if (kind := _kind(xs)) is not None:
-        return kind._call("hypot", *xs)
-    numbers = _plain("hypot", xs)
-    if any(map(is_array, numbers)):
-        return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
-    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
-        return cmath.sqrt(builtins.sum(x * x for x in numbers))
-    return math.hypot(*numbers)
-
-
-def _sequence(name: str, xs: Iterable[Any]) -> Sequence[Any]:
+def _sequence(name: str, xs: Any) -> Sequence[Any]:
     if isinstance(xs, (list, tuple)):
         return xs
     if isinstance(xs, Iterable):
         return list(xs)
-    raise TypeError(
-        f"{name}: found {shortened(xs)} of type {type(xs).__name__}, "
-        f"expected a sequence of numbers: {name}([x, y])"
-    )
+    raise TypeError(message(name, typed(xs), f"a sequence of numbers: {name}([x, y])"))

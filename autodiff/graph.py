@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from .errors import described, explain_derivative
+from .errors import described, explain_derivative, message, typed
 
 
 def topological_order(root: Any) -> list[Any]:
     """All nodes that root depends on, each after its parents; root comes last.
 
     Depth first, parents from left to right, and without recursion, so that a chain of a
-    million nodes is no problem. The order is the same in every run.
+    million nodes is no problem. The order is the same in every run. TypeError if root is not a
+    Value.
 
     >>> from autodiff import Value
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
@@ -22,7 +23,8 @@ def topological_order(root: Any) -> list[Any]:
     >>> [node.label or node.op for node in topological_order(c)]
     ['a', 'b', '*', '+']
     """
-    return list(_depth_first(root, tracked_only=False))
+    _check_node(root, "topological_order")
+    return list(_depth_first([root], tracked_only=False))
 
 
 def sources(root: Any) -> list[Any]:
@@ -53,14 +55,14 @@ def depths(root: Any) -> dict[Any, int]:
     return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
-def _depth_first(root: Any, tracked_only: bool) -> dict[Any, Any]:
+def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
     A node is put back on the stack below its parents, with a None to tell that they are done when
-    it turns up again. The stack is all that it makes: the garbage collector is not called upon.
+    it turns up again. It makes no other object, and so does not trigger garbage collection.
     """
     order: dict[Any, Any] = {}
-    stack = [root]
+    stack = [*roots]
     while stack:
         node = stack.pop()
         if node is None:
@@ -81,8 +83,10 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     just these and the nodes between them and root, and no other is walked; an input that root
     does not depend on has adjoint 0.0. With `create_graph` the adjoints are nodes of a graph
     themselves, so that they can be differentiated again. Nothing is changed: `grad` of every
-    node stays as it is. ValueError for an input that is a constant, and where a derivative is
-    undefined (ZeroDivisionError where it is infinite).
+    node stays as it is.
+
+    TypeError if root is not a Value; ValueError for an input that is a constant, and where a
+    derivative is undefined (ZeroDivisionError where it is infinite).
 
     >>> from autodiff import Value
     >>> x, y = Value(2.0), Value(5.0)
@@ -90,43 +94,59 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     >>> adjoint[x], adjoint[y]
     (6.0, 2.0)
     """
-    adjoint = _depth_first(root, tracked_only=True)  # None, until a first message arrives
-    walk = adjoint
-    if inputs is not None:
-        inputs = list(inputs)
-        for x in inputs:
-            if not x._level:
-                raise ValueError(
-                    f"inputs: found a constant, {described(x)}, expected nodes that require a "
-                    "gradient; set requires_grad = True on the leaves before computing with them"
-                )
-        walk = _reaching(inputs, adjoint)
-    adjoint[root] = 1.0
+    _check_node(root, "adjoints")
+    return backpropagated({root: 1.0}, inputs, create_graph)
+
+
+def backpropagated(
+    seeds: dict[Any, Any], inputs: Iterable[Any] | None = None, create_graph: bool = False
+) -> dict[Any, Any]:
+    """The adjoints of all nodes, from those of the outputs: their seeds."""
+    adjoint = _depth_first(seeds, tracked_only=True)  # None, until a first message arrives
+    adjoint |= seeds
+    if inputs is None:
+        _send_messages(adjoint, adjoint, create_graph)
+        return adjoint
+    inputs = list(inputs)
+    for x in inputs:
+        if not x._level:
+            remedy = "set requires_grad = True on the leaves before computing with them"
+            found = f"a constant, {described(x)}"
+            raise ValueError(message("inputs", found, "nodes that require a gradient", remedy))
+    walk = _reaching(inputs, adjoint)
+    _send_messages(walk, adjoint, create_graph)
+    return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
+
+
+def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: bool) -> None:
+    """Run the closures of the nodes in reverse order, adding what they send to the adjoints."""
+    node: Any = None
     try:
         for node in reversed(walk):  # each node after all that depend on it
             parents = node.parents
+            grad = adjoint[node]
+            if grad is None:  # it received nothing: it matters only to conditions
+                adjoint[node] = 0.0
+                continue
             if not parents:
                 continue
             backward = _retraced(node) if create_graph else node._backward
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
-                for_x, for_y = backward(adjoint[node])
-                if x._level:
+                for_x, for_y = backward(grad)
+                if x._level and for_x is not None:  # None: it was a constant when recorded
                     so_far = adjoint[x]
                     adjoint[x] = for_x if so_far is None else so_far + for_x
-                if y._level and for_y is not None:  # None: it was a constant when recorded
+                if y._level and for_y is not None:
                     so_far = adjoint[y]
                     adjoint[y] = for_y if so_far is None else so_far + for_y
             else:
-                for x, for_x in zip(parents, backward(adjoint[node])):
-                    if x._level:
+                for x, for_x in zip(parents, backward(grad)):
+                    if x._level and for_x is not None:
                         so_far = adjoint[x]
                         adjoint[x] = for_x if so_far is None else so_far + for_x
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise explain_derivative(error, node._rule, node.parents) from None
-    if inputs is None:
-        return adjoint
-    return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
 
 
 def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
@@ -143,12 +163,18 @@ def _retraced(node: Any) -> Any:
     """The backward closure of a node over its parents themselves, not over their numbers.
 
     So what it computes with them is recorded: the gradient becomes a graph. The parents must
-    still have the data that the node was computed from.
+    still have the data that the node was computed from, or the result and the local derivatives
+    would be others.
     """
-    again, backward = node._rule(*node.parents)
-    if again.data != node.data and again.data == again.data:  # the latter: not for nan
-        raise RuntimeError(
-            f"create_graph: {node.op} gave {node.data}, but its inputs now give {again.data}: "
-            "data was changed after the graph was recorded; compute the output again first"
-        )
-    return backward
+    result, backward = node._rule(*[parent.data for parent in node.parents])
+    now, then = (result, *backward(1.0)), (node.data, *node._backward(1.0))
+    if not all(x == y or (x != x and y != y) for x, y in zip(now, then)):  # the latter: nan
+        remedy = "compute the output again before differentiating it"
+        found = f"{node.op} of numbers that were changed after the graph was recorded"
+        raise RuntimeError(message("create_graph", found, "those it was computed from", remedy))
+    return node._rule(*node.parents)[1]
+
+
+def _check_node(root: Any, where: str) -> None:
+    if not hasattr(root, "parents"):
+        raise TypeError(message(where, typed(root), "a Value, such as a loss"))

@@ -3,11 +3,11 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, overload
+from typing import Any, NoReturn, Self, overload
 
 from . import functions
 from .errors import shortened
-from .number import Number, Rule, leader
+from .number import Number, Rule, top_level
 from .value import Value
 
 SHOWN = 6  # entries of a row, and rows, that a repr shows
@@ -16,7 +16,7 @@ SHOWN = 6  # entries of a row, and rows, that a repr shows
 class _Array(Number):
     """What a Vector and a Matrix have in common: an operation goes to each entry.
 
-    To the operators and functions an array is one more kind of number, the leader of all.
+    To the operators and functions an array is one more kind of number, at the top level.
     """
 
     __slots__ = ("_entries", "shape")
@@ -33,7 +33,7 @@ class _Array(Number):
         return array
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        return self._elementwise(lambda *xs: leader(xs)._apply(rule, *xs), rule.__name__, inputs)
+        return self._elementwise(lambda *xs: top_level(xs)._apply(rule, *xs), rule.__name__, inputs)
 
     def _elementwise(self, f: Callable[..., Any], name: str, inputs: tuple[Any, ...]) -> Any:
         array = next(x for x in inputs if isinstance(x, _Array))
@@ -54,6 +54,11 @@ class _Array(Number):
         ]
         return type(array)._of(map(f, *columns), array.shape)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(hasattr(x, "__array__") for x in inputs):
+            return self._elementwise(ufunc, ufunc.__name__, inputs)  # refuses
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+
     def __pow__(self, other: Any) -> Any:
         return self._elementwise(operator.pow, "power", (self, other))
 
@@ -67,24 +72,32 @@ class _Array(Number):
         return True  # it has entries
 
     def _number(self) -> Any:
-        raise TypeError(f"a {type(self).__name__} has no order; compare its entries, or .data")
+        raise TypeError(f"a {type(self).__name__} is not compared; compare its entries, or .data")
+
+    def _not_compared(self, other: Any) -> Any:
+        self._number()
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_compared
+    __hash__ = object.__hash__
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry."""
         found = [function(x) for x in self._entries]
         return type(self)._of([x if isinstance(x, Number) else Value(x) for x in found], self.shape)
 
-    def sum(self) -> Any:
+    def sum(self) -> Value:
         """The sum of all entries: one Value, one node."""
-        return functions.sum(self._entries)
+        total: Value = functions.sum(self._entries)
+        return total
 
-    def mean(self) -> Any:
+    def mean(self) -> Value:
         """The mean of all entries: one Value."""
         return self.sum() / len(self._entries)
 
-    def norm(self) -> Any:
+    def norm(self) -> Value:
         """The square root of the sum of squares of all entries (2-norm, Frobenius norm)."""
-        return functions.hypot(*self._entries)
+        norm: Value = functions.hypot(*self._entries)
+        return norm
 
     def zero_grad(self) -> None:
         """Set `grad` of every entry to 0.0."""
@@ -107,7 +120,7 @@ class _Array(Number):
         self._entries[0].backward()
 
 
-class Vector(_Array, Sequence[Any]):
+class Vector(_Array, Sequence[Value]):
     """n numbers in a row, each a Value; a sequence that does not change.
 
     From any iterable of numbers and Values, such as a list or a one-dimensional numpy array.
@@ -132,28 +145,35 @@ class Vector(_Array, Sequence[Any]):
         self.shape = (len(self._entries),)
 
     @overload
-    def __getitem__(self, key: int) -> Any: ...
+    def __getitem__(self, key: int) -> Value: ...
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
     def __getitem__(self, key: int | slice) -> Any:
         found = self._entries[key]
         return Vector(found) if isinstance(key, slice) else found
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return iter(self._entries)
 
+    @overload
+    def __matmul__(self, other: "Vector") -> Value: ...
+    @overload
+    def __matmul__(self, other: "Matrix") -> "Vector": ...
     def __matmul__(self, other: Any) -> Any:  # (n,) @ (n,) -> one number, (n,) @ (n, k) -> (k,)
         if isinstance(other, Vector):
             return self.dot(other)
         if isinstance(other, Matrix):
-            return other.T @ self if self.shape[0] == other.shape[0] else _misfit(self, other)
+            if self.shape[0] != other.shape[0]:
+                _misfit(self, other)
+            return other.T @ self
         return NotImplemented
 
-    def dot(self, other: "Vector") -> Any:
+    def dot(self, other: "Vector") -> Value:
         """The dot product: one Value, one node. ValueError for another length."""
         if not isinstance(other, Vector) or other.shape != self.shape:
-            return _misfit(self, other)
-        return functions.dot(self._entries, other._entries)
+            _misfit(self, other)
+        product: Value = functions.dot(self._entries, other._entries)
+        return product
 
     @property
     def T(self) -> "Vector":  # noqa: N802
@@ -210,6 +230,12 @@ class Matrix(_Array):
         n = self.shape[1]
         return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
 
+    @overload
+    def __getitem__(self, key: int | tuple[int, slice] | tuple[slice, int]) -> Vector: ...
+    @overload
+    def __getitem__(self, key: tuple[int, int]) -> Value: ...
+    @overload
+    def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
         i, j = key if isinstance(key, tuple) else (key, slice(None))
         rows = self._rows()[i]
@@ -221,11 +247,15 @@ class Matrix(_Array):
     def __iter__(self) -> Iterator[Vector]:
         return (Vector(row) for row in self._rows())
 
+    @overload
+    def __matmul__(self, other: Vector) -> Vector: ...
+    @overload
+    def __matmul__(self, other: "Matrix") -> "Matrix": ...
     def __matmul__(self, other: Any) -> Any:  # (m, n) @ (n,) -> (m,), (m, n) @ (n, k) -> (m, k)
         if not isinstance(other, (Vector, Matrix)):
             return NotImplemented
         if self.shape[1] != other.shape[0]:
-            return _misfit(self, other)
+            _misfit(self, other)
         if isinstance(other, Vector):
             entries = [functions.dot(row, other._entries) for row in self._rows()]
             return Vector._of(entries, self.shape[:1])
@@ -277,7 +307,7 @@ def _row(entries: Sequence[Any]) -> str:
     return f"[{', '.join(numbers)}]"
 
 
-def _misfit(left: Any, right: Any) -> Any:
+def _misfit(left: Any, right: Any) -> NoReturn:
     if not isinstance(right, _Array):
         raise TypeError(
             f"@: found a {type(left).__name__} and a {type(right).__name__}, expected a Vector or "

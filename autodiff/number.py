@@ -1,29 +1,135 @@
-"""Python's operators and methods, for every kind of number at once.
+"""Python's operators and methods, for every kind of number at once; and which number leads.
 
 A kind of number derives from `Number` and says one thing: how to apply an operation to itself.
 """
 
-from collections.abc import Callable, Sequence
+import itertools
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from numbers import Real
+from typing import Any, TypeVar, cast
 
-from . import ops
+from . import functions, ops
+from .errors import LEAKED, LOST, a, message, typed
 from .functions import as_float, is_array
 
+N = TypeVar("N", bound="Number")
 Rule = Callable[..., ops.Result]
+
+# -- Levels: which derivative a number belongs to ------------------------------------------------
+
+_levels = itertools.count(2)  # 1 is for the Values and Duals that a user makes, 0 for constants
+_open: set[float] = {0, 1, math.inf}
+
+
+@contextmanager
+def new_level() -> Iterator[int]:
+    """A level for the variables of one derivative, deeper than all that were begun before it.
+
+    Of the numbers in an operation the deepest leads, and treats all others as plain numbers. So
+    in d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. When the function to be
+    differentiated has returned the level is closed: nothing computes with its numbers any more.
+    """
+    level = next(_levels)
+    _open.add(level)
+    try:
+        yield level
+    finally:
+        _open.discard(level)
+
+
+def top_level(inputs: Sequence[Any]) -> Any:
+    """The input of the deepest derivative, which applies the operation; None if all are plain."""
+    top, deepest = None, -1
+    for x in inputs:
+        level = getattr(x, "_level", -1)
+        if level > deepest:
+            top, deepest = x, level
+    check_level(top)
+    return top
+
+
+def check_level(x: Any) -> None:
+    """A RuntimeError if x is a number of a derivative that has been computed and is gone."""
+    if getattr(x, "_level", 0) > 1 and x._level not in _open:
+        raise RuntimeError(LEAKED)
+
+
+def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
+    """An input of an operation on numbers of this kind and level.
+
+    That is a number of the kind and level, or a number of an outer derivative, which is a
+    constant to this one, or a float. TypeError for anything else.
+    """
+    if not isinstance(x, Number):
+        return as_float(x, f"{kind.__name__} {rule.__name__}")
+    if (isinstance(x, kind) and x._level in (level, 0)) or 0 < x._level < level:
+        check_level(x)
+        return x
+    expected = "numbers of one kind; for forward over reverse wrap each Dual in a Value"
+    raise TypeError(
+        message(rule.__name__, f"a {kind.__name__} and {a(x)}", expected + ": Value(dual)")
+    )
+
+
+# -- Operators and methods ----------------------------------------------------------------------
+
+
+def _operator(rule: Rule) -> Callable[[N, Any], N]:
+    return lambda self, other: _applied(rule, self, other)
+
+
+def _applied(rule: Rule, x: Any, y: Any) -> Any:
+    if hasattr(y, "__array_ufunc__") and not isinstance(y, Number):
+        return NotImplemented  # an array of numpy or pandas: it goes entry by entry
+    return x._apply(rule, x, y)
+
+
+def _reflected(rule: Rule) -> Callable[[N, Any], N]:
+    def operator(self: N, other: Any) -> N:  # other + self
+        found: N = self._apply(rule, other, self)
+        return found
+
+    return operator
+
+
+def _method(rule: Rule) -> Callable[[N], N]:
+    """A method for an operation with one input: so x.exp() works, as does numpy.exp(x)."""
+
+    def method(self: N) -> N:
+        found: N = self._apply(rule, self)
+        return found
+
+    method.__name__ = rule.__name__
+    method.__doc__ = (getattr(functions, rule.__name__, rule).__doc__ or "").partition("\n")[0]
+    return method
+
+
+def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
+    def comparison(self: Any, other: Any) -> bool:
+        if isinstance(other, Number):
+            return bool(compare(self._number(), other._number()))
+        if isinstance(other, Real) or type(other).__name__ in ("bool", "bool_"):
+            return bool(compare(self._number(), other))
+        return cast(bool, NotImplemented)
+
+    return comparison
 
 
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
     A kind defines `_apply(rule, *inputs)`, which returns the result of an operation of `ops.py`;
-    `_number()`, the plain number that it stands for in a comparison; and `_level`: how deep in
-    nested derivatives the number was made. Of the numbers in an operation the deepest one's
-    `_apply` is called (see `leader`).
+    `_number()`, the plain number that it stands for in a comparison; and `_level`: which
+    derivative it belongs to. Comparisons compare the numbers, and give a bool; the hash is that
+    of the object, so that a node can be the key of a dict.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # so that numpy.float64(2) * x asks x, and an array is refused here
 
     _level: int
 
@@ -37,151 +143,83 @@ class Number:
         """Apply the operation that is called `name` in ops.py."""
         return self._apply(getattr(ops, name), *inputs)
 
-    def __add__(self, other: Any) -> Any:
-        return self._apply(ops.add, self, other)
+    __add__, __radd__ = _operator(ops.add), _reflected(ops.add)
+    __sub__, __rsub__ = _operator(ops.sub), _reflected(ops.sub)
+    __mul__, __rmul__ = _operator(ops.mul), _reflected(ops.mul)
+    __truediv__, __rtruediv__ = _operator(ops.div), _reflected(ops.div)
+    __neg__, __pos__, __abs__ = _method(ops.neg), _method(ops.pos), _method(ops.abs)
 
-    def __radd__(self, other: Any) -> Any:  # other + self
-        return self._apply(ops.add, other, self)
+    def __pow__(self: N, other: Any) -> N:
+        found: N = _applied(_power_rule(self, other), self, other)
+        return found
 
-    def __sub__(self, other: Any) -> Any:
-        return self._apply(ops.sub, self, other)
+    def __rpow__(self: N, other: Any) -> N:  # other ** self
+        found: N = self._apply(_power_rule(other, self), other, self)
+        return found
 
-    def __rsub__(self, other: Any) -> Any:  # other - self
-        return self._apply(ops.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._apply(ops.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:  # other * self
-        return self._apply(ops.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._apply(ops.div, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:  # other / self
-        return self._apply(ops.div, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        # With a constant exponent x may be negative: there is no ln x in that derivative.
-        constant = getattr(other, "_level", 0) < self._level or getattr(other, "_level", 0) == 0
-        return self._apply(ops.power if constant else ops.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Any:  # other ** self
-        return self._apply(ops.pow, other, self)
-
-    def __neg__(self) -> Any:
-        return self._apply(ops.neg, self)
-
-    def __pos__(self) -> Any:
-        return self._apply(ops.pos, self)
-
-    def __abs__(self) -> Any:
-        return self._apply(ops.abs, self)
-
-    # Order is that of the numbers; == is identity, so that a node can be the key of a dict.
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self._number() < _plain(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self._number() <= _plain(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self._number() > _plain(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self._number() >= _plain(other))
+    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         return bool(self._number())
 
-    # Methods, so that x.exp() works, and numpy.exp on an array of objects.
+    def __float__(self) -> float:
+        raise TypeError(LOST)
 
-    def exp(self) -> Any:
-        """e to the power of this number."""
-        return self._apply(ops.exp, self)
+    def __int__(self) -> int:
+        return int(float(self))
 
-    def log(self) -> Any:
-        """The natural logarithm."""
-        return self._apply(ops.log, self)
-
-    def sqrt(self) -> Any:
-        """The square root."""
-        return self._apply(ops.sqrt, self)
-
-    def sin(self) -> Any:
-        """The sine, in radians."""
-        return self._apply(ops.sin, self)
-
-    def cos(self) -> Any:
-        """The cosine, in radians."""
-        return self._apply(ops.cos, self)
-
-    def tan(self) -> Any:
-        """The tangent, in radians."""
-        return self._apply(ops.tan, self)
-
-    def asin(self) -> Any:
-        """The inverse sine, in radians."""
-        return self._apply(ops.asin, self)
-
-    def acos(self) -> Any:
-        """The inverse cosine, in radians."""
-        return self._apply(ops.acos, self)
-
-    def atan(self) -> Any:
-        """The inverse tangent, in radians."""
-        return self._apply(ops.atan, self)
-
-    def sinh(self) -> Any:
-        """The hyperbolic sine."""
-        return self._apply(ops.sinh, self)
-
-    def cosh(self) -> Any:
-        """The hyperbolic cosine."""
-        return self._apply(ops.cosh, self)
-
-    def tanh(self) -> Any:
-        """The hyperbolic tangent."""
-        return self._apply(ops.tanh, self)
-
-    def erf(self) -> Any:
-        """The error function."""
-        return self._apply(ops.erf, self)
-
-    def sigmoid(self) -> Any:
-        """The logistic function."""
-        return self._apply(ops.sigmoid, self)
-
-    def relu(self) -> Any:
-        """The rectified linear unit."""
-        return self._apply(ops.relu, self)
-
-    def softplus(self) -> Any:
-        """log(1 + exp(x))."""
-        return self._apply(ops.softplus, self)
-
+    exp, log, sqrt = _method(ops.exp), _method(ops.log), _method(ops.sqrt)
+    sin, cos, tan = _method(ops.sin), _method(ops.cos), _method(ops.tan)
+    asin, acos, atan = _method(ops.asin), _method(ops.acos), _method(ops.atan)
+    sinh, cosh, tanh = _method(ops.sinh), _method(ops.cosh), _method(ops.tanh)
+    erf, sigmoid = _method(ops.erf), _method(ops.sigmoid)
+    relu, softplus = _method(ops.relu), _method(ops.softplus)
     arcsin, arccos, arctan = asin, acos, atan  # numpy's names
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """numpy's functions and operators, on numbers and on each entry of arrays."""
+        name = _NUMPYS_NAMES.get(ufunc.__name__, ufunc.__name__)
+        function = getattr(operator, name, None) or getattr(functions, name, None)
+        if method != "__call__" or function is None:
+            raise TypeError(
+                message(f"numpy.{ufunc.__name__}", a(self), "a function that autodiff has")
+            )
+        arrays = [hasattr(x, "__array_ufunc__") and not isinstance(x, Number) for x in inputs]
+        if not any(arrays):
+            return function(*[getattr(x, "item", lambda x=x: x)() for x in inputs], **options)
+        numpy = sys.modules["numpy"]
+        entries = [x if array else numpy.array(None) for x, array in zip(inputs, arrays)]
+        for box, x, array in zip(entries, inputs, arrays):
+            if not array:
+                box[()] = x
+        found = numpy.frompyfunc(function, len(inputs), 1)(*entries, **options)
+        return found.astype(bool) if name in _COMPARISONS else found
 
-def _plain(x: Any) -> Any:
-    return x._number() if isinstance(x, Number) else x
+
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_NUMPYS_NAMES = {
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "subtract": "sub", "multiply": "mul", "divide": "truediv",
+    "power": "pow", "float_power": "pow", "negative": "neg", "positive": "pos",
+    "absolute": "abs", "fabs": "abs", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+}  # fmt: skip
 
 
-def leader(inputs: Sequence[Any]) -> Any:
-    """The input that takes charge of an operation: the one of the deepest derivative.
+def _power_rule(x: Any, y: Any) -> Rule:
+    """The operation for x ** y. The derivative by a constant is not needed, and may not exist."""
+    level = max(getattr(x, "_level", 0), getattr(y, "_level", 0))
+    if _constant(y, level):
+        return ops.power
+    return ops.exponential if _constant(x, level) else ops.pow
 
-    Value, Dual and their like carry a `_level`, which grows with every derivative that is nested
-    in another. The deepest one treats all others as plain numbers, so that in
-    d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. None if there is no such
-    input: all are floats or arrays.
-    """
-    lead, deepest = None, -1
-    for x in inputs:
-        level = getattr(x, "_level", -1)
-        if level > deepest:
-            lead, deepest = x, level
-    return lead
+
+def _constant(x: Any, level: int) -> bool:
+    """Whether x is a constant in the derivative of this level: a Dual may have tangent 0."""
+    tangent = getattr(x, "tangent", None)
+    return getattr(x, "_level", 0) < max(level, 1) or (type(tangent) is float and tangent == 0.0)
 
 
 def operation(rule: Rule) -> Callable[..., Any]:
@@ -189,7 +227,8 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
     The rule takes numbers and returns (result, backward), as those in `ops.py` do: two lines.
     Written with operators and this package's functions, it works in every mode at once, for
-    derivatives of any order.
+    derivatives of any order. `backward` returns a tuple with a gradient for each input, None for
+    one that has no derivative. TypeError for a rule that returns anything else.
 
     >>> @operation
     ... def cube(x):
@@ -202,36 +241,38 @@ def operation(rule: Rule) -> Callable[..., Any]:
     >>> x.grad
     12.0
     """
-    if not callable(rule):
-        raise TypeError(f"operation: found {type(rule).__name__}, expected a function")
-    name = rule.__name__
+    name: Any = getattr(rule, "__name__", None)
+    if name is None:
+        expected = "a function with a name: a def with two lines"
+        raise TypeError(message("operation", typed(rule), expected))
 
     @wraps(rule)
     def checked(*numbers: Any) -> ops.Result:
-        found = rule(*numbers)
+        found: Any = rule(*numbers)
         if not (isinstance(found, tuple) and len(found) == 2 and callable(found[1])):
-            raise TypeError(
-                f"{name}: found a rule that returns {type(found).__name__}, expected "
-                "(result, backward), where backward(grad) returns a tuple of gradients"
-            )
+            expected = "(result, backward), where backward(grad) returns a tuple of gradients"
+            raise TypeError(message(name, f"a rule that returns {a(found)}", expected))
         result, backward = found
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
             grads = backward(grad)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
-                raise TypeError(
-                    f"{name}: found a backward that returns {grads!r}, expected a tuple of "
-                    f"{len(numbers)}, a gradient for each input"
-                )
-            return grads
+                expected = f"a tuple of {len(numbers)}, a gradient for each input"
+                raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
+            return tuple([g if g is None else _any_number(g, f"{name}, a gradient") for g in grads])
 
-        return result, checked_backward
+        return _any_number(result, f"{name}, its result"), checked_backward
 
     @wraps(rule)
     def function(*inputs: Any) -> Any:
-        lead = leader(inputs)
-        if lead is not None:
-            return lead._apply(checked, *inputs)
-        return checked(*[x if is_array(x) else as_float(x, name) for x in inputs])[0]
+        top = top_level(inputs)
+        if top is not None:
+            return top._apply(checked, *inputs)
+        return checked(*[_any_number(x, name) for x in inputs])[0]
 
     return function
+
+
+def _any_number(x: Any, where: str) -> Any:
+    """x as it is if it is an array or a number of another kind, else as a float."""
+    return x if isinstance(x, (Number, complex)) or is_array(x) else as_float(x, where)

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .transforms import as_tree, flat_tree, grad, jvp, map_tree, opened_argument, opened_arguments
+from .errors import message
+from .number import Number, Rule
+from .transforms import Inputs, as_tree, flat_tree, grad, jvp, map_tree, opened_argument
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
@@ -16,7 +18,7 @@ METHODS = ("forward", "backward", "central", "complex")
 def finite_difference(
     f: Callable[..., Any], x: Any, h: float | None = None, method: str = "central"
 ) -> Any:
-    """The derivative of f at x, approximated from values of f at x and beside it.
+    """The derivative of f at x, approximated from values of f at x and near it.
 
     | method   | formula                       | error    | default step h           |
     |----------|-------------------------------|----------|--------------------------|
@@ -26,16 +28,16 @@ def finite_difference(
     | complex  | Im f(x + ih) / h              | O(h²)    | 1e-20                    |
 
     The default steps balance the error of the formula against round-off, which grows as ε/h
-    (ε = 2.2e-16); the complex step subtracts nothing, so that its h can be tiny (Squire and
-    Trapp, SIAM Review 40, 1998), but f has to accept complex numbers.
+    (ε = 2.2e-16). The complex step subtracts nothing, so its h can be tiny (Squire and Trapp,
+    SIAM Review 40, 1998); operators and the functions of this package know complex numbers.
+    Give h if f varies over distances much shorter than max(1, abs(x)).
 
     x is a number, or a flat sequence, which reaches f as a list. For a number and a result that
-    is a number, returns a float; else a list (of rows), as `jacfwd` does. For n inputs f is
-    called n + 1 times, 2n times (central) or n times (complex). The default steps suit a
-    function that varies over distances of about max(1, abs(x)); give h where it varies faster.
+    is a number, returns a float; otherwise a list (of rows), as `jacfwd` does. For n inputs f is
+    called n + 1 times, 2n times (central) or n times (complex).
 
-    ValueError for an unknown method or a step that is not positive, TypeError for arguments or
-    results of f that are no numbers.
+    ValueError for an unknown method or a step that is not positive, TypeError if an argument or
+    result of f is not a number.
 
     >>> round(finite_difference(lambda x: x**3, 2.0), 6)
     12.0
@@ -43,11 +45,11 @@ def finite_difference(
     12.0
     """
     if method not in METHODS:
-        raise ValueError(f"finite_difference: found method {method!r}, expected one of {METHODS}")
+        raise ValueError(message("finite_difference", f"method {method!r}", f"one of {METHODS}"))
     if h is not None and not 0 < h < math.inf:
-        raise ValueError(f"finite_difference: found step h = {h!r}, expected h > 0, or None")
+        raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
     x = opened_argument(x, "finite_difference")
-    here = as_tree(f(x), "f") if method in ("forward", "backward") else None
+    here = _result(f(x)) if method in ("forward", "backward") else None
     if not isinstance(x, list):
         return _difference(f, x, h, method, here)
 
@@ -61,14 +63,41 @@ def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, h
     """The difference quotient in one number; its shape is that of `here`, the result of f at x."""
     if method == "complex":
         step = h or 1e-20
-        return map_tree(lambda y: complex(y).imag / step, as_tree(f(complex(x, step)), "f"))
+        return map_tree(lambda y: _imaginary(y) / step, _result(f(_Complex(complex(x, step)))))
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     high = x if method == "backward" else x + step
     low = x if method == "forward" else x - step
-    above = here if method == "backward" else as_tree(f(high), "f")
-    below = here if method == "forward" else as_tree(f(low), "f")
+    above = here if method == "backward" else _result(f(high))
+    below = here if method == "forward" else _result(f(low))
     # high - low is what the step became in floating point; 2 * step would be a little off
     return map_tree(lambda b, a: (b - a) / (high - low), above, below)
+
+
+def _result(output: Any) -> Any:
+    return as_tree(output, "finite_difference: the result of f")
+
+
+class _Complex(Number):
+    """A complex number: one more reader of `ops.py`, so that abs(x) and x > 0 go by its real part.
+
+    Python's own abs would take the modulus, and lose the derivative.
+    """
+
+    __slots__ = ("_level", "z")
+
+    def __init__(self, z: complex) -> None:
+        self.z, self._level = z, 1
+
+    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        numbers = [x.z if isinstance(x, _Complex) else x for x in inputs]
+        return _Complex(complex(rule(*numbers)[0]))
+
+    def _number(self) -> float:
+        return self.z.real
+
+
+def _imaginary(y: Any) -> float:
+    return y.z.imag if isinstance(y, _Complex) else 0.0
 
 
 def check_gradients(f: Callable[..., Any], *args: Any) -> None:
@@ -92,33 +121,27 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     argument    forward    reverse    central
     x           3          3          6          <- wrong
     """
-    args = tuple(opened_arguments(args, range(len(args)), "check_gradients")[0])
-    everything = tuple(range(len(args)))
-    reverse = flat_tree(list(grad(f, everything)(*args)))
-    forward = [_along(f, args, *place) for place in _places(args)]
-    central = flat_tree([finite_difference(_alone(f, args, i), args[i]) for i in everything])
+    every = tuple(range(len(args)))
+    args = tuple(Inputs.of("check_gradients", args, every).primals)
+    places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
+    reverse = flat_tree(list(grad(f, every)(*args)))
     scale = abs(float(f(*args)))
-    rows, wrong = [], False
-    for name, place, a, b, c in zip(_names(f, args), _places(args), forward, reverse, central):
-        x = args[place[0]] if place[1] is None else args[place[0]][place[1]]
+    rows, wrong = [("argument", "forward", "reverse", "central", "")], False
+    for (i, j), name, b in zip(places, _names(f, args), reverse):
+        alone, x = _in_one_number(f, args, i, j)
+        a = jvp(alone, (x,), (1.0,))[1]
+        c = finite_difference(alone, x)
         size = max(1.0, abs(a), abs(b))
         visible = 10 * EPSILON * scale / (EPSILON ** (1 / 3) * max(1.0, abs(x)))
         good = abs(a - b) <= 1e-9 * size and abs(b - c) <= 1e-6 * size + visible
-        note = "" if good else "<- wrong" + _kink(f, args, place)
+        note = "" if good else "<- wrong" + _kink(alone, x)
         rows.append((name, f"{a:.9g}", f"{b:.9g}", f"{c:.9g}", note))
         wrong = wrong or not good
     if wrong:
-        table = _table([("argument", "forward", "reverse", "central", ""), *rows])
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        table = "\n".join((" " * 4).join(map(str.ljust, row, widths)).rstrip() for row in rows)
         name = getattr(f, "__name__", "f")
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
-
-
-def _places(args: tuple[Any, ...]) -> list[tuple[int, int | None]]:
-    """Where the numbers are: (argument, index in it, or None for a number)."""
-    places: list[tuple[int, int | None]] = []
-    for i, arg in enumerate(args):
-        places += [(i, j) for j in range(len(arg))] if isinstance(arg, list) else [(i, None)]
-    return places
 
 
 def _names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
@@ -129,34 +152,27 @@ def _names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
         names = []
     if len(names) < len(args):
         names = [f"argument {i}" for i in range(len(args))]
-    return [names[i] if j is None else f"{names[i]}[{j}]" for i, j in _places(args)]
+    return [
+        f"{name}[{j}]" if isinstance(arg, list) else name
+        for name, arg in zip(names, args)
+        for j in range(len(flat_tree(arg)))
+    ]
 
 
-def _alone(f: Callable[..., Any], args: tuple[Any, ...], i: int) -> Callable[[Any], Any]:
-    """f as a function of argument i alone."""
-    return lambda x: f(*args[:i], x, *args[i + 1 :])
+def _in_one_number(f: Any, args: tuple[Any, ...], i: int, j: int) -> tuple[Any, float]:
+    """f as a function of number j of argument i alone, and that number."""
+
+    def alone(x: Any) -> Any:
+        held = args[i]
+        new = [*held[:j], x, *held[j + 1 :]] if isinstance(held, list) else x
+        return f(*args[:i], new, *args[i + 1 :])
+
+    return alone, args[i][j] if isinstance(args[i], list) else args[i]
 
 
-def _along(f: Callable[..., Any], args: tuple[Any, ...], i: int, j: int | None) -> float:
-    """The derivative by forward mode in one number."""
-    direction = 1.0 if j is None else [1.0 if k == j else 0.0 for k in range(len(args[i]))]
-    return float(jvp(_alone(f, args, i), (args[i],), (direction,))[1])
-
-
-def _kink(f: Callable[..., Any], args: tuple[Any, ...], place: tuple[int, int | None]) -> str:
+def _kink(alone: Callable[[Any], Any], x: float) -> str:
     """A remark if the slopes on both sides differ: then no derivative is right."""
-    i, j = place
-    sides = []
-    for method in ("backward", "forward"):
-        slope = finite_difference(_alone(f, args, i), args[i], method=method)
-        sides.append(slope if j is None else slope[j])
-    left, right = sides
+    left, right = (finite_difference(alone, x, method=side) for side in ("backward", "forward"))
     if abs(left - right) <= 1e-3 * max(1.0, abs(left), abs(right)):
         return ""
     return f", or a kink: slope {left:.4g} on the left, {right:.4g} on the right"
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["    ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
-    return "\n".join(lines)

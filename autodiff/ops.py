@@ -4,6 +4,8 @@ An operation is a function from numbers to (result, backward). `backward` takes 
 the result and returns the gradient for each input, in order; None for one that is a constant.
 The numbers may be floats, arrays, dual numbers, nodes of a graph or symbols of a program: the
 arithmetic is the same, and so everything else in this package reads derivatives off this page.
+For the same reason a condition is written `f.less(x, y)`, not x < y: over nodes it is a node, so
+that a derivative which is a graph chooses anew when its numbers change.
 """
 
 import math
@@ -48,16 +50,27 @@ def div(x: Any, y: Any) -> Result:
 
 def power(x: Any, n: Any) -> Result:
     """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
-    m = f.where(f.abs(n) > 0, n - 1, 1)  # not n - 1 = -1 at n = 0, for the sake of x = 0
+    zero = f.less_equal(f.abs(n), 0.0)
+    m = f.where(zero, 0.0, n - 1)  # not n - 1 = -1 at n = 0, for the sake of x = 0
     return f.power(x, n), lambda grad: (grad * n * x**m, None)
 
 
+def exponential(a: Any, x: Any) -> Result:
+    """d aˣ = aˣ ln a dx for a constant a; 0 at a = 0, undefined for a < 0"""
+    y = f.power(a, x)
+    return y, lambda grad: (None, grad * y * f.log(_base(a)))
+
+
 def pow(x: Any, y: Any) -> Result:
-    """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; at x = 0 the second term is 0"""
+    """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
-    m = f.where(f.abs(y) > 0, y - 1, 1)
-    u = f.where(f.abs(x) > 0, x, 1)
-    return z, lambda grad: (grad * y * x**m, grad * z * f.log(u))
+    m = f.where(f.less_equal(f.abs(y), 0.0), 0.0, y - 1)
+    return z, lambda grad: (grad * y * x**m, grad * z * f.log(_base(x)))
+
+
+def _base(x: Any) -> Any:
+    """x where ln x is its logarithm; 1 at 0, so that it is 0, and nan below, so that it is nan."""
+    return f.where(f.less_equal(x, 0.0), f.where(f.less(x, 0.0), math.nan, 1.0), x)
 
 
 def neg(x: Any) -> Result:
@@ -72,7 +85,11 @@ def pos(x: Any) -> Result:
 
 def abs(x: Any) -> Result:
     """d|x| = sign(x) dx, with sign(0) = 0"""
-    return f.abs(x), lambda grad: (grad * f.where(x > 0, 1.0, f.where(x < 0, -1.0, 0.0)),)
+    return f.abs(x), lambda grad: (grad * _sign(x),)
+
+
+def _sign(x: Any) -> Any:
+    return f.where(f.less(0.0, x), 1.0, f.where(f.less(x, 0.0), -1.0, 0.0))
 
 
 # -- Exponential, trigonometric and their kin ---------------------------------------------------
@@ -156,7 +173,7 @@ def sigmoid(x: Any) -> Result:
 
 def relu(x: Any) -> Result:
     """d relu(x) = dx where x > 0, else 0"""
-    return f.relu(x), lambda grad: (f.where(x <= 0, 0.0, grad),)
+    return f.relu(x), lambda grad: (f.where(f.less_equal(x, 0.0), 0.0, grad),)
 
 
 def softplus(x: Any) -> Result:
@@ -169,20 +186,30 @@ def softplus(x: Any) -> Result:
 
 def maximum(x: Any, y: Any) -> Result:
     """d max(x, y) = dx where x > y, dy where y > x, and half of each where they are equal"""
-    w = f.where(x > y, 1.0, f.where(x < y, 0.0, 0.5))
+    w = f.where(f.less(y, x), 1.0, f.where(f.less(x, y), 0.0, 0.5))
     return f.maximum(x, y), lambda grad: (grad * w, grad * (1 - w))
 
 
 def minimum(x: Any, y: Any) -> Result:
     """d min(x, y) = dx where x < y, dy where y < x, and half of each where they are equal"""
-    w = f.where(x < y, 1.0, f.where(x > y, 0.0, 0.5))
+    w = f.where(f.less(x, y), 1.0, f.where(f.less(y, x), 0.0, 0.5))
     return f.minimum(x, y), lambda grad: (grad * w, grad * (1 - w))
 
 
 def where(condition: Any, x: Any, y: Any) -> Result:
     """d where(c, x, y) = dx where c holds, else dy"""
     z = f.where(condition, x, y)
-    return z, lambda grad: (0.0, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad))
+    return z, lambda grad: (None, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad))
+
+
+def less(x: Any, y: Any) -> Result:
+    """d (x < y) = 0: a step has no slope"""
+    return f.less(x, y), lambda grad: (None, None)
+
+
+def less_equal(x: Any, y: Any) -> Result:
+    """d (x <= y) = 0"""
+    return f.less_equal(x, y), lambda grad: (None, None)
 
 
 # -- Any number of inputs: one operation each, and so one node ----------------------------------
@@ -226,5 +253,6 @@ def logsumexp(*xs: Any) -> Result:
 def hypot(*xs: Any) -> Result:
     """d √(x₁² + ... + xₙ²) = Σᵢ xᵢ/y dxᵢ; at the origin 0"""
     y = f.hypot(*xs)
-    z = f.where(y > 0, y, 1.0)
-    return y, lambda grad: tuple([grad * (x / z) for x in xs])
+    origin = f.less_equal(y, 0.0)
+    z = f.where(origin, 1.0, y)
+    return y, lambda grad: tuple([grad * f.where(origin, 0.0, x / z) for x in xs])

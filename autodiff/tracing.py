@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .errors import a, message
+from .errors import a, message, typed
 from .number import Number, Rule
-from .transforms import as_tree, check_dependence, flat_tree, map_tree, opened_arguments
+from .transforms import Inputs, as_tree, flat_tree, map_tree
 from .value import Value
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
@@ -136,7 +136,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     """
     if mode not in ("forward", "reverse"):
         raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
-    arguments = map_tree(Value, opened_arguments(args, range(len(args)), "trace")[0])
+    arguments = map_tree(Value, Inputs.of("trace", args, range(len(args))).primals)
     inputs, names = flat_tree(arguments), _input_names(f, arguments)
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
         raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
@@ -144,7 +144,9 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     if isinstance(output, list):
         found = f"a function that returns {len(output)} numbers"
         raise TypeError(message("trace", found, "one number", "trace each alone"))
-    check_dependence(output, "trace")
+    if not isinstance(output, Value):
+        remedy = "was .data used? write x itself"
+        raise TypeError(message("trace", typed(output), "a result that depends on x", remedy))
 
     results = [node for node in graph.depths(output) if node.parents]
     variables = {x: f"v{subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
@@ -244,7 +246,10 @@ class Formula(Number):
             return inputs[0]
         if name == "mul" and _is_one(inputs[0]):
             return inputs[1]
-        return Formula(self.notation, name, inputs, rule(*map(_value, inputs))[0])
+        value = rule(*map(_value, inputs))[0]
+        if name in ("less", "less_equal"):
+            return value  # the formula is that of the choice made here
+        return Formula(self.notation, name, inputs, value)
 
     def _number(self) -> Any:
         return self.value

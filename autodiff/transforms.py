@@ -1,26 +1,28 @@
 """Functions that take a function and return its derivative, with JAX's names.
 
 Each takes a function of numbers, or of flat sequences of numbers, written with ordinary
-operators and the functions of this package. A sequence reaches it as a list. They nest: every
-call is a level of its own, deeper than those that were begun before it (`number.leader`), so
-a derivative inside another treats the other's variables as constants.
+operators and the functions of this package. A sequence reaches it as a list, a numpy array or a
+Vector as a `Vector`; keywords reach it as they are. A result that does not depend on the inputs
+has derivative 0.0. They nest: every call has a level of its own (`number.new_level`), so a
+derivative inside another treats the other's variables as constants.
 """
 
-import itertools
+import inspect
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from . import functions, graph, number
+from . import graph
 from .dual import dual
-from .errors import shortened
+from .errors import message, shortened, typed
 from .functions import as_float
-from .number import Number
+from .linalg import Vector
+from .number import Number, check_level, new_level
 from .value import Value, leaf
 
-_levels = itertools.count(2)  # 1 is for the Values and Duals that a user makes
-
 Function = Callable[..., Any]
+Pullback = Callable[[Any], list[Any]]
 
 
 # -- Reverse mode -------------------------------------------------------------------------------
@@ -30,10 +32,10 @@ def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The gradient of f, a function with one number as its result, by reverse mode.
 
     The result is a function of the same arguments. With respect to a number it returns a float,
-    with respect to a sequence a list, and for several `argnums` a tuple of these. It makes one
-    call of f and one backward pass, however many inputs there are.
+    with respect to a sequence a list, to a numpy array an array, and for several `argnums` a
+    tuple of these. It makes one call of f and one backward pass, however many inputs there are.
 
-    TypeError if f returns anything but one number that depends on its inputs.
+    TypeError if f returns anything but one number.
 
     >>> grad(lambda x: x**3)(2.0)
     12.0
@@ -44,10 +46,10 @@ def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """
     both = value_and_grad(f, argnums)
 
-    def gradient(*args: Any) -> Any:
-        return both(*args)[1]
+    def gradient(*args: Any, **keywords: Any) -> Any:
+        return both(*args, **keywords)[1]
 
-    return _renamed(gradient, f)
+    return _called(gradient, "grad", f, "The gradient")
 
 
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
@@ -60,83 +62,95 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """
     _check_function(f, "grad")
 
-    def value_and_gradient(*args: Any) -> Any:
-        inputs, chosen = opened_arguments(args, argnums, "grad")
-        level = next(_levels)
-        variables = [map_tree(lambda x: leaf(x, level), inputs[i]) for i in chosen]
-        output = f(*_replaced(inputs, chosen, variables))
-        if isinstance(as_tree(output, "grad"), list):
-            raise TypeError(
-                f"grad: f returned {shortened(output)} of type {type(output).__name__}, expected "
-                "one number; use jacrev or jacfwd for several results, or add them up"
-            )
-        check_dependence(output, "grad")
-        gradients = _gradients(output, variables, level)
-        value, gradients = _lifted((_data(output, level), gradients), inputs, chosen)
-        return value, gradients[0] if isinstance(argnums, int) else tuple(gradients)
+    def value_and_gradient(*args: Any, **keywords: Any) -> Any:
+        inputs = Inputs.of("grad", args, argnums)
+        value, pullback = _reverse(f, inputs, keywords)
+        if isinstance(value, list):
+            remedy = "use jacrev or jacfwd for several results, or add them up"
+            raise TypeError(message("grad", f"a result of {len(value)} numbers", "one", remedy))
+        return value, inputs.of_each(pullback(1.0))
 
-    return _renamed(value_and_gradient, f)
+    return _called(value_and_gradient, "value_and_grad", f, "The value and the gradient")
 
 
-def vjp(f: Function, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The value of f at the primals, and a function from a cotangent to vᵀJ.
+def vjp(
+    f: Function, *primals: Any, **keywords: Any
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of f at the primals, and a function from a cotangent v to vᵀJ.
 
-    The cotangent v has the shape of the value; vᵀJ is a tuple with a number or a list for each
+    The cotangent has the shape of the value; vᵀJ is a tuple with a number or a list for each
     primal. J is the Jacobian of f, which is never made: each call is one backward pass.
 
-    TypeError or ValueError if the cotangent is not of the value's shape.
+    TypeError or ValueError if the cotangent does not have the value's shape.
 
     >>> value, pullback = vjp(lambda x: [x[0] * x[1], x[0] + x[1]], [2.0, 3.0])
     >>> value, pullback([1.0, 10.0])
     ([6.0, 5.0], ([13.0, 12.0],))
     """
     _check_function(f, "vjp")
-    args, chosen = opened_arguments(primals, range(len(primals)), "vjp")
-    level = next(_levels)
-    variables = [map_tree(lambda x: leaf(x, level), x) for x in args]
-    output = as_tree(f(*variables), "vjp")
-    check_dependence(output, "vjp")
+    inputs = Inputs.of("vjp", primals, range(len(primals)))
+    value, pullback = _reverse(f, inputs, keywords)
 
-    def pullback(cotangent: Any) -> tuple[Any, ...]:
-        cotangent = as_tree(cotangent, "vjp: the cotangent")
-        _check_shapes("the cotangent", cotangent, "the value", output)
-        weighted = functions.dot(flat_tree(output), flat_tree(cotangent))
-        gradients = _gradients(weighted, variables, level)
-        return tuple(_lifted(gradients, args, chosen, cotangent))
+    def of_cotangent(cotangent: Any) -> tuple[Any, ...]:
+        seeds = as_tree(cotangent, "vjp: the cotangent")
+        _check_shapes("vjp", "the cotangent", seeds, "the value", value)
+        return tuple(map(inputs.shaped, inputs.chosen, pullback(seeds)))
 
-    return _lifted(map_tree(lambda y: _data(y, level), output), args, chosen), pullback
+    return value, of_cotangent
 
 
 def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The Jacobian of f by reverse mode: one call of f, then a backward pass for each result.
 
     For a result and an argument that are both sequences, a list of rows: entry [i][j] is the
-    derivative of result i with respect to input j. Where one of them is a number, its index is
-    left out. To be chosen where there are fewer results than inputs.
+    derivative of result i with respect to input j. If one of them is a number, its index is
+    left out. Prefer it to `jacfwd` when there are fewer results than inputs.
 
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
     _check_function(f, "jacrev")
 
-    def jacobian(*args: Any) -> Any:
-        inputs, chosen = opened_arguments(args, argnums, "jacrev")
-        level = next(_levels)
-        variables = [map_tree(lambda x: leaf(x, level), inputs[i]) for i in chosen]
-        output = as_tree(f(*_replaced(inputs, chosen, variables)), "jacrev")
-        check_dependence(output, "jacrev")
-        rows = map_tree(lambda y: tuple(_gradients(y, variables, level)), output)
-        jacobians = [map_tree(itemgetter(k), rows) for k in range(len(variables))]
-        jacobians = _lifted(jacobians, inputs, chosen)
-        return jacobians[0] if isinstance(argnums, int) else tuple(jacobians)
+    def jacobian(*args: Any, **keywords: Any) -> Any:
+        inputs = Inputs.of("jacrev", args, argnums)
+        value, pullback = _reverse(f, inputs, keywords)
+        rows = [pullback(one) for one in _basis(value)]
+        each = [_unflattened(value, [row[k] for row in rows]) for k in range(len(inputs.chosen))]
+        return inputs.of_each(each)
 
-    return _renamed(jacobian, f)
+    return _called(jacobian, "jacrev", f, "The Jacobian")
+
+
+def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[Any, Pullback]:
+    """The value of f, and a function from a cotangent to the gradient by each chosen input.
+
+    The adjoints of the outputs start at the cotangent, which may be a number of another
+    derivative: the backward pass is linear in it.
+    """
+    with new_level() as level:
+        variables = [map_tree(lambda x: leaf(x, level), x) for x in inputs.primals]
+        output = inputs.result(f, variables, keywords, level)
+
+    def pullback(cotangent: Any) -> list[Any]:
+        seeds: dict[Any, Any] = {}
+        for y, seed in zip(flat_tree(output), flat_tree(cotangent)):
+            if isinstance(y, Value) and y._level == level:
+                seeds[y] = seeds[y] + seed if y in seeds else seed
+        adjoint = graph.backpropagated(seeds)
+        return [map_tree(lambda x: adjoint.get(x, 0.0), variable) for variable in variables]
+
+    def number(y: Any) -> Any:
+        return y.data if isinstance(y, Value) and y._level in (level, 0) else y
+
+    return map_tree(number, output), pullback
 
 
 # -- Forward mode -------------------------------------------------------------------------------
 
 
-def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(
+    f: Function, primals: Sequence[Any], tangents: Sequence[Any], **keywords: Any
+) -> tuple[Any, Any]:
     """The value of f at the primals, and Jv: its derivative along the tangents.
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
@@ -150,53 +164,46 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     _check_function(f, "jvp")
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
-            raise TypeError(
-                f"jvp: found {name} of type {type(given).__name__}, expected a tuple with an "
-                f"entry for each argument of f: ({shortened(given)},)"
-            )
-    args, chosen = opened_arguments(primals, range(len(primals)), "jvp")
+            expected = f"a tuple with an entry for each argument of f: ({shortened(given)},)"
+            raise TypeError(message("jvp", f"{name} of type {type(given).__name__}", expected))
+    inputs = Inputs.of("jvp", primals, range(len(primals)))
     directions = [opened_argument(t, "jvp: a tangent") for t in tangents]
-    _check_shapes("the tangents", directions, "the primals", args)
-    level = next(_levels)
-    variables = [map_tree(lambda x, t: dual(x, t, level), x, t) for x, t in zip(args, directions)]
-    output = as_tree(f(*variables), "jvp")
-    check_dependence(output, "jvp")
-    value = map_tree(lambda y: y.primal if _at(y, level) else _data(y, level), output)
-    tangent = map_tree(lambda y: y.tangent if _at(y, level) else 0.0, output)
-    return (
-        _lifted(value, args, chosen, directions),
-        _lifted(tangent, args, chosen, directions),
-    )
+    _check_shapes("jvp", "the tangents", directions, "the primals", inputs.primals)
+    return _forward(f, inputs, directions, keywords)
 
 
 def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
-    Shaped as by `jacrev`. To be chosen where there are fewer inputs than results.
+    Shaped as by `jacrev`. Prefer it when there are fewer inputs than results.
 
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
     _check_function(f, "jacfwd")
 
-    def jacobian(*args: Any) -> Any:
-        inputs, chosen = opened_arguments(args, argnums, "jacfwd")
+    def jacobian(*args: Any, **keywords: Any) -> Any:
+        inputs = Inputs.of("jacfwd", args, argnums)
+        columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
+        if not columns:
+            return inputs.of_each(inputs.primals)
+        rows = iter(columns)
+        each = [_beside(x, rows) if isinstance(x, list) else next(rows) for x in inputs.primals]
+        return inputs.of_each(each)
 
-        def column(i: int, direction: Any) -> Any:
-            return jvp(lambda x: f(*_replaced(inputs, [i], [x])), (inputs[i],), (direction,))[1]
+    return _called(jacobian, "jacfwd", f, "The Jacobian")
 
-        jacobians = []
-        for i in chosen:
-            if isinstance(inputs[i], list):
-                n = len(inputs[i])
-                basis = [[1.0 if k == j else 0.0 for k in range(n)] for j in range(n)]
-                columns = [column(i, direction) for direction in basis]
-                jacobians.append(map_tree(lambda *row: list(row), *columns) if columns else [])
-            else:
-                jacobians.append(column(i, 1.0))
-        return jacobians[0] if isinstance(argnums, int) else tuple(jacobians)
 
-    return _renamed(jacobian, f)
+def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> tuple[Any, Any]:
+    """The value of f, and its derivative along the directions, one for each chosen input."""
+    with new_level() as level:
+        variables = [
+            map_tree(lambda x, t: dual(x, t, level), x, t)
+            for x, t in zip(inputs.primals, directions)
+        ]
+        output = inputs.result(f, variables, keywords, level)
+    value = map_tree(lambda y: y.primal if _at(y, level) else y, output)
+    return value, map_tree(lambda y: y.tangent if _at(y, level) else 0.0, output)
 
 
 # -- Second derivatives -------------------------------------------------------------------------
@@ -205,15 +212,16 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 def hessian(f: Function, argnums: int = 0) -> Function:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
-    For a sequence a list of rows, for a number a float. f returns one number.
+    For a sequence a list of rows, for a numpy array a square array, for a number a float. f
+    returns one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
     """
-    return jacfwd(grad(f, argnums), argnums)
+    return _called(jacfwd(grad(f, argnums), argnums), "hessian", f, "The Hessian")
 
 
-def hvp(f: Function, x: Any, v: Any) -> Any:
+def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """The Hessian of f at x times v, without the Hessian: one forward-over-reverse pass.
 
     x and v are both numbers, or sequences of the same length; so is the result. Its cost is a
@@ -222,44 +230,92 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    return jvp(grad(f), (x,), (v,))[1]
+    inputs = Inputs.of("hvp", (x,), 0)
+    return inputs.shaped(0, jvp(grad(f), (x,), (v,), **keywords)[1])
 
 
 # -- Arguments and results ----------------------------------------------------------------------
 
 
-def opened_arguments(args: Sequence[Any], argnums: Any, name: str) -> tuple[list[Any], list[int]]:
-    """The arguments, those to differentiate with their numbers as floats, and their indices."""
-    opened = list(args)
-    chosen = [argnums] if isinstance(argnums, int) else list(argnums)
-    for i in chosen:
-        if not -len(args) <= i < len(args):
-            raise ValueError(f"{name}: found argnums {i}, but {len(args)} positional arguments")
-        opened[i] = opened_argument(args[i], name)
-    return opened, [i % len(args) for i in chosen]
+class Inputs(NamedTuple):
+    """The arguments of a function, and those of them that it is differentiated by."""
+
+    name: str  # of the transform, for errors
+    args: Sequence[Any]
+    argnums: int | Sequence[int]
+    chosen: list[int]  # indices into args
+    primals: list[Any]  # the chosen ones: a float, or a list of floats
+
+    @classmethod
+    def of(cls, name: str, args: Sequence[Any], argnums: Any) -> "Inputs":
+        several = isinstance(argnums, Iterable) and not isinstance(argnums, str)
+        chosen = [*argnums] if several else [argnums]
+        for i in chosen:
+            if not isinstance(i, int):
+                raise TypeError(message(name, f"argnums {argnums!r}", "an index, or several"))
+            if not -len(args) <= i < len(args):
+                found = f"argnums {i} and {len(args)} positional arguments"
+                raise ValueError(message(name, found, "the index of one of them"))
+        chosen = [i % len(args) for i in chosen]
+        if len(set(chosen)) < len(chosen):
+            raise ValueError(message(name, f"argnums {argnums!r}", "each argument once"))
+        primals = [opened_argument(args[i], name) for i in chosen]
+        return cls(name, args, argnums, chosen, primals)
+
+    def result(self, f: Function, variables: list[Any], keywords: Any, level: int) -> Any:
+        """What f returns for variables in the place of the chosen arguments, as a tree."""
+        args = list(self.args)
+        for i, x in zip(self.chosen, variables):
+            vector = isinstance(x, list) and x and _is_array(args[i])
+            args[i] = Vector._of(x, (len(x),)) if vector else x
+        output = as_tree(f(*args, **keywords), f"{self.name}: the result of f")
+        for y in flat_tree(output):
+            check_level(y)
+        return output
+
+    def shaped(self, i: int, derivative: Any) -> Any:
+        """A derivative by argument i: an array, if that is one."""
+        if not (_is_array(self.args[i]) and isinstance(derivative, list) and derivative):
+            return derivative
+        if any(isinstance(x, Number) for x in flat_tree(derivative)):
+            nested = isinstance(derivative[0], list)  # it is to be differentiated again
+            return derivative if nested else Vector._of(derivative, (len(derivative),))
+        if isinstance(self.args[i], Vector):
+            return derivative
+        return sys.modules["numpy"].array(derivative)
+
+    def of_each(self, derivatives: list[Any]) -> Any:
+        """One derivative for one argnum, a tuple for several."""
+        found = tuple(map(self.shaped, self.chosen, derivatives))
+        return found[0] if isinstance(self.argnums, int) else found
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Vector) or hasattr(x, "__array__")
 
 
 def opened_argument(x: Any, name: str) -> Any:
     """A number, as a float, or a flat sequence of them, as a list; numbers of other kinds stay."""
-    if isinstance(x, (str, bytes, dict)) or not isinstance(x, Iterable):
+    if not _is_sequence(x):
         return x if isinstance(x, Number) else as_float(x, name)
+    if getattr(x, "ndim", 1) > 1:
+        remedy = "flatten it with .ravel(), and reshape it in f"
+        raise TypeError(message(name, f"an array of shape {x.shape}", "a flat sequence", remedy))
     return [v if isinstance(v, Number) else as_float(v, f"{name}: a flat sequence") for v in x]
 
 
-def _replaced(args: Sequence[Any], chosen: Sequence[int], variables: Sequence[Any]) -> list[Any]:
-    replaced = list(args)
-    for i, variable in zip(chosen, variables):
-        replaced[i] = variable
-    return replaced
+def _is_sequence(x: Any) -> bool:
+    kinds = (str, bytes, dict)
+    return isinstance(x, Iterable) and not isinstance(x, kinds) and getattr(x, "ndim", 1) != 0
 
 
 def as_tree(output: Any, name: str) -> Any:
     """What a function returned: a number, or a list of such, nested as it was."""
-    if isinstance(output, Iterable) and not isinstance(output, (str, bytes, dict)):
+    if _is_sequence(output):
         return [as_tree(y, name) for y in output]
     if isinstance(output, (Number, complex)):  # complex comes from a complex step
         return output
-    return as_float(output, f"{name}: the result of f")
+    return as_float(output, name)
 
 
 def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
@@ -270,73 +326,50 @@ def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
 
 
 def flat_tree(tree: Any) -> list[Any]:
+    """The numbers of a tree, from left to right."""
     return [x for branch in tree for x in flat_tree(branch)] if isinstance(tree, list) else [tree]
 
 
-def _shape(tree: Any) -> Any:
-    return [_shape(branch) for branch in tree] if isinstance(tree, list) else "a number"
+def _basis(tree: Any) -> list[Any]:
+    """For each number in a tree one of the same shape, with 1 in its place and 0 elsewhere."""
+    n = len(flat_tree(tree))
+    return [_unflattened(tree, [float(i == j) for i in range(n)]) for j in range(n)]
 
 
-def _check_shapes(left_name: str, left: Any, right_name: str, right: Any) -> None:
-    if _shape(left) != _shape(right):
-        raise ValueError(
-            f"found {left_name} {shortened(left)}, expected the shape of {right_name}, "
-            f"{shortened(right)}"
-        )
+def _unflattened(tree: Any, leaves: Iterable[Any]) -> Any:
+    """A tree of the same shape with other leaves, from left to right."""
+    rest = iter(leaves)
+    return map_tree(lambda _: next(rest), tree)
+
+
+def _beside(x: list[Any], columns: Any) -> Any:
+    """The next len(x) columns as rows."""
+    return map_tree(lambda *row: list(row), *[next(columns) for _ in x]) if x else []
+
+
+def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: Any) -> None:
+    def shape(tree: Any) -> Any:
+        return [shape(branch) for branch in tree] if isinstance(tree, list) else "a number"
+
+    if shape(left) != shape(right):
+        found, expected = f"{left_name} {shortened(left)}", f"the shape of {right_name}"
+        raise ValueError(message(name, found, f"{expected}, {shortened(right)}"))
 
 
 def _check_function(f: Any, name: str) -> None:
     if not callable(f):
-        raise TypeError(
-            f"{name}: found {shortened(f)} of type {type(f).__name__}, expected a function"
-        )
-
-
-def check_dependence(output: Any, name: str) -> None:
-    """A TypeError if no number in the output depends on anything."""
-    found = flat_tree(output)
-    if found and not any(isinstance(y, Number) for y in found):
-        raise TypeError(
-            f"{name}: f returned {shortened(output)}, plain numbers that do not depend on its "
-            "inputs; was a function of math used, or .data? write autodiff.sin(x), not math.sin(x)"
-        )
+        raise TypeError(message(name, typed(f), "a function"))
 
 
 def _at(y: Any, level: int) -> bool:
     return isinstance(y, Number) and y._level == level
 
 
-def _data(y: Any, level: int) -> Any:
-    """The number in a result: what an outer derivative, or the user, computes with."""
-    return y.data if isinstance(y, Value) and y._level in (level, 0) else y
-
-
-def _gradients(output: Any, variables: list[Any], level: int) -> list[Any]:
-    """The adjoints of variables; 0.0 for those that the output does not depend on."""
-    adjoint = graph.adjoints(output) if _at(output, level) else {}
-    return [map_tree(lambda x: adjoint.get(x, 0.0), variable) for variable in variables]
-
-
-def _lifted(result: Any, args: Sequence[Any], chosen: Iterable[int], *others: Any) -> Any:
-    """The result with plain numbers in it as constants of the outer derivative, if there is one.
-
-    So the derivative of 2x, which is the plain number 2.0, can be differentiated again.
-    """
-    lead = number.leader(flat_tree([[args[i] for i in chosen], *others]))
-    if lead is None:
-        return result
-
-    def lift(y: Any) -> Any:
-        if isinstance(y, Number):
-            return y
-        return leaf(y, lead._level) if isinstance(lead, Value) else dual(y, 0.0, lead._level)
-
-    if isinstance(result, tuple):
-        return tuple(map_tree(lift, part) for part in result)
-    return map_tree(lift, result)
-
-
-def _renamed(derivative: Function, f: Function) -> Function:
-    name = getattr(f, "__name__", "f")
-    derivative.__name__ = f"{derivative.__name__} of {name}"
+def _called(derivative: Function, transform: str, f: Function, what: str) -> Function:
+    """The derivative with a name, a docstring and the signature of f."""
+    name = getattr(f, "__name__", type(f).__name__)
+    derivative.__name__ = derivative.__qualname__ = f"{transform}({name})"
+    derivative.__doc__ = f"{what} of {name}, a function of the same arguments."
+    with suppress(TypeError, ValueError):  # some builtins have none
+        derivative.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
     return derivative

@@ -1,34 +1,41 @@
 """`Value`: a scalar that remembers how it was computed, so that it can be differentiated."""
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from operator import attrgetter
-from typing import Any
+from typing import Any, SupportsIndex, Union
 
 from . import graph, ops
-from .errors import LOST, explain_operation, shortened
+from .errors import a, explain_operation, message, typed
 from .functions import as_float
-from .number import Number, Rule, leader
+from .number import Number, Rule, admit, check_level, top_level
 
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**", "neg": "-"}
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "-"}
+_SIGNS |= {"power": "**", "exponential": "**", "pow": "**", "less": "<", "less_equal": "<="}
 
 _new: Any = object.__new__  # while a scope is open, one that notes it: see scopes.py
-_data, _level = attrgetter("data"), attrgetter("_level")
+_data, _level = attrgetter("_data"), attrgetter("_level")
 
 
-def _quick(rule: Rule) -> Any:
-    """An operator for the cases that are by far the most frequent: x * y and x * 2.0.
+Scalar = Union["Value", float, SupportsIndex, Fraction]  # not a Vector: Value * Vector is one
 
-    It does what `_apply` does. The node is filled in here, because a call would cost a tenth.
+
+def _quick(rule: Rule) -> Callable[["Value", Scalar], "Value"]:
+    """An operator for by far the most frequent cases: x * y and x * 2.0.
+
+    It does what `_apply` does. The node is filled in here, because a call would cost 10 %.
     """
+    slow: Any = getattr(Number, f"__{_NAMES.get(rule.__name__, rule.__name__)}__")
 
     def operator(self: "Value", other: Any) -> Any:
         if type(other) is not Value or other._level != self._level:
             if type(other) is not float:
-                return self._apply(rule, self, other)
+                return slow(self, other)
             other = leaf(other, 0)
         node = _new(Value)
         try:
-            node.data, node._backward = rule(self.data, other.data)
+            node._data, node._backward = rule(self._data, other._data)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, (self, other)) from None
         node.grad = 0.0
@@ -39,6 +46,9 @@ def _quick(rule: Rule) -> Any:
         return node
 
     return operator
+
+
+_NAMES = {"div": "truediv"}
 
 
 class Value(Number):
@@ -62,9 +72,9 @@ class Value(Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = ("_backward", "_level", "_rule", "_scope", "data", "grad", "label", "parents")
+    __slots__ = ("_backward", "_data", "_level", "_rule", "_scope", "grad", "label", "parents")
 
-    data: Any
+    _data: Any  # a float, or a number of an outer derivative
     grad: Any
     label: str
     parents: tuple["Value", ...]
@@ -74,11 +84,8 @@ class Value(Number):
     _scope: Any  # the scope that the node was made in; left empty where there was none
 
     def __init__(self, data: Any, label: str = "") -> None:
-        nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
-        if type(data) is not float and not nested:
-            data = as_float(data, "Value")
         if not isinstance(label, str):
-            raise TypeError(f"label: found {label!r} of type {type(label).__name__}, expected str")
+            raise TypeError(message("label", typed(label), "a str"))
         self.data = data
         self.grad = 0.0
         self.label = label
@@ -92,11 +99,11 @@ class Value(Number):
         parents = inputs
         level = self._level if len(inputs) == 1 else _common_level(inputs)
         if level < 0:
-            lead = leader(inputs)
-            if not isinstance(lead, Value):
-                return lead._apply(rule, *inputs)
-            level = lead._level
-            parents = tuple([_admitted(x, level, rule) for x in inputs])
+            top = top_level(inputs)
+            if not isinstance(top, Value):
+                return top._apply(rule, *inputs)
+            level = top._level
+            parents = tuple([_node_of(x, level, rule) for x in inputs])
         try:
             data, backward = rule(*map(_data, parents))
         except (ValueError, ZeroDivisionError, OverflowError) as error:
@@ -107,6 +114,25 @@ class Value(Number):
     __sub__ = _quick(ops.sub)
     __mul__ = _quick(ops.mul)
     __truediv__ = _quick(ops.div)
+
+    @property
+    def data(self) -> Any:
+        """The number, a float. Assign another to a leaf before computing with it again.
+
+        TypeError if it is not one real number.
+
+        >>> x = Value(2)
+        >>> x.data = 3
+        >>> x.data
+        3.0
+        """
+        return self._data
+
+    @data.setter
+    def data(self, data: Any) -> None:
+        nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
+        nested = nested and getattr(data, "_level", 1) == 1  # not one of a transform
+        self._data = data if type(data) is float or nested else as_float(data, "Value")
 
     @property
     def op(self) -> str:
@@ -136,10 +162,9 @@ class Value(Number):
     @requires_grad.setter
     def requires_grad(self, required: bool) -> None:
         if self.parents:
-            raise ValueError(
-                "requires_grad: found the result of an operation, expected a leaf; "
-                "the flag of a result follows from its inputs"
-            )
+            remedy = "whether a result requires a gradient follows from its inputs"
+            found = "the result of an operation"
+            raise ValueError(message("requires_grad", found, "a leaf", remedy))
         self._level = 1 if required else 0
 
     def backward(self, inputs: Iterable["Value"] | None = None, create_graph: bool = False) -> None:
@@ -150,8 +175,9 @@ class Value(Number):
         only these and the nodes between them and this one are walked and written. With
         `create_graph`, the gradients are Values that can be differentiated again.
 
-        ValueError if this node requires no gradient, or a derivative is undefined at the data of
-        its graph; then no `grad` has been changed.
+        ValueError if this node requires no gradient, ZeroDivisionError or ValueError if a
+        derivative is infinite or undefined at the data of its graph, RuntimeError inside a
+        function that is being differentiated. On an error, or Ctrl-C, no `grad` is changed.
 
         >>> a = Value(3.0)
         >>> b = a + a
@@ -160,20 +186,23 @@ class Value(Number):
         (4.0, 2.0)
         """
         if not self._level:
-            raise ValueError(
-                "backward: found an output computed from constants alone, expected one that "
-                "depends on a Value with requires_grad = True"
-            )
+            found = "an output computed from constants alone"
+            expected = "one that depends on a Value with requires_grad = True"
+            raise ValueError(message("backward", found, expected))
+        if self._level > 1:
+            found = "a number inside a function that is being differentiated"
+            remedy = "nest grad, or another transform: grad(lambda y: ...)(x)"
+            raise RuntimeError(message("backward", found, "a Value of your own", remedy))
         if inputs is not None:
             inputs = _checked_inputs(inputs)
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # those that are plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
-        for node, grad in adjoints.items():
-            if node.parents:
-                node.grad = grad
-            else:
-                node.grad = grad if node.grad == 0.0 else node.grad + grad
+        grads = [
+            grad if x.parents or (type(x.grad) is float and x.grad == 0.0) else x.grad + grad
+            for x, grad in adjoints.items()
+        ]
+        deque(map(_set_grad, adjoints, grads), maxlen=0)  # all or none: Ctrl-C waits for its end
 
     def zero_grad(self) -> None:
         """Set `grad` to 0.0 in this node and in all that it depends on.
@@ -192,9 +221,7 @@ class Value(Number):
         return self.data
 
     def __float__(self) -> float:
-        if self._level > 1:
-            raise TypeError(LOST)
-        return float(self.data)
+        return super().__float__() if self._level else float(self.data)
 
     def __repr__(self) -> str:
         grad = self.grad.data if isinstance(self.grad, Value) else self.grad
@@ -210,7 +237,11 @@ class Value(Number):
                 f"a Value that was computed ({self.op}) cannot be copied or pickled, because its "
                 "backward closure cannot; copy the leaves it depends on, or keep its data"
             )
+        check_level(self)
         return _restored, (self.data, self.grad, self.label, self._level)
+
+
+_set_grad = vars(Value)["grad"].__set__  # sets the slot, in C
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:
@@ -222,7 +253,7 @@ def _node(
     data: Any, parents: tuple[Value, ...], rule: Rule | None, backward: ops.Backward, level: int
 ) -> Value:
     node: Value = _new(Value)
-    node.data = data
+    node._data = data
     node.grad = 0.0
     node.label = ""
     node.parents = parents
@@ -259,32 +290,17 @@ def _common_level(inputs: tuple[Any, ...]) -> int:
     return levels.pop() if len(levels) == 1 else -1
 
 
-def _admitted(x: Any, level: int, rule: Rule) -> Value:
+def _node_of(x: Any, level: int, rule: Rule) -> Value:
     """x as a parent of a node of this level: itself, or a constant."""
-    if type(x) is float:
-        return leaf(x, 0)
-    if isinstance(x, Value) and x._level in (level, 0):
-        return x
-    if not isinstance(x, Number):
-        return leaf(as_float(x, f"Value {_SIGNS.get(rule.__name__, rule.__name__)}"), 0)
-    if 0 < x._level < level:  # made by an outer derivative: to this one, a number like any other
-        return leaf(x, 0)
-    raise TypeError(
-        f"{rule.__name__}: found a Value and a {type(x).__name__}, expected numbers of one kind; "
-        f"for forward over reverse wrap the {type(x).__name__}: Value(dual)"
-    )
+    x = admit(x, level, rule, Value)
+    return x if isinstance(x, Value) and x._level in (level, 0) else leaf(x, 0)
 
 
 def _checked_inputs(inputs: Any) -> list[Value]:
     if isinstance(inputs, Value) or not isinstance(inputs, Iterable):
-        raise TypeError(
-            f"inputs: found a {type(inputs).__name__}, expected a sequence of Values: [x, y]"
-        )
+        raise TypeError(message("inputs", a(inputs), "a sequence of Values: [x, y]"))
     found = list(inputs)
     for x in found:
         if not isinstance(x, Value):
-            raise TypeError(
-                f"inputs: found {shortened(x)} of type {type(x).__name__} in the sequence, "
-                "expected Values only"
-            )
+            raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))
     return found

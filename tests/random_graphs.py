@@ -75,6 +75,8 @@ OPERATIONS = [
     lambda a, b, c: ad.minimum(a, b),
     lambda a, b, c: ad.maximum(a, 0.25),
     lambda a, b, c: ad.where(a, b, c),
+    lambda a, b, c: ad.where(ad.functions.less(a, b), c, a),
+    lambda a, b, c: ad.where(ad.functions.less_equal(a, 0.5), b, a * c),
     lambda a, b, c: ad.sum([a, b, c, a]),
     lambda a, b, c: ad.prod([a, b, c]),
     lambda a, b, c: ad.dot([a, b, c], [c, 2.0, a]),
@@ -160,7 +162,8 @@ def noted(leaves, y):
     return leaves, y
 
 
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "**", "pow": "**"}
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+SIGNS |= dict.fromkeys(["power", "exponential", "pow"], "**")
 
 
 def code(leaves, y):
@@ -192,4 +195,6 @@ def call(node, inputs):
         return f"ad.{rule}([{', '.join(inputs)}])"
     if rule == "dot":
         return f"ad.dot([{', '.join(inputs[:half])}], [{', '.join(inputs[half:])}])"
+    if rule in ("less", "less_equal"):
+        return f"ad.functions.{rule}({', '.join(inputs)})"
     return f"{'cube' if rule == 'cube' else 'ad.' + rule}({', '.join(inputs)})"

@@ -24,8 +24,8 @@ def errors(root):
         partials = {}
         for x, partial in zip(node.parents, node._backward(1.0)):
             partials[x] = partials.get(x, 0.0) + (partial or 0.0)
-        passed_on = sum(abs(partial) * found[x] for x, partial in partials.items())
-        terms = sum(abs(partial * x.data) for x, partial in partials.items())
+        passed_on = sum(abs(partial) * found[x] for x, partial in partials.items() if partial)
+        terms = sum(abs(partial * x.data) for x, partial in partials.items() if partial)
         own = ULPS * EPSILON * len(node.parents) * (abs(node.data) + terms)
         found[node] = passed_on + own
     return found
@@ -53,7 +53,7 @@ def undecided(node, of_nodes):
     if node.op in ("abs", "relu", "where"):
         x = node.parents[0]
         return abs(x.data) <= of_nodes[x] > 0
-    if node.op in ("maximum", "minimum"):
+    if node.op in ("maximum", "minimum", "<", "<="):
         x, y = node.parents
         return x is not y and abs(x.data - y.data) <= of_nodes[x] + of_nodes[y] > 0
     return False

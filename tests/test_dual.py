@@ -49,7 +49,8 @@ def test_comparisons_are_of_primals():
     assert x <= 1.0
     assert y > 1
     assert y >= x
-    assert x != Dual(1.0, 5.0)
+    assert x == Dual(1.0, 7.0) == 1.0
+    assert x != y
     assert not Dual(0.0, 1.0)
 
 
@@ -67,7 +68,9 @@ def test_what_it_refuses():
         Dual(1.0, None)
     with pytest.raises(TypeError, match=r"Dual mul: found \[1\] of type list"):
         Dual(1.0) * [1]
-    with pytest.raises(TypeError, match=r"write autodiff.sin\(x\), not math.sin"):
+    with pytest.raises(
+        TypeError, match=r"a float has no derivative; .* autodiff.sqrt\(x\), not math.sqrt"
+    ):
         math.sin(Dual(1.0, 1.0))
     with pytest.raises(ValueError, match="log: x = -1.0 is outside the domain x > 0"):
         Dual(-1.0, 1.0).log()

@@ -70,7 +70,7 @@ def test_integers_and_numpy_scalars_give_floats():
         assert autodiff.sqrt(x) == 2.0
 
 
-@pytest.mark.parametrize("x", ["1", None, [1.0], True])
+@pytest.mark.parametrize("x", ["1", None, [1.0]])
 def test_other_things_are_refused_by_name(x):
     with pytest.raises(TypeError, match=r"^exp: found .* expected one real number"):
         autodiff.exp(x)

@@ -66,7 +66,7 @@ def test_a_rule_that_forgets_its_closure_is_refused():
         return x**3
 
     with pytest.raises(
-        TypeError, match=r"cube: found a rule that returns float, .*\(result, backward\)"
+        TypeError, match=r"cube: found a rule that returns a float, .*\(result, backward\)"
     ):
         cube(Value(2.0))
 
@@ -82,7 +82,7 @@ def test_a_closure_that_returns_no_tuple_of_the_right_length_is_refused(wrong):
 
 
 def test_what_is_no_function_is_refused():
-    with pytest.raises(TypeError, match="operation: found int, expected a function"):
+    with pytest.raises(TypeError, match="operation: found 3 of type int, expected a function"):
         operation(3)
 
 

@@ -120,7 +120,10 @@ def test_reflected_operators_and_builtin_sum():
 
 def test_an_array_never_hides_in_a_value():
     x = np.array([1.0, 2.0])
-    for attempt in (lambda: Value(2) * x, lambda: x * Value(2), lambda: x + Value(2)):
+    for product in (Value(2) * x, x * Value(2)):
+        assert [type(entry) for entry in product] == [Value, Value]
+        assert [entry.data for entry in product] == [2.0, 4.0]
+    for attempt in (lambda: Value(x), lambda: autodiff.sum([Value(1), x])):
         with pytest.raises(TypeError, match="type ndarray, expected one real number"):
             attempt()
 

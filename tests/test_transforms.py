@@ -240,8 +240,8 @@ def test_the_number_of_passes(n):
 
 def test_jacrev_makes_one_backward_pass_for_each_result(monkeypatch):
     runs = []
-    original = autodiff.graph.adjoints
-    monkeypatch.setattr(autodiff.graph, "adjoints", lambda *a: runs.append(1) or original(*a))
+    original = autodiff.graph.backpropagated
+    monkeypatch.setattr(autodiff.graph, "backpropagated", lambda *a: runs.append(1) or original(*a))
     found = jacrev(lambda x, w: [x * w[0], x + w[1], w[0] * w[1]], argnums=(0, 1))(2.0, [3.0, 4.0])
     assert found == ([3.0, 1.0, 0.0], [[2.0, 0.0], [0.0, 1.0], [4.0, 3.0]])
     assert len(runs) == 3
@@ -249,8 +249,8 @@ def test_jacrev_makes_one_backward_pass_for_each_result(monkeypatch):
 
 def test_the_cost_of_a_hessian_vector_product_does_not_grow_with_the_inputs(monkeypatch):
     runs = []
-    original = autodiff.graph.adjoints
-    monkeypatch.setattr(autodiff.graph, "adjoints", lambda *a: runs.append(1) or original(*a))
+    original = autodiff.graph.backpropagated
+    monkeypatch.setattr(autodiff.graph, "backpropagated", lambda *a: runs.append(1) or original(*a))
     for n in (2, 50):
         runs.clear()
         hvp(rosenbrock, [0.1] * n, [1.0] * n)
@@ -299,27 +299,30 @@ def test_branches_and_loops():
 
 @pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)
 def test_a_function_of_math_is_named_as_the_cause(transform):
-    with pytest.raises(TypeError, match=r"write autodiff.sin\(x\), not math.sin"):
+    with pytest.raises(
+        TypeError, match=r"a float has no derivative; .* autodiff.sqrt\(x\), not math.sqrt"
+    ):
         transform(lambda x: x + math.sin(x))(1.0)
 
 
 @pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)
-def test_a_result_that_does_not_depend_on_the_inputs(transform):
-    with pytest.raises(TypeError, match=r"f returned 3.0, plain numbers that do not depend on"):
-        transform(lambda x: 3.0)(1.0)
+def test_a_result_that_does_not_depend_on_the_inputs_has_derivative_0(transform):
+    assert transform(lambda x: 3.0)(1.0) == 0.0
+    assert transform(lambda x: x**2 if x > 0 else 0.0)(-1.0) == 0.0
+    assert transform(transform(lambda x: 2 * x))(1.0) == 0.0
 
 
 @pytest.mark.parametrize(
     ("attempt", "kind", "message"),
     [
-        (lambda: grad(lambda x: [x, x])(1.0), TypeError, "returned .* of type list, .*use jacrev"),
+        (lambda: grad(lambda x: [x, x])(1.0), TypeError, "a result of 2 numbers, expected one; use jacrev"),
         (lambda: grad(lambda x: None)(1.0), TypeError, "the result of f: found None .* `return`"),
         (lambda: grad(lambda x: "a")(1.0), TypeError, "the result of f: found 'a' of type str"),
         (lambda: grad(3), TypeError, "grad: found 3 of type int, expected a function"),
         (lambda: jacfwd(3), TypeError, "jacfwd: found 3 of type int, expected a function"),
         (lambda: grad(sin)("a"), TypeError, "grad: found 'a' of type str, expected one real"),
         (lambda: grad(sum)([[1.0], [2.0]]), TypeError, r"a flat sequence: found \[1.0\] of type list"),
-        (lambda: grad(sin, argnums=2)(1.0), ValueError, "found argnums 2, but 1 positional"),
+        (lambda: grad(sin, argnums=2)(1.0), ValueError, "found argnums 2 and 1 positional arguments"),
         (lambda: jvp(sin, 1.0, 1.0), TypeError, r"primals of type float, expected a tuple .*\(1.0,\)"),
         (lambda: jvp(sin, (1.0,), (1.0, 2.0)), ValueError, "expected the shape of the primals"),
         (lambda: jvp(sum, ([1.0, 2.0],), ([1.0],)), ValueError, "expected the shape of the primals"),

@@ -110,9 +110,14 @@ def test_parents_keep_the_order_and_the_duplicates():
     assert dot([x, x], [y, x]).parents == (x, x, y, x)
 
 
-def test_equality_is_identity_and_order_is_of_data():
+def test_comparisons_are_of_data_and_the_hash_is_identity():
     a, b = Value(2.0), Value(2.0)
-    assert a != b
+    assert a == b
+    assert a == 2.0 == a
+    assert a == np.float64(2)
+    assert a != 3
+    assert a != "2.0"
+    assert a is not None
     assert len({a, b}) == 2
     assert a <= b <= 2.0 < Value(3) > 2
     assert a >= 1
@@ -128,8 +133,14 @@ def test_a_value_is_false_where_its_number_is():
 
 def test_conversions_and_texts():
     x = Value(2.5, label="x")
+    for loses in (float, int, math.sin, lambda x: np.array([x], dtype=float)):
+        with pytest.raises(TypeError, match="write x.data .* autodiff.sqrt"):
+            loses(x)
+    x.requires_grad = False
     assert float(x) == 2.5
+    assert int(x) == 2
     assert math.sin(x) == math.sin(2.5)
+    x.requires_grad = True
     assert f"{x:.3f}" == "2.500"
     assert repr(x) == f"{x}" == "Value(data=2.5, grad=0.0, label='x')"
     assert repr(Value(1)) == "Value(data=1.0, grad=0.0)"
@@ -299,7 +310,7 @@ def test_create_graph_refuses_a_graph_whose_leaves_were_changed():
     x = Value(2.0)
     y = x.exp()
     x.data = 3.0
-    with pytest.raises(RuntimeError, match="data was changed after the graph was recorded"):
+    with pytest.raises(RuntimeError, match="changed after the graph was recorded"):
         y.backward(create_graph=True)
 
 
@@ -374,14 +385,10 @@ def ties(program, leaves):
     [
         ("3", r"found '3' of type str, expected one real number .*float\(text\)"),
         (b"3", r"found b'3' of type bytes"),
-        (True, r"found True of type bool, .*write 1.0 if a number is meant"),
-        (np.True_, r"found np.True_ of type bool"),
         (None, r"found None of type NoneType, .*is a `return` missing"),
         (1j, r"found 1j of type complex, .*\.real"),
         ([1, 2], r"found \[1, 2\] of type list, .*\[Value\(v\) for v in data\]"),
         ((1, 2), r"found \(1, 2\) of type tuple, .*\[Value\(v\) for v in data\]"),
-        (np.ones(2), r"found array\(\[1., 1.\]\) of type ndarray, .*\[Value\(v\) for v in data\]"),
-        (np.array(1.0), r"found array\(1.\) of type ndarray"),
         (Decimal(1), r"found Decimal\('1'\) of type Decimal, expected one real number"),
         (object, r"found <class 'object'> of type type, expected one real number"),
     ],
@@ -407,7 +414,7 @@ def test_a_value_of_a_value_is_refused():
 
 
 def test_a_label_is_text():
-    with pytest.raises(TypeError, match="label: found 3 of type int, expected str"):
+    with pytest.raises(TypeError, match="label: found 3 of type int, expected a str"):
         Value(1.0, label=3)
 
 
@@ -443,13 +450,13 @@ def test_inputs_of_backward_are_a_sequence_of_values():
          "x / y: x = 1.0, y = 0.0 is outside the domain y != 0"),
         (lambda: Value(0.0) ** -1, ZeroDivisionError,
          "x ** n: x = 0.0, n = -1.0 is outside the domain x > 0, or x = 0 and n >= 0, "
-         "or x < 0 and n a whole number"),
+         "or x < 0 and n an integer"),
         (lambda: Value(-8.0) ** (1 / 3), ValueError,
          "x ** n: x = -8.0, n = 0.3333333333333333 is outside the domain x > 0, "
-         "or x = 0 and n >= 0, or x < 0 and n a whole number"),
+         "or x = 0 and n >= 0, or x < 0 and n an integer"),
         (lambda: (-8) ** Value(0.5), ValueError,
-         "x ** y: x = -8.0, y = 0.5 is outside the domain x > 0, or x = 0 and y >= 0, "
-         "or x < 0 and y a whole number"),
+         "a ** x: a = -8.0, x = 0.5 is outside the domain a > 0, or a = 0 and x >= 0, "
+         "or a < 0 and x an integer"),
         (lambda: Value(1000, label="z").exp(), OverflowError,
          "exp: x = 1000.0 ('z') gives a result too large for a float"),
         (lambda: autodiff.exp(1000), OverflowError,
@@ -472,10 +479,10 @@ def test_domain_errors_say_operation_value_label_and_domain(attempt, kind, messa
 
 
 def test_a_negative_base_has_no_derivative_in_the_exponent():
-    with pytest.raises(
-        ValueError, match=r"the derivative of pow at x = -2.0, y = 2.0: log: x = -2"
-    ):
-        (Value(-2.0) ** Value(2.0)).backward()
+    x, y = Value(-2.0), Value(3.0)
+    (x**y).backward()  # as in PyTorch and JAX
+    assert x.grad == 12.0
+    assert math.isnan(y.grad)
     x = Value(-2.0)
     (x**2).backward()
     assert x.grad == -4.0

@@ -84,6 +84,12 @@ def _varying(x: Any, letter: str) -> Any:
     return having[0] if len(having) == 1 and (x.op != "div" or having[0] is x.args[0]) else None
 
 
+def _as_parts(run: list[tuple[Any, int]]) -> list[tuple[Any, list[tuple[Any, int]]]]:
+    """Equal parts in a row: one part if they repeat a number, else each by itself."""
+    x = run[0][0]
+    return [(x, run)] if "g" not in axes_of(x) else [(x, [part]) for part in run]
+
+
 class ArrayWriter(Writer):
     """A writer of operations on arrays: entry by entry, and those that change their axes."""
 
@@ -145,8 +151,8 @@ class ArrayWriter(Writer):
         axes = ({"b": self.n} if varies else {}) | {"g": builtins.sum([size for _, size in parts])}
         parts = [
             (x, builtins.sum([size for _, size in alike]))  # what repeats itself is one part
-            for x, run in itertools.groupby(parts, key=lambda part: part[0])
-            for alike in ([[*run]] if "g" not in axes_of(x) else [[part] for part in run])
+            for _, run in itertools.groupby(parts, key=lambda part: key_of("", part[:1]))
+            for x, alike in _as_parts(list(run))
         ]
         if len(parts) == 1 and axes_of(parts[0][0]) == axes:
             return parts[0][0]

@@ -177,7 +177,7 @@ class ArrayPython(Python):
             return f"xp.where({test}, {of(x)}, {of(y)})", ATOM
         arrays = [x for x in args if isinstance(x, Symbol)]
         if len(arrays) < len(args) and not backends.takes_numbers(self.xp, op):
-            texts = [of(x) if x in arrays else self.typed(x, arrays[0]) for x in args]
+            texts = [of(x) if isinstance(x, Symbol) else self.typed(x, arrays[0]) for x in args]
             return f"xp.{op}({', '.join(texts)})", ATOM
         return Printer.call(self, op if op in backends.ours(self.xp) else f"xp.{op}", *args)
 

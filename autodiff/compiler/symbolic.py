@@ -83,6 +83,7 @@ class Writer:
 
     def write(self, op: str, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
+        op = {"less": "<", "less_equal": "<="}.get(op, op)
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
         if op == "where" and key_of(op, args[1:2]) == key_of(op, args[2:]):
             return args[1]  # the same either way

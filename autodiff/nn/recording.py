@@ -67,7 +67,7 @@ class Recording:
                 raise ValueError("the inputs are rows of different lengths")
             x = Vector._of([leaf(Unknown(), 0) for _ in rows[0]], rows[0].shape)
             for p in self.parameters:
-                p.data = x[0].data
+                p._data = x[0].data
             root, leaves = _merged(model, x, loss, self.parameters, targets)
         except Exception as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error

@@ -200,7 +200,7 @@ def _staged(sums: list[tuple[int, Any]], last: int) -> list[Stage]:
 
 def _drawing(score: Score) -> Element:
     """The drawing of the graph as it is after the pass, with the steps at which each part shows."""
-    order = topological_order(score.root)
+    order = {node: i for i, node in enumerate(topological_order(score.root))}
     names = {name: node for node, name in score.names.items() if not node.label}
     svg = ElementTree.fromstring(draw(score.root, edges="message", names=names).pipe("svg"))
     for element in svg.iter():
@@ -212,14 +212,14 @@ def _drawing(score: Score) -> Element:
         groups.setdefault(name, []).append(group)
     last = len(score.passes)
     for node, stages in score.stages.items():
-        _add_stages(groups[f"n{order.index(node)}"][0], stages)
-    _light(groups[f"n{order.index(score.root)}"], 0)
+        _add_stages(groups[f"n{order[node]}"][0], stages)
+    _light(groups[f"n{order[score.root]}"], 0)
     for i, (node, _, sent) in enumerate(score.passes, start=1):
-        name = f"n{order.index(node)}"
+        name = f"n{order[node]}"
         _light(groups[name] + groups[f"{name}op"] + groups[f"{name}op->{name}"], i)
         for parent in dict.fromkeys(sending.parent for sending in sent):
             if parent in score.names:
-                edges = groups[f"n{order.index(parent)}->{name}op"]
+                edges = groups[f"n{order[parent]}->{name}op"]
                 _light(edges, i)
                 for text in [text for edge in edges for text in edge.findall("text")]:
                     _show(text, i, last)
