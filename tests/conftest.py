@@ -14,10 +14,6 @@ collect_ignore = ["conftest.py"]  # holds no doctests
 SEED = int(os.environ.get("TEST_SEED") or random.SystemRandom().randrange(2**32))
 
 
-def pytest_report_header():
-    return f"thorough tests: TEST_SEED={SEED}"
-
-
 @pytest.fixture
 def seed():
     """The seed of this run's random examples: new in each run, unless TEST_SEED is set."""

@@ -1,5 +1,9 @@
 """Random graphs over all operations, for hypothesis."""
 
+import re
+from functools import partial
+from types import SimpleNamespace
+
 import hypothesis
 import pytest
 from hypothesis import strategies as st
@@ -40,52 +44,63 @@ def cube(x):
     return x * x * x, lambda grad: (grad * 3 * x * x,)
 
 
-# Of three numbers of any size and sign; inside of its domain each operation of ops.py, by itself.
-OPERATIONS = [
-    lambda a, b, c: a + b,
-    lambda a, b, c: a - b,
-    lambda a, b, c: a * b,
-    lambda a, b, c: a / (b * b + 0.5),
-    lambda a, b, c: a**2,
-    lambda a, b, c: a**3,
-    lambda a, b, c: (a * a + 0.5) ** -1.5,
-    lambda a, b, c: a**0,
-    lambda a, b, c: (a * a + 0.5) ** ad.sin(b),
-    lambda a, b, c: 2.0 ** ad.sin(a),
-    lambda a, b, c: -a,
-    lambda a, b, c: +a,
-    lambda a, b, c: abs(a),
-    lambda a, b, c: ad.exp(ad.sin(a)),
-    lambda a, b, c: ad.log(a * a + 0.5),
-    lambda a, b, c: ad.sqrt(a * a + 0.5),
-    lambda a, b, c: ad.sin(a),
-    lambda a, b, c: ad.cos(a),
-    lambda a, b, c: ad.tan(ad.sin(a)),
-    lambda a, b, c: ad.asin(0.9 * ad.sin(a)),
-    lambda a, b, c: ad.acos(0.9 * ad.sin(a)),
-    lambda a, b, c: ad.atan(a),
-    lambda a, b, c: ad.sinh(ad.sin(a)),
-    lambda a, b, c: ad.cosh(ad.sin(a)),
-    lambda a, b, c: ad.tanh(a),
-    lambda a, b, c: ad.erf(a),
-    lambda a, b, c: ad.sigmoid(a),
-    lambda a, b, c: ad.relu(a),
-    lambda a, b, c: ad.softplus(a),
-    lambda a, b, c: ad.maximum(a, b),
-    lambda a, b, c: ad.minimum(a, b),
-    lambda a, b, c: ad.maximum(a, 0.25),
-    lambda a, b, c: ad.where(a, b, c),
-    lambda a, b, c: ad.where(ad.functions.less(a, b), c, a),
-    lambda a, b, c: ad.where(ad.functions.less_equal(a, 0.5), b, a * c),
-    lambda a, b, c: ad.sum([a, b, c, a]),
-    lambda a, b, c: ad.prod([a, b, c]),
-    lambda a, b, c: ad.dot([a, b, c], [c, 2.0, a]),
-    lambda a, b, c: ad.logsumexp([a, b, c]),
-    lambda a, b, c: ad.hypot(a, b, 1.0),
-    lambda a, b, c: cube(a),
-    lambda a, b, c: 1.0 - a,
-    lambda a, b, c: 2.0 / (a * a + 0.5),
+# Functions of three numbers of any size and sign, written with the functions of a library m. Each
+# operation of ops.py is among them, inside its domain.
+FORMULAS = [
+    "a + b",
+    "a - b",
+    "a * b",
+    "a / (b * b + 0.5)",
+    "a**2",
+    "a**3",
+    "(a * a + 0.5) ** -1.5",
+    "a**0",
+    "(a * a + 0.5) ** m.sin(b)",
+    "2.0 ** m.sin(a)",
+    "-a",
+    "+a",
+    "abs(a)",
+    "m.exp(m.sin(a))",
+    "m.log(a * a + 0.5)",
+    "m.sqrt(a * a + 0.5)",
+    "m.sin(a)",
+    "m.cos(a)",
+    "m.tan(m.sin(a))",
+    "m.asin(0.9 * m.sin(a))",
+    "m.acos(0.9 * m.sin(a))",
+    "m.atan(a)",
+    "m.sinh(m.sin(a))",
+    "m.cosh(m.sin(a))",
+    "m.tanh(a)",
+    "m.erf(a)",
+    "m.sigmoid(a)",
+    "m.relu(a)",
+    "m.softplus(a)",
+    "m.maximum(a, b)",
+    "m.minimum(a, b)",
+    "m.maximum(a, 0.25)",
+    "m.where(a, b, c)",
+    "m.where(m.less(a, b), c, a)",
+    "m.where(m.less_equal(a, 0.5), b, a * c)",
+    "m.sum([a, b, c, a])",
+    "m.prod([a, b, c])",
+    "m.dot([a, b, c], [c, 2.0, a])",
+    "m.logsumexp([a, b, c])",
+    "m.hypot(a, b, 1.0)",
+    "m.cube(a)",
+    "1.0 - a",
+    "2.0 / (a * a + 0.5)",
 ]
+
+
+def function(formula):
+    """The function of (m, a, b, c) that a formula is."""
+    return eval(f"lambda m, a, b, c: {formula}")
+
+
+ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cube)
+ours.less, ours.less_equal = ad.functions.less, ad.functions.less_equal
+OPERATIONS = [partial(function(formula), ours) for formula in FORMULAS]
 numbers = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
 
@@ -154,6 +169,76 @@ def layered(draw):
         big = any(abs(x.data) > 3 for x in found)
         rows.append([ad.sin(x) for x in found] if big else found)
     return noted(leaves, ad.sum([*rows[-1], *rows[-2]]))
+
+
+class Program:
+    """A function of a sequence of numbers: formulas of earlier results, with the functions of m.
+
+    `steps` has for each formula the places of its a, b and c, and whether its sine is taken.
+    """
+
+    def __init__(self, steps):
+        self.steps = steps
+        self.functions = [function(formula) for formula, _, _ in steps]
+
+    def __call__(self, xs, m=ours):
+        results = list(xs)
+        for apply, (_, places, bounded) in zip(self.functions, self.steps):
+            result = apply(m, *[results[i] for i in places])
+            results.append(m.sin(result) if bounded else result)
+        return m.sum(results[-3:])
+
+    def __repr__(self):
+        return f"Program({self.steps!r})"
+
+    def code(self, xs):
+        """The program as Python code that computes it at xs, for a reader."""
+        lines = ["import autodiff as m", "from random_graphs import cube", "", ""]
+        lines += ["def f(xs):", f"    {', '.join(f'v{i}' for i in range(len(xs)))}, = xs"]
+        for i, (formula, places, bounded) in enumerate(self.steps, start=len(xs)):
+            names = dict(zip("abc", [f"v{place}" for place in places]))
+            text = re.sub(r"\b[abc]\b", lambda found: names[found.group()], formula)  # noqa: B023
+            text = text.replace("m.cube", "cube").replace("m.less", "m.functions.less")
+            lines.append(f"    v{i} = {f'm.sin({text})' if bounded else text}")
+        last = range(len(xs) + len(self.steps))[-3:]
+        lines += [f"    return m.sum([{', '.join(f'v{i}' for i in last)}])", "", "", f"f({xs})"]
+        return "\n".join(lines)
+
+
+def needed(steps, inputs):
+    """Those of the steps on which the last three results depend."""
+    end = inputs + len(steps)
+    kept = set(range(inputs)) | set(range(max(0, end - 3), end))
+    for i in range(end - 1, inputs - 1, -1):
+        if i in kept:
+            formula, places, _ = steps[i - inputs]
+            kept |= {place for name, place in zip("abc", places) if name in variables(formula)}
+    position = {old: new for new, old in enumerate(sorted(kept))}
+    return [
+        (formula, [position.get(place, 0) for place in places], bounded)
+        for i, (formula, places, bounded) in enumerate(steps, start=inputs)
+        if i in kept
+    ]
+
+
+def variables(formula):
+    return set(re.findall(r"\b[abc]\b", formula))
+
+
+@st.composite
+def programs(draw, numbers=numbers, inputs=2):
+    """A program of up to a dozen formulas, and a point; its results stay below 3."""
+    xs = [draw(numbers) for _ in range(inputs)]
+    results, steps = list(xs), []
+    for formula in draw(st.lists(st.sampled_from(FORMULAS), min_size=1, max_size=12)):
+        places = [draw(st.integers(0, len(results) - 1)) for _ in range(3)]
+        result = function(formula)(ours, *[results[i] for i in places])
+        bounded = not abs(result) < 3
+        steps.append((formula, places, bounded))
+        results.append(ad.sin(result) if bounded else result)
+    program = Program(needed(steps, inputs))
+    hypothesis.note(program.code(xs))
+    return program, xs
 
 
 def noted(leaves, y):

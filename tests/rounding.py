@@ -18,16 +18,19 @@ def errors(root):
     An operation passes the errors of its inputs on, each times its partial derivative, and adds its
     own: a few units in the last place of its result and of the terms that it may have added up, for
     each input. A leaf has none. So the bound is large just where the graph is ill-conditioned.
+    What cancelled on the way still counts in full (`size` is the number before it did), because
+    another mode may add the same terms in another order.
     """
-    found = {}
+    found, size = {}, {}
     for node in topological_order(root):
         partials = {}
         for x, partial in zip(node.parents, node._backward(1.0)):
             partials[x] = partials.get(x, 0.0) + (partial or 0.0)
-        passed_on = sum(abs(partial) * found[x] for x, partial in partials.items() if partial)
-        terms = sum(abs(partial * x.data) for x, partial in partials.items() if partial)
-        own = ULPS * EPSILON * len(node.parents) * (abs(node.data) + terms)
-        found[node] = passed_on + own
+        terms = {x: abs(partial) for x, partial in partials.items() if partial}
+        size[node] = abs(node.data) + sum(d * (size[x] - abs(x.data)) for x, d in terms.items())
+        own = size[node] + sum(d * size[x] for x, d in terms.items())
+        passed_on = sum(d * found[x] for x, d in terms.items())
+        found[node] = passed_on + ULPS * EPSILON * len(node.parents) * own
     return found
 
 
