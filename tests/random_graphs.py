@@ -31,7 +31,10 @@ def for_all(*strategies, examples):
             ],
         )
         def test(settings, seed):
-            hypothesis.seed(seed)(settings(hypothesis.given(*strategies)(check)))()
+            property_of_all = settings(hypothesis.given(*strategies)(check))
+            if not settings.derandomize:
+                property_of_all = hypothesis.seed(seed)(property_of_all)
+            property_of_all()
 
         test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test
