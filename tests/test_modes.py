@@ -227,6 +227,8 @@ HESSIANS = {
         f, xs, lambda f, xs, v: ad.jvp(lambda x: ad.vjp(f, x)[1](1.0)[0], (xs,), (v,))[1]
     ),
     "create_graph": backward_twice,
+    "compile": gradients_compiled(by_program),
+    "batch": gradients_compiled(by_batch),
 }
 
 
