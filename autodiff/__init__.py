@@ -23,12 +23,10 @@ What is built on it:
     pictures/        graphs as drawings, and the backward pass to step through
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import nn as nn
-from . import optim as optim
 from .dual import Dual
-from .compiler.expression import Expression
 from .functions import abs as abs
 from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
 from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, softplus, sqrt
@@ -39,15 +37,18 @@ from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
 from .number import operation
 from .scopes import scope
-from .tracing import steps, trace
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
+    from . import nn as nn
+    from . import optim as optim
+    from .compiler.expression import Expression
     from .pictures.drawing import draw
     from .pictures.viewer import animate, show_steps
+    from .tracing import steps, trace
+
+__version__ = "0.1.0"
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
@@ -59,19 +60,20 @@ __all__ = [
     "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
+# What is built on the engine is imported when it is first used: the name, and where it is.
+_LATER = {
+    "Expression": "compiler.expression", "animate": "pictures.viewer", "draw": "pictures.drawing",
+    "nn": "nn", "optim": "optim", "show_steps": "pictures.viewer", "steps": "tracing",
+    "trace": "tracing", "tracing": "tracing",
+}  # fmt: skip
+
 
 def __getattr__(name: str) -> Any:
-    """Import what needs other libraries only when it is used."""
-    if name == "draw":
-        from .pictures.drawing import draw
-
-        return draw
-    if name in ("animate", "show_steps"):
-        from .pictures import viewer
-
-        return getattr(viewer, name)
-    raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
+    module = import_module(f".{_LATER[name]}", __name__)
+    return module if _LATER[name] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_LATER})

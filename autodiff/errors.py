@@ -1,6 +1,5 @@
 """The words of error messages: what was found, what was expected, and what to do about it."""
 
-import inspect
 from typing import Any
 
 
@@ -59,9 +58,11 @@ def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
 def described(x: Any) -> str:
     """The number in x and its label, for error messages."""
     label = getattr(x, "label", "")
-    if hasattr(x, "_level"):
-        x = getattr(x, "data", getattr(x, "primal", x))
-    return f"{x!r} ({label!r})" if label else f"{x!r}"
+    return f"{_number(x)!r} ({label!r})" if label else f"{_number(x)!r}"
+
+
+def _number(x: Any) -> Any:
+    return getattr(x, "data", getattr(x, "primal", x)) if hasattr(x, "_level") else x
 
 
 LOST = (
@@ -92,7 +93,9 @@ DOMAINS = {
 
 def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
     """The inputs of an operation by the names that its rule gives them, for error messages."""
-    code = getattr(inspect.unwrap(rule), "__code__", None)
+    while hasattr(rule, "__wrapped__"):
+        rule = rule.__wrapped__
+    code = getattr(rule, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code else ()
     if len(names) != len(inputs):
         names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
@@ -101,11 +104,15 @@ def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
 
 def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
     """The error of an operation, saying which operation met which values."""
+    if any(hasattr(_number(x), "_level") for x in inputs):
+        return error  # of an operation on the numbers of an outer derivative: explained already
     return explain(error, rule.__name__, named(rule, inputs))
 
 
 def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
     """The error of a backward closure, saying of which operation and at which values."""
+    if any(hasattr(_number(x), "_level") for x in inputs):
+        return error
     at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
     division = isinstance(error, ZeroDivisionError)
     reason = "it is infinite or undefined there" if division else str(error)

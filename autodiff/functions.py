@@ -72,10 +72,11 @@ def as_float(x: Any, where: str) -> float:
     >>> as_float(Fraction(1, 2), "Value")
     0.5
     """
-    scalar = getattr(x, "ndim", None) == 0 and not isinstance(x, (complex, str, bytes))
-    if isinstance(x, Real) or (scalar and getattr(x.dtype, "kind", "f") in "fiub"):
+    number: Any = x
+    kind = getattr(getattr(x, "dtype", None), "kind", "f")  # f, i, u, b; c is complex, O an object
+    if isinstance(x, Real) or (getattr(x, "ndim", None) == 0 and kind in "fiub"):
         try:
-            return float(x)
+            return float(number)
         except OverflowError:
             raise OverflowError(f"{where}: found a number too large for a float") from None
     remedies = {

@@ -21,7 +21,7 @@ class _Array(Number):
 
     __slots__ = ("_entries", "shape")
 
-    _entries: tuple[Any, ...]
+    _entries: tuple[Value, ...]
     shape: tuple[int, ...]
     _level = math.inf  # type: ignore[assignment]
 
@@ -87,8 +87,7 @@ class _Array(Number):
 
     def sum(self) -> Value:
         """The sum of all entries: one Value, one node."""
-        total: Value = functions.sum(self._entries)
-        return total
+        return functions.sum(self._entries)
 
     def mean(self) -> Value:
         """The mean of all entries: one Value."""
@@ -96,8 +95,7 @@ class _Array(Number):
 
     def norm(self) -> Value:
         """The square root of the sum of squares of all entries (2-norm, Frobenius norm)."""
-        norm: Value = functions.hypot(*self._entries)
-        return norm
+        return functions.hypot(*self._entries)
 
     def zero_grad(self) -> None:
         """Set `grad` of every entry to 0.0."""
@@ -117,7 +115,8 @@ class _Array(Number):
                 f"backward: found a {type(self).__name__} of shape {self.shape}, expected one "
                 "number; take its .sum(), .mean() or .norm(), or one entry, first"
             )
-        self._entries[0].backward()
+        for x in self._entries:
+            x.backward()
 
 
 class Vector(_Array, Sequence[Value]):
@@ -149,7 +148,7 @@ class Vector(_Array, Sequence[Value]):
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
     def __getitem__(self, key: int | slice) -> Any:
-        found = self._entries[key]
+        found: Any = self._entries[key]
         return Vector(found) if isinstance(key, slice) else found
 
     def __iter__(self) -> Iterator[Value]:
@@ -172,8 +171,7 @@ class Vector(_Array, Sequence[Value]):
         """The dot product: one Value, one node. ValueError for another length."""
         if not isinstance(other, Vector) or other.shape != self.shape:
             _misfit(self, other)
-        product: Value = functions.dot(self._entries, other._entries)
-        return product
+        return functions.dot(self._entries, other._entries)
 
     @property
     def T(self) -> "Vector":  # noqa: N802

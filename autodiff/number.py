@@ -181,7 +181,7 @@ class Number:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """numpy's functions and operators, on numbers and on each entry of arrays."""
-        name = _NUMPYS_NAMES.get(ufunc.__name__, ufunc.__name__)
+        name = str(_NUMPYS_NAMES.get(ufunc.__name__, ufunc.__name__))
         function = getattr(operator, name, None) or getattr(functions, name, None)
         if method != "__call__" or function is None:
             raise TypeError(

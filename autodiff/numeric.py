@@ -1,6 +1,5 @@
 """Derivatives by nudging the input: finite differences, the complex step, and a checker."""
 
-import inspect
 import math
 import sys
 from collections.abc import Callable
@@ -146,6 +145,8 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
 
 def _names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
     """The name of each number in the arguments: x, or w[3] in a sequence."""
+    import inspect
+
     try:
         names = list(inspect.signature(f).parameters)
     except (TypeError, ValueError):

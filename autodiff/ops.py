@@ -64,7 +64,8 @@ def exponential(a: Any, x: Any) -> Result:
 def pow(x: Any, y: Any) -> Result:
     """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
-    m = f.where(f.less_equal(f.abs(y), 0.0), 0.0, y - 1)
+    origin = f.where(f.less_equal(f.abs(y), 0.0), f.less_equal(f.abs(x), 0.0), 0.0)
+    m = f.where(origin, 0.0, y - 1)  # x⁰ is 1 at x = 0 too, where xʸ⁻¹ is infinite
     return z, lambda grad: (grad * y * x**m, grad * z * f.log(_base(x)))
 
 

@@ -2,11 +2,13 @@
 
 Inside a scope, each new node of a graph notes it, and `draw` frames the nodes of a scope. Outside
 there is nothing to note: `value.py` makes its nodes with `object.__new__`, which an open scope
-replaces and then puts back. So a scope costs nothing where none is used.
+replaces and then puts back. So a scope costs nothing where none is used. (Once two threads have
+used scopes it stays replaced, as each may have one open.)
 """
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from threading import get_ident
 from typing import Any
 
 from . import value
@@ -15,6 +17,7 @@ from .value import Value
 
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
 _new = object.__new__
+_threads: set[int] = set()  # that have used scopes
 
 
 class Scope:
@@ -37,12 +40,17 @@ class Scope:
                 f"part of a computation; write `with scope({self.name!r}):` anew"
             )
         self.outer = _innermost.get()
-        _innermost.set(self)
-        value._new = _noting
+        try:
+            _threads.add(get_ident())
+            value._new = _noting
+            _innermost.set(self)  # last: interrupted before, it is not entered
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __exit__(self, *exception: object) -> None:
         _innermost.set(self.outer)
-        if self.outer is None:  # while another thread has one open, some of its nodes note nothing
+        if self.outer is None and len(_threads) == 1:  # no other thread has a scope open
             value._new = _new
 
 

@@ -7,7 +7,6 @@ has derivative 0.0. They nest: every call has a level of its own (`number.new_le
 derivative inside another treats the other's variables as constants.
 """
 
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -242,14 +241,14 @@ class Inputs(NamedTuple):
 
     name: str  # of the transform, for errors
     args: Sequence[Any]
-    argnums: int | Sequence[int]
+    several: bool  # argnums, and so a tuple of derivatives
     chosen: list[int]  # indices into args
     primals: list[Any]  # the chosen ones: a float, or a list of floats
 
     @classmethod
     def of(cls, name: str, args: Sequence[Any], argnums: Any) -> "Inputs":
         several = isinstance(argnums, Iterable) and not isinstance(argnums, str)
-        chosen = [*argnums] if several else [argnums]
+        chosen: list[Any] = [*argnums] if several else [argnums]
         for i in chosen:
             if not isinstance(i, int):
                 raise TypeError(message(name, f"argnums {argnums!r}", "an index, or several"))
@@ -260,7 +259,7 @@ class Inputs(NamedTuple):
         if len(set(chosen)) < len(chosen):
             raise ValueError(message(name, f"argnums {argnums!r}", "each argument once"))
         primals = [opened_argument(args[i], name) for i in chosen]
-        return cls(name, args, argnums, chosen, primals)
+        return cls(name, args, several, chosen, primals)
 
     def result(self, f: Function, variables: list[Any], keywords: Any, level: int) -> Any:
         """What f returns for variables in the place of the chosen arguments, as a tree."""
@@ -287,7 +286,7 @@ class Inputs(NamedTuple):
     def of_each(self, derivatives: list[Any]) -> Any:
         """One derivative for one argnum, a tuple for several."""
         found = tuple(map(self.shaped, self.chosen, derivatives))
-        return found[0] if isinstance(self.argnums, int) else found
+        return found if self.several else found[0]
 
 
 def _is_array(x: Any) -> bool:
@@ -370,6 +369,8 @@ def _called(derivative: Function, transform: str, f: Function, what: str) -> Fun
     name = getattr(f, "__name__", type(f).__name__)
     derivative.__name__ = derivative.__qualname__ = f"{transform}({name})"
     derivative.__doc__ = f"{what} of {name}, a function of the same arguments."
+    import inspect
+
     with suppress(TypeError, ValueError):  # some builtins have none
         derivative.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
     return derivative

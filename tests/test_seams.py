@@ -1,0 +1,596 @@
+"""Places where two features meet: each test is a fault that once was silent, and its siblings."""
+
+import functools
+import inspect
+import itertools
+import math
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import autodiff as ad
+from autodiff import (
+    Dual,
+    Expression,
+    Matrix,
+    Value,
+    Vector,
+    adjoints,
+    finite_difference,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacrev,
+    jvp,
+    operation,
+    relu,
+    scope,
+    scopes,
+    sin,
+    sqrt,
+    topological_order,
+    vjp,
+)
+from autodiff.scopes import Scope
+
+nan, inf = math.nan, math.inf
+
+
+def forward(f):
+    return lambda x: jvp(f, (x,), (1.0,))[1]
+
+
+DERIVATIVES = {"grad": grad, "jvp": forward, "jacrev": jacrev, "jacfwd": jacfwd}
+each = pytest.mark.parametrize("d", DERIVATIVES.values(), ids=DERIVATIVES)
+
+
+# -- A pullback inside another derivative --------------------------------------------------------
+
+
+@each
+def test_a_pullback_is_differentiated_by_its_cotangent(d):
+    _, pullback = vjp(lambda y: y**3, 2.0)  # z -> 12 z
+    assert d(lambda z: pullback(z)[0] * z)(3.0) == 72.0
+
+
+def test_a_pullback_inside_a_hessian_and_a_hessian_vector_product():
+    _, pullback = vjp(lambda y: y**3, 2.0)
+    cubic = lambda z: pullback(z)[0] * z * z  # 12 z³  # noqa: E731
+    assert hessian(cubic)(3.0) == 216.0
+    assert hvp(cubic, 3.0, 2.0) == 432.0
+
+
+@each
+def test_the_pullback_of_a_pullback_is_the_pushforward(d):
+    f = lambda x: [x[0] * x[1], sin(x[0])]  # noqa: E731
+    x, v = [2.0, 3.0], [0.5, -1.0]
+    _, pullback = vjp(f, x)
+    _, again = vjp(lambda u: pullback(u)[0], [0.0, 0.0])
+    assert again(v)[0] == pytest.approx(jvp(f, (x,), (v,))[1], rel=1e-15)
+    # and of that one a derivative, by the tangent
+    assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)
+
+
+def test_a_result_that_is_returned_twice_gets_both_cotangents():
+    _, pullback = vjp(lambda x: (lambda y: [y, y])(x * x), 3.0)
+    assert pullback([1.0, 10.0]) == (66.0,)
+
+
+# -- A number that leaks out of its derivative ---------------------------------------------------
+
+
+@each
+def test_a_number_of_a_finished_derivative_is_an_error(d):
+    leaked = []
+    d(lambda x: leaked.append(x * x) or x)(3.0)
+    for use in (
+        lambda: grad(lambda z: z * leaked[0])(2.0),
+        lambda: grad(lambda z: leaked[0])(2.0),
+        lambda: jvp(lambda z: leaked[0] + z, (2.0,), (1.0,)),
+        lambda: sin(leaked[0]) + Value(1.0),
+        lambda: vjp(lambda z: [z, leaked[0]], 1.0),
+    ):
+        with pytest.raises(RuntimeError, match="a derivative that has been computed already"):
+            use()
+
+
+def test_backward_inside_a_transform_is_refused():
+    def f(x):
+        y = x * x
+        y.backward()
+        return x.grad
+
+    with pytest.raises(RuntimeError, match="inside a function that is being differentiated"):
+        grad(f)(3.0)
+
+
+def test_a_number_of_a_transform_makes_no_value():
+    for d in (grad, forward):
+        with pytest.raises(TypeError, match="a number of another kind already; use it as it is"):
+            d(lambda x: Value(x) ** 2)(2.0)
+
+
+def test_threads_do_not_confuse_their_levels():
+    found = []
+
+    def work():
+        for _ in range(200):
+            found.append(grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [1.0] * 800
+
+
+# -- Graphs of gradients choose anew -------------------------------------------------------------
+
+CHOICES = {
+    "relu": (lambda x: relu(x) * x, lambda x: 2 * x if x > 0 else 0.0),
+    "abs": (lambda x: abs(x) * x, lambda x: 2 * abs(x)),
+    "maximum": (lambda x: ad.maximum(x, 1.0) * x, lambda x: 2 * x if x > 1 else 1.0),
+    "minimum": (lambda x: ad.minimum(x, 1.0) * x, lambda x: 2 * x if x < 1 else 1.0),
+    "where": (lambda x: ad.where(relu(x), x**3, x), lambda x: 3 * x * x if x > 0 else 1.0),
+    "power": (lambda x: x**0 + x**2, lambda x: 2 * x),
+    "hypot": (lambda x: ad.hypot(x) * x, lambda x: 2 * abs(x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "slope"), CHOICES.values(), ids=CHOICES)
+@pytest.mark.parametrize("to", [-3.0, 0.5, 4.0])
+def test_a_gradient_that_is_a_graph_chooses_anew(f, slope, to):
+    x = Value(2.0)
+    f(x).backward(create_graph=True)
+    expression = Expression(x.grad)
+    value, (curvature,) = expression.compile([x], wrt=[x])(to)
+    assert value == pytest.approx(slope(to), abs=1e-15)
+    assert curvature == pytest.approx(grad(slope)(to), abs=1e-15)
+    batched = expression.compile([x], wrt=[x], xp=np, batch=True)
+    values, slopes = batched(np.array([[to], [2.0]]))
+    assert values == pytest.approx([slope(to), slope(2.0)], abs=1e-15)
+    assert slopes[:, 0] == pytest.approx([grad(slope)(to), grad(slope)(2.0)], abs=1e-15)
+    assert expression.propagate({x: to}) == pytest.approx(slope(to), abs=1e-15)
+
+
+def test_the_graph_of_the_issue():
+    x = Value(2.0)
+    (relu(x) * x).backward(create_graph=True)
+    assert Expression(x.grad).compile([x], wrt=[x])(-3.0) == (0.0, (0.0,))
+
+
+# -- Powers --------------------------------------------------------------------------------------
+
+
+def test_powers_of_zero_by_a_variable():
+    p = Value(0.5)
+    (0.0**p).backward()
+    assert p.grad == 0.0
+    assert [d(lambda p: 0.0**p)(0.5) for d in DERIVATIVES.values()] == [0.0] * 4
+
+
+def test_a_power_of_a_negative_base():
+    x, y = Value(-2.0), Value(3.0)
+    (x**y).backward()
+    assert x.grad == 12.0
+    assert math.isnan(y.grad)
+    assert jvp(lambda x, y: x**y, (-2.0, 3.0), (1.0, 0.0)) == (-8.0, 12.0)
+    assert math.isnan(jvp(lambda x, y: x**y, (-2.0, 3.0), (0.0, 1.0))[1])
+    assert math.isnan(grad(lambda y: (-2.0) ** y)(3.0))
+
+
+def test_the_mixed_second_derivative_of_a_power_at_exponent_0():
+    for found in (hessian(lambda v: v[0] ** v[1]), jacrev(grad(lambda v: v[0] ** v[1]))):
+        assert found([2.0, 0.0]) == [[0.0, 0.5], [0.5, pytest.approx(math.log(2) ** 2)]]
+
+
+def test_a_tangent_of_0_asks_for_no_derivative():
+    assert jvp(sqrt, (0.0,), (0.0,)) == (0.0, 0.0)
+    assert jvp(lambda x: x**2, (inf,), (0.0,)) == (inf, 0.0)
+    assert jvp(lambda x, p: x**p, (0.0, 0.5), (0.0, 1.0)) == (0.0, 0.0)
+    with pytest.raises(ZeroDivisionError, match="the derivative of sqrt at x = 0.0"):
+        jvp(sqrt, (0.0,), (1.0,))
+
+
+def test_a_power_of_0_is_1_everywhere():
+    for x in (0.0, inf, -inf, nan):
+        assert grad(lambda x: x**0)(x) == 0.0
+        assert forward(lambda x: x**0)(x) == 0.0
+        assert hessian(lambda x: x**0)(x) == 0.0
+
+
+# -- All or nothing ------------------------------------------------------------------------------
+
+
+def test_create_graph_over_dual_numbers():
+    x = Value(Dual(2.0, 1.0))
+    (x**3).backward(create_graph=True)
+    assert (x.grad.data.primal, x.grad.data.tangent) == (12.0, 12.0)
+
+
+def test_create_graph_sees_a_change_that_leaves_the_result_alike():
+    x = Value(2.0)
+    y = 0.0 * x * x
+    x.data = 5.0
+    with pytest.raises(
+        RuntimeError, match="numbers that were changed after the graph was recorded"
+    ):
+        y.backward(create_graph=True)
+
+
+def test_create_graph_passes_nan():
+    x = Value(nan)
+    (x * x).backward(create_graph=True)
+    assert math.isnan(x.grad.data)
+
+
+def test_a_gradient_that_is_no_number_leaves_all_as_they_were():
+    x, y = Value(1.0), Value(2.0)
+    z = x * y
+    y.grad = None  # as some write to clear it
+    with pytest.raises(TypeError):
+        z.backward()
+    assert x.grad == 0.0
+
+
+def test_a_node_that_matters_only_to_conditions_has_gradient_0():
+    x, y = Value(2.0), Value(3.0)
+    s = x * y
+    ad.where(s, x, y).backward()
+    assert (x.grad, y.grad, s.grad) == (1.0, 0.0, 0.0)
+    ad.where(ad.functions.less(x * 2, y), x, y).backward()
+    assert (x.grad, y.grad) == (1.0, 1.0)
+
+
+class Interrupts:
+    """Ctrl-C after so many seconds, if it comes while `work` runs."""
+
+    def __init__(self):
+        self.armed = False
+        signal.signal(signal.SIGALRM, self._arrive)
+
+    def _arrive(self, *_):
+        if self.armed:
+            raise KeyboardInterrupt
+
+    def during(self, work, seconds):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            self.armed = True
+            work()
+            self.armed = False
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self.armed = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return False
+
+
+posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer signals")
+
+
+@posix
+def test_an_interrupt_writes_all_gradients_or_none():
+    leaves = [Value(float(i)) for i in range(3000)]
+    y = ad.sum(leaves)
+    interrupts, found = Interrupts(), []
+    for i in range(200):
+        before = leaves[0].grad
+        found.append(interrupts.during(y.backward, 2e-5 * (i + 1)))
+        written = {x.grad for x in leaves}
+        assert len(written) == 1
+        assert written <= {before, before + 1.0}
+    assert any(found)
+
+
+# -- Scopes --------------------------------------------------------------------------------------
+
+
+def test_scopes_in_two_threads_lose_no_node():
+    lost = []
+
+    def work(name):
+        for _ in range(300):
+            with scope(name):
+                node = Value(1.0) * 2.0
+                if getattr(node, "_scope", None) is None or node._scope.name != name:
+                    lost.append(name)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+        scopes._threads.clear()
+    assert not lost
+    assert getattr(Value(1.0) * 2.0, "_scope", None) is None
+
+
+@pytest.mark.parametrize("line", range(1, 12))
+def test_an_interrupt_on_entering_leaves_no_scope_open(line):
+    reached = 0
+
+    def interrupt(frame, event, _):
+        nonlocal reached
+        if frame.f_code is not Scope.__enter__.__code__:
+            return None
+        reached += event == "line"
+        if event == "line" and reached == line:
+            raise KeyboardInterrupt
+        return interrupt
+
+    before = sys.gettrace()
+    sys.settrace(interrupt)
+    try:
+        with scope("a"):
+            assert reached < line
+    except KeyboardInterrupt:
+        assert reached >= line
+    finally:
+        sys.settrace(before)
+    assert getattr(Value(1.0) * 2.0, "_scope", None) is None
+
+
+# -- Kinds of numbers ----------------------------------------------------------------------------
+
+
+def test_the_norm_at_the_origin_and_of_nan():
+    assert hessian(lambda v: ad.hypot(*v))([0.0, 0.0]) == [[0.0, 0.0], [0.0, 0.0]]
+    assert all(map(math.isnan, grad(lambda v: ad.hypot(*v))([nan, 1.0])))
+
+
+def test_the_complex_step_knows_abs_and_domains():
+    assert finite_difference(abs, -2.0, method="complex") == -1.0
+    assert finite_difference(ad.abs, -2.0, method="complex") == -1.0
+    assert finite_difference(lambda x: abs(x) * x, -2.0, method="complex") == 4.0
+    assert finite_difference(lambda x: x if x > 0 else -x, -2.0, method="complex") == -1.0
+    for f in (sqrt, ad.log):
+        with pytest.raises(ValueError, match="outside the domain"):
+            finite_difference(f, -2.0, method="complex")
+    with pytest.raises(TypeError, match="a float has no derivative"):
+        finite_difference(lambda x: math.sin(x), 1.0, method="complex")
+
+
+def test_bools_are_numbers():
+    x = Value(3.0)
+    assert (x * (x > 0)).data == 3.0
+    assert (x * np.bool_(True)).data == 3.0
+    assert Value(True).data == 1.0
+    assert sin(np.bool_(True)) == sin(True) == math.sin(1.0)
+    chosen = ad.where(np.bool_(True), x, 2.0)
+    assert chosen is x
+
+
+def test_arrays_without_axes_are_numbers():
+    assert Value(np.array(2.0)).data == 2.0
+    assert (Value(2.0) * np.array(3.0)).data == 6.0
+    assert grad(lambda x: x * x)(np.array(3.0)) == 6.0
+
+
+def test_data_is_always_a_float():
+    v = Value(1.0)
+    v.data -= np.float64(1)
+    assert type(v.data) is float
+    with pytest.raises(ZeroDivisionError):
+        1 / v
+    for wrong in ("1", None, [1.0], Value(1.0), 1j):
+        with pytest.raises(TypeError, match="Value: found"):
+            v.data = wrong
+    assert v.data == 0.0
+
+
+def test_operations_may_name_their_inputs_as_they_like():
+    @operation
+    def quotient(name, error):
+        return name / error, lambda grad: (grad / error, -grad * name / error**2)
+
+    with pytest.raises(ZeroDivisionError, match=r"quotient: name = 1.0, error = 0.0"):
+        quotient(Value(1.0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda x: ("a", lambda grad: (grad,)), "its result: found 'a' of type str"),
+        (lambda x: (None, lambda grad: (grad,)), "its result: found None of type NoneType"),
+        (lambda x: (x, lambda grad: ("a",)), "a gradient: found 'a' of type str"),
+        (lambda x: (x, lambda grad: grad), "expected a tuple of 1"),
+        (lambda x: x, "expected .result, backward."),
+    ],
+)
+def test_what_a_rule_may_not_return(rule, message):
+    function = operation(rule)
+    for use in (lambda: grad(function)(2.0), lambda: function(Value(2.0)).backward()):
+        with pytest.raises(TypeError, match=message):
+            use()
+    with pytest.raises(TypeError, match=message):
+        jvp(function, (2.0,), (1.0,))
+
+
+def test_a_rule_may_say_that_an_input_has_no_derivative():
+    @operation
+    def first(x, y):
+        return x + 0 * y, lambda grad: (grad, None)
+
+    assert grad(first, (0, 1))(2.0, 3.0) == (1.0, 0.0)
+    assert jvp(first, (2.0, 3.0), (1.0, 1.0)) == (2.0, 1.0)
+
+
+# -- The neighbours' conventions ------------------------------------------------------------------
+
+
+@each
+def test_comparisons_compare_the_numbers(d):
+    assert d(lambda x: 5 * x if x == 2.0 else x)(2.0) == 5.0
+    assert d(lambda x: sin(x) / x if x != 0 else 1.0)(0.0) == 0.0
+    assert d(lambda x: x if x == x else 0.0)(2.0) == 1.0
+
+
+def test_nodes_are_found_by_identity():
+    a, b = Value(2.0), Value(2.0)
+    assert len({a, b}) == 2
+    (2 * a + 3 * b).backward()
+    assert (a.grad, b.grad) == (2.0, 3.0)
+    assert (a * b).parents[1] is b
+
+
+def test_vectors_are_not_compared():
+    v = Vector([1.0, 2.0])
+    for compare in (
+        lambda: v == Vector([1.0, 2.0]),
+        lambda: v != v,
+        lambda: v == [1.0, 2.0],
+        lambda: v < 2,
+        lambda: Matrix([[1.0]]) == Matrix([[1.0]]),
+    ):
+        with pytest.raises(TypeError, match="is not compared; compare its entries, or .data"):
+            compare()
+
+
+def test_keywords_reach_the_function():
+    def f(x, scale=1.0):
+        return scale * x**3
+
+    assert grad(f)(2.0, scale=2.0) == 24.0
+    assert ad.value_and_grad(f)(2.0, scale=2.0) == (16.0, 24.0)
+    assert jacfwd(f)(2.0, scale=2.0) == jacrev(f)(2.0, scale=2.0) == 24.0
+    assert hessian(f)(2.0, scale=2.0) == 24.0
+    assert hvp(f, 2.0, 1.0, scale=2.0) == 24.0
+    assert jvp(f, (2.0,), (1.0,), scale=2.0) == (16.0, 24.0)
+    assert vjp(f, 2.0, scale=2.0)[1](1.0) == (24.0,)
+
+
+@each
+def test_arrays_come_back_as_arrays(d):
+    x = np.array([1.0, 2.0])
+
+    def f(x):
+        assert isinstance(x, Vector)
+        return (x * x).sum()
+
+    if d is forward:
+        value, slope = jvp(f, (x,), (np.array([1.0, 0.0]),))
+        assert (value, slope) == (5.0, 2.0)
+    else:
+        found = d(f)(x)
+        assert isinstance(found, np.ndarray)
+        assert found.tolist() == [2.0, 4.0]
+        assert type(d(lambda x: f(Vector(x)))([1.0, 2.0])) is list
+
+
+def test_jacobians_and_hessians_of_arrays():
+    x = np.array([1.0, 2.0, 3.0])
+    cubes = lambda v: [t**3 for t in v]  # noqa: E731
+    for jacobian in (jacfwd, jacrev):
+        assert jacobian(cubes)(x).tolist() == np.diag(3 * x * x).tolist()
+    assert hessian(lambda v: ad.sum(cubes(v)))(x).tolist() == np.diag(6 * x).tolist()
+    assert hvp(lambda v: ad.sum(cubes(v)), x, x).tolist() == (6 * x * x).tolist()
+    with pytest.raises(TypeError, match=r"an array of shape \(2, 2\), expected a flat sequence"):
+        grad(lambda v: v.sum())(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "SLSQP", "dogleg", "trust-ncg", "trust-exact",
+     "trust-krylov", "trust-constr", "Nelder-Mead"],
+)  # fmt: skip
+def test_every_method_of_scipy_takes_our_derivatives(method):
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def rosenbrock(x):
+        return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+    options = {} if method == "Nelder-Mead" else {"jac": grad(rosenbrock)}
+    if method in ("dogleg", "trust-exact", "trust-constr", "Newton-CG"):
+        options["hess"] = hessian(rosenbrock)
+    if method in ("trust-ncg", "trust-krylov"):
+        options["hessp"] = lambda x, v: hvp(rosenbrock, x, v)
+    start = np.array([-1.0, 1.5]) if method != "dogleg" else np.array([0.9, 0.8])
+    fun = lambda x: rosenbrock(x)  # noqa: E731
+    found = optimize.minimize(fun, start, method=method, **options)
+    assert found.x == pytest.approx([1.0, 1.0], abs=1e-2)
+
+
+def test_numpy_works_entry_by_entry():
+    x = Value(0.5)
+    assert isinstance(np.sin(x), Value)
+    assert np.sin(x).data == math.sin(0.5)
+    assert isinstance(np.float64(2) * x, Value)
+    e = np.array([Value(1.0), Value(3.0)])
+    assert [v.data for v in e / e.sum()] == [0.25, 0.75]
+    assert [v.data for v in e - e.mean()] == [-1.0, 1.0]
+    assert [v.data for v in e * x] == [v.data for v in x * e] == [0.5, 1.5]
+    for product in (np.array([1.0, 2.0]) * x, x * np.array([1.0, 2.0])):
+        assert product.dtype == object
+        assert [v.data for v in product] == [0.5, 1.0]
+    assert (np.array([0.0, 1.0]) < x).tolist() == [True, False]
+    assert np.maximum(np.array([0.0, 1.0]), x)[0].data == 0.5
+    (np.array([1.0, 2.0]) * x).sum().backward()
+    assert x.grad == 3.0
+    with pytest.raises(TypeError, match="numpy.floor: found a Value"):
+        np.floor(x)
+
+
+def test_a_series_times_a_value():
+    pandas = pytest.importorskip("pandas")
+    x = Value(2.0)
+    for product in (pandas.Series([1.0, 2.0]) * x, x * pandas.Series([1.0, 2.0])):
+        assert isinstance(product, pandas.Series)
+        assert [v.data for v in product] == [2.0, 4.0]
+
+
+def test_a_derivative_says_what_it_is():
+    def volume(radius, height=1.0):
+        return radius**2 * height
+
+    assert grad(volume).__name__ == "grad(volume)"
+    assert "gradient of volume" in grad(volume).__doc__
+    assert list(inspect.signature(grad(volume)).parameters) == ["radius", "height"]
+    assert hessian(volume).__name__ == "hessian(volume)"
+
+
+@pytest.mark.parametrize(
+    ("attempt", "kind", "message"),
+    [
+        (lambda: grad(sin, (0, 0))(1.0), ValueError, r"argnums \(0, 0\), expected each argument once"),
+        (lambda: grad(lambda x, y: x, (0, -2))(1.0, 2.0), ValueError, "each argument once"),
+        (lambda: grad(sin, "x")(1.0), TypeError, "argnums 'x', expected an index"),
+        (lambda: grad(sin, None)(1.0), TypeError, "argnums None, expected an index"),
+        (lambda: grad(sin, 0.0)(1.0), TypeError, "argnums 0.0, expected an index"),
+        (lambda: adjoints(2.0), TypeError, "adjoints: found 2.0 of type float, expected a Value"),
+        (lambda: topological_order(2.0), TypeError, "found 2.0 of type float, expected a Value"),
+        (lambda: vjp(sin, 1.0)[1]("a"), TypeError, "vjp: the cotangent: found 'a' of type str"),
+        (lambda: operation(functools.partial(sin)), TypeError, "a function with a name"),
+    ],
+)  # fmt: skip
+def test_messages_that_were_false_or_raw(attempt, kind, message):
+    with pytest.raises(kind, match=message):
+        attempt()
+
+
+def test_the_gradient_of_nothing():
+    assert grad(ad.sum)([]) == []
+    assert jacfwd(ad.sum)([]) == jacrev(ad.sum)([]) == []
+    assert hessian(ad.sum)([]) == []
+
+
+def test_the_second_derivative_of_a_root_at_0():
+    with pytest.raises(ZeroDivisionError, match="the derivative of sqrt at x = .*0.0"):
+        hessian(sqrt)(0.0)
+
+
+def test_all_mixtures_nest():
+    f = lambda x: x**4  # noqa: E731
+    for a, b, c in itertools.product(DERIVATIVES.values(), repeat=3):
+        assert a(b(c(f)))(2.0) == 48.0
