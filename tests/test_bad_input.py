@@ -84,6 +84,11 @@ def trained(inputs, targets, loss, epochs, batch_size):
         raise
 
 
+def in_a_scope(name):
+    with ad.scope(name):
+        return X * Y
+
+
 X, Y = Value(2.0, label="x"), Value(3.0, label="y")
 Z = X * Y
 ONE = [
@@ -183,7 +188,7 @@ CASES = [
     Case("a batched program", Expression(Z).compile([X], [Y], xp=np, batch=True),
          (np.ones((2, 1)), [None, 2.0, "2", [], np.ones(2), np.ones((2, 2)), [[1.0]]]),
          (np.ones(1), [None, 2.0, "2", [], np.ones(2), np.ones((1, 1)), [1.0]])),
-    Case("scope", lambda name: ad.scope(name).__enter__(), ("a", [None, 2.0, [], Thing()])),
+    Case("scope", in_a_scope, ("a", [None, 2.0, [], Thing()])),
     Case("Linear", layer(), (2, NO_WHOLE), (1, NO_WHOLE), activation=(None, [2.0, "relu", Thing()])),
     Case("Linear of x", nn.Linear(2, 1, seed=0), (Vector([1.0, 2.0]),
          [None, 2.0, "ab", [1.0], [1.0, "2"], Vector([1.0]), Matrix([[1.0, 2.0]])])),
