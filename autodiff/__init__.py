@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 from .dual import Dual
 from .functions import abs as abs
-from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, log, logsumexp
-from .functions import maximum, minimum, power, prod, relu, sigmoid, sin, sinh, softplus, sqrt
+from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, less, less_equal, log
+from .functions import logsumexp, maximum, minimum, power, prod, relu, sigmoid, sin, sinh
+from .functions import softplus, sqrt
 from .functions import sum as sum
 from .functions import tan, tanh, where
 from .graph import adjoints, sources, topological_order
@@ -54,10 +55,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Dual", "Expression", "Matrix", "Value", "Vector", "acos", "adjoints", "animate", "asin",
     "atan", "check_gradients", "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference",
-    "grad", "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "log", "logsumexp", "maximum",
-    "minimum", "operation", "power", "prod", "relu", "scope", "show_steps", "sigmoid", "sin",
-    "sinh", "softplus", "sources", "sqrt", "steps", "tan", "tanh", "topological_order", "trace",
-    "value_and_grad", "vjp", "where",
+    "grad", "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "less", "less_equal", "log",
+    "logsumexp", "maximum", "minimum", "operation", "power", "prod", "relu", "scope",
+    "show_steps", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps", "tan",
+    "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
 # What is built on the engine is imported when it is first used: the name, and where it is.

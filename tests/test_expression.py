@@ -44,10 +44,39 @@ def test_sources_are_the_leaves_in_topological_order():
     assert repr(Expression(y)) == "Expression(2 sources, 7 nodes)"
 
 
-@pytest.mark.parametrize("wrong", [3.0, None, Vector([1.0]), "y"])
+@pytest.mark.parametrize("wrong", [3.0, None, [1.0], "y"])
 def test_an_output_that_is_no_value(wrong):
     with pytest.raises(TypeError, match=r"Expression: found .*, expected a Value, such as a loss"):
         Expression(wrong)
+
+
+@pytest.mark.parametrize("many", [Vector, tuple, list, lambda ys: [Vector(ys[:2]), ys[2]]])
+def test_several_outputs_at_once(many):
+    x, w = Vector([2.0, 3.0]), Value(5.0)
+    expression = Expression(many([x[0] * w, x[1] * x[1], w]))
+    assert set(expression.sources) == {*x, w}
+    assert expression.propagate({w: 7.0}) == [14.0, 9.0, 7.0]
+    assert expression.compile([x], wrt=[w])(1.0, 2.0, 3.0) == (3.0, 4.0, 3.0)
+    program = expression.compile([x], wrt=[w], xp=np, batch=True)
+    assert program(np.array([[1.0, 2.0], [4.0, 5.0]]), np.array([3.0])).tolist() == [
+        [3.0, 4.0, 3.0],
+        [12.0, 25.0, 3.0],
+    ]
+    assert program(np.zeros((0, 2)), np.array([3.0])).shape == (0, 3)
+    with pytest.raises(ValueError, match="found an expression of 3 outputs, expected one; take"):
+        expression.backpropagate()
+
+
+def test_a_vector_of_one_output_is_not_a_number():
+    x = Vector([2.0])
+    program = Expression(x * 2.0).compile([x], wrt=[], xp=np, batch=True)
+    assert program(np.array([[1.0], [2.0]]), np.zeros(0)).tolist() == [[2.0], [4.0]]
+    assert Expression(x * 2.0).compile([x], wrt=[])(3.0) == (6.0,)
+
+
+def test_no_outputs():
+    with pytest.raises(ValueError, match="Expression: found no outputs, expected at least one"):
+        Expression([])
 
 
 # -- propagate ------------------------------------------------------------------------------------
@@ -385,7 +414,7 @@ def test_an_operation_that_asks_for_values_cannot_be_compiled():
 
     x = Value(2.0)
     with pytest.raises(
-        TypeError, match=r"depends on the value .* write autodiff.maximum, relu or where"
+        TypeError, match=r"found a comparison.*write autodiff.maximum, relu or where"
     ):
         compiled(step(x) * x, [x])
 

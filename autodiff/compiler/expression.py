@@ -7,19 +7,18 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from .. import graph
+from .. import functions, graph
 from ..errors import a, described, explain_operation, message, shortened, typed
 from ..functions import as_float
 from ..value import Value
 from .program import Program, scalar_program
-from .vectorize import batched_program
 
 
 class Expression:
-    """The operator graph of an output.
+    """The operator graph of an output, or of several at once: a Vector, a list of Values.
 
     `sink` is the output, `sources` are the leaves it is computed from, constants among them, in
-    topological order. TypeError if output is not a Value.
+    topological order. TypeError if an output is not a Value, ValueError if there is none.
 
     >>> x, y = Value(2.0, label="x"), Value(5.0, label="y")
     >>> expression = Expression(x * y + x)
@@ -27,11 +26,13 @@ class Expression:
     (['x', 'y'], 12.0)
     """
 
-    def __init__(self, output: Value) -> None:
-        if not isinstance(output, Value):
-            raise TypeError(message("Expression", typed(output), "a Value, such as a loss"))
+    def __init__(self, output: Value | Iterable[Any]) -> None:
         self.sink = output
-        self._nodes = graph.topological_order(output)
+        self._outputs = _values(output, "Expression", "a Value, such as a loss, or several")
+        if not self._outputs:
+            raise ValueError(message("Expression", "no outputs", "at least one"))
+        order = graph.topological_order(functions.sum(self._outputs))
+        self._nodes = order[:-1]  # without their sum
         self.sources = [node for node in self._nodes if not node.parents]
 
     def propagate(self, values: Mapping[Value, Any] | None = None) -> Any:
@@ -57,7 +58,7 @@ class Expression:
         self._check_sources(given, "propagate")
         fresh = {x: as_float(number, "propagate") for x, number in given.items()}
         before = [(node, node.data, node._backward) for node in self._nodes]
-        node: Any = self.sink
+        node: Any = self._outputs[0]
         try:
             for x, number in fresh.items():
                 x.data = number
@@ -70,7 +71,8 @@ class Expression:
             for node, data, backward in before:
                 node.data, node._backward = data, backward
             raise error from None
-        return self.sink.data
+        data = [y.data for y in self._outputs]
+        return data[0] if isinstance(self.sink, Value) else data
 
     def backpropagate(self, wrt: Iterable[Any] | None = None) -> dict[Value, Any]:
         """The derivative of the output with respect to leaves, as a dict from leaf to number.
@@ -92,6 +94,9 @@ class Expression:
         else:
             leaves = _leaves(wrt, "backpropagate, wrt")
             self._check_sources(leaves, "backpropagate")
+        if not isinstance(self.sink, Value):
+            found = f"an expression of {len(self._outputs)} outputs"
+            raise ValueError(message("backpropagate", found, "one", "take one, or their sum"))
         adjoints = graph.adjoints(self.sink, leaves)
         return {x: adjoints[x] for x in leaves}
 
@@ -120,6 +125,9 @@ class Expression:
             shape (n,), and the gradients of the parameters, summed over the samples, shape (m,).
             If `wrt` are inputs, there are no parameters, and the gradients are those of each
             sample, shape (n, m).
+
+        Of several outputs the program returns the values alone, a tuple, or for a batch an array
+        of shape (n, number of outputs); `wrt` holds further arguments, and may be empty.
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
@@ -156,9 +164,13 @@ class Expression:
         _check_library(xp, batch)
         if batch:
             _check_one_kind(given, wanted)
+        output = self.sink if isinstance(self.sink, Value) else self._outputs
         if not batch:
-            return Program(scalar_program(self.sink, given, wanted, xp))
-        return Program(*batched_program(self.sink, given, wanted, xp))
+            sizes = None if xp is math else ()
+            return Program(scalar_program(output, given, wanted, xp), sizes)
+        from .vectorize import batched_program  # needs numpy
+
+        return Program(*batched_program(output, given, wanted, xp))
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
         known = set(self.sources)
@@ -177,18 +189,23 @@ class Expression:
 
 def _leaves(items: Any, where: str) -> list[Value]:
     """The leaves in a sequence of Values, Vectors, Matrices and sequences of them, in order."""
-    if isinstance(items, (Value, str)) or not isinstance(items, Iterable):
+    if isinstance(items, Value):
         raise TypeError(message(where, typed(items), "a sequence of leaves: [x, y]"))
-    leaves: list[Value] = []
-    for item in items:
-        if isinstance(item, Value):
-            if item.parents:
-                found = f"{described(item)}, the result of an operation ({item.op})"
-                raise ValueError(message(where, found, "leaves"))
-            leaves.append(item)
-        else:
-            leaves += _leaves(item, where)
+    leaves = _values(items, where, "a sequence of leaves: [x, y]")
+    for leaf in leaves:
+        if leaf.parents:
+            found = f"{described(leaf)}, the result of an operation ({leaf.op})"
+            raise ValueError(message(where, found, "leaves"))
     return leaves
+
+
+def _values(items: Any, where: str, expected: str) -> list[Value]:
+    """The Values in a Vector, a Matrix or a sequence of Values, in order."""
+    if isinstance(items, Value):
+        return [items]
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise TypeError(message(where, typed(items), expected))
+    return [value for item in items for value in _values(item, where, expected)]
 
 
 def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:

@@ -8,13 +8,13 @@ language adds its signs, its numbers and its functions: `Notation` is that of ma
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from ..number import Number
 from . import backends
-from .symbolic import Symbol, itself
+from .symbolic import CONDITIONS, Symbol, itself
 
 # How strongly the operators bind, from the weakest. Only in notation does a quotient bind less
 # strongly than a product: 1 / 2·v is read as 1 / (2·v), or as (1 / 2)·v.
@@ -29,12 +29,9 @@ SIGNS = {
     "sub": (" - ", SUM, SUM, PRODUCT),
     "mul": (" * ", PRODUCT, PRODUCT, SIGN),
     "div": (" / ", PRODUCT, PRODUCT, SIGN),
-    "<": (" < ", ORDER, SUM, SUM),
-    "<=": (" <= ", ORDER, SUM, SUM),
-    ">": (" > ", ORDER, SUM, SUM),
-    ">=": (" >= ", ORDER, SUM, SUM),
+    "less": (" < ", ORDER, SUM, SUM),
+    "less_equal": (" <= ", ORDER, SUM, SUM),
 }
-ORDERS = ("<", "<=", ">", ">=")
 TWICE = {"maximum": ">=", "minimum": "<="}  # may be written with each argument in two places
 
 
@@ -169,9 +166,9 @@ class ArrayPython(Python):
         of = self.of
         if op == "where":
             condition, x, y = args
-            test = of(condition) if condition.op in ORDERS else f"{of(condition, SUM)} != 0"
+            test = of(condition) if condition.op in CONDITIONS else f"{of(condition, SUM)} != 0"
             if not isinstance(x, Symbol) and not isinstance(y, Symbol):
-                compared = condition.args if condition.op in ORDERS else [condition]
+                compared = condition.args if condition.op in CONDITIONS else [condition]
                 beside = next(arg for arg in compared if isinstance(arg, Symbol))
                 return f"xp.where({test}, {self.typed(x, beside)}, {of(y)})", ATOM
             return f"xp.where({test}, {of(x)}, {of(y)})", ATOM
@@ -179,7 +176,7 @@ class ArrayPython(Python):
         if len(arrays) < len(args) and not backends.takes_numbers(self.xp, op):
             texts = [of(x) if isinstance(x, Symbol) else self.typed(x, arrays[0]) for x in args]
             return f"xp.{op}({', '.join(texts)})", ATOM
-        return Printer.call(self, op if op in backends.ours(self.xp) else f"xp.{op}", *args)
+        return Printer.call(self, f"xp.{op}" if hasattr(self.xp, op) else op, *args)
 
 
 def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
@@ -229,14 +226,23 @@ def _one_call(expression: str) -> bool:
     return False
 
 
+# Functions that not every library has, or each in its own way.
+OURS = {
+    "erf": "autodiff.compiler.backends",
+    "scatter_add": "autodiff.compiler.backends",
+    "spread": "autodiff.compiler.places",
+}
+
+
 def assembled(
-    xp: Any, printer: Printer, arguments: list[str], body: list[str], constants: Iterable[str] = ()
+    xp: Any, printer: Printer, arguments: list[str], body: list[str], constants: Sequence[str] = ()
 ) -> str:
     """The text of a Python program: what it imports, and the function."""
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    ours = {x.op for x in printer.uses} & backends.ours(xp)
-    if ours:
-        header += ["", f"from {backends.__name__} import {', '.join(sorted(ours))}"]
+    code = "\n".join([*constants, *body])
+    for name, module in OURS.items():
+        if re.search(rf"(?<![.\w]){name}\(", code):
+            header += ["", f"from {module} import {name}"]
     if constants:
         header += ["", *constants]
     function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]

@@ -2,12 +2,15 @@
 
 import linecache
 import math
+import weakref
 from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
-from .. import graph
+from .. import functions, graph
+from ..errors import a, message
 from ..value import Value, leaf
+from . import backends
 from .printer import ArrayPython, Printer, Python, assembled
 from .symbolic import Writer
 
@@ -24,22 +27,19 @@ class Program:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, source: str, sizes: tuple[int, ...] = ()) -> None:
+    def __init__(self, source: str, sizes: tuple[int, ...] | None = None) -> None:
         self.source = source
-        self._sizes = sizes  # of the last axis of each argument of a batched program
-        filename = f"<program {next(_numbers)}>"
+        self._sizes = sizes  # of the arguments of a batch; empty for arrays of any shape
+        filename = f"<program {next(_numbers)}>"  # of the lines that a traceback shows
         namespace: dict[str, Any] = {}
         exec(compile(source, filename, "exec"), namespace)  # text of this module's own making
-        linecache.cache[filename] = len(source), None, source.splitlines(True), filename
         self._function = namespace["program"]
+        linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+        weakref.finalize(self._function, linecache.cache.pop, filename, None)
 
     def __call__(self, *numbers: Any) -> Any:
-        for name, array, size in zip(("inputs", "parameters"), numbers, self._sizes):
-            shape = getattr(array, "shape", None)
-            if shape is None or len(shape) != 1 + (name == "inputs") or shape[-1] != size:
-                found = f"a {type(array).__name__}" if shape is None else f"shape {tuple(shape)}"
-                expected = f"(n, {size})" if name == "inputs" else f"({size},)"
-                raise ValueError(f"{name}: found {found}, expected an array of shape {expected}")
+        if self._sizes is not None:
+            _check_arrays(numbers, self._sizes)
         return self._function(*numbers)
 
     def __repr__(self) -> str:
@@ -49,14 +49,34 @@ class Program:
         return Program, (self.source, self._sizes)
 
 
+def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
+    """The arguments of a batched program have their shapes, and all arrays hold floats."""
+    for name, array, size in zip(("inputs", "parameters"), arrays, sizes):
+        shape = getattr(array, "shape", None)
+        if shape is None or len(shape) != 1 + (name == "inputs") or shape[-1] != size:
+            found = a(array) if shape is None else f"shape {tuple(shape)}"
+            expected = f"(n, {size})" if name == "inputs" else f"({size},)"
+            raise ValueError(message(name, found, f"an array of shape {expected}"))
+    types = {array.dtype for array in arrays if hasattr(array, "dtype")}
+    for dtype in types:
+        if not backends.is_floating(dtype):
+            remedy = "convert it: array.astype(float)"
+            raise ValueError(message("program", f"an array of {dtype}", "arrays of floats", remedy))
+    if sizes and len(types) > 1:
+        found = f"inputs of {arrays[0].dtype} and parameters of {arrays[1].dtype}"
+        raise ValueError(message("program", found, "the same type of numbers"))
+
+
 _numbers = count(1)
 
 
-def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any) -> str:
+def scalar_program(
+    output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
+) -> str:
     """The value of output and its derivatives wrt leaves, number by number.
 
     Its arguments are the inputs, then those of wrt that are not among them. All other leaves are
-    constants.
+    constants. Of several outputs it returns the values alone.
     """
     writer = Writer()
     arguments = list(dict.fromkeys([*inputs, *wrt]))
@@ -66,8 +86,11 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
     for i, x in enumerate(arguments, start=1):
         names[x] = f"x{i}"
         copies[x] = leaf(writer.argument(names[x]), int(x in wanted))
+    root = functions.sum(output) if isinstance(output, list) else output
     results = count(1)
-    for node in graph.depths(output):
+    for node in graph.depths(root):
+        if node is root and isinstance(output, list):
+            break  # it comes last
         if node.parents:
             names[node] = f"v{next(results)}"
             parents = [copies[parent] for parent in node.parents]
@@ -75,15 +98,18 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
         elif node not in copies:
             copies[node] = leaf(node.data, 0)
     forward = len(writer.symbols)
-    adjoints = graph.adjoints(copies[output], [copies[x] for x in wrt])
+    adjoints: dict[Value, Any] = {}
+    if isinstance(output, list):
+        outputs = [writer.as_number(copies[y].data) for y in output]
+    else:
+        adjoints = graph.adjoints(copies[root], [copies[x] for x in wrt])
+        outputs = [writer.as_number(copies[root].data), *[adjoints[copies[x]] for x in wrt]]
 
     named: dict[Any, str] = {}  # symbols, each by the first name that fits
     for node, called in names.items():
         named.setdefault(copies[node].data, called)
     for node, called in names.items():
         named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
-    value, gradients = copies[output].data, [adjoints[copies[x]] for x in wrt]
-    outputs = [value, *gradients]
     text: Printer = Python(outputs, named) if xp is math else ArrayPython(xp, outputs, named)
     # Whatever else a label may hold is kept out of the program.
     labels = [
@@ -92,8 +118,10 @@ def scalar_program(output: Value, inputs: list[Value], wrt: list[Value], xp: Any
     body = [
         *([f"# {', '.join(labels)}"] if labels else []),
         *text.body(list(writer.symbols.values()), forward),
-        f"return {text.of(value)}, {_tuple(map(text.of, gradients))}",
     ]
+    found = list(map(text.of, outputs))
+    several = isinstance(output, list)
+    body.append(f"return {_tuple(found) if several else f'{found[0]}, {_tuple(found[1:])}'}")
     return assembled(xp, text, [names[x] for x in arguments], body)
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from .. import ops
+from ..errors import message
 from ..number import Number, Rule
 
 
@@ -40,28 +41,24 @@ class Symbol(Number):
     def __rpow__(self, other: Any) -> Any:
         return self.writer.write("pow", other, self)
 
-    def __lt__(self, other: Any) -> Any:
-        return self.writer.write("<", self, other)
+    def __repr__(self) -> str:
+        return "<a number that is not known yet>"
 
-    def __le__(self, other: Any) -> Any:
-        return self.writer.write("<=", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self.writer.write(">", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self.writer.write(">=", self, other)
-
-    def _number(self) -> Any:
+    def _number(self, *other: Any) -> Any:
+        """What asks for the number is refused: the answer would be fixed in the program."""
         raise TypeError(UNKNOWN)
 
-    __float__ = __int__ = __index__ = _number
+    __float__ = __int__ = __index__ = __bool__ = __str__ = __format__ = _number
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _number
+    __hash__ = Number.__hash__  # by identity
 
 
-UNKNOWN = (
-    "found a choice or a plain number that depends on the value of an input, which a program does "
-    "not know yet; write autodiff.maximum, relu or where for the choice (in a model where takes a "
-    "node as its condition, in an operation x > 0 too), and autodiff.sin(x) for math.sin(x)"
+UNKNOWN = message(
+    "compile",
+    "a comparison, a bool, a float or a text of a number that is not known yet",
+    "operations on it",
+    "write autodiff.maximum, relu or where(less(x, y), ...) for a choice, and autodiff.sin(x) for "
+    "math.sin(x)",
 )
 ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
 
@@ -83,13 +80,26 @@ class Writer:
 
     def write(self, op: str, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
-        op = {"less": "<", "less_equal": "<="}.get(op, op)
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
-        if op == "where" and key_of(op, args[1:2]) == key_of(op, args[2:]):
-            return args[1]  # the same either way
+        if op != "where":
+            args = tuple(map(self.as_number, args))
+        if op == "where":
+            if key_of(op, args[1:2]) == key_of(op, args[2:]):
+                return args[1]  # the same either way
+            condition = args[0]
+            if (
+                condition.op == "where"
+                and _is(condition.args[1], 1.0)
+                and _is(condition.args[2], 0.0)
+            ):
+                args = condition.args[0], *args[1:]  # it was a condition already
         if op == "pow" and _is(args[1], 1.0):
             return args[0]
         return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
+
+    def as_number(self, x: Any) -> Any:
+        """A condition as 1.0 or 0.0; any other number as it is."""
+        return self.write("where", x, 1.0, 0.0) if _is_condition(x) else x
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
         key = key_of(op, args)
@@ -138,6 +148,13 @@ def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _is(x: Any, number: float) -> bool:
     return type(x) is float and x == number
+
+
+CONDITIONS = {"less", "less_equal", "isfinite"}  # true or false, unlike numbers
+
+
+def _is_condition(x: Any) -> bool:
+    return isinstance(x, Symbol) and x.op in CONDITIONS
 
 
 def _negated(x: Any) -> bool:

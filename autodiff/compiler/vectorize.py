@@ -1,330 +1,397 @@
 """From scalars back to matrices: what is alike in a graph becomes one array of a program.
 
 The nodes that apply one operation to numbers from the same arrays form a group, and a group is an
-array: this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that share a
-vector become a matrix product. Each group runs its operation of `ops.py`, and the closure that
-this leaves, over arrays that are not known yet (`arrays.py`).
+array: this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that pair
+each of some vectors with each of others become a matrix product. Each group runs its operation of
+`ops.py`, and the closure that this leaves, over arrays that are not known yet (`arrays.py`).
 """
 
 import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from .. import functions, graph, ops
 from ..value import Value
-from .arrays import (
-    Array,
-    ArrayText,
-    ArrayWriter,
-    Axes,
-    Place,
-    Stack,
-    axes_of,
-    place_in_row,
-    place_in_rows,
-    union,
-    without,
-)
-from .printer import assembled
+from . import backends
+from .arrays import Array, ArrayText, ArrayWriter, Stack, ordered, union
+from .nodes import Argument, ArrayNode
+from .places import inner_size, place_of
+from .printer import ATOM, assembled
 from .symbolic import itself
 
 REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot)  # take all arguments as one, along axis a
 
-# -- Groups -------------------------------------------------------------------------------------
-
-
-class Argument(NamedTuple):
-    """An argument of a group, an array or a number, and where it comes from unless constant."""
-
-    symbol: Any
-    source: "Source | None" = None
-    place: Place = Place("", ())
-
-
-class Source:
-    """An array of the program, `size` numbers side by side, and the messages sent back to it."""
-
-    def __init__(self, writer: ArrayWriter, symbol: Any, size: int, varies: bool, wanted: bool):
-        self.writer = writer
-        self.symbol = symbol
-        self.size = size
-        self.varies = varies  # from sample to sample
-        self.wanted = wanted  # it leads to what is differentiated
-        self.messages: dict[Place, Any] = {}
-        self.arguments: list[Argument] = []
-        self.backward: ops.Backward | None = None
-        self.space: Axes = {}  # the axes of the operation that it comes from
-
-    def read(self, place: Place) -> Any:
-        """The numbers at a place."""
-        x = self.symbol
-        if "g" not in axes_of(x):
-            return x  # all of them are equal
-        if place.contiguous and place.shape == (self.size,):
-            return self.writer.renamed(x, "g", place.letters)
-        axes = without(x.axes, "g") | dict(zip(place.letters, place.shape))
-        return self.writer.array("take", (x, place), axes)
-
-    def receive(self, place: Place, message: Any) -> None:
-        so_far = self.messages.get(place)
-        self.messages[place] = message if so_far is None else so_far + message
-
-    def adjoint(self) -> Any:
-        """The sum of all messages, each at its place."""
-        if self.size == 1 and "g" not in axes_of(self.symbol):
-            return functions.sum(self.messages.values())
-        found: list[Any] = []
-        pieces: dict[tuple[int, int], Any] = {}  # start and length of a part: its message
-        for place, message in self.messages.items():
-            flat = self._flat(place, message)
-            if place.contiguous:
-                part = place.start, place.length
-                pieces[part] = pieces[part] + flat if part in pieces else flat
-            else:
-                index = self.writer.index(place.positions())
-                args = self.writer.joined([(flat, place.length)], self.varies), index, self.size
-                found.append(self.writer.array("scatter_add", args, self.axes))
-        if (0, self.size) in pieces:
-            found.append(pieces.pop((0, self.size)))
-        while pieces:  # joined, with zeros between them; those that overlap in the next round
-            parts, end = [], 0
-            for start, length in sorted(pieces):
-                if start >= end:
-                    parts += [(0.0, start - end)] if start > end else []
-                    parts.append((pieces.pop((start, length)), length))
-                    end = start + length
-            parts += [(0.0, self.size - end)] if end < self.size else []
-            found.append(self.writer.joined(parts, self.varies))
-        return functions.sum(found) if found else 0.0
-
-    @property
-    def axes(self) -> Axes:
-        return ({"b": self.writer.n} if self.varies else {}) | {"g": self.size}
-
-    def _flat(self, place: Place, message: Any) -> Any:
-        """A message without axis a: rows one after the other, as they stand in the array."""
-        if len(place.letters) < 2:
-            return message
-        return self.writer.array("flat", (message, place), self.axes | {"g": place.length})
+Ids = Any  # an array of integers: each number of the program has one
+Reading = tuple[Ids, str]  # what an operation reads, and the axes along which it lies
 
 
 class Batch:
     """The groups of a graph, in an order in which they can be computed."""
 
     def __init__(
-        self, output: Value, inputs: list[Value], parameters: list[Value], wrt: set[Value]
-    ):
-        self.writer = writer = ArrayWriter()
+        self, root: Value, inputs: list[Value], parameters: list[Value], wrt: set[Value]
+    ) -> None:
+        self.writer = ArrayWriter()
         self.names: dict[Any, str] = {}  # of symbols that have a line of their own
         self.spare: dict[Any, str] = {}  # of those that may need one
         self.counts: Counter[str] = Counter()
         self.forward = 0  # how many symbols there are before the backward pass
-        self.sources: list[Source] = []
-        # Of each node the array that it is in, and its position; of a constant None and its number.
-        self.found: dict[Value, tuple[Any, Any]] = {}
-        for name, leaves, axes in (
-            ("inputs", inputs, {"b": writer.n}),
-            ("parameters", parameters, {}),
-        ):
-            symbol = writer.array(name, (), axes | {"g": len(leaves)})
-            source = Source(writer, symbol, len(leaves), bool(axes), not wrt.isdisjoint(leaves))
-            self.found |= {x: (source, i) for i, x in enumerate(leaves)}
-            self.sources.append(source)
+        self.nodes: list[ArrayNode] = []
+        self.bases: list[int] = []  # the id of the first number of each node
+        self.end = 0
+        self.ids: dict[Value, int] = {}  # constants have negative ones
+        self.constants: list[float] = []
+        for name, leaves, varies in (("inputs.T", inputs, True), ("parameters", parameters, False)):
+            symbol = self.writer.array(name, (), {"g": len(leaves)} | ({"b": 0} if varies else {}))
+            node = ArrayNode(
+                self.writer, symbol, (len(leaves),), varies, not wrt.isdisjoint(leaves)
+            )
+            self._add(node, leaves)
         levels = defaultdict(list)
-        for node, depth in graph.depths(output).items():
-            levels[depth].append(node)
-        for nodes in levels.values():
-            for group in self._groups(nodes):
-                self._compute(group)
+        for each, depth in graph.depths(root).items():
+            levels[depth].append(each)
+        for values in levels.values():
+            for rule, members, rows in self._groups(values):
+                if rule is ops.dot:
+                    self._dots(members, rows)
+                else:
+                    self._each(rule, members, rows)
 
-    def _groups(self, nodes: Iterable[Value]) -> list[list[Value]]:
-        """The nodes of one depth that can be computed together; constants are computed at once."""
-        groups: dict[Any, list[Value]] = defaultdict(list)
-        for node in nodes:
-            rule: Any = node._rule
-            found = [self.found[parent] for parent in node.parents]
-            if not found:
-                self.found.setdefault(node, (None, node.data))
-            elif all(source is None for source, _ in found):
-                self.found[node] = None, rule(*[number for _, number in found])[0]
-            else:
-                groups[rule, *[source for source, _ in found]].append(node)
-        return [part for group in groups.values() for part in self._sharing(group)]
+    def _add(self, node: ArrayNode, members: Iterable[Value]) -> None:
+        self.nodes.append(node)
+        self.bases.append(self.end)
+        self.ids.update(zip(members, range(self.end, self.end + node.size)))
+        self.end += node.size
 
-    def _sharing(self, group: list[Value]) -> list[list[Value]]:
-        """A group of dots in parts that share a vector, so that each is a matrix product."""
-        if group[0]._rule is not ops.dot:
-            return [group]
-        parts: list[dict[Any, list[Value]]] = [defaultdict(list), defaultdict(list)]
-        for node in group:
-            half = len(node.parents) // 2
-            parts[0][node.parents[:half]].append(node)
-            parts[1][node.parents[half:]].append(node)
-        shared = min(parts, key=len)
-        return list(shared.values()) if len(shared) < len(group) else [group]
+    def _owners(self, ids: Ids) -> Ids:
+        """The index of the node that each number is in; -1 for constants."""
+        return np.searchsorted(self.bases, ids, "right") - 1
 
-    def _compute(self, group: list[Value]) -> None:
-        """Run the operation of a group over arrays: one line of the program, or a few."""
-        rule: Any = group[0]._rule
-        columns = list(zip(*[node.parents for node in group]))
-        arguments: list[Argument] = []
+    # -- Groups --
+
+    def _groups(self, values: list[Value]) -> Iterable[tuple[Any, list[Value], Ids]]:
+        """The nodes of one depth that can be computed together, with the ids of their parents."""
+        alike: dict[Any, list[Value]] = defaultdict(list)
+        for each in values:
+            if each.parents:
+                alike[each._rule, len(each.parents)].append(each)
+            elif each not in self.ids:
+                self._add_constant(each, each.data)
+        for (rule, count), members in alike.items():
+            parents = itertools.chain.from_iterable([each.parents for each in members])
+            rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
+            owners = self._owners(rows)
+            groups: dict[bytes, list[int]] = defaultdict(list)
+            for i, row in enumerate(owners):
+                groups[row.tobytes()].append(i)
+            for found in groups.values():
+                if (owners[found[0]] < 0).all():
+                    for i in found:
+                        numbers = [self.constants[-1 - x] for x in rows[i]]
+                        self._add_constant(members[i], rule(*numbers)[0])
+                else:
+                    yield rule, [members[i] for i in found], rows[found]
+
+    def _add_constant(self, value: Value, number: float) -> None:
+        self.constants.append(number)
+        self.ids[value] = -len(self.constants)
+
+    def _each(self, rule: Any, members: list[Value], rows: Ids) -> None:
+        """Apply an operation to each row of numbers."""
+        count = rows.shape[1]
+        order = _order(rows)
+        members, rows = [members[i] for i in order], rows[order]
         if rule in REDUCING:
-            n = len(columns)
-            halves = [columns[: n // 2], columns[n // 2 :]] if rule is ops.dot else [columns]
-            arguments = [self._argument(list(zip(*half))) for half in halves]
-        if not any(isinstance(x.symbol, Stack) for x in arguments):
-            arguments = [self._argument([(parent,) for parent in column]) for column in columns]
+            halves = [rows[:, : count // 2], rows[:, count // 2 :]] if rule is ops.dot else [rows]
+            self._compute(rule, members, (len(rows),), [(half, "ga") for half in halves])
+            return
+        shape = self._grid(rows)
+        letters = "gh"[: len(shape)]
+        readings = [(rows[:, j].reshape(shape), letters) for j in range(count)]
+        self._compute(rule, members, shape, readings)
+
+    def _grid(self, rows: Ids) -> tuple[int, ...]:
+        """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""
+        k = len(rows)
+        sizes = []
+        for column, owner in zip(rows.T, self._owners(rows[0])):
+            if owner >= 0:
+                sizes += [self.nodes[owner].shape[-1]] if len(self.nodes[owner].shape) > 1 else []
+                sizes += [inner_size(column)] if k > 2 else []
+        for size in sizes:
+            if 1 < size < k and k % size == 0:
+                shape = k // size, size
+                places = [
+                    place_of(column.reshape(shape), "gh") for column in rows.T if column[0] >= 0
+                ]
+                if not any(place.listed for place in places):
+                    return shape
+        return (k,)
+
+    def _dots(self, members: list[Value], rows: Ids) -> None:
+        """Dots in parts that pair each of some vectors with each of others: matrix products."""
+        half = rows.shape[1] // 2
+        keys = [(row[:half].tobytes(), row[half:].tobytes()) for row in rows]
+        partners: list[dict[bytes, set[bytes]]] = [defaultdict(set), defaultdict(set)]
+        for pair in keys:
+            partners[0][pair[0]].add(pair[1])
+            partners[1][pair[1]].add(pair[0])
+        parts: list[dict[Any, list[bytes]]] = [defaultdict(list), defaultdict(list)]
+        for i in (0, 1):
+            for key, others in partners[i].items():
+                parts[i][frozenset(others)].append(key)
+        side = 0 if len(parts[0]) <= len(parts[1]) else 1
+        if len(parts[side]) == len(set(keys)):  # nothing is shared
+            self._each(ops.dot, members, rows)
+            return
+        cells = defaultdict(list)
+        for each, pair in zip(members, keys):
+            cells[pair].append(each)
+        for others, own in parts[side].items():
+            self._product([own, list(others)] if side == 0 else [list(others), own], cells)
+
+    def _product(self, vectors: list[list[bytes]], cells: dict[Any, list[Value]]) -> None:
+        """The dots of each of some vectors with each of others."""
+        arrays = [np.array([np.frombuffer(key, int) for key in keys]) for keys in vectors]
+        orders = [np.lexsort([array[:, -1], array[:, 0]]) for array in arrays]
+        arrays = [array[order] for array, order in zip(arrays, orders)]
+        lefts, rights = [[keys[i] for i in order] for keys, order in zip(vectors, orders)]
+        # What varies from sample to sample comes first: W @ x[i] for each i, whatever the side.
+        swap = [self._varies(array) for array in arrays] == [False, True]
+        sizes = [len(rights), len(lefts)] if swap else [len(lefts), len(rights)]
+        shape = tuple([size for size in sizes if size > 1]) or (1,)
+        names = iter("gh")
+        letters = [next(names) if size > 1 else "" for size in sizes]
+        letters = letters[::-1] if swap else letters
+        readings = [(a if x else a[0], f"{x}a") for a, x in zip(arrays, letters)]
+        pairs = (
+            [(x, y) for y in rights for x in lefts] if swap else itertools.product(lefts, rights)
+        )
+        self._compute(ops.dot, [cells[pair] for pair in pairs], shape, readings)
+
+    def _compute(
+        self, rule: Any, members: Sequence[Any], shape: tuple[int, ...], readings: list[Reading]
+    ) -> None:
+        """Run the operation of a group over arrays: one line of the program, or a few."""
+        if rule in REDUCING:
+            readings = self._in_order(readings)
+        arguments = [self._argument(ids, letters) for ids, letters in readings]
+        if rule in REDUCING and not any(isinstance(x.symbol, Stack) for x in arguments):
+            arguments = [
+                self._argument(ids[..., j], letters[:-1])
+                for ids, letters in readings
+                for j in range(ids.shape[-1])
+            ]
         symbols = [x.symbol for x in arguments]
         result, backward = rule(*symbols)
-        sources = [x.source for x in arguments if x.source]
-        source = self._source(result, len(group), sources)
-        source.arguments, source.backward = arguments, backward
-        source.space = ({"b": self.writer.n} if source.varies else {}) | (
-            {"g": len(group)} if len(group) > 1 else {}
-        )
-        source.space |= {a: size for a, size in union(symbols).items() if a == "a"}
-        self.found |= {node: (source, i) for i, node in enumerate(group)}
+        result = self.writer.as_number(result)
+        node = self._node(result, shape, arguments)
+        node.backward = backward
+        node.space = {x: size for x, size in zip("gh", shape) if size > 1} | node.space
+        node.space |= {a: size for a, size in union(symbols).items() if a == "a"}
+        for i, each in enumerate(members):
+            for value in each if isinstance(each, list) else [each]:
+                self.ids[value] = self.end + i
+        self._add(node, ())
         known = rule is getattr(ops, rule.__name__, None)  # others may have any name
         self._name(self.spare, result, rule.__name__ if known else "v")
 
-    def _source(self, symbol: Any, size: int, origins: Sequence[Source]) -> Source:
+    def _in_order(self, readings: list[Reading]) -> list[Reading]:
+        """The terms of sums in the order in which the numbers of samples lie in their array."""
+        varying = [ids for ids, _ in readings if self._varies(ids)]
+        if len(varying) != 1:
+            return readings
+        (ids,) = varying
+        order = np.argsort(ids.reshape(-1, ids.shape[-1])[0], kind="stable")
+        return [(ids[..., order], letters) for ids, letters in readings]
+
+    def _varies(self, ids: Ids) -> bool:
+        """Whether some of the numbers differ from sample to sample."""
+        return any(self.nodes[i].varies for i in set(self._owners(np.unique(ids))) if i >= 0)
+
+    def _node(self, symbol: Any, shape: tuple[int, ...], arguments: list[Argument]) -> ArrayNode:
+        origins = [x.node for x in arguments if x.node]
         varies, wanted = any(x.varies for x in origins), any(x.wanted for x in origins)
-        self.sources.append(Source(self.writer, symbol, size, varies, wanted))
-        return self.sources[-1]
+        node = ArrayNode(self.writer, symbol, shape, varies, wanted)
+        node.arguments, node.space = arguments, {"b": 0} if varies else {}
+        return node
 
-    def _argument(self, rows: list[tuple[Value, ...]]) -> Argument:
-        """The array of some nodes: a row for each member of a group, a column for each argument."""
-        sources = {self.found[x][0] for row in rows for x in row}
-        if sources == {None}:
-            return Argument(self._constant([[self.found[x][1] for x in row] for row in rows]))
-        if len(sources) == 1:
-            (source,) = sources
-            positions = {x: self.found[x][1] for row in rows for x in row}
+    # -- Arguments --
+
+    def _argument(self, ids: Ids, letters: str) -> Argument:
+        """The array of some numbers, along these axes."""
+        owners = set(self._owners(np.unique(ids)))
+        if owners == {-1}:
+            return Argument(self._constant(ids, letters))
+        if len(owners) == 1:
+            (owner,) = owners
+            node, positions = self.nodes[owner], ids - self.bases[owner]
         else:
-            source, positions = self._joined(list(dict.fromkeys(x for row in rows for x in row)))
-        place = place_in_rows([[positions[x] for x in row] for row in rows])
-        symbol = source.read(place)
-        if source in self.sources[:2] and symbol.op == "take":
-            self._name(self.names, symbol, "x" if source.varies else "p")
-        return Argument(symbol, source, place)
+            node, positions = self._joined(ids)
+        place = place_of(positions, letters)
+        symbol = node.read(place)
+        if node in self.nodes[:2] and itself(symbol).args:
+            self._name(self.names, symbol, "x" if node.varies else "p")
+        return Argument(symbol, node, place)
 
-    def _constant(self, rows: list[list[float]]) -> Any:
+    def _constant(self, ids: Ids, letters: str) -> Any:
         """Numbers that stand in the program as they are."""
-        if len({repr(x) for row in rows for x in row}) == 1:
-            return rows[0][0]
-        if all(row == rows[0] for row in rows):
-            return self.writer.array("constant", (tuple(rows[0]),), {"a": len(rows[0])})
-        if len(rows[0]) == 1:
-            return self.writer.array("constant", (tuple(x for (x,) in rows),), {"g": len(rows)})
-        axes = {"g": len(rows), "a": len(rows[0])}
-        return self.writer.array("constant", (tuple(map(tuple, rows)),), axes)
-
-    def _joined(self, nodes: list[Value]) -> tuple[Source, dict[Value, int]]:
-        """An array of nodes from several arrays, and the position of each node in it."""
-        arguments, parts = [], []
-        for source, members in itertools.groupby(nodes, key=lambda x: self.found[x][0]):
-            positions = [self.found[x][1] for x in members]
-            if source is None:
-                symbol = self._constant([[x] for x in positions])
-                arguments.append(Argument(symbol))
+        numbers = np.array(self.constants)[-1 - ids]
+        bits = numbers.view(int)  # 0.0 is not -0.0, and nan is nan
+        axes = {}
+        for axis, letter in reversed(list(enumerate(letters))):
+            if (bits == bits.take([0], axis)).all():
+                numbers, bits = numbers.take(0, axis), bits.take(0, axis)
             else:
-                place = place_in_row(positions, "g")
-                arguments.append(Argument(source.read(place), source, place))
-            parts.append((arguments[-1].symbol, len(positions)))
-        origins = [x.source for x in arguments if x.source]
-        joined = self._source(None, len(nodes), origins)
-        joined.symbol = self.writer.joined(parts, joined.varies)
-        joined.arguments, joined.space = arguments, {"b": self.writer.n} if joined.varies else {}
+                axes[letter] = ids.shape[axis]
+        return (
+            self.writer.array("constant", (_nested(numbers),), ordered(axes))
+            if axes
+            else float(numbers)
+        )
+
+    def _joined(self, ids: Ids) -> tuple[ArrayNode, Ids]:
+        """An array of numbers from several arrays, and the position of each of the ids in it."""
+        unique, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        ranks = np.argsort(order)
+        arguments, parts = [], []
+        for _, run in itertools.groupby(unique[order], key=lambda x: int(self._owners(x))):
+            members = np.array(list(run))
+            arguments.append(self._argument(members, "g"))
+            parts.append((arguments[-1].symbol, len(members)))
+        node = self._node(None, (len(unique),), arguments)
+        node.symbol = self.writer.joined(parts, "g", node.axes)
+        ends = list(itertools.accumulate([size for _, size in parts]))
 
         def backward(grad: Any) -> tuple[Any, ...]:
-            whole = Source(self.writer, grad, len(nodes), joined.varies, True)
-            ends = itertools.accumulate([size for _, size in parts])
-            ranges = [range(end - size, end) for end, (_, size) in zip(ends, parts)]
-            return tuple([whole.read(place_in_row(positions, "g")) for positions in ranges])
+            whole = ArrayNode(self.writer, grad, node.shape, node.varies, True)
+            return tuple(
+                [
+                    whole.read(place_of(np.arange(end - size, end), "g"))
+                    for end, (_, size) in zip(ends, parts)
+                ]
+            )
 
-        joined.backward = backward
-        return joined, {x: i for i, x in enumerate(nodes)}
+        node.backward = backward
+        self._add(node, ())
+        return node, ranks[inverse].reshape(ids.shape)
+
+    # -- Names --
 
     def _name(self, names: dict[Any, str], symbol: Any, name: str) -> None:
-        if isinstance(symbol, Array) and symbol not in names:
+        if isinstance(symbol, Array) and itself(symbol) not in names:
             self.counts[name] += 1
-            names[symbol] = f"{name}{self.counts[name]}"
+            names[itself(symbol)] = f"{name}{self.counts[name]}"
 
-    def value(self, output: Value) -> Any:
-        """The output, one number for each sample."""
-        source, position = self.found[output]
-        return source.read(Place("", (), position)) if source else position
+    def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
+        name = f"{names.get(itself(symbol))}_bar" if isinstance(symbol, Array) else "None_bar"
+        new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # no result by chance
+        if name != "None_bar" and new and name not in self.counts:
+            self.counts[name] += 1
+            names.setdefault(itself(adjoint), name)
+
+    # -- Values and gradients --
+
+    def values(self, output: Value | list[Value]) -> Any:
+        """The output for each sample; of several outputs, a row for each."""
+        axes = {"b": 0}
+        if isinstance(output, list):
+            axes = {"g": len(output), "b": 0}
+            x = self._argument(np.array([self.ids[y] for y in output]), "g").symbol
+        else:
+            x = self._argument(np.asarray(self.ids[output]), "").symbol
+        return self.writer.repeated(x, axes)
 
     def backpropagate(self, output: Value) -> None:
         """Send the messages from the output back."""
-        self.forward = len(self.writer.symbols)
-        source, position = self.found[output]
-        if source:  # the gradients of n samples are added up, n times the same if none varies
-            message = 1.0 if source.varies else self.writer.n
-            source.receive(Place("", (), position), message)
-        for source in reversed(self.sources):
-            if not (source.wanted and source.messages and source.backward):
+        start = self.ids[output]
+        if start >= 0:  # the gradients of n samples are added up, n times the same if none varies
+            root = self._argument(np.asarray(start), "")
+            assert root.node is not None
+            root.node.receive(root.place, 1.0 if root.node.varies else self.writer.n)
+        for node in reversed(self.nodes):
+            if not (node.wanted and node.messages and node.backward):
                 continue
-            adjoint = source.adjoint()
-            self._name_adjoint(self.spare, source.symbol, adjoint)
-            for argument, message in zip(source.arguments, source.backward(adjoint)):
+            adjoint = node.adjoint()
+            self._name_adjoint(self.spare, node.symbol, adjoint)
+            for argument, message in zip(node.arguments, node.backward(adjoint)):
                 nothing = message is None or (type(message) is float and message == 0.0)
-                if argument.source and argument.source.wanted and not nothing:
-                    self._send(message, argument.source, argument.place, source.space)
-        for source in self.sources[:2]:
-            for place, message in source.messages.items():
-                self._name_adjoint(self.names, source.read(place), message)
+                if argument.node and argument.node.wanted and not nothing:
+                    self._send(message, argument, node)
+        for node in self.nodes[:2]:
+            for place, message in node.messages.items():
+                self._name_adjoint(self.names, node.read(place), message)
 
-    def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
-        name = f"{names.get(symbol)}_bar"
-        new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # no result by chance
-        if symbol in names and new and name not in self.counts:
-            self.counts[name] += 1
-            names.setdefault(adjoint, name)
+    def _send(self, message: Any, argument: Argument, sender: ArrayNode) -> None:
+        """Sum a message over the axes that an argument does not have, and deliver it."""
+        to: Any = argument.node
+        for letter in sorted(sender.space):  # first over arguments and samples
+            if letter not in argument.place.letters + "b" * to.varies:
+                message = self.writer.total(message, letter, sender.space[letter])
+        to.receive(argument.place, message)
 
-    def _send(self, message: Any, to: Source, place: Place, space: Axes) -> None:
-        """Sum a message over the axes that the numbers at a place do not have, and deliver it."""
-        for letter, size in space.items():
-            if letter not in place.letters + "b" * to.varies:
-                message = self.writer.total(message, letter, size)
-        if place.letters == "a":
-            message, place = self.writer.renamed(message, "a", "g"), place._replace(letters="g")
-        to.receive(place, message)
+    def gradients(self, node: ArrayNode, places: Ids) -> Any:
+        """The gradients of the numbers of a node at some places."""
+        whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies, True)
+        axes = node.axes | {"g": len(places)}
+        found = whole.read(place_of(places, "g")) if len(places) else 0.0
+        return self.writer.repeated(found, axes)
+
+
+def _order(rows: Ids) -> Ids:
+    """The order of a group's nodes: as they came, unless more arguments are regular if sorted."""
+    few = range(rows.shape[1]) if rows.shape[1] < 4 else (0, -1)
+    columns = sorted(few, key=lambda j: -len(np.unique(rows[:, j])))
+    found = np.lexsort([rows[:, j] for j in reversed(columns)])
+    irregular = [
+        [bool(place_of(each[:, j], "g").listed) for j in columns] for each in (rows, rows[found])
+    ]
+    return found if sum(irregular[1]) < sum(irregular[0]) else np.arange(len(rows))
+
+
+def _nested(numbers: Any) -> Any:
+    return tuple(map(_nested, numbers)) if numbers.ndim else float(numbers)
 
 
 def batched_program(
-    output: Value, inputs: list[Value], wrt: list[Value], xp: Any
+    output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
 ) -> tuple[str, tuple[int, ...]]:
     """The source of a program for a batch of samples at once, and the sizes of its arguments.
 
     Its arguments are an array of inputs, a row for each sample, and one of those leaves of wrt
-    that are not among the inputs: the parameters.
+    that are not among the inputs: the parameters. Of several outputs it returns the values alone.
     """
-    given = set(inputs)
-    of_inputs = given.issuperset(wrt) and bool(wrt)
+    backends.keep_memory(xp)
+    of_inputs = set(inputs).issuperset(wrt) and bool(wrt)
     parameters = [] if of_inputs else wrt
-    batch = Batch(output, inputs, parameters, set(wrt))
-    writer, rows = batch.writer, batch.sources[0]
-    value = batch.value(output)
-    if "b" not in axes_of(value):
-        value = writer.array("spread", (value,), {"b": writer.n})
-    batch.backpropagate(output)
-    source = rows if of_inputs else batch.sources[1]
-    gradients = writer.joined([(source.adjoint(), source.size)], source.varies)
-    if of_inputs:
+    root = functions.sum(output) if isinstance(output, list) else output
+    batch = Batch(root, inputs, parameters, set(wrt))
+    results = {"values": batch.values(output)}
+    batch.forward = len(batch.writer.symbols)
+    if not isinstance(output, list):
+        batch.backpropagate(root)
         columns = {x: i for i, x in enumerate(inputs)}
-        whole = Source(writer, gradients, source.size, True, True)
-        chosen = whole.read(place_in_row([columns[x] for x in wrt], "g"))
-        gradients = writer.joined([(chosen, len(wrt))], varies=True)
-    batch.names |= {itself(x): name for x, name in ((value, "values"), (gradients, "gradients"))}
-    text = ArrayText(xp, [value, gradients], batch.names, batch.spare)
-    body = text.body(list(writer.symbols.values()), batch.forward)
-    body.append(f"return {text.of(value)}, {text.of(gradients)}")
-    if any(re.search(r"\bn\b", line.partition("#")[0]) for line in body):
-        body.insert(0, "n = inputs.shape[0]")
-    constants = [f"{name} = {positions}" for positions, name in writer.constants.items()]
+        places = [columns[x] for x in wrt] if of_inputs else range(len(wrt))
+        node = batch.nodes[0 if of_inputs else 1]
+        results["gradients"] = batch.gradients(node, np.array(places, int))
+    batch.names |= {itself(x): name for name, x in results.items()}
+    text = ArrayText(xp, results.values(), batch.names, batch.spare)
+    body = text.body(list(batch.writer.symbols.values()), batch.forward)
+    returned = [text.of(x, ATOM) + (".T" if len(x.axes) == 2 else "") for x in results.values()]
+    body.append(f"return {', '.join(returned)}")
+    code = [line.partition("#")[0] for line in body]
+    if any(re.search(r"\bn\b", line) for line in code):
+        body.insert(0, "n = xp.asarray(len(inputs), dtype=inputs.dtype)")
+    constants = [
+        f"{name} = {positions}"
+        for positions, name in batch.writer.constants.items()
+        if any(re.search(rf"\b{name}\b", line) for line in code)
+    ]
     arguments = ["inputs"] if of_inputs else ["inputs", "parameters"]
     sizes = len(inputs), len(parameters)
     return assembled(xp, text, arguments, body, constants), sizes[: len(arguments)]
