@@ -543,12 +543,12 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     if len(xs) != len(ys):
         found = f"{len(xs)} and {len(ys)} numbers"
         raise ValueError(message("dot", found, "equally many on both sides"))
-    inputs: Sequence[Any] = (*xs, *ys)
-    if not _ONLY_FLOATS.issuperset(map(type, inputs)):
-        if (kind := _kind(inputs)) is not None:
-            return kind._call("dot", *inputs)
-        xs, ys = _plain("dot", xs), _plain("dot", ys)
-    return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
+    inputs = [*xs, *ys]
+    if _ONLY_FLOATS.issuperset(map(type, inputs)):
+        return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
+    if (kind := _kind(inputs)) is not None:
+        return kind._call("dot", *inputs)
+    return builtins.sum(map(operator.mul, _plain("dot", xs), _plain("dot", ys)), _ZERO) + 0.0
 
 
 @overload

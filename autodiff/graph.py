@@ -119,34 +119,44 @@ def backpropagated(
 
 
 def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: bool) -> None:
-    """Run the closures of the nodes in reverse order, adding what they send to the adjoints."""
+    """Run the closures of the nodes in reverse order, adding what they send to the adjoints.
+
+    A closure sends None to an input that has no derivative, such as a condition.
+    """
     node: Any = None
+    silent = False  # whether an input received None
     try:
         for node in reversed(walk):  # each node after all that depend on it
             parents = node.parents
-            grad = adjoint[node]
-            if grad is None:  # it received nothing: it matters only to conditions
-                adjoint[node] = 0.0
-                continue
-            if not parents:
+            if not parents or (grad := adjoint[node]) is None:
                 continue
             backward = _retraced(node) if create_graph else node._backward
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
-                if x._level and for_x is not None:  # None: it was a constant when recorded
+                if for_x is None:
+                    silent = True
+                elif x._level:
                     so_far = adjoint[x]
                     adjoint[x] = for_x if so_far is None else so_far + for_x
-                if y._level and for_y is not None:
+                if for_y is None:
+                    silent = True
+                elif y._level:
                     so_far = adjoint[y]
                     adjoint[y] = for_y if so_far is None else so_far + for_y
             else:
                 for x, for_x in zip(parents, backward(grad)):
-                    if x._level and for_x is not None:
+                    if for_x is None:
+                        silent = True
+                    elif x._level:
                         so_far = adjoint[x]
                         adjoint[x] = for_x if so_far is None else so_far + for_x
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise explain_derivative(error, node._rule, node.parents) from None
+    if silent:
+        for x in walk:
+            if adjoint[x] is None:  # nothing was sent to it
+                adjoint[x] = 0.0
 
 
 def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Self, overload
 
-from . import functions
+from . import functions, ops
 from .errors import shortened
 from .number import Number, Rule, top_level
 from .value import Value
@@ -171,7 +171,7 @@ class Vector(_Array, Sequence[Value]):
         """The dot product: one Value, one node. ValueError for another length."""
         if not isinstance(other, Vector) or other.shape != self.shape:
             _misfit(self, other)
-        return functions.dot(self._entries, other._entries)
+        return _dot(self._entries, other._entries)
 
     @property
     def T(self) -> "Vector":  # noqa: N802
@@ -255,10 +255,10 @@ class Matrix(_Array):
         if self.shape[1] != other.shape[0]:
             _misfit(self, other)
         if isinstance(other, Vector):
-            entries = [functions.dot(row, other._entries) for row in self._rows()]
+            entries = [_dot(row, other._entries) for row in self._rows()]
             return Vector._of(entries, self.shape[:1])
         columns = other.T._rows()
-        entries = [functions.dot(row, column) for row in self._rows() for column in columns]
+        entries = [_dot(row, column) for row in self._rows() for column in columns]
         return Matrix._of(entries, (self.shape[0], other.shape[1]))
 
     @property
@@ -291,6 +291,11 @@ def _numbers(data: Any, where: str) -> list[Any]:
     if not found:
         raise ValueError(f"{where}: found no numbers, expected at least one")
     return found
+
+
+def _dot(xs: tuple[Value, ...], ys: tuple[Value, ...]) -> Value:
+    node: Value = xs[0]._apply(ops.dot, *xs, *ys)  # without the checks of functions.dot
+    return node
 
 
 def _plain(x: Any) -> Any:

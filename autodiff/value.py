@@ -1,6 +1,5 @@
 """`Value`: a scalar that remembers how it was computed, so that it can be differentiated."""
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from operator import attrgetter
@@ -198,11 +197,16 @@ class Value(Number):
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # those that are plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
-        grads = [
-            grad if x.parents or (type(x.grad) is float and x.grad == 0.0) else x.grad + grad
-            for x, grad in adjoints.items()
-        ]
-        deque(map(_set_grad, adjoints, grads), maxlen=0)  # all or none: Ctrl-C waits for its end
+        for x in [x for x in adjoints if not x.parents]:
+            if type(x.grad) is not float or x.grad != 0.0:
+                adjoints[x] = x.grad + adjoints[x]
+        try:
+            for x, grad in adjoints.items():
+                x.grad = grad
+        except KeyboardInterrupt:  # Ctrl-C: all are written, or none
+            for x, grad in adjoints.items():
+                x.grad = grad
+            raise
 
     def zero_grad(self) -> None:
         """Set `grad` to 0.0 in this node and in all that it depends on.
@@ -239,9 +243,6 @@ class Value(Number):
             )
         check_level(self)
         return _restored, (self.data, self.grad, self.label, self._level)
-
-
-_set_grad = vars(Value)["grad"].__set__  # sets the slot, in C
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:
@@ -285,9 +286,8 @@ def _common_level(inputs: tuple[Any, ...]) -> int:
     if not _ONLY_VALUES.issuperset(map(type, inputs)):
         return -1
     levels = set(map(_level, inputs))
-    if len(levels) > 1:
-        levels.discard(0)
-    return levels.pop() if len(levels) == 1 else -1
+    levels.discard(0)
+    return levels.pop() if len(levels) == 1 else -len(levels)
 
 
 def _node_of(x: Any, level: int, rule: Rule) -> Value:
