@@ -1,0 +1,122 @@
+"""Kinks, ties, signed zeros, infinities, nan, the tiny and the huge: the same in every mode."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from random_graphs import FORMULAS, for_all, function, ours, programs, variables
+
+import autodiff as ad
+from autodiff import Expression, Value
+
+INF, NAN = math.inf, math.nan
+POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, 0.25, 2.0, -3.0, INF, -INF, NAN, -1e-310, 1e308, -1e200]
+
+# Those of the random graphs stay inside their domain; these do not.
+BARE = [
+    "a / b", "a ** b", "0.0 ** a", "2.0 ** a", "a ** -1", "a ** -0.5", "a ** 1.0", "a ** 0.5",
+    "m.exp(a)", "m.log(a)", "m.sqrt(a)", "m.tan(a)", "m.asin(a)", "m.acos(a)", "m.sinh(a)",
+    "m.cosh(a)", "m.hypot(a)", "m.hypot(a, b)", "m.hypot(a, b, c)", "m.logsumexp([a, b])",
+    "m.where(a, b, 0.0)", "abs(a) * b", "m.relu(a) * a", "m.maximum(a * b, a * c)",
+]  # fmt: skip
+ERRORS = (ValueError, ZeroDivisionError, OverflowError)
+
+
+def walked(f, xs):
+    leaves = [Value(x) for x in xs]
+    y = f(leaves)
+    adjoints = ad.adjoints(y)
+    return y.data, [adjoints.get(x, 0.0) for x in leaves]
+
+
+def forward(f, xs):
+    return ad.jvp(f, (xs,), ([0.0 for _ in xs],))[0], ad.jacfwd(f)(xs)
+
+
+def recorded(f, xs):
+    """The modes that use a graph again which was recorded at other numbers, by their names."""
+    leaves = [Value(x) for x in xs]
+    y = f(leaves)
+    program = Expression(y).compile(leaves, wrt=leaves)
+    over_numpy = Expression(y).compile(leaves, wrt=leaves, xp=np)
+    batched = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)
+
+    def propagated(xs):
+        Expression(ad.sum([0.0, *leaves])).propagate(dict(zip(leaves, xs)))
+        Expression(y).propagate()
+        adjoints = ad.adjoints(y)
+        return y.data, [adjoints.get(x, 0.0) for x in leaves]
+
+    def in_a_batch(xs):
+        values, gradients = batched(np.array([xs, xs]))
+        return values[1], gradients[1]
+
+    return {
+        "propagate": propagated,
+        "compile": lambda xs: program(*xs),
+        "numpy": lambda xs: over_numpy(*map(np.array, xs)),
+        "batch": in_a_batch,
+    }
+
+
+def outcome(mode, *arguments):
+    """The value and the gradient by a mode as one list, or the type of the error."""
+    try:
+        with np.errstate(all="ignore"):
+            value, gradient = mode(*arguments)
+    except ERRORS as error:
+        return type(error)
+    return [float(value), *map(float, gradient)]
+
+
+def agree(found, expected, arrays, size=0.0):
+    """Whether a mode found what walking did; NumPy goes on with inf or nan where that raised."""
+    if isinstance(expected, type):
+        return arrays or found is expected
+    if isinstance(found, type):
+        return False
+    # 1e-12: a few hundred units in the last place, where NumPy's functions are not those of math
+    return found == pytest.approx(expected, rel=1e-12, abs=1e-12 * size, nan_ok=True)
+
+
+# In a program: the value of logsumexp and of hypot in a batch at inf; the kind of a power's error.
+PENDING = {"m.logsumexp([a, b, c])", "m.logsumexp([a, b])", "m.hypot(a, b, 1.0)", "m.hypot(a, b)",
+           "m.hypot(a, b, c)", "a ** b", "0.0 ** a", "a ** -0.5", "a ** 0.5"}  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", [f for f in [*FORMULAS, *BARE] if f not in PENDING])
+def test_every_formula_at_special_points(formula):
+    apply, names = function(formula), sorted(variables(formula))
+
+    def f(xs):
+        inputs = dict(zip(names, xs))
+        return apply(ours, *[inputs.get(name) for name in "abc"])
+
+    modes = recorded(f, [0.5, 0.6, 0.7][: len(names)])
+    for xs in itertools.product(POINTS, repeat=len(names)):
+        expected = outcome(walked, f, xs)
+        if all(abs(x) < 1e100 for x in xs):  # forward, infinities meet zeros in another order
+            assert agree(outcome(forward, f, list(xs)), expected, arrays=False), (xs, expected)
+        for name, mode in modes.items():
+            found = outcome(mode, xs)
+            assert agree(found, expected, name in ("numpy", "batch")), (name, xs, found, expected)
+
+
+FINITE = [x for x in POINTS if math.isfinite(x)]
+
+
+@for_all(programs(), st.lists(st.sampled_from(FINITE), min_size=2, max_size=2), examples=100)
+def test_random_programs_at_special_points(program, xs):
+    f, ordinary = program
+    expected = outcome(walked, f, xs)
+    size = 0.0
+    if not isinstance(expected, type):
+        leaves = [Value(x) for x in xs]
+        adjoints = ad.adjoints(f(leaves))
+        numbers = [x.data for x in adjoints] + list(adjoints.values())
+        size = max([abs(x) for x in numbers if math.isfinite(x)], default=0.0)
+    for name, mode in recorded(f, ordinary).items():
+        found = outcome(mode, xs)
+        assert agree(found, expected, name in ("numpy", "batch"), size), (name, xs, found, expected)
