@@ -28,7 +28,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
 
-# The tests that most often notice a change in a file, the quickest first; then all others follow.
+# The tests that most often notice a change in a file, the quickest first; then others follow.
 FIRST = {
     "ops": ["ops", "special_points"],
     "graph": ["graph", "value", "peers", "transforms"],
@@ -39,31 +39,14 @@ FIRST = {
     "functions": ["functions", "ops", "value", "special_points", "bad_input"],
     "compiler": ["expression", "vectorize", "special_points", "recording"],
 }
-THEN = [
-    "functions",
-    "graph",
-    "number",
-    "dual",
-    "value",
-    "transforms",
-    "peers",
-    "ops",
-    "numeric",
-    "linalg",
-    "optim",
-    "scopes",
-    "tracing",
-    "special_points",
-    "bad_input",
-    "expression",
-    "vectorize",
-    "recording",
-    "nn",
-    "modes",
+ELSEWHERE = {
+    "notebooks",
     "accuracy",
+    "types",
     "drawing",
     "viewer",
-]
+    "package",
+}  # slow, of other things
 SLOW = "million or hundred_thousand or jax or torch or pickled"  # left out: nothing else is in them
 SECONDS = 240  # a change that makes the tests run this long was noticed
 
@@ -221,9 +204,9 @@ def noticed(change, source):
         return True
     sys.meta_path.insert(0, Changed(module_name(change.path), change.path, text))
     key = "compiler" if change.path.parent.name == "compiler" else change.path.stem
-    names = list(dict.fromkeys([*FIRST.get(key, []), *THEN]))
-    files = [ROOT / "tests" / f"test_{name}.py" for name in names]
-    files = [str(path) for path in files if path.exists()]
+    others = sorted(path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py"))
+    names = dict.fromkeys([*FIRST[key], *[name for name in others if name not in ELSEWHERE]])
+    files = [str(ROOT / "tests" / f"test_{name}.py") for name in names]
     quiet = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options = ["-x", "-q", *quiet, "-k", f"not ({SLOW})"]
     for group in (files[:1], [str(change.path), *files[1:5]], files[5:]):
@@ -300,6 +283,7 @@ def prepare():
     """Import what all tests need but what is tested, once for all processes."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.chdir(ROOT)
+    os.environ["TEST_SHARE"] = "0.2"
     for name in ("autograd.numpy", "autograd.scipy.special", "hypothesis.strategies", "mpmath"):
         importlib.import_module(name)
     importlib.import_module("pytest")

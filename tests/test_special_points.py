@@ -12,7 +12,7 @@ import autodiff as ad
 from autodiff import Expression, Value
 
 INF, NAN = math.inf, math.nan
-POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, 0.25, 2.0, -3.0, INF, -INF, NAN, -1e-310, 1e308, -1e200]
+POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, 0.25, 2.0, -3.0, INF, -INF, NAN, -1e-310, 1e300, -1e200]
 
 # Those of the random graphs stay inside their domain; these do not.
 BARE = [
@@ -81,7 +81,7 @@ def agree(found, expected, arrays, size=0.0):
     return found == pytest.approx(expected, rel=1e-12, abs=1e-12 * size, nan_ok=True)
 
 
-# In a program: the value of logsumexp and of hypot in a batch at inf; the kind of a power's error.
+# In a program: the value of logsumexp, or of hypot in a batch, at inf; the kind of a power's error.
 PENDING = {"m.logsumexp([a, b, c])", "m.logsumexp([a, b])", "m.hypot(a, b, 1.0)", "m.hypot(a, b)",
            "m.hypot(a, b, c)", "a ** b", "0.0 ** a", "a ** -0.5", "a ** 0.5"}  # fmt: skip
 
@@ -101,10 +101,12 @@ def test_every_formula_at_special_points(formula):
             assert agree(outcome(forward, f, list(xs)), expected, arrays=False), (xs, expected)
         for name, mode in modes.items():
             found = outcome(mode, xs)
-            assert agree(found, expected, name in ("numpy", "batch")), (name, xs, found, expected)
+            adds = [abs(x) for x in xs if "sum" in formula and math.isfinite(x)]  # in another order
+            arrays, size = name in ("numpy", "batch"), max(adds, default=0.0)
+            assert agree(found, expected, arrays, size), (name, xs, found, expected)
 
 
-FINITE = [x for x in POINTS if math.isfinite(x)]
+FINITE = [x for x in POINTS if abs(x) < 1e100]
 
 
 @for_all(programs(), st.lists(st.sampled_from(FINITE), min_size=2, max_size=2), examples=100)
