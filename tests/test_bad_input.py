@@ -1,8 +1,12 @@
 """Every public function with what it cannot take: a documented error, and nothing half changed."""
 
+import ast
+import html
 import math
 import random
+import re
 import warnings
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -253,3 +257,61 @@ def test_wrong_input_is_refused_in_words_and_changes_nothing(case):
         if state() != before:
             faults.append(f"argument {i} = {wrong!r} left something changed")
     assert not faults, "\n".join(faults)
+
+
+# -- Hostile labels -------------------------------------------------------------------------------
+
+LABELS = [
+    "\nimport os", '"', "'''", '"""', "{x|y}", "<b>", "&amp;", "</script><script>alert(1)</script>",
+    "]]>", "-->", "\\", "\\n", "\\G", "${1}", "`", "\x00", "\u2028", "💥", "x" * 500, " ", "%s", "{}",
+    "def", "__import__('os')",
+]  # fmt: skip
+
+
+def labelled(label):
+    x, y = Value(2.0, label=label), Value(3.0, label=label)
+    z = ad.log(x) * y
+    z.label = label
+    z.backward()
+    return x, y, z
+
+
+@pytest.mark.parametrize("label", LABELS, ids=ascii)
+def test_a_label_is_text_and_nothing_else(label):
+    x, y, z = labelled(label)
+    ElementTree.fromstring(ad.draw(z, edges="message").pipe("svg", encoding="utf-8"))
+    for options in ({}, {"xp": np}, {"xp": np, "batch": True}):
+        program = Expression(z).compile([x], [y], **options)
+        names = {node.id for node in ast.walk(ast.parse(program.source)) if hasattr(node, "id")}
+        assert "os" not in names
+        assert "__import__" not in names
+        assert "alert" not in names
+    page = html.unescape(ad.show_steps(z)._repr_html_())
+    assert "<script>alert" not in page
+    assert [step.node for step in ad.steps(z)]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=ascii)
+def test_an_error_quotes_a_label_on_one_line(label):
+    with pytest.raises(ValueError, match="outside the domain x > 0") as refused:
+        ad.log(Value(-1.0, label=label))
+    assert len(str(refused.value).splitlines()) == 1
+
+
+# -- Infinities and nan ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*ONE, "asin", "acos"])
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_function_of_infinity_or_nan_is_a_number_or_an_error_in_words(name, number):
+    function = getattr(ad, name)
+    for x in (number, Value(number), Dual(number, 1.0)):
+        try:
+            found = function(x)
+        except (ValueError, OverflowError) as error:
+            found = str(error)
+        if isinstance(found, str):
+            assert not math.isnan(number)
+            assert re.search("outside the domain|too large|undefined", found)
+        else:
+            assert type(found) is type(x)
