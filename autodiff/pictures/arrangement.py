@@ -1,5 +1,6 @@
 """What a picture shows, and where: boxes for nodes, frames for scopes."""
 
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ Box = Value | Scope  # a node, or a scope that is drawn as one box
 class Arrangement(NamedTuple):
     """What a picture shows, and where."""
 
+    nodes: list[Value]  # in topological order
     boxes: dict[Box, list[Value]]  # each with the nodes in it
     frames: dict[Scope | None, dict[Box, None]]  # what stands in each frame; None: outside of all
     box_of: dict[Value, Box]  # of each node, except parameters inside a collapsed scope
@@ -30,7 +32,7 @@ def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
     collapsed = _collapsed(set(paths.values()), collapse)
     names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
     uses: dict[Value, list[Path]] = {}  # of a leaf made outside all scopes, where it is used in one
-    found = Arrangement({}, {None: {}}, {}, {}, set())
+    found = Arrangement(nodes, {}, {None: {}}, {}, {}, set())
     for node in nodes:
         for leaf in node.parents:
             if not leaf.parents and not paths[leaf]:
@@ -95,3 +97,45 @@ def _put(node: Value, box: Any, path: Path, found: Arrangement) -> None:
             outer = scope
         found.frames.setdefault(outer, {})[box] = None
     found.boxes.setdefault(box, []).append(node)
+
+
+TAKING_VECTORS = ("dot", "sum", "prod", "logsumexp", "hypot")
+
+
+def uses_of(plan: Arrangement) -> dict[Value, list[Value]]:
+    """The operations that take each leaf; only of leaves that have a box."""
+    uses: dict[Value, list[Value]] = {}
+    for node in plan.nodes:
+        for parent in node.parents:
+            if not parent.parents and plan.box_of.get(parent) is parent:
+                uses.setdefault(parent, []).append(node)
+    return uses
+
+
+def vectors(
+    plan: Arrangement, uses: dict[Value, list[Value]], label: Callable[[Value], str]
+) -> list[list[Value]]:
+    """The leaves that are entries of one vector: arguments of the same operations, side by side.
+
+    Of entries with labels, only those that have the same name before the brackets.
+    """
+    place = {box: scope for scope, inside in plan.frames.items() for box in inside}
+
+    def kind(leaf: Value) -> Any:
+        role = leaf in plan.parameters, leaf.requires_grad or leaf in plan.inputs, place[leaf]
+        name, bracket, _ = label(leaf).rpartition("[")
+        return uses[leaf], role, name if bracket else label(leaf) and leaf
+
+    found: list[list[Value]] = []
+    done: set[Value] = set()
+    for node in plan.nodes:
+        run: list[Value] = []
+        for parent in dict.fromkeys(node.parents) if node.op in TAKING_VECTORS else ():
+            if run and (parent not in uses or kind(parent) != kind(run[-1])):
+                run = []
+            if parent in uses and parent not in done:
+                if not run:
+                    found.append(run)
+                run.append(parent)
+                done.add(parent)
+    return [run for run in found if len(run) > 1]

@@ -1,111 +1,122 @@
 """The picture in DOT, Graphviz's language: nodes, frames, edges and the legend."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..scopes import Scope
 from ..value import Value
 from .arrangement import Box
-from .styles import COLOURS, FONT, WARNING, Facts, attributes, legend_table, meaning, title
-from .texts import escaped, finite, short
+from .edges import edges_into, slots
+from .fit import estimated_width, ranksep
+from .markup import card, leaves, legend, operation, title
+from .styles import FONT, Facts
+from .texts import markup
 
-# On which side edges leave a box, and on which they enter one.
-SIDES = {"LR": ("e", "w"), "RL": ("w", "e"), "TB": ("s", "n"), "BT": ("n", "s")}
+SIDES = {"LR": "ew", "RL": "we", "TB": "sn", "BT": "ns"}  # where edges leave a box, and enter it
 
 
-def add_frames(picture: Any, facts: Facts) -> None:
-    """Add the frames, and in them a node for each box and each operation.
-
-    Graphviz reverses the order inside a frame if the edges run sideways, so it is reversed here.
-    """
-    sideways = facts.rankdir in ("LR", "RL")
-    frames: dict[Any, Any] = {None: picture}
-    for i, (scope, inside) in enumerate(facts.plan.frames.items()):
+def write(picture: Any, facts: Facts, with_legend: bool) -> None:
+    """Write the nodes, frames and edges of a picture into an empty `graphviz.Digraph`."""
+    text = {"fontname": FONT, "fontsize": f"{facts.size:g}", "fontcolor": facts.colours["text"]}
+    picture.attr(rankdir=facts.rankdir, bgcolor=facts.colours["background"], **text)
+    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.1")
+    picture.attr("node", shape="plain", **text)
+    picture.attr("edge", color=facts.colours["text"], arrowsize="0.6")
+    frames: dict[Scope | None, Any] = {None: picture}
+    for i, scope in enumerate(facts.plan.frames):
         if scope:
-            crowded = not sideways and any(
-                isinstance(x, Scope) and x in facts.plan.boxes for x in inside
-            )
-            frames[scope] = _frame(type(picture)(name=f"cluster{i}"), title(scope), crowded)
-    for scope, inside in facts.plan.frames.items():
-        for box in reversed(inside) if sideways and scope else inside:
-            if box in facts.plan.boxes:
-                frames[scope].node(facts.ids[box], **attributes(box, facts))
-                if isinstance(box, Value) and box.parents:
-                    _add_operation(frames[scope], f"{facts.ids[box]}op", box.op)
+            frames[scope] = _frame(type(picture)(name=f"cluster{i}"), scope, facts)
+    place = {box: frames[scope] for scope, inside in facts.plan.frames.items() for box in inside}
+    _add_boxes(frames, facts)
+    edges = [edge for box in facts.ids for edge in _edges(box, place[box], facts)]
+    edges += _leaves_after_what_enters(facts)
     for scope, inside in reversed(facts.plan.frames.items()):  # the inner frames first
         for inner in inside:
             if inner in frames:
                 frames[scope].subgraph(frames[inner])
+    for tail, head, look in edges:  # at last: the order of nodes is that in which they come
+        picture.edge(tail, head, **look)
+    if with_legend:  # as a label of the whole it stands below, and stretches nothing
+        narrow = estimated_width(facts) < 400
+        picture.attr(label=legend(facts, columns=4 if narrow else 7), labelloc="b")
 
 
-def _add_operation(frame: Any, name: str, operation: str) -> None:
-    shape = "circle" if len(operation) <= 2 else "ellipse"
-    frame.node(name, escaped(operation), shape=shape, fillcolor=COLOURS["operation"], ordering="in")
-
-
-def _frame(frame: Any, title: str, crowded: bool) -> Any:
-    """A frame with its title; if many edges enter from above, out of their way."""
-    label = escaped(title)
-    if crowded:  # below, on the left of the edge that leaves in the middle
-        label += "\N{NO-BREAK SPACE}" * (3 * len(label))
-        frame.attr(labelloc="b")
-    frame.attr(label=label, fontname=FONT, fontsize="11")
-    frame.attr(style="rounded", color="#888888", labeljust="l")
+def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:
+    """A frame with its title; if edges cross its top and bottom, where fewer do."""
+    enter = leave = 0
+    for box, around in facts.around.items():
+        for edge in edges_into(box, facts).values() if box in facts.ids else ():
+            inside = scope in facts.around[edge.origin]
+            enter += scope in around and not inside
+            leave += inside and scope not in around
+    side = "b" if enter > leave and not facts.sideways else "t"  # with BT, t is the bottom
+    end = facts.rankdir == "LR" and facts.edges  # in crowded frames, where edges leave
+    frame.attr(label=f"<{markup(title(scope))}>", labeljust="r" if end else "l", labelloc=side)
+    frame.attr(style="rounded", color=facts.colours["frame"], margin="4")
     return frame
 
 
-def add_edges(picture: Any, facts: Facts) -> None:
-    """Add the edges, those into a box in the order of arguments."""
-    outside = facts.plan.frames[None]
-    for box, name in facts.ids.items():
-        head = f"{name}op" if isinstance(box, Value) else f"{name}:{SIDES[facts.rankdir][1]}"
-        into = _edges_into(box, facts)
-        turned = facts.rankdir in ("LR", "RL") and box not in outside
-        for tail, look in into[::-1] if turned else into:
-            picture.edge(tail, head, **look)
-        if isinstance(box, Value) and box.parents:
-            picture.edge(f"{name}op", name)
+def _add_boxes(frames: dict[Scope | None, Any], facts: Facts) -> None:
+    placed = {entries[0]: entries for entries in facts.leaves}
+    for group in facts.attached.values():
+        for entries in group:
+            del placed[entries[0]]
+    for scope, inside in facts.plan.frames.items():
+        # Graphviz turns the order over inside a frame if the edges run sideways
+        for box in reversed(inside) if scope and facts.sideways else inside:
+            if isinstance(box, Value) and box.parents:
+                _add_result(frames[scope], box, facts)
+            elif box in placed:
+                frames[scope].node(facts.ids[box], f"<{leaves(placed[box], facts)}>")
+            elif isinstance(box, Scope) and box in facts.ids:
+                frames[scope].node(facts.ids[box], f"<{card(box, facts)}>")
 
 
-def _edges_into(box: Box, facts: Facts) -> list[tuple[str, dict[str, str]]]:
-    """Where each edge into a box comes from, and how it looks.
+def _add_result(frame: Any, node: Value, facts: Facts) -> None:
+    name, named = facts.ids[node], facts.label(node)
+    order = {"ordering": "in"} if slots(node) or facts.edges else {}
+    frame.node(f"{name}op" if named else name, operation(node, facts, slots(node)), **order)
+    if named:
+        frame.node(name, f"<{card(node, facts)}>")
 
-    Collapsed scopes are joined by one edge, however many values it stands for.
+
+def _leaves_after_what_enters(facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Edges that are not seen: they keep each frame behind the one that it takes its input from."""
+    last: dict[Scope, Box] = {}  # of what enters each frame
+    for box in facts.ids:
+        for edge in edges_into(box, facts).values():
+            for scope in set(facts.around[box]) - set(facts.around[edge.origin]):
+                last[scope] = edge.origin
+    attached = {entries[0] for group in facts.attached.values() for entries in group}
+    for leaf, *_ in facts.leaves:
+        if leaf not in attached:
+            for origin in [last[scope] for scope in facts.around[leaf] if scope in last]:
+                name = facts.ports[origin].partition(":")[0]
+                yield name, facts.ids[leaf], {"style": "invis"}
+
+
+def _edges(
+    box: Box, frame: Any, facts: Facts
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The edges into a box: tail, head and look.
+
+    What one says becomes a node on it, in the frame of the box: other edges keep away from it.
     """
-    edges: list[tuple[str, dict[str, str]]] = []
-    bundles: dict[Box, dict[Value, None]] = {}
-    for node in facts.plan.boxes[box]:
-        for i, parent in enumerate(node.parents):
-            origin = facts.plan.box_of.get(parent, box)  # or it is a parameter inside the box
-            if node is box and origin is parent:
-                edges.append((facts.ids[origin], _told(node, i, facts)))
-            elif origin is not box:
-                if origin not in bundles:
-                    edges.append((facts.ids[origin], {}))
-                bundles.setdefault(origin, {})[parent] = None
-    counts = {facts.ids[origin]: len(values) for origin, values in bundles.items()}
-    return [
-        (tail, {"label": _padded(f"{counts[tail]} values")} if counts.get(tail, 1) > 1 else look)
-        for tail, look in edges
-    ]
-
-
-def _told(node: Value, argument: int, facts: Facts) -> dict[str, str]:
-    """The local derivative or the message that an edge shows; nothing for a constant."""
-    if not facts.edges or not node.parents[argument].requires_grad:
-        return {}
-    step = facts.passed[node]
-    _, local, message = step.messages[argument]
-    text = f"{short(step.adjoint)} × {short(local)} = {short(message)}"
-    shown, tells = (text, message) if facts.edges == "message" else (short(local), local)
-    return {"label": _padded(shown)} | ({} if finite(tells) else WARNING)
-
-
-def _padded(text: str) -> str:
-    """The label of an edge, which Graphviz would set too close to it."""
-    return f"  {text}   ".replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def add_legend(picture: Any, facts: Facts) -> None:
-    """Add a table of the colours in the picture."""
-    meanings = {"operation", *(meaning(box, facts) for box in facts.plan.boxes)}
-    picture.node("legend", legend_table(meanings, facts.color), shape="plain", style="")
+    out, into = SIDES[facts.rankdir]
+    head, count = facts.ids[box], 0
+    if isinstance(box, Value) and box.parents:
+        count = slots(box)
+        if facts.label(box):
+            yield f"{head}op:op:{out}", f"{head}:{into}", {}
+            head = f"{head}op"
+    for i, edge in edges_into(box, facts).items():
+        port = f":a{i}" if count else ":op" if box in facts.attached else ""
+        tail, end = f"{facts.ports[edge.origin]}:{out}", f"{head}{port}:{into}"
+        warning = facts.colours["warning"]
+        look = {"color": warning, "fontcolor": warning} if edge.alarming else {}
+        if edge.says:
+            middle = f"{facts.ids[box]}m{i}"
+            frame.node(middle, f"<{markup(edge.says)}>", fontsize="9", margin="0.03,0", **look)
+            yield tail, f"{middle}:{into}", look | {"arrowhead": "none"}
+            tail = f"{middle}:{out}"
+        yield tail, end, look

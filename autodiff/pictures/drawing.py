@@ -14,8 +14,9 @@ from ..tracing import steps
 from ..value import Value
 from . import layout
 from .arrangement import Arrangement, arrange
-from .dot import SIDES, add_edges, add_frames, add_legend
-from .styles import FONT, Facts
+from .dot import SIDES, write
+from .fit import fitted
+from .styles import THEMES, Facts
 
 READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
 
@@ -79,13 +80,14 @@ class Drawing(graphviz.Digraph):
 def draw(
     root: Value,
     format: str = "svg",
-    rankdir: str = "LR",
+    rankdir: str | None = None,
     *,
     edges: str | None = None,
     names: Mapping[str, Any] | None = None,
     color: str | None = None,
     legend: bool = False,
     collapse: bool | int = False,
+    theme: str = "light",
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
@@ -120,9 +122,10 @@ def draw(
     """
     if not isinstance(root, Value):
         raise TypeError(message("draw", a(root), "a Value, such as a loss"))
-    _check("rankdir", rankdir, *SIDES)
+    _check("rankdir", rankdir, None, *SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
+    _check("theme", theme, *THEMES)
     if not isinstance(collapse, int) or collapse < 0:
         raise ValueError(message("draw", f"collapse {collapse!r}", "True, False or a depth"))
     nodes = topological_order(root)
@@ -132,25 +135,10 @@ def draw(
     passed = {step.node: step for step in steps(root)} if edges else {}
     gradients = _gradients(root, nodes, computed=edges == "message" or color == "grad")
     labels = plan.parameters | _labels(names)
-    facts = Facts(root, plan, labels, gradients, passed, edges, color, rankdir)
-    picture = _empty(format, facts)
-    add_frames(picture, facts)
-    add_edges(picture, facts)
-    if legend or color:
-        add_legend(picture, facts)
-    return picture
-
-
-def _empty(format: str, facts: Facts) -> Drawing:
-    """A picture with the attributes that its nodes and edges share."""
+    facts = fitted(Facts(root, plan, labels, gradients, passed, edges, color, theme), rankdir)
     picture = Drawing(format=format)
-    nodesep = "0.3" if facts.edges else "0.15"  # room for what the edges say
-    picture.attr(rankdir=facts.rankdir, bgcolor="white", nodesep=nodesep, ranksep="0.3")
-    if len(facts.plan.boxes) > 100:  # the best layout takes minutes, a good one far less than 1 s
-        picture.attr(nslimit="0.05", nslimit1="0.05")
-    record = {"shape": "record", "style": "filled", "height": "0.3", "margin": "0.08,0.03"}
-    picture.attr("node", fontname=FONT, fontsize="11", **record)
-    picture.attr("edge", fontname=FONT, fontsize="10", tailport=SIDES[facts.rankdir][0])
+    picture.facts = facts
+    write(picture, facts, with_legend=legend or color is not None)
     return picture
 
 

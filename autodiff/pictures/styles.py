@@ -1,6 +1,7 @@
-"""What each box of a picture says, and its colours."""
+"""What each box of a picture means, and how that looks."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,23 +9,48 @@ from typing import Any
 from ..scopes import Scope
 from ..tracing import Step
 from ..value import Value
-from .arrangement import Arrangement, Box
-from .texts import as_float, finite, in_record, number, short
+from .arrangement import Arrangement, Box, uses_of, vectors
+from .texts import as_float, finite
 
-LONGEST_SUM = 4  # terms
 FONT = "Helvetica,Arial,sans-serif"
 
-COLOURS = {
+# The colours of a theme: of what a box means, of lines, text and the background, of nan and inf.
+LIGHT = {
     "input": "#dcebf9",
     "parameter": "#dcefc8",
     "constant": "#eeeeee",
+    "operation": "#fdf0d5",
     "result": "#ffffff",
     "output": "#ffffff",
     "collapsed scope": "#ece4f5",
-    "operation": "#fdf0d5",
+    "background": "#ffffff",
+    "text": "#000000",
+    "frame": "#888888",
+    "warning": "#c00000",
 }
-BORDERS = {"constant": {"style": "filled,dashed"}, "output": {"penwidth": "2.5"}}
-WARNING = {"color": "#c00000", "fontcolor": "#c00000"}  # nan or inf
+DARK = {
+    "input": "#1c3a57",
+    "parameter": "#2b4518",
+    "constant": "#3a3a3a",
+    "operation": "#54400f",
+    "result": "#1e1e1e",
+    "output": "#1e1e1e",
+    "collapsed scope": "#40305a",
+    "background": "#111111",
+    "text": "#eeeeee",
+    "frame": "#999999",
+    "warning": "#ff8a80",
+}
+THEMES = {"light": LIGHT, "dark": DARK}
+
+# Without colours, a border tells what a box means: (thickness, style, space between two borders).
+BORDERS = {
+    "parameter": (1, "", 2),
+    "constant": (1, "dashed", 0),
+    "operation": (1, "rounded", 0),
+    "output": (3, "", 0),
+    "collapsed scope": (1, "rounded", 2),
+}
 
 # |grad| by powers of ten, light to dark: nine colours of ColorBrewer (YlGnBu), which the
 # colour-blind can tell apart too. 0 is none of them, so that dead parts stand out.
@@ -33,8 +59,8 @@ SCALE = {
     "nan or inf": "#ffffff",
     "no gradient": "#ffffff",
     "0": "#bdbdbd",
-    "below 1e-05": "#ffffd9",
-    "1e-05 to 0.0001": "#edf8b1",
+    "below 1e−5": "#ffffd9",
+    "1e−5 to 0.0001": "#edf8b1",
     "0.0001 to 0.001": "#c7e9b4",
     "0.001 to 0.01": "#7fcdbb",
     "0.01 to 0.1": "#41b6c4",
@@ -43,10 +69,10 @@ SCALE = {
     "10 to 100": "#253494",
     "above 100": "#081d58",
 }
-DARK = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
+DARKEST = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 
 
-@dataclass
+@dataclass(frozen=True)
 class Facts:
     """What a picture is to show."""
 
@@ -54,15 +80,60 @@ class Facts:
     plan: Arrangement
     labels: dict[Value, str]
     gradients: dict[Value, Any]  # of the nodes whose gradient is shown
-    passed: dict[Value, Step]  # the backward pass, if edges or sums show it
-    edges: str | None  # these three as `draw` takes them
+    passed: Mapping[Value, Step]  # the backward pass, if edges show it
+    edges: str | None  # these four as `draw` takes them
     color: str | None
-    rankdir: str
+    theme: str
+    rankdir: str = "LR"
+    digits: int = 6
+    size: float = 10.5  # of the font, in points
 
     @cached_property
     def ids(self) -> dict[Box, str]:
-        """What DOT calls each box; a name holds no text of a user."""
+        """What DOT calls each box; no text of a user is in it."""
         return {box: f"n{i}" for i, box in enumerate(self.plan.boxes)}
+
+    @cached_property
+    def leaves(self) -> list[list[Value]]:
+        """The leaves, each alone or with the other entries of a vector.
+
+        Where edges say something, only entries to which nothing is sent stand together.
+        """
+        uses = uses_of(self.plan)
+        together = vectors(self.plan, uses, self.label)
+        if self.edges:
+            together = [entries for entries in together if not entries[0].requires_grad]
+        placed = {leaf for entries in together for leaf in entries}
+        return together + [[leaf] for leaf in uses if leaf not in placed]
+
+    @cached_property
+    def attached(self) -> dict[Value, list[list[Value]]]:
+        """The parameters that stand at the operation that alone uses them, without edges."""
+        found: dict[Value, list[list[Value]]] = {}
+        uses = uses_of(self.plan)
+        for entries in self.leaves if not self.edges else ():
+            if entries[0] in self.plan.parameters and len(uses[entries[0]]) == 1:
+                found.setdefault(uses[entries[0]][0], []).append(entries)
+        return found
+
+    @cached_property
+    def around(self) -> dict[Box, tuple[Scope, ...]]:
+        """The frames around each box, the outermost first."""
+        around: dict[Box | None, tuple[Scope, ...]] = {None: ()}
+        for scope, inside in self.plan.frames.items():
+            around |= {box: (*around[scope], scope) if scope else () for box in inside}
+        return around
+
+    @cached_property
+    def ports(self) -> dict[Box, str]:
+        """What edges leave: a node of DOT, or the row of one."""
+        ports = dict(self.ids)
+        ports |= {node: f"{ports[node]}:op" for node in self.attached if not self.label(node)}
+        for entries in self.leaves:
+            if len(entries) > 1:
+                name = self.ids[entries[0]]
+                ports |= {leaf: f"{name}:r{i}" for i, leaf in enumerate(entries)}
+        return ports
 
     @cached_property
     def terms(self) -> dict[Value, list[Any]]:
@@ -73,24 +144,51 @@ class Facts:
                 terms.setdefault(parent, []).append(message)
         return terms
 
+    @property
+    def colours(self) -> dict[str, str]:
+        return THEMES[self.theme]
 
-def attributes(box: Box, facts: Facts) -> dict[str, str]:
-    """The label of a box, its colours and its border, for Graphviz."""
-    fields = _fields(box, facts) if isinstance(box, Value) else _summary(box, facts)
-    sense = meaning(box, facts)
-    look = {"fillcolor": (COLOURS | SCALE)[sense], **BORDERS.get(_role(box, facts), {})}
-    if sense in DARK:
-        look["fontcolor"] = "white"
-    if not all(finite(x.data) and finite(facts.gradients.get(x)) for x in facts.plan.boxes[box]):
-        look |= WARNING | {"fillcolor": "white"}
-    return {"label": "{" + "|".join(fields) + "}"} | look
+    @property
+    def sideways(self) -> bool:
+        return self.rankdir in ("LR", "RL")
+
+    def label(self, node: Value) -> str:
+        """The label of a node, or the name that it has elsewhere."""
+        return node.label or self.labels.get(node, "")
+
+
+class Look:
+    """How a box looks: its fill, the colour of its text and lines, its border."""
+
+    def __init__(self, box: Box, facts: Facts, nodes: list[Value]) -> None:
+        sense, role = meaning(box, facts), role_of(box, facts)
+        colours = facts.colours
+        self.fill = colours[sense] if facts.color is None else SCALE[sense]
+        light = facts.color is not None and sense not in DARKEST
+        self.text = "#000000" if light else colours["text"] if facts.color is None else "#ffffff"
+        self.line = colours["text"]
+        self.border, self.style, self.spacing = BORDERS.get(role, (1, "", 0))
+        if not all(finite(x.data) and finite(facts.gradients.get(x)) for x in nodes):
+            self.fill, self.text = colours["result"], colours["warning"]
+            self.line = self.text
+
+
+def role_of(box: Box, facts: Facts) -> str:
+    """What a box is: an input, a parameter, a result ..."""
+    if isinstance(box, Scope):
+        return "collapsed scope"
+    if box.parents:
+        return "output" if box is facts.root else "result" if facts.label(box) else "operation"
+    if box in facts.plan.parameters:
+        return "parameter"
+    return "input" if box.requires_grad or box in facts.plan.inputs else "constant"
 
 
 def meaning(box: Box, facts: Facts) -> str:
     """What the colour of a box stands for: its role, or the size of its gradient."""
     if facts.color is None:
-        return _role(box, facts)
-    size = _largest_gradient(box, facts)
+        return role_of(box, facts)
+    size = largest_gradient(box, facts)
     if size is None:
         return "no gradient"
     if not math.isfinite(size):
@@ -101,77 +199,8 @@ def meaning(box: Box, facts: Facts) -> str:
     return list(SCALE)[power - LARGEST - 1]
 
 
-def legend_table(meanings: set[str], color: str | None) -> str:
-    """A table of the colours in the picture, in Graphviz's HTML."""
-    rows = []
-    for sense, colour in (SCALE if color else COLOURS).items():
-        if sense in meanings:
-            border = 3 if sense == "output" else 1
-            text = f'<font color="{"white" if sense in DARK else "black"}">{sense}</font>'
-            rows.append(f'<tr><td bgcolor="{colour}" border="{border}">{text}</td></tr>')
-    head = "<tr><td><b>|grad|</b></td></tr>" if color else ""
-    table = '<table border="0" cellborder="1" cellspacing="0" cellpadding="4">'
-    return f"<{table}{head}{''.join(rows)}</table>>"
-
-
-def _role(box: Box, facts: Facts) -> str:
-    if isinstance(box, Scope):
-        return "collapsed scope"
-    if box.parents:
-        return "output" if box is facts.root else "result"
-    if box in facts.plan.parameters:
-        return "parameter"
-    return "input" if box.requires_grad or box in facts.plan.inputs else "constant"
-
-
-def _fields(node: Value, facts: Facts) -> list[str]:
-    label = node.label or facts.labels.get(node, "")
-    fields = [in_record(label)] if label else []
-    fields.append(f"data {number(node.data)}")
-    if node in facts.gradients:
-        terms = _spelled(facts.terms.get(node, []))
-        fields.append(f"grad {number(facts.gradients[node])}{terms}")
-    return fields
-
-
-def _spelled(terms: list[Any]) -> str:
-    """A gradient as the sum of what was sent to a node: " = 2 + 4"; nothing for one term."""
-    if len(terms) < 2:
-        return ""
-    shown = " + ".join(map(short, terms[:LONGEST_SUM])).replace("+ -", "- ")
-    more = len(terms) - LONGEST_SUM
-    return f" = {shown}" + (f" + … ({more} more)" if more > 0 else "")
-
-
-def _summary(scope: Scope, facts: Facts) -> list[str]:
-    """The fields of a collapsed scope: its name and shape, its parameters, its gradients."""
-    plan, members = facts.plan, set(facts.plan.boxes[scope])
-    entering = {p for node in members for p in node.parents if p not in members}
-    leaving = members & {facts.root}
-    for node, box in plan.box_of.items():
-        if box is not scope:
-            leaving |= members.intersection(node.parents)
-    fields = [in_record(f"{title(scope)} {len(entering)} → {len(leaving)}")]
-    count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
-    if count:
-        fields.append(f"{count} parameters")
-    size = _largest_gradient(scope, facts)
-    if size is not None:
-        fields.append(f"\\|grad\\| ≤ {size:.6g}")
-    return fields
-
-
-def _largest_gradient(box: Box, facts: Facts) -> float | None:
+def largest_gradient(box: Box, facts: Facts) -> float | None:
     """The largest |grad| in a box, nan if one is nan; None if there is none."""
     found = [as_float(facts.gradients.get(node)) for node in facts.plan.boxes[box]]
     sizes = [abs(x) for x in found if x is not None]
     return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
-
-
-def title(scope: Scope) -> str:
-    """The name of a scope, after the attribute of the surrounding module that holds its module."""
-    if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
-        for attribute, held in scope.outer.module._children():
-            if held is scope.module:
-                return f"{attribute}: {scope.name}"
-    return scope.name

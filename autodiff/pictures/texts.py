@@ -1,11 +1,14 @@
-"""Numbers and labels as pictures show them, and as Graphviz wants them written."""
+"""Numbers and labels as pictures show them."""
 
+import html
 import math
+import unicodedata
 from typing import Any
 
 from ..value import Value
 
 LONGEST_LABEL = 40  # characters
+SIGNS = {"*": "·", "-": "−"}
 
 
 def as_float(x: Any) -> float | None:
@@ -21,34 +24,54 @@ def finite(x: Any) -> bool:
 
 
 def number(x: Any, digits: int = 6) -> str:
-    """x to some digits, and 0 for -0; the repr of x if it is not a float."""
+    """x to some digits, and 0 for -0; the repr of x if it is not a float.
+
+    >>> number(-0.1234567), number(1e-9), number(-0.0)
+    ('−0.123457', '1e−9', '0')
+    """
     x = x.data if isinstance(x, Value) else x
-    return f"{x + 0.0:.{digits}g}" if isinstance(x, float) else in_record(repr(x))
+    if not isinstance(x, float):
+        return printable(repr(x))
+    mantissa, e, exponent = f"{x + 0.0:.{digits}g}".partition("e")
+    return f"{mantissa}{e}{int(exponent) if e else ''}".replace("-", "−")
 
 
 def short(x: Any) -> str:
-    """x with four digits, for edges and sums."""
+    """x to four digits, for edges and sums."""
     return number(x, digits=4)
 
 
-def in_record(text: str) -> str:
-    """Text that Graphviz shows as it is, in a record: no character of it is notation."""
-    return "".join(_NOTATION.get(c, c) for c in printable(text))
-
-
-def escaped(text: str) -> str:
-    """The same outside of records, where |, braces and <> are no notation."""
-    return "".join(_ENTITIES.get(c, c) for c in printable(text))
+def sign(operation: str) -> str:
+    """The sign of an operation as it is written in formulas."""
+    return SIGNS.get(operation, operation)
 
 
 def printable(text: str) -> str:
-    """A text without control characters, cut off where it is too long for a box."""
-    if len(text) > LONGEST_LABEL:
-        text = text[: LONGEST_LABEL - 1] + "…"
+    """A text without control characters, cut off where it is too long for a box.
+
+    What joins letters and emoji, or sets the direction of writing, is kept.
+    """
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    text = "".join(c if _harmless(c) else "\ufffd" for c in text)
+    if len(text) > LONGEST_LABEL:
+        end = LONGEST_LABEL - 1
+        while end and (_joins(text[end]) or text[end - 1] == "\N{ZERO WIDTH JOINER}"):
+            end -= 1
+        text = text[:end] + "…"
+    return text
 
 
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "\\\\", "\n": "\\n"}
-_ENTITIES |= {" ": "\N{NO-BREAK SPACE}"}
-_NOTATION = _ENTITIES | {c: "\\" + c for c in "{}|<>"}
+def _harmless(c: str) -> bool:
+    """Whether a character is neither a control character nor half of one (a surrogate)."""
+    return c.isprintable() or c == "\n" or unicodedata.category(c) in ("Cf", "Zs", "Co")
+
+
+def _joins(c: str) -> bool:
+    """Whether a character is shown together with the one before it."""
+    return unicodedata.category(c) in ("Mn", "Me", "Mc", "Cf", "Sk")
+
+
+def markup(text: str) -> str:
+    """A text as Graphviz's HTML: no character of it is notation, and spaces count."""
+    lines = html.escape(text).replace("\\", "\\\\").split("\n")
+    return "<br/>".join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)

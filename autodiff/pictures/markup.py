@@ -1,0 +1,188 @@
+"""Each box of a picture as a table, in Graphviz's HTML."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..scopes import Scope
+from ..value import Value
+from .arrangement import Box
+from .styles import BORDERS, DARKEST, SCALE, Facts, Look, largest_gradient, meaning
+from .texts import markup, number, printable, short, sign
+
+LONGEST_SUM = 4  # terms
+
+
+def card(box: Box, facts: Facts) -> str:
+    """A leaf, a named result or a collapsed scope: what there is to say, line by line."""
+    look = Look(box, facts, facts.plan.boxes[box])
+    said = lines(box, facts)
+    room = 3 + max(map(len, said)) // 10  # Graphviz takes long lines for shorter than they are
+    text = _text("<br/>".join(map(markup, said)), look)
+    return _table([f'<tr><td cellpadding="{room}">{text}</td></tr>'], look)
+
+
+def leaves(entries: Sequence[Value], facts: Facts) -> str:
+    """A leaf, or the entries of a vector."""
+    return vector(entries, facts) if len(entries) > 1 else card(entries[0], facts)
+
+
+def operation(node: Value, facts: Facts, slots: int) -> str:
+    """An operation; with its result, if nobody named that, and the parameters it alone uses.
+
+    Edges enter at the slots, in order, or all at one place.
+    """
+    named = bool(facts.label(node))
+    look = Look(node, facts, facts.plan.boxes[node])
+    if named:
+        look.fill, look.border = facts.colours["operation"], 1
+        look.text = look.line = facts.colours["text"]
+    look.style, look.spacing = "rounded", 0
+    text = f'<b><font point-size="{facts.size + 3:g}">{markup(sign(node.op))}</font></b>'
+    text = _text("<br/>".join([text] if named else [text, *map(markup, lines(node, facts))]), look)
+    body = _table(_entered(text, slots, facts), look, 'port="op"')
+    if node not in facts.attached:
+        return f"<{body}>"
+    held = [f"<td>{leaves(entries, facts)}</td>" for entries in facts.attached[node]]
+    cells = [*held, f"<td>{body}</td>"]
+    rows = cells if facts.sideways else ["".join(cells)]  # where edges neither enter nor leave
+    whole = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="0">{whole}</table>>'
+
+
+def _entered(text: str, slots: int, facts: Facts) -> list[str]:
+    """The rows of an operation, with a narrow cell for each slot on the side that edges enter."""
+    if not slots:
+        return [f'<tr><td cellpadding="3">{text}</td></tr>']
+    size = max(24 / slots, 6)
+    if facts.sideways:
+        cells = [f'<td port="a{i}" width="2" height="{size:.0f}"></td>' for i in range(slots)]
+        body = f'<td rowspan="{slots}" cellpadding="3">{text}</td>'
+        empty = f'<td rowspan="{slots}" width="2"></td>'  # keeps the text in the middle
+        ends = (cells[0], empty) if facts.rankdir == "LR" else (empty, cells[0])
+        first = ends[0] + body + ends[1]
+        return [f"<tr>{row}</tr>" for row in [first, *cells[1:]]]
+    cells = [f'<td port="a{i}" height="2" width="{size:.0f}"></td>' for i in range(slots)]
+    rows = ["".join(cells), f'<td colspan="{slots}" cellpadding="3">{text}</td>']
+    return [f"<tr>{row}</tr>" for row in (rows if facts.rankdir == "TB" else rows[::-1])]
+
+
+def vector(leaves: Sequence[Value], facts: Facts) -> str:
+    """The entries of a vector, in order: a row with a port for each, a column if edges run down."""
+    looks = [Look(leaf, facts, [leaf]) for leaf in leaves]
+    entries = [[number(leaf.data, facts.digits)] for leaf in leaves]
+    titles = ["data"]
+    if any(leaf in facts.gradients for leaf in leaves):
+        titles.append("grad")
+        for leaf, entry in zip(leaves, entries):
+            entry.append(number(facts.gradients.get(leaf, 0.0), facts.digits))
+    ports = [{len(titles) - 1 if facts.rankdir in ("LR", "TB") else 0: f' port="r{i}"'} for i in range(len(leaves))]
+    columns = [[_cell(f"<i>{title}</i>", looks[0]) for title in titles]]
+    for entry, look, port in zip(entries, looks, ports):
+        columns.append([_cell(markup(x), look, port.get(i, "")) for i, x in enumerate(entry)])
+    down = facts.sideways or leaves[0] in facts.plan.parameters
+    rows = columns if down else list(zip(*columns))
+    name = _span(facts.label(leaves[0]), facts.label(leaves[-1]))
+    body = [f"<tr>{''.join(row)}</tr>" for row in rows]
+    if name:
+        span = f' colspan="{len(rows[0])}"'
+        body.insert(0, f"<tr>{_cell(markup(name), looks[0], span)}</tr>")
+    looks[0].border = int(looks[0].spacing > 0)
+    looks[0].spacing = min(looks[0].spacing, 1)
+    return _table(body, looks[0], 'cellpadding="1"', cells=1)
+
+
+def _cell(text: str, look: Look, more: str = "") -> str:
+    return f'<td bgcolor="{look.fill}"{more}>{_text(text, look)}</td>'
+
+
+def legend(facts: Facts, columns: int) -> str:
+    """The meanings of the colours in the picture, side by side."""
+    found = {meaning(box, facts) for box in facts.plan.boxes}
+    if facts.color is None:
+        found |= {"operation"} if any(x.parents for x in facts.ids if isinstance(x, Value)) else set()
+    entries = []
+    for sense, colour in (SCALE if facts.color else facts.colours).items():
+        if sense in found:
+            border, style, spacing = BORDERS.get(sense, (1, "", 0)) if not facts.color else (1, "", 0)
+            text = "#000000" if facts.color else facts.colours["text"]
+            text = "#ffffff" if sense in DARKEST else text
+            entries.append(
+                f'<td><table border="{border}" cellborder="{int(spacing > 0)}" '
+                f'cellspacing="{spacing}" cellpadding="2" color="{facts.colours["text"]}" '
+                f'style="{style}" bgcolor="{colour}"><tr><td><font color="{text}">{sense}</font>'
+                "</td></tr></table></td>"
+            )
+    if facts.color:
+        entries.insert(0, f'<td cellpadding="3"><font color="{facts.colours["text"]}">|grad|</font></td>')
+    rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f'<<table border="0" cellspacing="4" cellpadding="0">{body}</table>>'
+
+
+def lines(box: Box, facts: Facts) -> list[str]:
+    """What a box says: its label, data and grad; of a collapsed scope, name, shape and count."""
+    if isinstance(box, Scope):
+        return _summary(box, facts)
+    label = facts.label(box)
+    found = [printable(label)] if label else []
+    found.append(f"data {number(box.data, facts.digits)}")
+    if box in facts.gradients:
+        grad = number(facts.gradients[box], facts.digits)
+        found.append(f"grad {grad}{_spelled(facts.terms.get(box, []))}")
+    return found
+
+
+def _spelled(terms: list[Any]) -> str:
+    """A gradient as the sum of what was sent to a node: " = 2 + 4"; nothing for one term."""
+    if len(terms) < 2:
+        return ""
+    shown = " + ".join(map(short, terms[:LONGEST_SUM])).replace("+ −", "− ")
+    more = len(terms) - LONGEST_SUM
+    return f" = {shown}" + (f" + … ({more} more)" if more > 0 else "")
+
+
+def _summary(scope: Scope, facts: Facts) -> list[str]:
+    """The lines of a collapsed scope: its name and shape, its parameters, its gradients."""
+    plan, members = facts.plan, set(facts.plan.boxes[scope])
+    entering = {p for node in members for p in node.parents if p not in members}
+    leaving = members & {facts.root}
+    for node, box in plan.box_of.items():
+        if box is not scope:
+            leaving |= members.intersection(node.parents)
+    found = [printable(title(scope)), f"{len(entering)} → {len(leaving)}"]
+    count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
+    if count:
+        found.append(f"{count} parameters")
+    size = largest_gradient(scope, facts)
+    if size is not None:
+        found.append(f"|grad| ≤ {number(size, facts.digits)}")
+    return found
+
+
+def title(scope: Scope) -> str:
+    """The name of a scope, after the attribute of the surrounding module that holds its module."""
+    if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
+        for attribute, held in scope.outer.module._children():
+            if held is scope.module:
+                return f"{attribute}: {scope.name}"
+    return scope.name
+
+
+def _span(first: str, last: str) -> str:
+    """What the entries of a vector are called together: w[0…3] for w[0] to w[3]."""
+    if not first:
+        return ""
+    return f"{first.removesuffix(']')}…{last.rpartition('[')[2].rpartition(',')[2]}"
+
+
+def _text(text: str, look: Look) -> str:
+    return f'<font color="{look.text}">{text}</font>'
+
+
+def _table(rows: list[str], look: Look, more: str = "", cells: int = 0) -> str:
+    style = f' style="{look.style}"' if look.style else ""
+    cells = max(cells, int(look.spacing > 0))
+    return (
+        f'<table border="{look.border}" cellborder="{cells}" cellspacing="{look.spacing}" '
+        f'{more} color="{look.line}" bgcolor="{look.fill}"{style}>{"".join(rows)}</table>'
+    )

@@ -1,0 +1,238 @@
+"""Pictures of many kinds of graphs, judged by their geometry: what overlaps, what is cut off."""
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import autodiff
+from autodiff import Matrix, Value, Vector, draw, exp, sin, tanh
+from autodiff.nn import Linear, Sequential
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+# -- The gallery --------------------------------------------------------------------------------
+
+
+def scalar():
+    a, b = Value(-4.0, label="a"), Value(2.0, label="b")
+    c = a * b + b**3
+    c.label = "c"
+    return c
+
+
+def diamond():
+    x = Value(2.0, label="x")
+    return sin(x) * exp(x)
+
+
+def twice():
+    a = Value(3.0, label="a")
+    b = a + a
+    b.label = "b"
+    return b
+
+
+def neuron():
+    return Linear(3, 1, activation=tanh, seed=0)([1.0, -2.0, 0.5])[0]
+
+
+def network(*sizes):
+    layers = [Linear(n, m, activation=tanh, seed=n) for n, m in zip(sizes[:-2], sizes[1:-1])]
+    model = Sequential(*layers, Linear(*sizes[-2:], seed=0))
+    outputs = model([0.5 * (-1) ** i * (i + 1) for i in range(sizes[0])])
+    return outputs.sum() if len(outputs) > 1 else outputs[0]
+
+
+def recurrent(steps=3, size=2):
+    w = Matrix([[0.6 - 0.9 * ((i + j) % 2) for j in range(size)] for i in range(size)])
+    u, state = Vector([0.5 - i for i in range(size)]), Vector([0.0] * size)
+    for t in range(steps):
+        state = (w @ state + u * Value(0.1 * t, label=f"x{t}")).map(tanh)
+    return state.sum()
+
+
+def second_order():
+    x = Value(2.0, label="x")
+    (x**3 * sin(x)).backward(create_graph=True)
+    return x.grad
+
+
+def numbers():
+    found = [("nan", math.nan), ("inf", math.inf), ("tiny", 1e-300), ("huge", 1e300), ("m", -1e-5)]
+    return autodiff.sum([Value(x, label=name) * 2.0 for name, x in found])
+
+
+def labels():
+    x, y = Value(1.0, label="<b>&|{}\\N\"' " + "y" * 30), Value(2.0, label="W" * 500)
+    return (x * y - Value(1.5, label="two\nlines")) / Value(4.0, label="\N{FAMILY}\u200d漢字 אב")
+
+
+def operations():
+    x, y = Value(0.3, label="x"), Value(2.0, label="y")
+    product = autodiff.hypot(x - y, y / x) ** autodiff.maximum(x, y)
+    return autodiff.where(x < y, product, autodiff.logsumexp([x, y, x])) * -x
+
+
+GRAPHS = {
+    "scalar": scalar,
+    "diamond": diamond,
+    "a + a": twice,
+    "neuron": neuron,
+    "2-3-1": lambda: network(2, 3, 1),
+    "4-5-4-3": lambda: network(4, 5, 4, 3),
+    "recurrent": recurrent,
+    "second order": second_order,
+    "numbers": numbers,
+    "labels": labels,
+    "operations": operations,
+}
+OPTIONS = [
+    {}, {"rankdir": "LR"}, {"rankdir": "RL"}, {"rankdir": "TB"}, {"rankdir": "BT"},
+    {"edges": "local"}, {"edges": "message"}, {"edges": "message", "rankdir": "LR"},
+    {"edges": "message", "rankdir": "TB"}, {"color": "grad"}, {"legend": True},
+    {"legend": True, "collapse": True}, {"collapse": 1, "rankdir": "TB"}, {"theme": "dark"},
+    {"names": {"result": Value(0.0)}},
+]  # fmt: skip
+
+
+# -- Geometry -----------------------------------------------------------------------------------
+
+# Widths in Helvetica and its likes, in thousandths of the size of the font; of others, 556.
+WIDTHS = {
+    222: "ijl'", 278: " \N{NO-BREAK SPACE}!,./:;I[\\]ft·", 333: "()-r", 389: "*", 500: "cksvxyzJ",
+    584: "+<=>−", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 944: "W",
+    1000: "…→",
+}  # fmt: skip
+WIDTH = {c: width for width, characters in WIDTHS.items() for c in characters}
+
+
+def width(text, size):
+    return size * sum(WIDTH.get(c, 556) for c in text) / 1000
+
+
+def text_boxes(root):
+    """Each text with the rectangle that it fills: left, top, right, bottom."""
+    found = []
+    for text in root.iter(f"{SVG}text"):
+        shown = (text.text or "").strip().strip("\N{NO-BREAK SPACE}")
+        if not shown or any(ord(c) > 0x2FFF or 0x590 <= ord(c) < 0x700 for c in shown):
+            continue  # no table of widths for these
+        size = float(text.get("font-size"))
+        x, y, w = float(text.get("x")), float(text.get("y")), width(shown, size)
+        left = {"middle": x - w / 2, "start": x, "end": x - w}[text.get("text-anchor", "start")]
+        found.append((shown, (left, y - 0.68 * size, left + w, y)))
+    return found
+
+
+def points(path):
+    """Points on a path of cubic Bézier curves, close to one another."""
+    numbers = [float(x) for x in re.findall(r"-?[\d.]+(?:e-?\d+)?", path)]
+    at = list(zip(numbers[::2], numbers[1::2]))
+    for i in range(0, len(at) - 3, 3):
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = at[i : i + 4]
+        steps = 4 + int(math.dist(at[i], at[i + 3]) / 2)
+        for t in (k / steps for k in range(steps + 1)):
+            s = 1 - t
+            yield (
+                s**3 * x0 + 3 * s * s * t * x1 + 3 * s * t * t * x2 + t**3 * x3,
+                s**3 * y0 + 3 * s * s * t * y1 + 3 * s * t * t * y2 + t**3 * y3,
+            )
+
+
+def overlap(one, other, slack=0.5):
+    return (
+        min(one[2], other[2]) - max(one[0], other[0]) > slack
+        and min(one[3], other[3]) - max(one[1], other[1]) > slack
+    )
+
+
+def within(point, box, slack=0.0):
+    x, y = point
+    return box[0] + slack < x < box[2] - slack and box[1] + slack < y < box[3] - slack
+
+
+def faults(svg):
+    """What is wrong with a picture."""
+    root = ElementTree.fromstring(svg)
+    texts = text_boxes(root)
+    found = [
+        f"{one!r} and {other!r} overlap"
+        for i, (one, box) in enumerate(texts)
+        for other, second in texts[:i]
+        if overlap(box, second)
+    ]
+    left, top, w, h = map(float, root.get("viewBox").split())
+    move = re.search(r"translate\(([-\d.]+)[ ,]([-\d.]+)\)", root.find(f"{SVG}g").get("transform"))
+    dx, dy = map(float, move.groups())
+    canvas = left - dx, top - dy, left + w - dx, top + h - dy
+    found += [f"{t!r} is cut off" for t, b in texts if b[0] < canvas[0] or b[2] > canvas[2]]
+    for group in root.iter(f"{SVG}g"):
+        lines = [p.get("d") for p in group.findall(f"{SVG}path")]
+        if group.get("class") == "edge":
+            curves = [list(points(line)) for line in lines]
+            found += [
+                f"an edge crosses {text!r}"
+                for text, box in texts
+                for curve in curves
+                if any(within(p, box, 0.8) for p in curve)
+            ]
+        elif group.get("class") == "cluster":
+            border = [p for line in lines for p in points(line)]
+            xs, ys = [x for x, _ in border], [y for _, y in border]
+            for text, box in texts:
+                for side in (min(xs), max(xs)):
+                    if box[0] < side < box[2] and min(ys) < box[3] and max(ys) > box[1]:
+                        found.append(f"a frame crosses {text!r}")
+                for side in (min(ys), max(ys)):
+                    if box[1] < side < box[3] and min(xs) < box[2] and max(xs) > box[0]:
+                        found.append(f"a frame crosses {text!r}")
+        elif group.get("class") == "node":
+            found += clipped(group)
+    return found
+
+
+def clipped(group):
+    """The texts that stand out of the box they belong to."""
+    corners = [
+        tuple(map(float, pair.split(",")))
+        for polygon in group.findall(f"{SVG}polygon")
+        for pair in polygon.get("points").split()
+    ]
+    corners += [p for path in group.findall(f"{SVG}path") for p in points(path.get("d"))]
+    if not corners:
+        return []
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return [
+        f"{text!r} stands out of its box"
+        for text, box in text_boxes(group)
+        if box[0] < min(xs) or box[2] > max(xs) or box[1] < min(ys) or box[3] > max(ys)
+    ]
+
+
+def pixels(svg):
+    return float(re.search(r'<svg width="([\d.]+)pt"', svg).group(1)) * 4 / 3
+
+
+# -- The tests ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_nothing_overlaps_and_nothing_is_cut_off(name, options, differentiated):
+    root = GRAPHS[name]()
+    if differentiated:
+        root.backward()
+    assert faults(draw(root, **options).pipe(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("name", list(GRAPHS)[:6])
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_pictures_fit_into_a_notebook(name, differentiated):
+    root = GRAPHS[name]()
+    if differentiated:
+        root.backward()
+    assert pixels(draw(root).pipe(encoding="utf-8")) <= 1000
