@@ -7,7 +7,7 @@ from ..scopes import Scope
 from ..value import Value
 from .arrangement import Box
 from .edges import edges_into, slots
-from .fit import estimated_width, ranksep
+from .fit import effort, estimated_width, ranksep
 from .markup import card, leaves, legend, operation, title
 from .styles import FONT, Facts
 from .texts import markup
@@ -19,20 +19,21 @@ def write(picture: Any, facts: Facts, with_legend: bool) -> None:
     """Write the nodes, frames and edges of a picture into an empty `graphviz.Digraph`."""
     text = {"fontname": FONT, "fontsize": f"{facts.size:g}", "fontcolor": facts.colours["text"]}
     picture.attr(rankdir=facts.rankdir, bgcolor=facts.colours["background"], **text)
-    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.1")
+    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.1", **effort(facts))
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=facts.colours["text"], arrowsize="0.6")
     frames: dict[Scope | None, Any] = {None: picture}
     for i, scope in enumerate(facts.plan.frames):
         if scope:
             frames[scope] = _frame(type(picture)(name=f"cluster{i}"), scope, facts)
-    place = {box: frames[scope] for scope, inside in facts.plan.frames.items() for box in inside}
     _add_boxes(frames, facts)
-    edges = [edge for box in facts.ids for edge in _edges(box, place[box], facts)]
+    edges = [
+        edge for box in facts.ids for edge in _edges(box, frames[_frame_of(box, facts)], facts)
+    ]
     edges += _leaves_after_what_enters(facts)
     for scope, inside in reversed(facts.plan.frames.items()):  # the inner frames first
         for inner in inside:
-            if inner in frames:
+            if isinstance(inner, Scope) and inner in frames:
                 frames[scope].subgraph(frames[inner])
     for tail, head, look in edges:  # at last: the order of nodes is that in which they come
         picture.edge(tail, head, **look)
@@ -56,6 +57,11 @@ def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:
     return frame
 
 
+def _frame_of(box: Box, facts: Facts) -> Scope | None:
+    """The innermost frame around a box, or None."""
+    return facts.around[box][-1] if facts.around[box] else None
+
+
 def _add_boxes(frames: dict[Scope | None, Any], facts: Facts) -> None:
     placed = {entries[0]: entries for entries in facts.leaves}
     for group in facts.attached.values():
@@ -66,10 +72,11 @@ def _add_boxes(frames: dict[Scope | None, Any], facts: Facts) -> None:
         for box in reversed(inside) if scope and facts.sideways else inside:
             if isinstance(box, Value) and box.parents:
                 _add_result(frames[scope], box, facts)
+            elif isinstance(box, Scope):
+                if box in facts.ids:
+                    frames[scope].node(facts.ids[box], f"<{card(box, facts)}>")
             elif box in placed:
                 frames[scope].node(facts.ids[box], f"<{leaves(placed[box], facts)}>")
-            elif isinstance(box, Scope) and box in facts.ids:
-                frames[scope].node(facts.ids[box], f"<{card(box, facts)}>")
 
 
 def _add_result(frame: Any, node: Value, facts: Facts) -> None:
@@ -95,14 +102,12 @@ def _leaves_after_what_enters(facts: Facts) -> Iterator[tuple[str, str, dict[str
                 yield name, facts.ids[leaf], {"style": "invis"}
 
 
-def _edges(
-    box: Box, frame: Any, facts: Facts
-) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _edges(box: Box, frame: Any, facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
     """The edges into a box: tail, head and look.
 
     What one says becomes a node on it, in the frame of the box: other edges keep away from it.
     """
-    out, into = SIDES[facts.rankdir]
+    out, into = tuple(SIDES[facts.rankdir])
     head, count = facts.ids[box], 0
     if isinstance(box, Value) and box.parents:
         count = slots(box)

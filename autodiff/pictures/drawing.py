@@ -1,5 +1,6 @@
 """`draw`, the graph as a picture, and `Drawing`, the picture: a `graphviz.Digraph`."""
 
+import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,59 +13,90 @@ from ..graph import adjoints, topological_order
 from ..scopes import entry_names
 from ..tracing import steps
 from ..value import Value
-from . import layout
 from .arrangement import Arrangement, arrange
+from .description import described, description
 from .dot import SIDES, write
-from .fit import fitted
+from .fit import crossed_ranks, fitted
+from .layout import Layout
 from .styles import THEMES, Facts
 
 READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
+EDGES = 600
+CROSSED = 50_000  # by edges, ranks of boxes; with more, no layout takes less than two seconds
+FORMATS = {"bmp", "eps", "gif", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tiff", "webp"}
+PathLike = str | os.PathLike[str]
 
 
 class Drawing(graphviz.Digraph):
-    """A `graphviz.Digraph` that is laid out in this process."""
+    """A `graphviz.Digraph` that is laid out in this process.
+
+    `.save("graph.svg")` writes the picture, in the format of the ending (svg, png, pdf ...);
+    `.source` is its DOT text, which `.save("graph.gv")` writes. In a notebook it is shown.
+    """
+
+    facts: Facts | None = None  # what it shows
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.body)} lines of DOT>"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+        """SVG, and PNG for where a notebook is not trusted with SVG."""
+        places = Layout(self.source)
+        svg = self._finished(places.written("svg"))
+        png, width, height = places.png(svg)
+        size: dict[str, Any] = {"width": width, "height": height}
+        if self.facts:
+            size["alt"] = description(self.facts)
+        encoded = base64.b64encode(png).decode()
+        bundle = {"text/plain": repr(self), "image/svg+xml": svg.decode(), "image/png": encoded}
+        return bundle, {"image/png": size}
+
     def pipe(self, format: str | None = None, **options: Any) -> Any:
         """The picture as bytes, or as text if an `encoding` is given.
 
-        RuntimeError if neither pygraphviz nor the `dot` executable is installed.
+        ValueError for an unknown format; RuntimeError if neither pygraphviz nor the `dot`
+        executable is installed.
         """
         encoding, format = options.pop("encoding", None), format or self.format
-        if not options and layout.pygraphviz_module():  # engine=... is for the executable
-            picture = layout.laid_out(self.source, format)
-            return picture.decode(encoding) if encoding else picture
-        try:
+        if options:  # engine=... is for the executable
             return super().pipe(format, encoding=encoding, **options)
-        except graphviz.ExecutableNotFound:
-            raise RuntimeError(
-                message("draw", "no Graphviz", "pygraphviz or the dot executable",
-                        "run `pip install pygraphviz`; .source holds the DOT text")
-            ) from None  # fmt: skip
+        picture = Layout(self.source).written(format)
+        picture = self._finished(picture) if format == "svg" else picture
+        return picture.decode(encoding) if encoding else picture
+
+    def _finished(self, svg: bytes) -> bytes:
+        return described(svg, self.facts) if self.facts else svg
+
+    def save(
+        self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
+    ) -> str:
+        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); the path."""
+        if filename is None or Path(filename).suffix[1:].lower() not in FORMATS:
+            return str(super().save(filename, directory, **more))
+        path = Path(directory or self.directory or "", filename)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.pipe(path.suffix[1:].lower()))
+        return str(path)
 
     def render(
-        self,
-        filename: str | os.PathLike[str] | None = None,
-        directory: str | os.PathLike[str] | None = None,
-        view: bool = False,
-        cleanup: bool = False,
-        format: str | None = None,
-        *,
-        outfile: str | os.PathLike[str] | None = None,
-        **options: Any,
-    ) -> str:
+        self, filename: PathLike | None = None, directory: PathLike | None = None,
+        view: bool = False, cleanup: bool = False, format: str | None = None, *,
+        outfile: PathLike | None = None, **options: Any,
+    ) -> str:  # fmt: skip
         """Write the DOT source to `filename` and the picture beside it; returns its path.
 
         The arguments are those of `graphviz.Digraph.render`: `directory` is where both go, `view`
         opens the picture, `cleanup` removes the source, `format` is the picture's, `outfile` its
-        path, by default `filename` with the format as its ending.
+        path, by default `filename` with the format as its ending. A `filename` that ends like a
+        picture is taken for `outfile`.
         """
+        if outfile is None and format is None and Path(filename or "").suffix[1:] in FORMATS:
+            filename, outfile = None, filename
         if outfile is not None:
             outfile = Path(directory or self.directory, outfile)
             format = format or outfile.suffix[1:]
             filename = filename or outfile.with_suffix(".gv").name
+            directory = directory or outfile.parent
         format = format or self.format
         picture = self.pipe(format, **options)
         source = self.save(filename, directory=directory)
@@ -130,12 +162,15 @@ def draw(
         raise ValueError(message("draw", f"collapse {collapse!r}", "True, False or a depth"))
     nodes = topological_order(root)
     plan = arrange(nodes, collapse)
-    if len(plan.boxes) > READABLE:
-        raise _unreadable(plan, nodes)
+    edge_count = sum(len(x.parents) for x in plan.boxes if isinstance(x, Value))
+    if len(plan.boxes) > READABLE or edge_count > EDGES:
+        raise _unreadable(plan, edge_count)
     passed = {step.node: step for step in steps(root)} if edges else {}
     gradients = _gradients(root, nodes, computed=edges == "message" or color == "grad")
     labels = plan.parameters | _labels(names)
     facts = fitted(Facts(root, plan, labels, gradients, passed, edges, color, theme), rankdir)
+    if crossed_ranks(facts) > CROSSED:
+        raise _unreadable(plan, edge_count)
     picture = Drawing(format=format)
     picture.facts = facts
     write(picture, facts, with_legend=legend or color is not None)
@@ -148,19 +183,16 @@ def _check(name: str, found: Any, *expected: Any) -> None:
         raise ValueError(message("draw", f"{name} {found!r}", choices))
 
 
-def _unreadable(plan: Arrangement, nodes: list[Value]) -> ValueError:
-    collapsed = len(arrange(nodes, True).boxes)
+def _unreadable(plan: Arrangement, edges: int) -> ValueError:
+    collapsed = len(arrange(plan.nodes, True).boxes)
     remedy = "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
     if collapsed < len(plan.boxes):
         remedy = f"collapse=True shows its layers as boxes, {collapsed} in all; or {remedy}"
-    return ValueError(
-        message(
-            "draw",
-            f"{len(plan.boxes)} nodes",
-            f"at most {READABLE}, so that they can be read",
-            remedy,
-        )
-    )
+    found = f"{len(plan.boxes)} nodes"
+    if len(plan.boxes) <= READABLE:
+        found += f" and {edges} edges, many of them long"
+    expected = f"at most {READABLE} nodes and {EDGES} edges, which can be read in one picture"
+    return ValueError(message("draw", found, expected, remedy))
 
 
 def _labels(names: Any) -> dict[Value, str]:

@@ -25,7 +25,7 @@ def edges_into(box: Box, facts: Facts) -> dict[int, Edge]:
     """
     edges: dict[int, Edge] = {}
     bundles: dict[Box, tuple[int, set[Value]]] = {}
-    held = {leaf for group in facts.attached.get(box, ()) for leaf in group}
+    held = {leaf for group in facts.attached.get(box, []) for leaf in group}
     for node in facts.plan.boxes[box]:
         for i, parent in enumerate(node.parents):
             if parent in held:
@@ -51,9 +51,7 @@ def _edge(node: Value, argument: int, facts: Facts) -> Edge:
     if facts.edges == "local":
         return Edge(parent, short(local), not finite(local))
     factor = f"({short(local)})" if short(local).startswith("−") else short(local)
-    return Edge(
-        parent, f"{short(step.adjoint)} · {factor} = {short(message)}", not finite(message)
-    )
+    return Edge(parent, f"{short(step.adjoint)} · {factor} = {short(message)}", not finite(message))
 
 
 def slots(node: Value) -> int:

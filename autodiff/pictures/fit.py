@@ -82,25 +82,42 @@ def _named_result(box: Box, facts: Facts) -> bool:
 def _ranks(facts: Facts) -> dict[Box, int]:
     """About where Graphviz will put each box: after its arguments, a leaf just before its use."""
     position = {node: i for i, node in enumerate(facts.plan.nodes)}
-    order = sorted(facts.plan.boxes.items(), key=lambda pair: max(map(position.get, pair[1])))
+    order = sorted(
+        facts.plan.boxes, key=lambda box: max(position[node] for node in facts.plan.boxes[box])
+    )
     ranks: dict[Box, int] = {}
     first_use: dict[Box, int] = {}
-    for box, _ in order:
+    for box in order:
         found = edges_into(box, facts).values()
         step = 1 + any(edge.says for edge in found) + _named_result(box, facts)
         ranks[box] = max((ranks.get(edge.origin, 0) + step for edge in found), default=0)
         for edge in found:
             use = ranks[box] - step
             first_use[edge.origin] = min(use, first_use.get(edge.origin, use))
-    leaves = {box: first_use.get(box, 0) for box in ranks if isinstance(box, Value) and not box.parents}
+    leaves = {
+        box: first_use.get(box, 0) for box in ranks if isinstance(box, Value) and not box.parents
+    }
     return ranks | leaves
 
 
 def crossed_ranks(facts: Facts) -> int:
-    """About how many ranks the edges cross, all in all: what the time of a layout depends on."""
+    """About how many ranks the edges cross, all in all: the time of a layout grows with it."""
     ranks = _ranks(facts)
     return sum(
         abs(ranks[box] - ranks.get(edge.origin, 0))
         for box in facts.plan.boxes
         for edge in edges_into(box, facts).values()
     )
+
+
+def effort(facts: Facts) -> dict[str, str]:
+    """Graphviz's settings with which a layout takes less than two seconds, as measured.
+
+    The best layout takes a fraction of a second up to 1,000 crossed ranks, minutes at 10,000; with
+    straight edges and fewer attempts there is next to nothing that takes more than a second.
+    """
+    crossed = crossed_ranks(facts)
+    if crossed <= 1_000:
+        return {}
+    rounds = "0.1" if crossed <= 10_000 else "0.02"
+    return {"splines": "line", "nslimit": rounds, "nslimit1": rounds, "mclimit": rounds}

@@ -3,12 +3,20 @@
 pygraphviz computes the layout; its wheels carry the Graphviz libraries.
 """
 
+import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+import graphviz
+
+from ..errors import message
+
+SHARP, LARGEST = 192, 6e6  # dots per inch: two to a pixel; and how many pixels a PNG has at most
 
 
 def pygraphviz_module() -> Any:
@@ -19,14 +27,55 @@ def pygraphviz_module() -> Any:
     return pygraphviz
 
 
-def laid_out(source: str, format: str) -> bytes:
-    with _stderr_captured() as messages:
+class Layout:
+    """A graph in DOT whose places are computed once, to be written in several formats."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.graph: Any = None
+        if pygraphviz_module():
+            with _stderr_captured():
+                self.graph = pygraphviz_module().AGraph(string=source)
+                self.graph.layout(prog="dot")
+
+    def written(self, format: str, dpi: float | None = None) -> bytes:
+        """The picture. ValueError if Graphviz does not know the format."""
+        if self.graph is None:
+            return self._by_executable(format, dpi)
+        if dpi:
+            self.graph.graph_attr["dpi"] = f"{dpi:.0f}"
+        with _stderr_captured() as messages:
+            try:
+                return bytes(self.graph.draw(format=format))
+            except Exception as error:
+                said = messages() or error
+                raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
+
+    def _by_executable(self, format: str, dpi: float | None) -> bytes:
         try:
-            agraph = pygraphviz_module().AGraph(string=source)
-            return bytes(agraph.draw(format=format, prog="dot"))
-        except Exception as error:
-            said = messages() or error
-            raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
+            source = self.source.replace("{", f"{{ dpi={dpi:.0f}", 1) if dpi else self.source
+            return bytes(graphviz.Source(source).pipe(format))
+        except graphviz.ExecutableNotFound:
+            remedy = "run `pip install pygraphviz`; .source holds the DOT text"
+            expected = "pygraphviz or the dot executable"
+            raise RuntimeError(message("draw", "no Graphviz", expected, remedy)) from None
+
+    def png(self, svg: bytes) -> tuple[bytes, int, int]:
+        """A PNG that is sharp on any screen, and the width and height at which to show it.
+
+        svg is the same picture. It has at most 32 colours, a third of the size, if Pillow is there.
+        """
+        found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+        assert found is not None
+        width, height = (float(points) * 4 / 3 for points in found.groups())
+        png = self.written("png", min(SHARP, 96 * (LARGEST / (width * height)) ** 0.5))
+        with suppress(ImportError):
+            from PIL import Image
+
+            file = io.BytesIO()
+            Image.open(io.BytesIO(png)).convert("RGB").quantize(32).save(file, "PNG", optimize=True)
+            png = min(png, file.getvalue(), key=len)
+        return png, round(width), round(height)
 
 
 @contextmanager

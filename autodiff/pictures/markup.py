@@ -75,10 +75,11 @@ def vector(leaves: Sequence[Value], facts: Facts) -> str:
         titles.append("grad")
         for leaf, entry in zip(leaves, entries):
             entry.append(number(facts.gradients.get(leaf, 0.0), facts.digits))
-    ports = [{len(titles) - 1 if facts.rankdir in ("LR", "TB") else 0: f' port="r{i}"'} for i in range(len(leaves))]
+    last = len(titles) - 1 if facts.rankdir in ("LR", "TB") else 0  # the cell that edges leave
     columns = [[_cell(f"<i>{title}</i>", looks[0]) for title in titles]]
-    for entry, look, port in zip(entries, looks, ports):
-        columns.append([_cell(markup(x), look, port.get(i, "")) for i, x in enumerate(entry)])
+    for i, (entry, look) in enumerate(zip(entries, looks)):
+        ports = {last: f' port="r{i}"'}
+        columns.append([_cell(markup(x), look, ports.get(j, "")) for j, x in enumerate(entry)])
     down = facts.sideways or leaves[0] in facts.plan.parameters
     rows = columns if down else list(zip(*columns))
     name = _span(facts.label(leaves[0]), facts.label(leaves[-1]))
@@ -98,22 +99,23 @@ def _cell(text: str, look: Look, more: str = "") -> str:
 def legend(facts: Facts, columns: int) -> str:
     """The meanings of the colours in the picture, side by side."""
     found = {meaning(box, facts) for box in facts.plan.boxes}
-    if facts.color is None:
-        found |= {"operation"} if any(x.parents for x in facts.ids if isinstance(x, Value)) else set()
+    if facts.color is None and any(node.parents for node in facts.plan.nodes):
+        found.add("operation")
+    text = facts.colours["text"]
     entries = []
     for sense, colour in (SCALE if facts.color else facts.colours).items():
         if sense in found:
-            border, style, spacing = BORDERS.get(sense, (1, "", 0)) if not facts.color else (1, "", 0)
-            text = "#000000" if facts.color else facts.colours["text"]
-            text = "#ffffff" if sense in DARKEST else text
-            entries.append(
-                f'<td><table border="{border}" cellborder="{int(spacing > 0)}" '
-                f'cellspacing="{spacing}" cellpadding="2" color="{facts.colours["text"]}" '
-                f'style="{style}" bgcolor="{colour}"><tr><td><font color="{text}">{sense}</font>'
-                "</td></tr></table></td>"
-            )
+            look = Look(facts.root, facts, [])
+            look.border, look.style, look.spacing = (1, "", 0)
+            if not facts.color:
+                look.border, look.style, look.spacing = BORDERS.get(sense, (1, "", 0))
+            look.fill, look.line, look.text = colour, text, "#000000" if facts.color else text
+            if sense in DARKEST:
+                look.text = "#ffffff"
+            cell = f'<tr><td cellpadding="2">{_text(sense, look)}</td></tr>'
+            entries.append(f"<td>{_table([cell], look)}</td>")
     if facts.color:
-        entries.insert(0, f'<td cellpadding="3"><font color="{facts.colours["text"]}">|grad|</font></td>')
+        entries.insert(0, f'<td cellpadding="3"><font color="{text}">|grad|</font></td>')
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return f'<<table border="0" cellspacing="4" cellpadding="0">{body}</table>>'

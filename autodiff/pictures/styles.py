@@ -107,9 +107,9 @@ class Facts:
         return together + [[leaf] for leaf in uses if leaf not in placed]
 
     @cached_property
-    def attached(self) -> dict[Value, list[list[Value]]]:
+    def attached(self) -> dict[Box, list[list[Value]]]:
         """The parameters that stand at the operation that alone uses them, without edges."""
-        found: dict[Value, list[list[Value]]] = {}
+        found: dict[Box, list[list[Value]]] = {}
         uses = uses_of(self.plan)
         for entries in self.leaves if not self.edges else ():
             if entries[0] in self.plan.parameters and len(uses[entries[0]]) == 1:
@@ -119,16 +119,20 @@ class Facts:
     @cached_property
     def around(self) -> dict[Box, tuple[Scope, ...]]:
         """The frames around each box, the outermost first."""
-        around: dict[Box | None, tuple[Scope, ...]] = {None: ()}
+        around: dict[Box, tuple[Scope, ...]] = {}
         for scope, inside in self.plan.frames.items():
-            around |= {box: (*around[scope], scope) if scope else () for box in inside}
+            around |= dict.fromkeys(inside, (*around[scope], scope) if scope else ())
         return around
 
     @cached_property
     def ports(self) -> dict[Box, str]:
         """What edges leave: a node of DOT, or the row of one."""
         ports = dict(self.ids)
-        ports |= {node: f"{ports[node]}:op" for node in self.attached if not self.label(node)}
+        ports |= {
+            node: f"{ports[node]}:op"
+            for node in self.attached
+            if isinstance(node, Value) and not self.label(node)
+        }
         for entries in self.leaves:
             if len(entries) > 1:
                 name = self.ids[entries[0]]

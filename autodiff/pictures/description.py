@@ -1,0 +1,105 @@
+"""A picture in words, for those who cannot see it: a title, a description, a line for each box."""
+
+import re
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from ..compiler.printer import Notation
+from ..scopes import Scope
+from ..tracing import Formula
+from ..value import Value
+from .arrangement import Box
+from .markup import lines
+from .styles import Facts, role_of
+from .texts import number, printable, sign
+
+SVG = "http://www.w3.org/2000/svg"
+LONGEST_FORMULA = 120  # characters; with more, a summary says more
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def description(facts: Facts) -> str:
+    """What a picture shows: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8", of a large one a summary."""
+    root, names = facts.root, {node: _name(node, facts) for node in facts.plan.nodes}
+    value = f"{number(root.data)}"
+    output = names[root] or "y"
+    formula = _formula(facts, names) if len(facts.plan.nodes) <= 30 else ""
+    if 0 < len(formula) <= LONGEST_FORMULA:
+        equation = f"{names[root]} = {formula}" if names[root] else formula
+        inputs = [x for x in facts.plan.nodes if not x.parents and names[x]]
+        found = [
+            f"∂{output}/∂{names[x]} = {number(facts.gradients[x])}"
+            for x in inputs
+            if x in facts.gradients and x is not root
+        ]
+        return f"{equation} = {value}" + (f"; {', '.join(found)}" if found else "")
+    roles = [role_of(box, facts) for box in facts.plan.nodes]
+    counts = [(role, roles.count(role)) for role in ("input", "parameter", "constant")]
+    leaves = [f"{count} {role}{'s' if count > 1 else ''}" for role, count in counts if count]
+    operations = sum(1 for node in facts.plan.nodes if node.parents)
+    return f"{operations} operations on {', '.join(leaves)}; the output is {value}"
+
+
+def box_title(box: Box, facts: Facts) -> str:
+    """What a box says, in one line: "b = 2, grad 8"."""
+    said = [line.replace("\n", " ") for line in lines(box, facts)]
+    if isinstance(box, Scope):
+        return ", ".join(said)
+    label, (data, *grad) = facts.label(box), said[bool(facts.label(box)) :]
+    name = said[0] if label else sign(box.op)
+    equal = f"{name} = " if name else ""
+    return ", ".join([equal + data.removeprefix("data "), *grad])
+
+
+def described(svg: bytes, facts: Facts) -> bytes:
+    """A picture with its description in it, where screen readers and pointers look for it."""
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    root = ElementTree.fromstring(svg)
+    root.set("role", "img")
+    said = description(facts)
+    root.set("aria-label", said)
+    for i, (tag, text) in enumerate([("title", "A computational graph"), ("desc", said)]):
+        element = Element(f"{{{SVG}}}{tag}")
+        element.text = text
+        root.insert(i, element)
+    titles = {name: box_title(box, facts) for box, name in facts.ids.items()}
+    titles |= {facts.ids[leaf[0]]: _entries(leaf, facts) for leaf in facts.leaves if len(leaf) > 1}
+    for group in root.iter(f"{{{SVG}}}g"):
+        title = group.find(f"{{{SVG}}}title")
+        if title is not None:
+            said = titles.get(title.text or "", "") if group.get("class") == "node" else ""
+            group.remove(title)
+            if said:
+                title.text = said
+                group.insert(0, title)
+    text = ElementTree.tostring(root, "unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
+
+
+def _entries(leaves: list[Value], facts: Facts) -> str:
+    return "; ".join(box_title(leaf, facts) for leaf in leaves)
+
+
+def _name(node: Value, facts: Facts) -> str:
+    return " ".join(printable(facts.label(node)).split())
+
+
+def _formula(facts: Facts, names: dict[Value, str]) -> str:
+    """The output as a formula of the inputs; "" for a leaf."""
+    notation = Notation()
+    formulas: dict[Value, object] = {}
+    for node in facts.plan.nodes:
+        if node.parents:
+            rule, inputs = node._rule, [formulas[parent] for parent in node.parents]
+            assert rule is not None
+            formulas[node] = rule(*inputs)[0]
+        elif names[node]:
+            formulas[node] = Formula(notation, names[node], (), node.data)
+        else:
+            formulas[node] = node.data
+    formula = formulas[facts.root]
+    if not facts.root.parents or not isinstance(formula, Formula):
+        return ""
+    text = notation.of(formula).replace(" - ", " − ")
+    return re.sub(r"\*\*(\d+)", lambda found: found[1].translate(SUPERSCRIPTS), text)
