@@ -72,7 +72,7 @@ def scope(name: str) -> Scope:
     >>> x = Value(3.0, label="x")
     >>> with scope("square"):
     ...     y = x * x
-    >>> 'label=square' in draw(y + 1).source
+    >>> 'label=<square>' in draw(y + 1).source
     True
     """
     if not isinstance(name, str):

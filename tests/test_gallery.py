@@ -102,7 +102,7 @@ OPTIONS = [
 
 # Widths in Helvetica and its likes, in thousandths of the size of the font; of others, 556.
 WIDTHS = {
-    222: "ijl'", 278: " \N{NO-BREAK SPACE}!,./:;I[\\]ft·", 333: "()-r", 389: "*", 500: "cksvxyzJ",
+    191: "'", 222: "ijl", 260: "|", 278: " \N{NO-BREAK SPACE}!,./:;I[\\]ft·", 333: "()-r{}", 355: '"', 389: "*", 500: "cksvxyzJ",
     584: "+<=>−", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 944: "W",
     1000: "…→",
 }  # fmt: skip
@@ -213,7 +213,7 @@ def clipped(group):
 
 
 def pixels(svg):
-    return float(re.search(r'<svg width="([\d.]+)pt"', svg).group(1)) * 4 / 3
+    return float(re.search(r'<svg[^>]* width="([\d.]+)pt"', svg).group(1)) * 4 / 3
 
 
 # -- The tests ----------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_a_square_has_two_parents_and_two_edges():
     x = Value(3.0)
     y = x * x
     assert len(y.parents) == 2
-    assert draw(y).source.count("n0 -> n1op") == 2
+    assert draw(y).source.count("n0:e -> n1:") == 2
 
 
 def test_the_order_is_the_same_in_every_run():

@@ -104,7 +104,8 @@ TAKING_VECTORS = ("dot", "sum", "prod", "logsumexp", "hypot")
 
 def uses_of(plan: Arrangement) -> dict[Value, list[Value]]:
     """The operations that take each leaf; only of leaves that have a box."""
-    uses: dict[Value, list[Value]] = {}
+    root = plan.nodes[-1]
+    uses: dict[Value, list[Value]] = {} if root.parents else {root: []}
     for node in plan.nodes:
         for parent in node.parents:
             if not parent.parents and plan.box_of.get(parent) is parent:

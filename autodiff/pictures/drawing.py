@@ -1,6 +1,7 @@
 """`draw`, the graph as a picture, and `Drawing`, the picture: a `graphviz.Digraph`."""
 
 import base64
+import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +38,8 @@ class Drawing(graphviz.Digraph):
     facts: Facts | None = None  # what it shows
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self.body)} lines of DOT>"
+        said = description(self.facts) if self.facts else f"{len(self.body)} lines of DOT"
+        return f"<{type(self).__name__}: {said}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for where a notebook is not trusted with SVG."""
@@ -50,6 +52,15 @@ class Drawing(graphviz.Digraph):
         encoded = base64.b64encode(png).decode()
         bundle = {"text/plain": repr(self), "image/svg+xml": svg.decode(), "image/png": encoded}
         return bundle, {"image/png": size}
+
+    def image(self) -> str:
+        """The picture as an HTML element, which any page shows, even one without rights."""
+        data, size = self._repr_mimebundle_()
+        said = html.escape(size["image/png"].get("alt", ""))
+        return (
+            f'<img alt="{said}" width="{size["image/png"]["width"]}" '
+            f'src="data:image/png;base64,{data["image/png"]}">'
+        )
 
     def pipe(self, format: str | None = None, **options: Any) -> Any:
         """The picture as bytes, or as text if an `encoding` is given.
@@ -72,7 +83,7 @@ class Drawing(graphviz.Digraph):
     ) -> str:
         """Write the picture in the format of the ending, or DOT (.gv, .dot or none); the path."""
         if filename is None or Path(filename).suffix[1:].lower() not in FORMATS:
-            return str(super().save(filename, directory, **more))
+            return str(super().save(filename, directory=directory, **more))
         path = Path(directory or self.directory or "", filename)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.pipe(path.suffix[1:].lower()))
@@ -124,33 +135,35 @@ def draw(
     """The computational graph of root: what it was computed from, and how.
 
     A box is a Value: its label, data and grad. Blue is an input, a leaf that requires a gradient
-    or was given to a Module; green a parameter, a leaf that such a Module holds; grey a constant;
-    white a result, root with a thick border; nan and inf are red. A round node is an operation,
-    with its arguments from top to bottom (from left to right if rankdir is "TB"; inside a frame,
-    avoiding crossings has priority). A frame is a `scope` or the call of a Module.
+    or was given to a Module; green with a double border a parameter, a leaf that such a Module
+    holds; grey and dashed a constant; white a result, root with a thick border; nan and inf are
+    red. A rounded box is an operation, with its result if that has no name. Edges enter it in the
+    order of its arguments. Leaves that are entries of one vector are a table; parameters stand at
+    the operation that uses them. A frame is a `scope` or the call of a Module.
 
     root: the output. format: of `.render`, such as "svg", "png", "pdf".
-    rankdir: the direction of the edges: "LR", "RL", "TB" or "BT".
+    rankdir: the direction of the edges: "LR", "RL", "TB" or "BT"; by default the one that fits
+        into a page. So do the numbers: they have six digits where there is room, or fewer.
     edges: "local" shows the derivative of each operation with respect to each argument, "message"
-        what the backward pass sends: upstream × local. Where messages meet, grad is their sum.
+        what the backward pass sends: upstream · local. Where messages meet, grad is their sum.
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
         in a Vector, W[0,1] in a Matrix.
     color: "grad" shades the boxes by |grad|, with a legend.
     legend: explains the colours.
     collapse: True draws each innermost scope as one box; a number, the scopes at that depth, 1
         being the outermost.
+    theme: "light", or "dark" for dark pages.
 
     grad is what `backward()` left, if it was called; with edges="message" or color="grad" it is
     the derivative of root, computed for the picture.
 
-    Returns a `graphviz.Digraph`: Jupyter shows it, `.source` is its DOT text, `.render("name")`
-    writes it to a file. TypeError if root is not a Value; ValueError for an unknown option, and
-    for more than 300 boxes.
+    Returns a `graphviz.Digraph`: Jupyter shows it, `.save("graph.svg")` writes it to a file,
+    `.source` is its DOT text. TypeError if root is not a Value; ValueError for an unknown
+    option, and for more than 300 boxes.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
-    >>> picture = draw(a * b)
-    >>> print(picture.source.splitlines()[4].strip())
-    n0 [label="{a|data 2}" fillcolor="#dcebf9"]
+    >>> draw(a * b)
+    <Drawing: a·b = 6>
     """
     if not isinstance(root, Value):
         raise TypeError(message("draw", a(root), "a Value, such as a loss"))

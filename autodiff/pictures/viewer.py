@@ -6,6 +6,7 @@ step 2 to step 4 carries "2 4"; showing a step means showing the elements active
 
 import html
 import os
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from importlib import resources
@@ -19,7 +20,8 @@ from ..errors import message, shortened
 from ..graph import topological_order
 from ..tracing import Step, factor, steps, subscript, written
 from ..value import Value
-from .drawing import draw
+from .drawing import FORMATS, Drawing, draw
+from .layout import Layout
 from .styles import FONT
 from .texts import number, printable
 
@@ -33,22 +35,32 @@ SVG = "http://www.w3.org/2000/svg"
 class StepViewer:
     """The backward pass as a page with a slider, in Jupyter and as an HTML file."""
 
-    def __init__(self, page: str, steps: int, height: int) -> None:
-        self._page, self._steps, self._height = page, steps, height
+    def __init__(self, page: str, steps: int, height: int, still: Drawing) -> None:
+        self._page, self._steps, self._height, self._still = page, steps, height, still
 
     def __repr__(self) -> str:
         return f"<StepViewer: a backward pass of {self._steps} steps>"
 
     def _repr_html_(self) -> str:
-        # a frame of its own: its ids and styles meet no others, and its script can reach nothing
+        # A frame of its own: its ids and styles meet no others, and its script can reach nothing.
+        # In it the last step, for a notebook that is not trusted with frames.
         style = f"width: 100%; height: {self._height}px; border: 0; background: white"
         return (
             f'<iframe title="The backward pass, step by step" sandbox="allow-scripts" '
-            f'style="{style}" srcdoc="{html.escape(self._page)}"></iframe>'
+            f'style="{style}" srcdoc="{html.escape(self._page)}">{self._still.image()}</iframe>'
         )
 
     def save(self, filename: str | os.PathLike[str]) -> str:
-        """Write the page, which needs no other file and no network; returns its path."""
+        """Write the page (.html), which needs no network, or its last step (.svg, .png ...).
+
+        Returns the path. ValueError for another ending.
+        """
+        ending = Path(filename).suffix[1:].lower()
+        if ending in FORMATS:
+            return self._still.save(filename)
+        if ending not in ("html", "htm"):
+            found = f"a file name that ends in {Path(filename).suffix!r}"
+            raise ValueError(message("StepViewer.save", found, "one in '.html', '.svg' or '.png'"))
         Path(filename).write_text(self._page, encoding="utf-8")
         return str(filename)
 
@@ -70,7 +82,8 @@ def show_steps(root: Value) -> StepViewer:
     <StepViewer: a backward pass of 3 steps>
     """
     score = _score(root, "show_steps")
-    svg = _drawing(score)
+    still = _still(score)
+    svg = _drawing(score, still)
     for element in svg.iter():
         if not element.get("data-show", "0 ").startswith("0 "):
             element.set("style", "visibility: hidden")  # at step 0
@@ -87,7 +100,7 @@ def show_steps(root: Value) -> StepViewer:
         rows="\n".join(_rows(score)),
     )
     total = 110 + 24 * min(most, 8) + height + 28 * (len(score.names) + 1)
-    return StepViewer(page, len(score.passes), min(round(total), 900))
+    return StepViewer(page, len(score.passes), min(round(total), 900), still)
 
 
 def animate(root: Value, filename: str | os.PathLike[str]) -> str:
@@ -103,8 +116,11 @@ def animate(root: Value, filename: str | os.PathLike[str]) -> str:
     ...     os.path.getsize(path) > 0
     True
     """
+    if Path(filename).suffix.lower() != ".svg":
+        found = f"a file name that ends in {Path(filename).suffix!r}"
+        raise ValueError(message("animate", found, "one in '.svg'"))
     score = _score(root, "animate")
-    svg = _drawing(score)
+    svg = _drawing(score, _still(score))
     _add_lines(svg, score)
     last = len(score.passes)
     spans = set()
@@ -130,7 +146,7 @@ class Stage(NamedTuple):
 
     first: int
     last: int
-    text: str
+    gradient: Any
 
 
 class Score(NamedTuple):
@@ -159,7 +175,9 @@ def _score(root: Value, caller: str) -> Score:
             so_far = sums.setdefault(parent, [])
             so_far.append((i, so_far[-1][1] + sends if so_far else sends))
             y, x, up = names[node], names[parent], number(adjoint)
-            factors = factor(partial), factor(local)
+            factors = [
+                factor(x).replace("(-", "(−").replace(" - ", " − ") for x in (partial, local)
+            ]
             terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(sends)
             line = " = ".join(dict.fromkeys([f"{y}.grad · ∂{y}/∂{x}", *terms]))
             lines[-1].append(f"{x}.grad += {line}   →   {x}.grad = {number(so_far[-1][1])}")
@@ -192,36 +210,42 @@ def _staged(sums: list[tuple[int, Any]], last: int) -> list[Stage]:
     """The sums as stages: each holds until the next step that adds something."""
     latest = dict(sums)  # of several in one step, the last
     ends = [*(step - 1 for step in latest), last][1:]
-    return [Stage(step, end, f"grad {number(x)}") for (step, x), end in zip(latest.items(), ends)]
+    return [Stage(step, end, x) for (step, x), end in zip(latest.items(), ends)]
 
 
 # -- The drawing --------------------------------------------------------------------------------
 
 
-def _drawing(score: Score) -> Element:
-    """The drawing of the graph as it is after the pass, with the steps at which each part shows."""
-    order = {node: i for i, node in enumerate(topological_order(score.root))}
+def _still(score: Score) -> Drawing:
+    """The drawing of the graph as it is after the pass."""
     names = {name: node for node, name in score.names.items() if not node.label}
-    svg = ElementTree.fromstring(draw(score.root, edges="message", names=names).pipe("svg"))
+    return draw(score.root, rankdir="LR", edges="message", names=names)
+
+
+def _drawing(score: Score, still: Drawing) -> Element:
+    """The drawing, with the steps at which each part shows."""
+    assert still.facts is not None
+    ids = still.facts.ids
+    svg = ElementTree.fromstring(Layout(still.source).written("svg"))
     for element in svg.iter():
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
     svg.set("xmlns", SVG)
     groups: dict[str, list[Element]] = {}
     for group in svg.iter("g"):
-        name = group.findtext("title", "").replace(":e->", "->")  # the side that an edge leaves
+        name = re.sub(r":\w+(:\w+)?", "", group.findtext("title", ""))  # without the ports
         groups.setdefault(name, []).append(group)
     last = len(score.passes)
     for node, stages in score.stages.items():
-        _add_stages(groups[f"n{order[node]}"][0], stages)
-    _light(groups[f"n{order[score.root]}"], 0)
+        _add_stages(groups[ids[node]][0], stages, still.facts.digits)
+    _light(groups[ids[score.root]], 0)
     for i, (node, _, sent) in enumerate(score.passes, start=1):
-        name = f"n{order[node]}"
+        name = ids[node]
         _light(groups[name] + groups[f"{name}op"] + groups[f"{name}op->{name}"], i)
-        for parent in dict.fromkeys(sending.parent for sending in sent):
+        for j, (parent, *_) in enumerate(sent):
             if parent in score.names:
-                edges = groups[f"n{order[parent]}->{name}op"]
-                _light(edges, i)
-                for text in [text for edge in edges for text in edge.findall("text")]:
+                said = f"{name}m{j}"
+                _light(groups[f"{ids[parent]}->{said}"] + groups[f"{said}->{name}op"], i)
+                for text in groups[said][0].findall("text"):
                     _show(text, i, last)
     for group in svg.iter("g"):
         for title in group.findall("title"):
@@ -229,12 +253,12 @@ def _drawing(score: Score) -> Element:
     return svg
 
 
-def _add_stages(box: Element, stages: list[Stage]) -> None:
+def _add_stages(box: Element, stages: list[Stage], digits: int) -> None:
     """Split the gradient of a box, its last text, into those before it was complete and after."""
     final = box.findall("text")[-1]
     for stage in stages[:-1]:
         earlier = deepcopy(final)
-        earlier.text = stage.text
+        earlier.text = f"grad {number(stage.gradient, digits)}"
         box.append(earlier)
         _show(earlier, stage.first, stage.last)
     _show(final, stages[-1].first, stages[-1].last)
@@ -246,7 +270,7 @@ def _light(groups: list[Element], step: int) -> None:
         for shape in [x for x in group if x.tag in ("path", "polygon", "ellipse")]:
             light = deepcopy(shape)
             light.set("class", "lit")
-            arrowhead = shape.tag == "polygon" and group.find("path") is not None
+            arrowhead = shape.tag == "polygon" and group.get("class") == "edge"
             light.set("fill", LIT if arrowhead else "none")
             light.set("stroke", LIT)
             light.set("stroke-width", "2.5")
@@ -280,7 +304,7 @@ def _rows(score: Score) -> Iterator[str]:
         if node is score.root:
             first = 0
         stages = "".join(
-            _timed("span", stage.text.removeprefix("grad "), stage.first, stage.last)
+            _timed("span", number(stage.gradient), stage.first, stage.last)
             for stage in score.stages[node]
         )
         cells = name, score.formulas.get(node, ""), number(node.data)
