@@ -19,7 +19,7 @@ def write(picture: Any, facts: Facts, with_legend: bool) -> None:
     """Write the nodes, frames and edges of a picture into an empty `graphviz.Digraph`."""
     text = {"fontname": FONT, "fontsize": f"{facts.size:g}", "fontcolor": facts.colours["text"]}
     picture.attr(rankdir=facts.rankdir, bgcolor=facts.colours["background"], **text)
-    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.1", **effort(facts))
+    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.08", **effort(facts))
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=facts.colours["text"], arrowsize="0.6")
     frames: dict[Scope | None, Any] = {None: picture}

@@ -16,7 +16,7 @@ def card(box: Box, facts: Facts) -> str:
     """A leaf, a named result or a collapsed scope: what there is to say, line by line."""
     look = Look(box, facts, facts.plan.boxes[box])
     said = lines(box, facts)
-    room = 3 + max(map(len, said)) // 8  # Graphviz takes long lines for shorter than they are
+    room = 3 + max(map(len, said)) // 6  # Graphviz takes long lines for shorter than they are
     text = _text("<br/>".join(map(markup, said)), look)
     return _table([f'<tr><td cellpadding="{room}">{text}</td></tr>'], look)
 
