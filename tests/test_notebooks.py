@@ -45,7 +45,7 @@ def seen(kind, data):
         return sorted(t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text"))
     if kind.startswith("image/"):
         return "a picture"
-    return re.sub("0x[0-9a-f]+", "0x", data) if isinstance(data, str) else data
+    return re.sub('0x[0-9a-f]+|base64,[^"]+', "", data) if isinstance(data, str) else data
 
 
 @each

@@ -288,8 +288,8 @@ def test_the_animation_at_rest_is_the_last_step(tmp_path):
     texts = [
         t.text for t in root.iter() if t.tag.endswith("text") and t.get("visibility") != "hidden"
     ]
-    assert "grad\xa08\xa0=\xa012\xa0−\xa04" in texts
-    assert "grad\xa012" not in texts
+    assert "grad 8 = 12 − 4" in texts
+    assert "grad 12" not in texts
     assert "script" not in {e.tag.rpartition("}")[2] for e in root.iter()}
 
 
@@ -298,7 +298,7 @@ def test_a_node_used_twice_receives_both_in_one_step():
     page = show_steps(x * x)._page
     assert "x.grad = 3<br>" in page
     assert "x.grad = 6<" in page
-    assert "grad\xa06\xa0=\xa03\xa0+\xa03" in page
+    assert "grad 6 = 3 + 3" in page
 
 
 def test_no_gradient_is_written():

@@ -10,10 +10,11 @@ from ..tracing import Formula
 from ..value import Value
 from .arrangement import Box
 from .markup import lines
-from .styles import Facts, role_of
+from .styles import FONT, Facts, role_of
 from .texts import number, printable, sign
 
 SVG = "http://www.w3.org/2000/svg"
+SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 LONGEST_FORMULA = 120  # characters; with more, a summary says more
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -65,6 +66,7 @@ def described(svg: bytes, facts: Facts) -> bytes:
         root.insert(i, element)
     titles = {name: box_title(box, facts) for box, name in facts.ids.items()}
     titles |= {facts.ids[leaf[0]]: _entries(leaf, facts) for leaf in facts.leaves if len(leaf) > 1}
+    _shorten(root)
     for group in root.iter(f"{{{SVG}}}g"):
         title = group.find(f"{{{SVG}}}title")
         if title is not None:
@@ -75,6 +77,24 @@ def described(svg: bytes, facts: Facts) -> bytes:
                 group.insert(0, title)
     text = ElementTree.tostring(root, "unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
+
+
+def _shorten(root: Element) -> None:
+    """Say once what Graphviz says of each text, and leave out what is as it is by default."""
+    same = {"font-family": FONT, "text-anchor": "start", "font-size": "10.50", SPACE: "preserve"}
+    for group in root.findall(f"{{{SVG}}}g"):
+        group.attrib.update(same)
+    for text in root.iter(f"{{{SVG}}}text"):
+        for name, value in same.items():
+            if text.get(name) == value:
+                del text.attrib[name]
+    for element in root.iter():
+        element.tail = None
+        if element.tag != f"{{{SVG}}}text" and not (element.text or "").strip():
+            element.text = None
+        for name in ("d", "points"):
+            if name in element.attrib:
+                element.set(name, re.sub(r"(\.\d)\d+", r"\1", element.attrib[name]))
 
 
 def _entries(leaves: list[Value], facts: Facts) -> str:

@@ -38,8 +38,8 @@ def write(picture: Any, facts: Facts, with_legend: bool) -> None:
     for tail, head, look in edges:  # at last: the order of nodes is that in which they come
         picture.edge(tail, head, **look)
     if with_legend:  # as a label of the whole it stands below, and stretches nothing
-        narrow = estimated_width(facts) < 400
-        picture.attr(label=legend(facts, columns=4 if narrow else 7), labelloc="b")
+        columns = max(3, int(estimated_width(facts) // 75))
+        picture.attr(label=legend(facts, columns), labelloc="b")
 
 
 def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:

@@ -16,7 +16,7 @@ import graphviz
 
 from ..errors import message
 
-SHARP, LARGEST = 192, 6e6  # dots per inch: two to a pixel; and how many pixels a PNG has at most
+SHARP, LARGEST = 192, 1.2e6  # dots per inch: two to a pixel; and how many pixels a PNG has at most
 
 
 def pygraphviz_module() -> Any:
@@ -63,7 +63,7 @@ class Layout:
     def png(self, svg: bytes) -> tuple[bytes, int, int]:
         """A PNG that is sharp on any screen, and the width and height at which to show it.
 
-        svg is the same picture. It has at most 32 colours, a third of the size, if Pillow is there.
+        svg is the same picture. It has at most 24 colours, a third of the size, if Pillow is there.
         """
         found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', svg)
         assert found is not None
@@ -73,7 +73,7 @@ class Layout:
             from PIL import Image
 
             file = io.BytesIO()
-            Image.open(io.BytesIO(png)).convert("RGB").quantize(32).save(file, "PNG", optimize=True)
+            Image.open(io.BytesIO(png)).convert("RGB").quantize(24).save(file, "PNG", optimize=True)
             png = min(png, file.getvalue(), key=len)
         return png, round(width), round(height)
 

@@ -18,7 +18,8 @@ def card(box: Box, facts: Facts) -> str:
     said = lines(box, facts)
     room = 3 + max(map(len, said)) // 6  # Graphviz takes long lines for shorter than they are
     text = _text("<br/>".join(map(markup, said)), look)
-    return _table([f'<tr><td cellpadding="{room}">{text}</td></tr>'], look)
+    style = f' style="{look.style}"' if look.spacing and look.style else ""
+    return _table([f'<tr><td cellpadding="{room}"{style}>{text}</td></tr>'], look)
 
 
 def leaves(entries: Sequence[Value], facts: Facts) -> str:
@@ -112,7 +113,8 @@ def legend(facts: Facts, columns: int) -> str:
             look.fill, look.line, look.text = colour, text, "#000000" if facts.color else text
             if sense in DARKEST:
                 look.text = "#ffffff"
-            cell = f'<tr><td cellpadding="2">{_text(sense, look)}</td></tr>'
+            inner = f' style="{look.style}"' if look.spacing and look.style else ""
+            cell = f'<tr><td cellpadding="2"{inner}>{_text(sense, look)}</td></tr>'
             entries.append(f"<td>{_table([cell], look)}</td>")
     if facts.color:
         entries.insert(0, f'<td cellpadding="3"><font color="{text}">|grad|</font></td>')

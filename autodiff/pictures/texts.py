@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 import unicodedata
 from typing import Any
 
@@ -74,4 +75,8 @@ def _joins(c: str) -> bool:
 def markup(text: str) -> str:
     """A text as Graphviz's HTML: no character of it is notation, and spaces count."""
     lines = html.escape(text).replace("\\", "\\\\").split("\n")
-    return "<br/>".join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)
+    return "<br/>".join(re.sub("^ +| {2,}| +$", _kept, line) for line in lines)
+
+
+def _kept(spaces: re.Match[str]) -> str:
+    return "\N{NO-BREAK SPACE}" * len(spaces[0])
