@@ -53,6 +53,7 @@ def printable(text: str) -> str:
     What joins letters and emoji, or sets the direction of writing, is kept.
     """
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)
+    text = text.strip("\n")  # Graphviz crashes on a record whose field begins with an empty line
     text = "".join(c if _harmless(c) else "\ufffd" for c in text)
     if len(text) > LONGEST_LABEL:
         end = LONGEST_LABEL - 1
