@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from .errors import described, explain_derivative, message, typed
+from .errors import a, described, explain_derivative, message, typed
 
 
 def topological_order(root: Any) -> list[Any]:
@@ -85,8 +85,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     themselves, so that they can be differentiated again. Nothing is changed: `grad` of every
     node stays as it is.
 
-    TypeError if root is not a Value; ValueError for an input that is a constant, and where a
-    derivative is undefined (ZeroDivisionError where it is infinite).
+    TypeError if root or an input is not a Value. ValueError if an input is a constant, or if a
+    derivative is undefined (ZeroDivisionError if it is infinite).
 
     >>> from autodiff import Value
     >>> x, y = Value(2.0), Value(5.0)
@@ -107,12 +107,7 @@ def backpropagated(
     if inputs is None:
         _send_messages(adjoint, adjoint, create_graph)
         return adjoint
-    inputs = list(inputs)
-    for x in inputs:
-        if not x._level:
-            remedy = "set requires_grad = True on the leaves before computing with them"
-            found = f"a constant, {described(x)}"
-            raise ValueError(message("inputs", found, "nodes that require a gradient", remedy))
+    inputs = _checked_inputs(inputs)
     walk = _reaching(inputs, adjoint)
     _send_messages(walk, adjoint, create_graph)
     return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
@@ -183,6 +178,20 @@ def _retraced(node: Any) -> Any:
         found = f"{node.op} of numbers that were changed after the graph was recorded"
         raise RuntimeError(message("create_graph", found, "those it was computed from", remedy))
     return node._rule(*node.parents)[1]
+
+
+def _checked_inputs(inputs: Any) -> list[Any]:
+    if hasattr(inputs, "parents") or not isinstance(inputs, Iterable):
+        raise TypeError(message("inputs", a(inputs), "a sequence of Values: [x, y]"))
+    found = list(inputs)
+    for x in found:
+        if not hasattr(x, "parents"):
+            raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))
+        if not x._level:
+            remedy = "set requires_grad = True on the leaves before computing with them"
+            expected = "nodes that require a gradient"
+            raise ValueError(message("inputs", f"a constant, {described(x)}", expected, remedy))
+    return found
 
 
 def _check_node(root: Any, where: str) -> None:

@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import message
+from .functions import as_float
 from .number import Number, Rule
-from .transforms import Inputs, as_tree, flat_tree, grad, jvp, map_tree, opened_argument
+from .transforms import (
+    Inputs,
+    as_tree,
+    check_function,
+    flat_tree,
+    grad,
+    jvp,
+    map_tree,
+    opened_argument,
+)
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
@@ -45,7 +55,8 @@ def finite_difference(
     """
     if method not in METHODS:
         raise ValueError(message("finite_difference", f"method {method!r}", f"one of {METHODS}"))
-    if h is not None and not 0 < h < math.inf:
+    check_function(f, "finite_difference")
+    if h is not None and not 0 < as_float(h, "finite_difference, h") < math.inf:
         raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
     x = opened_argument(x, "finite_difference")
     here = _result(f(x)) if method in ("forward", "backward") else None

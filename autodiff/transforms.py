@@ -59,7 +59,7 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    _check_function(f, "grad")
+    check_function(f, "grad")
 
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
         inputs = Inputs.of("grad", args, argnums)
@@ -86,7 +86,7 @@ def vjp(
     >>> value, pullback([1.0, 10.0])
     ([6.0, 5.0], ([13.0, 12.0],))
     """
-    _check_function(f, "vjp")
+    check_function(f, "vjp")
     inputs = Inputs.of("vjp", primals, range(len(primals)))
     value, pullback = _reverse(f, inputs, keywords)
 
@@ -108,7 +108,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    _check_function(f, "jacrev")
+    check_function(f, "jacrev")
 
     def jacobian(*args: Any, **keywords: Any) -> Any:
         inputs = Inputs.of("jacrev", args, argnums)
@@ -160,7 +160,7 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 3.0)
     """
-    _check_function(f, "jvp")
+    check_function(f, "jvp")
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             expected = f"a tuple with an entry for each argument of f: ({shortened(given)},)"
@@ -179,7 +179,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    _check_function(f, "jacfwd")
+    check_function(f, "jacfwd")
 
     def jacobian(*args: Any, **keywords: Any) -> Any:
         inputs = Inputs.of("jacfwd", args, argnums)
@@ -312,7 +312,7 @@ def as_tree(output: Any, name: str) -> Any:
     """What a function returned: a number, or a list of such, nested as it was."""
     if _is_sequence(output):
         return [as_tree(y, name) for y in output]
-    if isinstance(output, (Number, complex)):  # complex comes from a complex step
+    if isinstance(output, Number):
         return output
     return as_float(output, name)
 
@@ -355,7 +355,7 @@ def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: 
         raise ValueError(message(name, found, f"{expected}, {shortened(right)}"))
 
 
-def _check_function(f: Any, name: str) -> None:
+def check_function(f: Any, name: str) -> None:
     if not callable(f):
         raise TypeError(message(name, typed(f), "a function"))
 

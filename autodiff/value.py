@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, SupportsIndex, Union
 
 from . import graph, ops
-from .errors import a, explain_operation, message, typed
+from .errors import explain_operation, message, typed
 from .functions import as_float
 from .number import Number, Rule, admit, check_level, top_level
 
@@ -192,8 +192,6 @@ class Value(Number):
             found = "a number inside a function that is being differentiated"
             remedy = "nest grad, or another transform: grad(lambda y: ...)(x)"
             raise RuntimeError(message("backward", found, "a Value of your own", remedy))
-        if inputs is not None:
-            inputs = _checked_inputs(inputs)
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # those that are plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
@@ -294,13 +292,3 @@ def _node_of(x: Any, level: int, rule: Rule) -> Value:
     """x as a parent of a node of this level: itself, or a constant."""
     x = admit(x, level, rule, Value)
     return x if isinstance(x, Value) and x._level in (level, 0) else leaf(x, 0)
-
-
-def _checked_inputs(inputs: Any) -> list[Value]:
-    if isinstance(inputs, Value) or not isinstance(inputs, Iterable):
-        raise TypeError(message("inputs", a(inputs), "a sequence of Values: [x, y]"))
-    found = list(inputs)
-    for x in found:
-        if not isinstance(x, Value):
-            raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))
-    return found
