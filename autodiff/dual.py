@@ -20,8 +20,8 @@ class Dual(Number):
     The closure of an operation, fed 1, is the 1 x n Jacobian of that operation; times the
     tangents of the inputs it is the tangent of the result. So no derivative is stated here.
 
-    Duals that you make yourself are all of one level; for a derivative inside a derivative use
-    `jvp` and its like, which keep the levels apart.
+    Duals that you make yourself all have one level. For a derivative inside a derivative use
+    `jvp` and its kin, which keep the levels apart.
 
     TypeError if the primal or the tangent is not one real number (or a Value).
 
@@ -80,6 +80,7 @@ def dual(primal: Any, tangent: Any, level: int) -> Dual:
 
 def _real(x: Any, where: str) -> Any:
     nested = isinstance(x, Number) and not isinstance(x, Iterable)
+    nested = nested and getattr(x, "_level", 1) == 1  # not one of a transform
     return x if nested else as_float(x, where)
 
 

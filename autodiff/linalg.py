@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
-from .errors import shortened
+from .errors import a, message, shortened
 from .number import Number, Rule, top_level
 from .value import Value
 
@@ -39,16 +39,13 @@ class _Array(Number):
         array = next(x for x in inputs if isinstance(x, _Array))
         for x in inputs:
             if isinstance(x, _Array) and x.shape != array.shape:
-                raise ValueError(
-                    f"{name}: found shapes {array.shape} and {x.shape}, expected equal shapes, "
-                    "or one number on a side"
-                )
+                found, expected = f"shapes {array.shape} and {x.shape}", "equal shapes, or a number"
+                raise ValueError(message(name, found, expected))
             if not isinstance(x, Number) and isinstance(x, Iterable):
                 kind = type(array).__name__
-                raise TypeError(
-                    f"{name}: found a {kind} and a {type(x).__name__}, expected a {kind} of shape "
-                    f"{array.shape} or one number; make it one: {kind}(data)"
-                )
+                expected = f"a {kind} of shape {array.shape} or one number"
+                remedy = f"make it one: {kind}(data)"
+                raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
         columns = [
             x._entries if isinstance(x, _Array) else [x] * len(array._entries) for x in inputs
         ]
@@ -111,10 +108,9 @@ class _Array(Number):
     def backward(self) -> None:
         """The backward pass from an array of one entry; a TypeError for any other."""
         if len(self._entries) > 1:
-            raise TypeError(
-                f"backward: found a {type(self).__name__} of shape {self.shape}, expected one "
-                "number; take its .sum(), .mean() or .norm(), or one entry, first"
-            )
+            remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
+            found = f"{a(self)} of shape {self.shape}"
+            raise TypeError(message("backward", found, "one number", remedy))
         for x in self._entries:
             x.backward()
 
@@ -127,7 +123,7 @@ class Vector(_Array, Sequence[Value]):
     length and with numbers. `v @ w` is the dot product, `v @ A` a Vector. Indexing gives a Value,
     slicing a Vector. `shape` is (n,).
 
-    TypeError for what is no number, ValueError for no entries at all.
+    TypeError if an entry is not a number, ValueError if there are none.
 
     >>> v, w = Vector([1, 2, 3]), Vector([4, 5, 6])
     >>> v + 2 * w
@@ -200,7 +196,7 @@ class Matrix(_Array):
     an entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors and Matrices. `shape` is
     (m, n), `T` the transpose, of the same Values.
 
-    TypeError for what is no number, ValueError for rows of different lengths or none.
+    TypeError if an entry is not a number, ValueError for rows of different lengths or none.
 
     >>> A, v = Matrix([[1, 2], [3, 4]]), Vector([5, 6])
     >>> A @ v
@@ -214,13 +210,11 @@ class Matrix(_Array):
 
     def __init__(self, data: Iterable[Iterable[Any]]) -> None:
         if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
-            raise TypeError(f"Matrix: found {shortened(data)}, expected a sequence of rows")
+            raise TypeError(message("Matrix", shortened(data), "a sequence of rows"))
         rows = [_numbers(row, "Matrix, a row") for row in data]
         if len(set(map(len, rows))) != 1:
-            raise ValueError(
-                f"Matrix: found rows of lengths {[len(row) for row in rows]}, "
-                "expected at least one row, and all equally long"
-            )
+            found = f"rows of lengths {[len(row) for row in rows]}"
+            raise ValueError(message("Matrix", found, "at least one row, and all equally long"))
         self._entries = tuple(x for row in rows for x in row)
         self.shape = (len(rows), len(rows[0]))
 
@@ -286,10 +280,10 @@ class Matrix(_Array):
 
 def _numbers(data: Any, where: str) -> list[Any]:
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
-        raise TypeError(f"{where}: found {shortened(data)}, expected a sequence of numbers")
+        raise TypeError(message(where, shortened(data), "a sequence of numbers"))
     found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in data]
     if not found:
-        raise ValueError(f"{where}: found no numbers, expected at least one")
+        raise ValueError(message(where, "no numbers", "at least one"))
     return found
 
 
@@ -312,11 +306,9 @@ def _row(entries: Sequence[Any]) -> str:
 
 def _misfit(left: Any, right: Any) -> NoReturn:
     if not isinstance(right, _Array):
-        raise TypeError(
-            f"@: found a {type(left).__name__} and a {type(right).__name__}, expected a Vector or "
-            "a Matrix on both sides"
-        )
-    raise ValueError(
-        f"@: found shapes {left.shape} and {right.shape}, expected {left.shape[-1]} as the first "
-        "size on the right: (m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
-    )
+        found = f"{a(left)} and {a(right)}"
+        raise TypeError(message("@", found, "a Vector or a Matrix on both sides"))
+    found = f"shapes {left.shape} and {right.shape}"
+    fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
+    expected = f"{left.shape[-1]} as the first size on the right: {fits}"
+    raise ValueError(message("@", found, expected))

@@ -12,6 +12,7 @@ from threading import get_ident
 from typing import Any
 
 from . import value
+from .errors import message, typed
 from .linalg import Matrix, Vector
 from .value import Value
 
@@ -35,10 +36,12 @@ class Scope:
 
     def __enter__(self) -> None:
         if self.outer is not self:
-            raise RuntimeError(
-                f"scope: found {self.name!r} entered for a second time, expected a scope for each "
-                f"part of a computation; write `with scope({self.name!r}):` anew"
+            found, remedy = (
+                f"{self.name!r} entered twice",
+                f"write `with scope({self.name!r}):` again",
             )
+            expected = "a scope for each part of a computation"
+            raise RuntimeError(message("scope", found, expected, remedy))
         self.outer = _innermost.get()
         try:
             _threads.add(get_ident())
@@ -66,7 +69,7 @@ def scope(name: str) -> Scope:
 
     `draw` puts a frame around them, or with collapse=True shows one box in their place. Scopes
     nest, and a call of a `Module` opens one by itself. A leaf made with `Value(...)` stays
-    outside; a number in the computation is inside. TypeError if name is no str.
+    outside; a number in the computation is inside. TypeError if name is not a str.
 
     >>> from autodiff import Value, draw
     >>> x = Value(3.0, label="x")
@@ -76,7 +79,7 @@ def scope(name: str) -> Scope:
     True
     """
     if not isinstance(name, str):
-        raise TypeError(f"scope: found {name!r} of type {type(name).__name__}, expected a str")
+        raise TypeError(message("scope", typed(name), "a str"))
     return Scope(name)
 
 

@@ -70,7 +70,7 @@ def test_what_scope_refuses():
     part = scope("part")
     with part:
         pass
-    with pytest.raises(RuntimeError, match=r"'part' entered for a second time.*scope\('part'\)"):
+    with pytest.raises(RuntimeError, match=r"'part' entered twice.*scope\('part'\)"):
         part.__enter__()
 
 

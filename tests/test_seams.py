@@ -112,6 +112,8 @@ def test_a_number_of_a_transform_makes_no_value():
     for d in (grad, forward):
         with pytest.raises(TypeError, match="a number of another kind already; use it as it is"):
             d(lambda x: Value(x) ** 2)(2.0)
+        with pytest.raises(TypeError, match="a number of another kind already; use it as it is"):
+            d(lambda x: (Dual(x, 1.0) ** 2).tangent)(2.0)
 
 
 def test_threads_do_not_confuse_their_levels():
