@@ -1,14 +1,16 @@
 """`Value`: a scalar that remembers how it was computed, so that it can be differentiated."""
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from operator import attrgetter
-from typing import Any, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import graph, ops
 from .errors import explain_operation, message, typed
 from .functions import as_float
 from .number import Number, Rule, admit, check_level, top_level
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "-"}
 _SIGNS |= {"power": "**", "exponential": "**", "pow": "**", "less": "<", "less_equal": "<="}
@@ -17,7 +19,7 @@ _new: Any = object.__new__  # while a scope is open, one that notes it: see scop
 _data, _level = attrgetter("_data"), attrgetter("_level")
 
 
-Scalar = Union["Value", float, SupportsIndex, Fraction]  # not a Vector: Value * Vector is one
+Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # not a Vector: Value * Vector is one
 
 
 def _quick(rule: Rule) -> Callable[["Value", Scalar], "Value"]:
