@@ -1,11 +1,11 @@
 """Optimisers: how gradients move parameters. Names, defaults and rules are PyTorch's."""
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, fields
 from typing import Any
 
 from .errors import message, typed
-from .functions import sqrt
+from .functions import as_float, sqrt
 from .value import Value
 
 
@@ -33,11 +33,14 @@ class Optimizer:
                 raise ValueError(message(f"{where}, params", found, "leaves"))
         if not self.params:
             raise ValueError(message(where, "no parameters", "at least one"))
-        for name, number in (("lr", self.lr), ("weight_decay", self.weight_decay)):
-            if not number >= 0:
-                raise ValueError(message(where, f"{name} = {number!r}", ">= 0"))
+        for name, number in self.settings().items():
+            for each in number if isinstance(number, (tuple, list)) else (number,):
+                if not as_float(each, f"{where}, {name}") >= 0:
+                    raise ValueError(message(where, f"{name} = {number!r}", ">= 0"))
+        if len(set(self.params)) < len(self.params):
+            raise ValueError(message(where, "a parameter twice", "each once"))
         self.steps = 0
-        self.state: list[dict[str, Any]] = [{} for _ in self.params]
+        self.state: list[dict[str, Any]] = [self.start() for _ in self.params]
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0."""
@@ -48,12 +51,52 @@ class Optimizer:
         """Move every parameter once, by its `grad`."""
         self.steps += 1
         for p, state in zip(self.params, self.state):
-            if p.requires_grad:
-                p.data -= self.change(p.grad + self.weight_decay * p.data, state)
+            if p.requires_grad:  # the gradient is a Value after backward(create_graph=True)
+                grad = p.grad.data if isinstance(p.grad, Value) else p.grad
+                p.data = self.moved(p.data, grad, state)
+
+    def moved(self, data: Any, grad: Any, state: dict[str, Any]) -> Any:
+        """A parameter after a step: a number, or all parameters at once as an array."""
+        if self.weight_decay:
+            grad = grad + self.weight_decay * data
+        return data - self.change(grad, state)
+
+    def start(self) -> dict[str, Any]:
+        """What is remembered of a parameter before the first step."""
+        return {}
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The amount to subtract from a parameter; `state` is what is remembered of it."""
+        """The amount to subtract from a parameter; `state` is what is remembered of it.
+
+        Both may be numbers, or arrays with an entry for each parameter.
+        """
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
+
+    def settings(self) -> dict[str, Any]:
+        """lr, weight_decay and the others, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next step depends on, besides the parameters: ready for JSON.
+
+        A training that is resumed with it, and the `state_dict` of the model, gives the same
+        numbers as one that was never interrupted.
+        """
+        state = [dict(each) for each in self.state]
+        return {"steps": self.steps, "settings": self.settings(), "state": state}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`. ValueError if it is not that of an optimiser like this one."""
+        expected = self.state_dict()
+        fitting = state.keys() == expected.keys()
+        fitting = fitting and state["settings"].keys() == expected["settings"].keys()
+        if not fitting or [*map(set, state["state"])] != [*map(set, expected["state"])]:
+            what = f"the state of {type(self).__name__} for {len(self.params)} parameters"
+            raise ValueError(message("load_state_dict", "another state", what))
+        self.steps = state["steps"]
+        self.state = [dict(each) for each in state["state"]]
+        for name, setting in state["settings"].items():
+            setattr(self, name, tuple(setting) if isinstance(setting, list) else setting)
 
 
 @dataclass(eq=False, repr=False)
@@ -74,8 +117,13 @@ class SGD(Optimizer):
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """lr times the velocity."""
-        state["velocity"] = self.momentum * state.get("velocity", 0.0) + grad
-        return self.lr * state["velocity"]
+        if self.momentum:
+            grad = state["velocity"] = self.momentum * state["velocity"] + grad
+        return self.lr * grad
+
+    def start(self) -> dict[str, Any]:
+        """No velocity."""
+        return {"velocity": 0.0}
 
 
 @dataclass(eq=False, repr=False)
@@ -99,8 +147,12 @@ class Adagrad(Optimizer):
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The gradient over the root of the sum of its squares, times the decayed lr."""
         lr = self.lr / (1 + (self.steps - 1) * self.lr_decay)
-        state["sum"] = state.get("sum", self.initial_accumulator_value) + grad * grad
+        state["sum"] = state["sum"] + grad * grad
         return lr * grad / (sqrt(state["sum"]) + self.eps)
+
+    def start(self) -> dict[str, Any]:
+        """The sum that is given."""
+        return {"sum": self.initial_accumulator_value}
 
 
 @dataclass(eq=False, repr=False)
@@ -123,10 +175,15 @@ class RMSprop(Optimizer):
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The gradient over its running root mean square, with momentum, times lr."""
-        square = self.alpha * state.get("square", 0.0) + (1 - self.alpha) * grad * grad
-        velocity = self.momentum * state.get("velocity", 0.0) + grad / (sqrt(square) + self.eps)
-        state |= {"square": square, "velocity": velocity}
-        return self.lr * velocity
+        state["square"] = self.alpha * state["square"] + (1 - self.alpha) * grad * grad
+        grad = grad / (sqrt(state["square"]) + self.eps)
+        if self.momentum:
+            grad = state["velocity"] = self.momentum * state["velocity"] + grad
+        return self.lr * grad
+
+    def start(self) -> dict[str, Any]:
+        """A mean square of 0, and no velocity."""
+        return {"square": 0.0, "velocity": 0.0}
 
 
 @dataclass(eq=False, repr=False)
@@ -146,11 +203,19 @@ class Adam(Optimizer):
     eps: float = 1e-8
     weight_decay: float = 0.0
 
+    def __post_init__(self, params: Iterable[Value]) -> None:
+        super().__post_init__(params)
+        if not max(self.betas) < 1:
+            raise ValueError(message("Adam", f"betas = {self.betas!r}", "numbers below 1"))
+
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The mean over the root of the mean square, both corrected for their start at 0."""
         first, second = self.betas
-        mean = first * state.get("mean", 0.0) + (1 - first) * grad
-        square = second * state.get("square", 0.0) + (1 - second) * grad * grad
-        state |= {"mean": mean, "square": square}
-        root = sqrt(square) / sqrt(1 - second**self.steps) + self.eps
-        return self.lr / (1 - first**self.steps) * mean / root
+        state["mean"] = first * state["mean"] + (1 - first) * grad
+        state["square"] = second * state["square"] + (1 - second) * grad * grad
+        root = sqrt(state["square"]) / sqrt(1 - second**self.steps) + self.eps
+        return self.lr / (1 - first**self.steps) * state["mean"] / root
+
+    def start(self) -> dict[str, Any]:
+        """Means of 0."""
+        return {"mean": 0.0, "square": 0.0}

@@ -1,10 +1,16 @@
 """Training by the compiled program: the same numbers, errors and habits as walking the graphs."""
 
+import dataclasses
+import itertools
 import math
+import os
 import random
 import re
+import warnings
+from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 
 import autodiff as ad
@@ -29,9 +35,11 @@ def trained(engine, model=None, inputs=INPUTS, targets=NUMBERS, loss=nn.mse_loss
     model = model or network(1)
     make = arguments.pop("optimizer", lambda p: optim.SGD(p, lr=0.1, momentum=0.5))
     chosen = {"epochs": 4, "batch_size": 6, "seed": 0, "progress": False} | arguments
-    history = nn.fit(
-        model, inputs, targets, loss, make(model.parameters()), engine=engine, **chosen
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nn.WalkingWarning)
+        history = nn.fit(
+            model, inputs, targets, loss, make(model.parameters()), engine=engine, **chosen
+        )
     return history, model
 
 
@@ -143,6 +151,17 @@ CHOICES = {
     "its data": lambda y, x, w: y * Value(y[0].data),
     "arithmetic of its data": lambda y, x, w: y * (2.0 * y[0].data + 1.0),
     "max": lambda y, x, w: y * max(x[0], x[1]),
+    "its data being equal": lambda y, x, w: y if x[0].data == INPUTS[3][0] else y * 0.1,
+    "its data being unequal": lambda y, x, w: y if x[0].data != INPUTS[3][0] else y * 0.1,
+    "its data among others": lambda y, x, w: y if x[0].data in [a for a, _ in INPUTS[:5]] else -y,
+    "its data as a key": lambda y, x, w: y * {INPUTS[3][0]: 0.1}.get(x[0].data, 1.0),
+    "its text": lambda y, x, w: y if str(x[0].data).startswith("-") else y * 0.1,
+    "its representation": lambda y, x, w: y if repr(x[0]).startswith("Value(data=-") else y * 0.1,
+    "its format": lambda y, x, w: y if f"{x[0]:.1f}".startswith("-") else y * 0.1,
+    "round": lambda y, x, w: y * round(x[0].data),
+    "its remainder": lambda y, x, w: y * (x[0].data % 0.5),
+    "a method of its data": lambda y, x, w: y if x[0].data.hex().startswith("-") else y * 0.1,
+    "a lookup": lambda y, x, w: y * np.array([0.1, 1.0])[int(x[0].data > 0)],
 }
 
 
@@ -159,14 +178,6 @@ def test_a_graph_that_depends_on_numbers_is_walked(name):
     with pytest.raises(ValueError, match="fit: the loss cannot be compiled: "):
         trained("compiled", model)
     assert [p.data for p in model.parameters()] == before
-
-
-def test_a_model_with_random_numbers_is_walked():
-    noise = random.Random(0)
-    model = Choosing(lambda y, x, w: y * noise.gauss(1.0, 0.1))
-    history, _ = trained("auto", model)
-    assert history.engine == "eager"
-    assert history.reason.endswith("the model builds a different graph on each call")
 
 
 def test_too_many_graphs_are_walked(monkeypatch):
@@ -212,21 +223,553 @@ def test_recording_leaves_no_trace_in_the_model(engine):
     assert history.losses == expected.losses
 
 
-def test_what_changes_from_call_to_call_is_compiled_as_it_is_at_the_start():
-    """As the docstring of fit says: a model has to stay the same, but for its parameters."""
+def walked(make, reason, **arguments):
+    """It is walked, as with engine="eager", for a reason; "compiled" refuses."""
+    found = []
+    for engine in ("auto", "eager"):
+        random.seed(0)
+        np.random.seed(0)
+        history, model = trained(engine, make(), **arguments)
+        found.append((history.losses, [p.data for p in model.parameters()]))
+    assert found[0] == found[1]
+    assert history.engine == "eager"
+    with pytest.warns(nn.WalkingWarning, match=reason) as warned:
+        nn.fit(
+            model := make(), INPUTS, NUMBERS, arguments.get("loss", nn.mse_loss),
+            optim.SGD(model.parameters(), lr=0.1), 3, progress=False,
+        )  # fmt: skip
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    with pytest.raises(ValueError, match=f"the loss cannot be compiled: .*{reason}"):
+        trained("compiled", make(), **arguments)
 
-    class Warming(nn.Module):
+
+class Layer(nn.Module):
+    """A layer, and something done to its output: by a function of the module and the output."""
+
+    def __init__(self, change, **held):
+        self.inner, self.change = nn.Linear(2, 1, seed=0), change
+        for name, thing in held.items():
+            setattr(self, name, thing)
+
+    def forward(self, x):
+        return self.change(self, self.inner(x))
+
+
+GLOBAL_RNG = random.Random(0)
+GLOBAL_LIST = []
+
+
+class Plain:
+    def __init__(self):
+        self.count = 0
+
+
+class Slotted:
+    __slots__ = ("count",)
+
+    def __init__(self):
+        self.count = 0
+
+
+class Shared:
+    count = 0
+
+
+def drawn(draw):
+    return lambda m, y: y * (1.0 + 0.1 * draw(m))
+
+
+def rng_of_a_closure():
+    rng = random.Random(0)
+    return lambda m: rng.random()
+
+
+RANDOM = {
+    "random": lambda: Layer(drawn(lambda m: random.random())),
+    "random, rarely in use": lambda: Layer(lambda m, y: y * float(random.random() > 0.001)),
+    "numpy.random": lambda: Layer(drawn(lambda m: np.random.normal())),
+    "a held generator": lambda: Layer(drawn(lambda m: m.rng.random()), rng=random.Random(0)),
+    "a held generator of numpy": lambda: Layer(
+        drawn(lambda m: m.rng.normal()), rng=np.random.default_rng(0)
+    ),
+    "an old one of numpy": lambda: Layer(
+        drawn(lambda m: m.rng.normal()), rng=np.random.RandomState(0)
+    ),
+    "a generator in a dict": lambda: Layer(
+        drawn(lambda m: m.held["rng"].random()), held={"rng": random.Random(0)}
+    ),
+    "a closure": lambda: Layer(drawn(rng_of_a_closure())),
+    "Dropout": lambda: nn.Sequential(
+        nn.Linear(2, 8, seed=0), nn.Dropout(0.1, seed=0), nn.Linear(8, 1, seed=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_a_model_that_draws_random_numbers_is_walked(name):
+    walked(RANDOM[name], "a call changes .*, from which the next one starts")
+
+
+def test_a_global_generator_is_noticed():
+    def make():
+        GLOBAL_RNG.seed(0)
+        return Layer(drawn(lambda m: GLOBAL_RNG.random()))
+
+    walked(make, "a call changes .*GLOBAL_RNG")
+
+
+def test_dropout_is_never_compiled_by_chance():
+    for seed in range(50):
+        model = nn.Sequential(nn.Linear(2, 8, seed=0), nn.Dropout(0.1, seed=seed))
+        history, _ = trained("auto", model, loss=lambda p, t: p.sum() ** 2, epochs=1)
+        assert history.engine == "eager"
+
+
+def test_noise_on_labels_is_never_compiled_by_chance():
+    def loss(p, t):
+        return nn.mse_loss(p, t + random.choice([0.0, 0.0, 0.0, 1.0]))
+
+    random.seed(0)
+    for _ in range(50):
+        assert trained("auto", loss=loss, epochs=1)[0].engine == "eager"
+
+
+def count_up(m, y):
+    m.count += 1
+    return y * (1.0 if m.count < 30 else 2.0)
+
+
+def count_in(container, add, size=len):
+    def change(m, y):
+        add(container(m))
+        return y * (1.0 if size(container(m)) < 30 else 2.0)
+
+    return change
+
+
+def running_mean(m, y):
+    m.mean = 0.9 * m.mean + 0.1 * y[0].data
+    return y - m.mean
+
+
+def of_an_array(m, y):
+    m.held[0] += 1.0
+    return y * (1.0 if m.held[0] < 30 else 2.0)
+
+
+def of_an_object(m, y):
+    m.held.count += 1
+    return y * (1.0 if m.held.count < 30 else 2.0)
+
+
+def nonlocal_count():
+    count = 0
+
+    def change(m, y):
+        nonlocal count
+        count += 1
+        return y * (1.0 if count < 30 else 2.0)
+
+    return change
+
+
+def of_a_class(m, y):
+    Shared.count += 1
+    return y * (1.0 if Shared.count < 30 else 2.0)
+
+
+def constant(number):
+    x = Value(number)
+    x.requires_grad = False
+    return x
+
+
+def of_a_value(m, y):
+    m.scale.data += 0.01
+    return y * m.scale
+
+
+STATES = {
+    "a counter": lambda: Layer(count_up, count=0),
+    "a running mean": lambda: Layer(running_mean, mean=0.0),
+    "a list": lambda: Layer(count_in(lambda m: m.held, lambda x: x.append(1)), held=[]),
+    "a nested list": lambda: Layer(
+        count_in(lambda m: m.held[0]["a"], lambda x: x.append(1)), held=[{"a": []}]
+    ),
+    "a dict": lambda: Layer(count_in(lambda m: m.held, lambda x: x.update({len(x): 1})), held={}),
+    "a set": lambda: Layer(count_in(lambda m: m.held, lambda x: x.add(len(x))), held=set()),
+    "an array": lambda: Layer(of_an_array, held=np.zeros(2)),
+    "an object": lambda: Layer(of_an_object, held=Plain()),
+    "an object with slots": lambda: Layer(of_an_object, held=Slotted()),
+    "a variable of a function": lambda: Layer(nonlocal_count()),
+    "an iterator": lambda: Layer(
+        lambda m, y: y * (1.0 + 0.01 * next(m.held)), held=itertools.count()
+    ),
+    "the data of a Value": lambda: Layer(of_a_value, scale=constant(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_model_whose_state_a_call_changes_is_walked(name):
+    walked(STATES[name], "a call changes|is an iterator|sets those of parameters")
+
+
+def test_a_model_that_sets_its_parameters_is_not_what_was_compiled():
+    with pytest.raises(RuntimeError, match=r"epoch 1 .* a call changes model\.scale\.data"):
+        trained("compiled", Layer(of_a_value, scale=Value(1.0)))
+
+
+def test_state_in_classes_and_global_variables_is_noticed():
+    def make():
+        Shared.count = 0
+        return Layer(of_a_class)
+
+    walked(make, r"a call changes .*Shared\.count")
+    assert Shared.count == 0  # recording has put it back
+
+    def make_global():
+        GLOBAL_LIST.clear()
+        return Layer(count_in(lambda m: GLOBAL_LIST, lambda x: x.append(1)))
+
+    walked(make_global, "a call changes .*GLOBAL_LIST")
+
+
+def test_recording_leaves_nothing_behind():
+    """What it changes meanwhile is put back: the same objects with the same contents."""
+
+    class Keeping(nn.Module):
         def __init__(self):
-            self.inner, self.calls = nn.Linear(2, 1, seed=0), 0
+            self.inner, self.seen, self.last = nn.Linear(2, 1, seed=0), [], {}
+            self.plain, self.array = Plain(), np.zeros(1)
 
         def forward(self, x):
-            self.calls += 1
-            return self.inner(x) * (1.0 if self.calls < 50 else 2.0)
+            y = self.inner(x)
+            self.seen.append(y)
+            self.last["y"] = y
+            self.plain.count = self.new = y
+            self.array += 1.0
+            return y
 
-    compiled, _ = trained("compiled", Warming())
-    eager, _ = trained("eager", Warming())
-    assert compiled.losses[:2] == pytest.approx(eager.losses[:2])
-    assert compiled.losses[-1] != pytest.approx(eager.losses[-1])
+    model = Keeping()
+    held = dict(vars(model))
+    with pytest.raises(ValueError, match="a call changes"):
+        trained("compiled", model)
+    assert vars(model).keys() == held.keys()
+    assert all(vars(model)[name] is held[name] for name in held)
+    assert (model.seen, model.last, vars(model.plain)) == ([], {}, {"count": 0})
+    assert model.array.tolist() == [0.0]
+
+
+# -- Targets --------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Weighted:
+    y: float
+    weight: float = dataclasses.field(compare=False)
+
+
+TARGETS = {
+    "signs of zero": ([0.0, -0.0] * 10, lambda p, t: (p[0] - math.copysign(1.0, t)) ** 2),
+    "types": ([(0.5, 0), (0.5, 0.0)] * 10, lambda p, t: (p[0] - float(isinstance(t[1], int))) ** 2),
+    "types of numbers": ([1, 1.0] * 10, lambda p, t: (p[0] - float(isinstance(t, int))) ** 2),
+    "truth and one": ([True, 1] * 10, lambda p, t: (p[0] - float(isinstance(t, bool))) ** 2),
+    "arrays of two types": (
+        [np.array([1.0]), np.array([1])] * 10, lambda p, t: (p[0] - t.dtype.itemsize * (t.dtype.kind == "f")) ** 2,
+    ),
+    "dataclasses": (
+        [Weighted(1.0, 0.5), Weighted(1.0, 2.0)] * 10,
+        lambda p, t: t.weight * (p[0] - t.y) ** 2,
+    ),
+    "nested lists": ([[1.0, [0.0]], [1.0, [-0.0]]] * 10, lambda p, t: (p[0] - math.copysign(1.0, t[1][0])) ** 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_are_told_apart_exactly(name):
+    targets, loss = TARGETS[name]
+    same(targets=targets, loss=loss)
+
+
+# -- Trust, but verify ----------------------------------------------------------------------------
+
+
+class Hidden(nn.Module):
+    """It changes when the environment says so, where no snapshot looks."""
+
+    def __init__(self, calls):
+        self.inner, self.calls = nn.Linear(2, 1, seed=0), calls
+
+    def forward(self, x):
+        os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
+        return self.inner(x) * (1.0 if int(os.environ["CALLS"]) <= self.calls else 1.001)
+
+
+def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(monkeypatch):
+    for calls, epoch in ((2, 1), (3, 2), (4, 4), (5, 8)):  # recording takes two calls
+        monkeypatch.setenv("CALLS", "0")
+        message = f"in epoch {epoch} the program is wrong for sample {epoch - 1}: the program has"
+        with pytest.raises(RuntimeError, match=message):
+            trained("compiled", Hidden(calls), epochs=20)
+
+
+def test_a_program_that_is_wrong_is_walked_with_a_warning(monkeypatch):
+    monkeypatch.setenv("CALLS", "0")
+    model = Hidden(3)
+    descent = optim.SGD(model.parameters(), lr=0.1)
+    with pytest.warns(nn.WalkingWarning, match="in epoch 2 the program is wrong for sample 1"):
+        history = nn.fit(model, INPUTS, NUMBERS, nn.mse_loss, descent, 5, progress=False)
+    assert history.engine == "eager"
+    assert "epoch 2" in history.reason
+    assert int(os.environ["CALLS"]) == 4 + 4 * 20
+    assert len(history.losses) == 5
+
+
+def test_a_wrong_derivative_is_found(monkeypatch):
+    correct = ad.Expression.compile
+
+    def wrong(self, *arguments, **more):
+        program = correct(self, *arguments, **more)
+
+        def run(inputs, parameters):
+            values, gradients = program(inputs, parameters)
+            gradients[3] *= 1.0001
+            return values, gradients
+
+        return run
+
+    monkeypatch.setattr(ad.Expression, "compile", wrong)
+    with pytest.raises(RuntimeError, match="derivative .* for parameter 3, its graph"):
+        trained("compiled")
+
+
+def test_a_fault_of_the_compiler_surfaces(monkeypatch):
+    def broken(*arguments, **more):
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(ad.Expression, "compile", broken)
+    for engine in ("auto", "compiled"):
+        with pytest.raises(KeyError, match="a fault"):
+            trained(engine)
+
+
+def test_an_exception_that_a_model_catches_is_no_way_out():
+    def choose(y, x, w):
+        try:
+            return y if y[0] > 0 else y * 0.1
+        except Exception:
+            return y
+
+    history, _ = trained("auto", Choosing(choose))
+    assert history.engine == "eager"
+
+
+# -- What is neither refused nor walked without need ----------------------------------------------
+
+OUTPUTS = {
+    "a tuple": (lambda y: (y[0], y[1]), lambda p, t: (p[0] - p[1] - t) ** 2),
+    "a list with a number": (lambda y: [y[0], 0.5], lambda p, t: (p[0] - p[1] * t) ** 2),
+    "a dict": (lambda y: {"a": y[0], "b": [y[1]]}, lambda p, t: (p["a"] - p["b"][0] - t) ** 2),
+    "a Matrix": (
+        lambda y: ad.Matrix([[y[0], y[1]], [y[1], y[0]]]), lambda p, t: ((p - t) * (p - t)).sum()
+    ),
+    "one Value": (lambda y: y[0], nn.mse_loss),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_models_may_return_what_they_like(name):
+    shape, loss = OUTPUTS[name]
+    same(lambda k: nn.Sequential(nn.Linear(2, 2, seed=0), shape), loss=loss)
+
+
+INPUT_KINDS = {
+    "arrays of bools": np.array(INPUTS) > 0,
+    "arrays of whole numbers": (10 * np.array(INPUTS)).astype(int),
+    "float32": np.array(INPUTS, dtype=np.float32),
+    "a DataFrame": pandas.DataFrame(INPUTS, columns=["a", "b"]),
+    "a DataFrame of two types": pandas.DataFrame({"a": [1, 2] * 10, "b": [0.5] * 20}),
+    "tuples": [tuple(row) for row in INPUTS],
+    "Vectors": [Vector(row) for row in INPUTS],
+    "Fractions": [[Fraction(1, 3), i] for i in range(20)],
+}
+
+
+@pytest.mark.parametrize("name", INPUT_KINDS)
+def test_inputs_of_many_kinds(name):
+    history = same(inputs=INPUT_KINDS[name])
+    assert all(map(math.isfinite, history.losses))
+
+
+def test_targets_may_be_a_series():
+    same(targets=pandas.Series(NUMBERS))
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    model = nn.Linear(np.int64(2), np.int32(1), seed=0)
+    history, _ = trained("compiled", model, epochs=np.int64(3), batch_size=np.int16(4))
+    assert len(history.losses) == 3
+
+
+def test_a_loss_may_be_a_vector_of_one():
+    same(loss=lambda p, t: (p - t) * (p - t))
+
+
+def test_a_loss_that_is_no_number_says_so():
+    for engine in ("auto", "eager"):
+        with pytest.raises(
+            TypeError, match=r"found a Vector of shape \(3,\) returned, expected one"
+        ):
+            trained(engine, network(3), loss=lambda p, t: p)
+
+
+def test_parameters_in_nested_lists_and_dicts_are_trained():
+    class Nested(nn.Module):
+        def __init__(self):
+            self.layers = [
+                [nn.Linear(2, 2, seed=0)],
+                {"b": (Vector([1.0, 2.0]), {"c": Value(0.5)})},
+            ]
+
+        def forward(self, x):
+            scale, more = self.layers[1]["b"]
+            return (self.layers[0][0](x) * scale).sum() + more["c"]
+
+    names = [name for name, _ in Nested().named_parameters()]
+    assert names == ["layers.0.0.weight", "layers.0.0.bias", "layers.1.b.0", "layers.1.b.1.c"]
+    same(lambda k: Nested())
+    _, model = trained("compiled", Nested())
+    assert all(
+        a != b
+        for a, b in zip(
+            [p.data for p in model.parameters()], [p.data for p in Nested().parameters()]
+        )
+    )
+
+
+def test_a_module_may_hold_itself():
+    class Selfish(nn.Module):
+        def __init__(self):
+            self.me, self.inner = self, nn.Linear(2, 1, seed=0)
+            self.all = [self, [self.inner]]
+
+        def forward(self, x):
+            return self.me.inner(x)
+
+    assert len(Selfish().parameters()) == 3
+    assert "me: ..." in repr(Selfish())
+    assert Selfish().eval().inner.training is False
+    same(lambda k: Selfish())
+
+
+def test_layers_beside_those_of_a_sequential_are_trained():
+    class Residual(nn.Sequential):
+        def __init__(self):
+            super().__init__(nn.Linear(2, 2, seed=0))
+            self.scale = Value(0.5)
+
+        def forward(self, x):
+            return (super().forward(x) * self.scale).sum()
+
+    assert [name for name, _ in Residual().named_parameters()] == ["0.weight", "0.bias", "scale"]
+    same(lambda k: Residual())
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled", "eager"])
+def test_a_model_that_is_frozen_cannot_be_trained(engine):
+    model = network(1)
+    for p in model.parameters():
+        p.requires_grad = False
+    with pytest.raises(ValueError, match="found an optimizer whose parameters are all frozen"):
+        trained(engine, model)
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled", "eager"])
+def test_the_optimizer_of_another_model_trains_nothing(engine):
+    other = network(1)
+    with pytest.raises(ValueError, match="found a loss that depends on none of the optimizer's"):
+        trained(engine, optimizer=lambda p: optim.SGD(other.parameters(), lr=0.1))
+
+
+def test_weights_may_be_computed_when_a_module_is_made():
+    class Scaled(nn.Module):
+        def __init__(self):
+            self.weight = 0.1 * ad.Matrix([[1.0, 2.0]])
+            self.bias = Value(1.0) / 2
+            self.last = None
+
+        def forward(self, x):
+            return self.weight @ x + self.bias
+
+    model = Scaled()
+    assert [p.data for p in model.parameters()] == [0.1, 0.2, 0.5]
+    same(lambda k: Scaled())
+    assert trained("compiled", model)[1].bias.data != 0.5
+
+
+def test_what_a_module_computed_from_its_parameters_is_none():
+    class Keeping(nn.Module):
+        def __init__(self):
+            self.inner = nn.Linear(2, 1, seed=0)
+
+        def forward(self, x):
+            self.last = self.inner(x)
+            return self.last
+
+    model = Keeping()
+    loss = model([1.0, 2.0]).sum()
+    assert list(model.state_dict()) == ["inner.weight", "inner.bias"]
+    model.zero_grad()
+    loss.backward()
+    assert model.inner.weight.grad == [[1.0, 2.0]]
+
+
+def test_numbers_computed_from_parameters_before_the_call_are_not_compiled():
+    class Stale(nn.Module):
+        def __init__(self):
+            self.inner = nn.Linear(2, 1, seed=0)
+            self.doubled = self.inner.weight * 2.0
+
+        def forward(self, x):
+            return self.doubled @ x + self.inner.bias
+
+    walked(Stale, "the model holds numbers computed from its parameters")
+
+
+@pytest.mark.parametrize("engine", ["compiled", "eager"])
+def test_divergence_in_the_very_last_step_is_an_error(engine):
+    model = nn.Linear(1, 1, bias=False, seed=0)
+    before = model.weight.data
+    with pytest.raises(FloatingPointError, match="diverged in epoch 1 .*: the last step made"):
+        nn.fit(
+            model, [[1.0]], [1e150], nn.mse_loss, optim.SGD(model.parameters(), lr=1e300), 1,
+            progress=False, engine=engine,
+        )  # fmt: skip
+    assert model.weight.data == before
+
+
+@pytest.mark.parametrize("engine", ["compiled", "eager"])
+@pytest.mark.parametrize("optimizer", [optim.SGD, optim.Adam])
+def test_divergence_leaves_the_last_good_parameters(engine, optimizer):
+    model = nn.Linear(1, 1, bias=False, seed=0)
+    model.weight[0, 0].data = 2.0
+    seen = []
+    descent = optimizer(model.parameters(), lr=1.0)
+
+    def explode(history):
+        seen.append((model.weight.data, descent.state_dict()))
+        descent.lr = 1e200 if len(seen) == 3 else 1.0
+
+    with pytest.raises(FloatingPointError, match="diverged in epoch 5"):
+        nn.fit(
+            model, [[1.0], [2.0]], [1.0, 1.0], nn.mse_loss, descent, 9,
+            progress=False, engine=engine, callback=explode,
+        )  # fmt: skip
+    assert len(seen) == 4
+    assert model.weight.data == seen[2][0]  # with which the loss was finite
+    assert descent.state_dict()["state"] == seen[2][1]["state"]
+    assert descent.steps == 3
 
 
 # -- Errors and interrupts ------------------------------------------------------------------------

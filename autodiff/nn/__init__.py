@@ -1,10 +1,13 @@
 """Neural networks on scalars.
 
-    modules.py         Module, Linear, Sequential
+    modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    the weights that a layer starts with
     losses.py          how far a prediction is from its target
-    training.py        fit: the training loop, and its History
-    recording.py       the loss of a batch as a compiled program
+    training.py        fit: the training loop, its History; predict and accuracy
+    samples.py         inputs and targets as arrays
+    engines.py         a step by walking graphs, or by a compiled program
+    recording.py       the graph that the losses of all samples have in common
+    snapshot.py        what a model holds, to notice and undo what a call changes
 
 A Module holds Values. Called with a sample, it makes a graph; a loss is the root of that graph.
 `fit` records the graph of one sample, has it compiled and runs the program on whole batches.
@@ -18,15 +21,24 @@ from .initialisers import (
     xavier_normal,
     xavier_uniform,
 )
-from .losses import binary_cross_entropy_with_logits, cross_entropy, hinge_loss, mse_loss
-from .modules import Linear, Module, Sequential
-from .training import History, fit
+from .losses import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    hinge_loss,
+    mse_loss,
+    softmax,
+)
+from .modules import Dropout, Linear, Module, Sequential
+from .training import History, WalkingWarning, accuracy, fit, predict
 
 __all__ = [
+    "Dropout",
     "History",
     "Linear",
     "Module",
     "Sequential",
+    "WalkingWarning",
+    "accuracy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
     "fit",
@@ -36,6 +48,8 @@ __all__ = [
     "lecun_normal",
     "lecun_uniform",
     "mse_loss",
+    "predict",
+    "softmax",
     "xavier_normal",
     "xavier_uniform",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import functions
 from ..errors import message, shortened
+from ..linalg import Vector
 from ..number import Number
 
 
@@ -90,6 +91,22 @@ def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
         raise ValueError(message(where, f"target {target!r}", "0 to 1"))
     logit = _one(logit, f"{where}, logit")
     return functions.softplus(logit) - target * logit
+
+
+def softmax(logits: Any) -> Any:
+    """e^zᵢ / Σ e^zⱼ: the probabilities of the classes, for logits of any size.
+
+    Of a Vector or a sequence, shape (n,), a Vector; of an array, along its last axis, an array.
+
+    >>> softmax([0.0, 0.0]).data
+    [0.5, 0.5]
+    """
+    if functions.is_array(logits):
+        xp = logits.__array_namespace__()
+        e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+        return e / xp.sum(e, axis=-1, keepdims=True)
+    z = Vector(logits)
+    return functions.exp(z - functions.logsumexp(z))
 
 
 def _row(x: Any) -> Sequence[Any]:

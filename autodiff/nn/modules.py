@@ -1,12 +1,15 @@
-"""Layers: `Module`, which knows its parameters, `Linear` and `Sequential`."""
+"""Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
 from random import Random
 from reprlib import recursive_repr
-from typing import Any
+from typing import Any, Self
 
 from ..errors import message, typed
 from ..functions import as_float
+from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..value import Value
@@ -32,6 +35,8 @@ class Module:
     {'factor': 2.0}
     """
 
+    training = True  # or evaluation mode, in which Dropout passes everything on
+
     def __call__(self, x: Any) -> Any:
         with Scope(type(self).__name__, self):  # a box in drawings
             return self.forward(x)
@@ -48,14 +53,37 @@ class Module:
         return _inside(self, deep=False)
 
     def named_parameters(self) -> list[tuple[str, Parameter]]:
-        """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment."""
-        held = _inside(self, deep=True)
-        return [(name, each) for name, each in held if isinstance(each, (Value, Vector, Matrix))]
+        """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
+
+        Weights that were computed, such as 0.1 * Matrix(rows), are parameters, and so leaves from
+        now on; what was computed from parameters is none.
+        """
+        named = [
+            (name, held)
+            for name, held in _inside(self, deep=True)
+            if isinstance(held, (Value, Vector, Matrix))
+        ]
+        leaves = {x for _, held in named for x in _entries(held) if not x.parents}
+        for x in [x for _, held in named for x in _entries(held) if x.parents]:
+            if leaves.isdisjoint(topological_order(x)):
+                x.parents, x._rule, x._backward = (), None, Value(0.0)._backward
+        return [(name, held) for name, held in named if not _entries(held)[0].parents]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes."""
         named = self.named_parameters()
         return list(dict.fromkeys(x for _, parameter in named for x in _entries(parameter)))
+
+    def train(self, training: bool = True) -> Self:
+        """Set this module and those in it to training mode, or evaluation mode; returns it."""
+        for each in [self, *(held for _, held in _inside(self, deep=True))]:
+            if isinstance(each, Module) and each.training is not training:
+                each.training = training
+        return self
+
+    def eval(self) -> Self:
+        """Set this module and those in it to evaluation mode; returns it."""
+        return self.train(False)
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0."""
@@ -129,15 +157,13 @@ class Linear(Module):
         init: Callable[[int, int, Random], Rows] = he_normal,
         seed: int | None = None,
     ) -> None:
-        for name, size in (("in_features", in_features), ("out_features", out_features)):
-            if not isinstance(size, int) or size < 1:
-                raise ValueError(message("Linear", f"{name} = {size!r}", "a positive integer"))
+        in_features = positive(in_features, "Linear", "in_features")
+        out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(
                 message("Linear, activation", typed(activation), "a function: autodiff.relu")
             )
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
         self.activation = activation
@@ -148,12 +174,12 @@ class Linear(Module):
 
     def forward(self, x: Any) -> Vector:
         """activation(weight @ x + bias), for a Vector or a sequence of numbers x."""
-        x = x if isinstance(x, Vector) else _input(x)
+        x = _input(x)
         if len(x) != self.in_features:
             found = f"an input of shape {x.shape}"
             raise ValueError(message("Linear", found, f"({self.in_features},)"))
-        z = self.weight @ x if self.bias is None else self.weight @ x + self.bias
-        return z.map(self.activation) if self.activation else z  # type: ignore[no-any-return]
+        z: Vector = self.weight @ x if self.bias is None else self.weight @ x + self.bias
+        return z.map(self.activation) if self.activation else z
 
     def _described(self) -> str:
         text = f"in_features={self.in_features}, out_features={self.out_features}"
@@ -191,12 +217,68 @@ class Sequential(Module):
         return x
 
 
+class Dropout(Module):
+    """Sets each entry to 0 with probability p, and divides the others by 1 - p, while training.
+
+    In evaluation mode, which `eval()` sets and `predict` uses, a Vector passes unchanged
+    (Srivastava et al. 2014). `seed` is that of its random generator. ValueError unless
+    0 <= p < 1.
+
+    >>> layer = Dropout(0.5, seed=0)
+    >>> layer(Vector([1.0, 2.0, 3.0, 4.0])).data
+    [2.0, 4.0, 0.0, 0.0]
+    >>> layer.eval()(Vector([1.0, 2.0])).data
+    [1.0, 2.0]
+    """
+
+    def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
+        if not 0 <= as_float(p, "Dropout, p") < 1:
+            raise ValueError(message("Dropout", f"p = {p!r}", "0 <= p < 1"))
+        self.p = p
+        self.rng = Random(seed)
+
+    def forward(self, x: Any) -> Vector:
+        """The entries that are left, for a Vector or a sequence of numbers x."""
+        row = _input(x)
+        if not self.training or self.p == 0:
+            return row
+        kept = [self.rng.random() >= self.p for _ in row]
+        return Vector([entry * (keep / (1 - self.p)) for entry, keep in zip(row, kept)])
+
+    def _described(self) -> str:
+        return f"p={self.p}"
+
+
+@contextmanager
+def mode(model: Any, training: bool) -> Iterator[None]:
+    """Set a model to training or evaluation mode for a while."""
+    held = _inside([model], deep=True)
+    before = [(each, each.training) for _, each in held if isinstance(each, Module)]
+    try:
+        for each, _ in before:
+            each.train(training)
+        yield
+    finally:
+        for each, was in before:
+            if each.training is not was:
+                each.training = was
+
+
+def positive(number: Any, where: str, name: str) -> int:
+    """A positive integer, of NumPy too, as an int; ValueError if it is none."""
+    if not isinstance(number, Integral) or int(number) < 1:
+        raise ValueError(message(where, f"{name} = {number!r}", "a positive integer"))
+    return int(number)
+
+
 def _name(function: Any) -> str:
     return repr(function) if isinstance(function, Module) else getattr(function, "__name__", "")
 
 
 def _input(x: Any) -> Vector:
-    """A Vector of a row: plain numbers in it are data, which needs no gradient."""
+    """x itself, or a Vector of a row: plain numbers in it are data, which needs no gradient."""
+    if isinstance(x, Vector):
+        return x
     row = Vector(x)
     for given, entry in zip(x, row):
         if given is not entry:

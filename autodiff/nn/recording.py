@@ -1,144 +1,225 @@
-"""The loss of a batch as a program: the loss of one sample is recorded, and compiled."""
+"""The graph of a sample's loss, recorded over numbers that are not known: that of every sample."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from .. import functions
-from ..compiler.expression import Expression
 from ..compiler.symbolic import UNKNOWN
+from ..errors import a, message
 from ..graph import topological_order
-from ..linalg import Vector
+from ..linalg import Matrix, Vector
 from ..number import Number, Rule
 from ..value import Value, leaf
-from .modules import Module, _inside
+from .snapshot import Snapshot, exact_key
 
 MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
+
+
+class NotRecordable(Exception):  # noqa: N818
+    """Says why the graph of a loss cannot be recorded, so that each sample's is walked."""
 
 
 class Unknown(Number):
     """A number that is not known while a graph is recorded: whatever is computed from it is not.
 
-    It refuses to be looked at, because a graph that depends on numbers is not that of every sample.
+    It refuses to be looked at, because a graph that depends on numbers is not every sample's.
     """
 
-    __slots__ = ()
+    __slots__ = ("refused",)
     _level = 0.5  # type: ignore[assignment]  # to a node it is a number, not a constant
+
+    def __init__(self) -> None:
+        self.refused = False  # kept, for the case that a model catches the exception
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         return self
 
-    def _compared(self, other: Any) -> Any:  # in an operation; as a choice it is refused
+    def _compared(self, other: Any) -> Any:  # x > 0 in an operation; as a choice it is refused
         return self
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
-    def _number(self) -> Any:
-        raise TypeError(UNKNOWN)
+    def _number(self, *ignored: Any) -> NoReturn:
+        self.refused = True
+        raise NotRecordable(UNKNOWN)
 
-    __float__ = __int__ = __index__ = _number
+    __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _number
+    __eq__ = __ne__ = __hash__ = __str__ = __repr__ = __format__ = _number
+    __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._number()
 
 
 class Recording:
-    """The loss of a batch as a program.
+    """The graph of the loss of one sample, and what its target brings into it.
 
-    The graph of one sample is recorded over numbers that are not known. So a model that looks at
-    them cannot be recorded, and neither can one that builds a different graph on each call, as
-    with random numbers: a ValueError says why. Each different target is recorded once. The
-    constants that it brings into the graph become inputs of the program; where it chooses among
-    nodes, as the index of a class does, the choice becomes a `dot` with a one-hot row.
+    `root` is the loss, `x` the leaves that stand for the inputs, `leaves` those that depend on
+    the target: row `which[i]` of `table` holds their numbers for sample i. Each different target
+    is recorded once. The constants that it brings into the graph become leaves; where it chooses
+    among nodes, as the index of a class does, the choice becomes a `dot` with a one-hot row.
+
+    `sample(i)` is sample i as the model takes it. NotRecordable for a model that looks at
+    numbers, builds a different graph on each call, or changes what the next call starts from.
+    The model is left as it was. An error that the model or the loss raises with the numbers of a
+    sample, too, is raised.
     """
 
     def __init__(
         self,
         model: Callable[[Any], Any],
-        rows: Sequence[Vector],
-        targets: Sequence[Any],
         loss: Callable[[Any, Any], Any],
-        parameters: Iterable[Value],
+        sample: Callable[[int], Vector],
+        targets: Sequence[Any],
+        parameters: Sequence[Value],
     ) -> None:
+        self.model, self.loss, self.targets, self.parameters = model, loss, targets, parameters
+        keys = list(map(exact_key, targets))
+        first = {key: i for i, key in reversed([*enumerate(keys)])}  # a sample for each target
+        self.samples = sorted(first.values())
+        self.at = 0  # the sample whose loss is recorded
+        number = {keys[i]: k for k, i in enumerate(self.samples)}
+        self.which = [number[key] for key in keys]
+        try:
+            with unchanged(model, loss), _unknown(parameters) as unknown:
+                self.x = Vector._of([leaf(unknown, 0) for _ in sample(0)], sample(0).shape)
+                self._record()
+                if unknown.refused or any(p.data is not unknown for p in parameters):
+                    raise NotRecordable("the model looks at numbers, or sets those of parameters")
+        except NotRecordable:
+            raise
+        except _Failure as failure:
+            with unchanged(model, loss, checked=False):
+                loss(model(sample(self.at)), targets[self.at])  # fails for these numbers too?
+            error = failure.__cause__
+            raise NotRecordable(f"{type(error).__name__}: {error}") from error
+
+    def _record(self) -> None:
+        prediction = self._called(self.model, self.x)
+        leaves = dict.fromkeys([*self.x, *self.parameters])
+        both = [prediction, self._called(self.model, self.x)]
+        one, other = [_flat(self._loss(each, 0), leaves) for each in both]
+        if one[0] != other[0] or exact_key(one[1]) != exact_key(other[1]):
+            raise NotRecordable("the model builds a different graph on each call")
+        nodes = [node for y in _values(prediction) for node in topological_order(y)]
+        for node in nodes:
+            stale = not isinstance(node.data, Unknown)  # unless computed from numbers alone
+            if stale and any(isinstance(parent.data, Unknown) for parent in node.parents):
+                raise NotRecordable("the model holds numbers computed from its parameters")
+        self.known = {node: i for i, node in enumerate([*leaves, *nodes])}
+        graphs = [_flat(self._loss(prediction, i), self.known) for i in self.samples]
+        if len({operations for operations, _ in graphs}) > MANY:
+            raise NotRecordable(f"more than {MANY} targets give graphs of different shapes")
+        self.columns: dict[bytes, tuple[Value, Any]] = {}
+        shapes: dict[Any, Value] = {}
+        for operations, below in graphs:
+            if operations not in shapes:
+                fitting = [own if shape == operations else below for shape, own in graphs]
+                parts = [self._chosen(column) for column in zip(*fitting)]
+                shapes[operations] = _node(operations, parts)
+        self.root = self._chosen(tuple([shapes[operations] for operations, _ in graphs]))
+        self.leaves = [x for x, _ in self.columns.values()]
+        check_dependence(self.root, self.parameters)
+
+    def table(self, xp: Any) -> Any:
+        """The numbers of the leaves for each different target, shape (targets, leaves)."""
+        columns = [column for _, column in self.columns.values()]
+        return xp.stack(columns, axis=1) if columns else xp.zeros((len(self.samples), 0))
+
+    def _called(self, function: Callable[..., Any], *inputs: Any) -> Any:
+        try:
+            return function(*inputs)
+        except NotRecordable:
+            raise
+        except Exception as error:
+            raise _Failure from error
+
+    def _loss(self, prediction: Any, i: int) -> Value:
+        self.at = i
+        return loss_value(self._called(self.loss, prediction, self.targets[i]))
+
+    def _chosen(self, column: tuple[Any, ...]) -> Value:
+        """What stands at one place of the graph, a number or a node for each different target."""
         import numpy
 
-        self.numpy = numpy
-        self.parameters = [p for p in dict.fromkeys(parameters) if p.requires_grad]
-        before = [p.data for p in self.parameters]
-        held = [(x, dict(vars(x))) for _, x in _inside([model], deep=True) if isinstance(x, Module)]
-        try:
-            if len({len(row) for row in rows}) > 1:
-                raise ValueError("the inputs are rows of different lengths")
-            x = Vector._of([leaf(Unknown(), 0) for _ in rows[0]], rows[0].shape)
-            for p in self.parameters:
-                p._data = x[0].data
-            root, leaves = _merged(model, x, loss, self.parameters, targets)
-        except Exception as error:
-            raise ValueError(f"{type(error).__name__}: {error}") from error
-        finally:  # the recording leaves no trace in the model
-            for p, data in zip(self.parameters, before):
-                p.data = data
-            for module, attributes in held:
-                vars(module).clear()
-                vars(module).update(attributes)
-        self.inputs = numpy.column_stack([[row.data for row in rows], *leaves])
-        self.program = Expression(root).compile(
-            [*x, *leaves.values()], self.parameters, xp=numpy, batch=True
-        )
-
-    def step(self, batch: Sequence[int]) -> float | None:
-        """Set `grad` of the parameters for these samples; returns the sum of their losses.
-
-        None, and no change, if a number on the way overflows or is undefined.
-        """
-        numbers = self.numpy.array([p.data for p in self.parameters])
-        try:
-            with self.numpy.errstate(all="raise", under="ignore"):
-                values, gradients = self.program(self.inputs[batch], numbers)
-                total = float(values.sum())
-                means = (gradients / len(batch)).tolist()
-        except FloatingPointError:
-            return None
-        for p, grad in zip(self.parameters, means):
-            p.grad = grad
-        return total if self.numpy.isfinite(total) else None  # nan from nan raises nothing
+        if isinstance(column[0], Value):
+            choices = list(dict.fromkeys(column))
+            if len(choices) == 1:
+                return column[0]
+            choices.sort(key=lambda x: self.known.get(x, 0))  # as they stand in the model
+            one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
+            return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
+        numbers = numpy.array(column)
+        if len(set(numbers.view(numpy.int64).tolist())) == 1:  # to the last bit
+            return leaf(column[0], 0)
+        return self.columns.setdefault(numbers.tobytes(), (leaf(column[0], 0), numbers))[0]
 
 
-def _merged(
-    model: Any, x: Vector, loss: Any, parameters: Iterable[Value], targets: Sequence[Any]
-) -> tuple[Value, dict[tuple[float, ...], Value]]:
-    """One graph for the targets of all samples, and the leaves that tell these apart.
+class _Failure(Exception):  # noqa: N818
+    """An exception of the model or the loss, its cause, over numbers that are not known."""
 
-    Each leaf comes with its number in every sample.
-    """
-    prediction, leaves = model(x), dict.fromkeys([*x, *parameters])
-    if _flat(loss(model(x), targets[0]), leaves) != _flat(loss(prediction, targets[0]), leaves):
-        raise ValueError("the model builds a different graph on each call")
-    entries = prediction if isinstance(prediction, Iterable) else [prediction]
-    nodes = [node for y in entries for node in topological_order(y)]
-    known = {node: i for i, node in enumerate([*leaves, *nodes])}
-    keys = list(map(_key, targets))
-    different = dict(zip(keys, targets))
-    flat = {key: _flat(loss(prediction, target), known) for key, target in different.items()}
-    graphs = [flat[key] for key in keys]
-    columns: dict[tuple[float, ...], Value] = {}
 
-    def chosen(column: tuple[Any, ...]) -> Value:
-        """The number or node of each sample: of nodes, a one-hot row selects it."""
-        choices: list[Any] = list(dict.fromkeys(column))
-        number = not isinstance(choices[0], Value)
-        if len(choices) == 1:
-            return leaf(choices[0], 0) if number else choices[0]
-        if number:
-            return columns.setdefault(column, leaf(column[0], 0))
-        choices.sort(key=lambda x: known.get(x, 0))  # as the model has them: one piece of an array
-        one_hot = [chosen(tuple([float(x is choice) for x in column])) for choice in choices]
-        return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
+@contextmanager
+def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
+    """While it is open, the numbers of the parameters are not known."""
+    unknown, before = Unknown(), [p.data for p in parameters]
+    for p in parameters:
+        p._data = unknown
+    try:
+        yield unknown
+    finally:
+        for p, data in zip(parameters, before):
+            p._data = data
 
-    roots = {}
-    for operations, below in flat.values():
-        if operations not in roots:
-            fitting = [own if shape == operations else below for shape, own in graphs]
-            roots[operations] = _node(operations, [chosen(column) for column in zip(*fitting)])
-    if len(roots) > MANY:
-        raise ValueError(f"more than {MANY} targets give graphs of different shapes")
-    return chosen(tuple([roots[operations] for operations, _ in graphs])), columns
+
+@contextmanager
+def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
+    """Put back what the model and the loss change meanwhile; if checked, refuse it."""
+    before = Snapshot({"model": model, "loss": loss})
+    if checked and before.iterators:
+        raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")
+    try:
+        yield
+        refusal = None
+    except NotRecordable as error:
+        refusal = error
+    finally:
+        changes = before.changes()
+        before.restore()
+    if checked and changes:
+        raise NotRecordable(f"a call changes {changes[0]}, from which the next one starts")
+    if refusal:
+        raise refusal
+
+
+def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
+    """ValueError if a loss depends on none of the parameters: it would not train them."""
+    if set(parameters).isdisjoint(topological_order(root)):
+        found = "a loss that depends on none of the optimizer's parameters"
+        raise ValueError(message("fit", found, "one that does", "is it that of another model?"))
+
+
+def loss_value(found: Any) -> Value:
+    """The Value that a loss has returned, on its own or in a Vector of one; else a TypeError."""
+    if isinstance(found, (Vector, list, tuple)) and len(found) == 1:
+        found = found[0]
+    if not isinstance(found, Value):
+        shape = f" of shape {found.shape}" if isinstance(found, (Vector, Matrix)) else ""
+        raise TypeError(message("fit, loss", f"{a(found)}{shape} returned", "one Value"))
+    return found
+
+
+def _values(prediction: Any) -> Iterator[Value]:
+    """The Values in a prediction: one, or a Vector, a Matrix, and whatever nests these."""
+    if isinstance(prediction, Value):
+        yield prediction
+    elif isinstance(prediction, (Vector, Matrix, list, tuple, dict)):
+        parts = prediction.values() if isinstance(prediction, dict) else prediction
+        for part in parts:
+            yield from _values(part)
 
 
 def _flat(root: Value, known: Container[Value]) -> tuple[Any, tuple[Any, ...]]:
@@ -151,7 +232,7 @@ def _flat(root: Value, known: Container[Value]) -> tuple[Any, tuple[Any, ...]]:
         if x in position:
             return position[x]
         if x not in known and isinstance(x.data, Unknown):
-            raise ValueError("the .data of a number that is not known was taken")
+            raise NotRecordable("the .data of a number that is not known was taken")
         below.append(x if x in known else x.data)
         return "node" if x in known else "number"
 
@@ -177,15 +258,3 @@ def _node(operations: tuple[Any, ...], below: list[Value]) -> Value:
         inputs = [nodes[x] if isinstance(x, int) else next(rest) for x in references]
         nodes.append(inputs[0]._apply(rule, *inputs) if rule else inputs[0])
     return nodes[-1]
-
-
-def _key(target: Any) -> Any:
-    """What tells a target from all that are not exactly the same: 0.0 from -0.0, 1 from 1.0."""
-    kind = type(target)
-    if kind in (tuple, list):
-        return kind, *map(_key, target)
-    if kind in (int, bool, str, float):
-        return kind, repr(target)
-    if hasattr(target, "tobytes") and hasattr(target, "dtype"):
-        return kind, target.dtype, target.shape, target.tobytes()
-    return kind, id(target)

@@ -1,29 +1,40 @@
 """`fit`: the training loop, and the history that it returns."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from random import Random
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from ..errors import message
-from ..linalg import Vector
 from ..optim import Optimizer
-from .recording import Recording
+from .engines import Batch, Compiled, Walking
+from .modules import mode, positive
+from .recording import NotRecordable
+from .samples import Samples, as_rows, constants
 
 ENGINES = ("auto", "compiled", "eager")
+
+
+class WalkingWarning(UserWarning):
+    """Given once by `fit` with engine="auto" when it has to walk the graph of every sample."""
 
 
 class History:
     """What a training run leaves behind: `losses`, the mean loss of each epoch.
 
-    `engine` is "compiled" or "eager", whichever ran, and `reason` says why it was not compiled.
+    `validation` is the mean loss on the validation samples after each epoch, if there are any.
+    `engine` is "compiled" or "eager", whichever ran last, and `reason` says why it was not
+    compiled.
 
     >>> History([3.0, 1.5])
-    History(2 epochs, loss 3 -> 1.5)
+    History(2 epochs, loss 3 -> 1.5, eager)
     """
 
     def __init__(self, losses: Sequence[float] = ()) -> None:
         self.losses = list(losses)
+        self.validation: list[float] = []
         self.engine = "eager"
         self.reason = ""
 
@@ -32,20 +43,23 @@ class History:
         import matplotlib.pyplot as plt
 
         _, axes = plt.subplots()
-        axes.plot(range(1, len(self.losses) + 1), self.losses)
+        axes.plot(range(1, len(self.losses) + 1), self.losses, label="training")
         axes.set(xlabel="epoch", ylabel="loss")
+        if self.validation:
+            axes.plot(range(1, len(self.validation) + 1), self.validation, label="validation")
+            axes.legend()
         if all(loss > 0 for loss in self.losses):
             axes.set_yscale("log")
         return axes
 
     def __repr__(self) -> str:
         ends = f", loss {self.losses[0]:.6g} -> {self.losses[-1]:.6g}" if self.losses else ""
-        return f"History({len(self.losses)} epochs{ends})"
+        return f"History({len(self.losses)} epochs{ends}, {self.engine})"
 
 
 def fit(
     model: Callable[[Any], Any],
-    inputs: Iterable[Any],
+    inputs: Any,
     targets: Iterable[Any],
     loss: Callable[[Any, Any], Any],
     optimizer: Optimizer,
@@ -54,25 +68,33 @@ def fit(
     progress: bool = True,
     seed: int | None = None,
     engine: str = "auto",
+    validation: tuple[Any, Iterable[Any]] | None = None,
+    callback: Callable[[History], Any] | None = None,
 ) -> History:
-    """Train a model: each epoch takes every sample once, in a new order, a step for each batch.
+    """Train a model: each epoch takes every sample once, a step for each batch.
 
     inputs: a row for each sample, shape (n, in_features), or a number for each
     targets: one for each sample, of whatever kind `loss(model(x), target)` takes
     loss: a function of a prediction and a target; that of a batch is the mean over its samples
-    batch_size: samples in a batch, all n if None; the last batch of an epoch may be smaller
+    batch_size: samples in a batch, which are drawn in a new order in each epoch, the last one
+        may be smaller; None: all n in one batch
     progress: whether to show a progress bar, if tqdm is installed
     seed: fixes the order of the samples
-    engine: "eager" walks the graph of every sample; "compiled" records the loss of one sample,
-        compiles it, and runs it on whole batches in NumPy (see `recording.py`); it is a
-        ValueError, which says why, if the graph depends on the numbers in it; "auto" walks then
+    engine: "compiled" records the loss of one sample, compiles it, and runs it on whole batches
+        in NumPy; it is a ValueError if the graph of a sample is not that of every other, because
+        it depends on numbers, chance, or earlier calls. "eager" walks the graph of every sample.
+        "auto" compiles if possible, else it walks, with a WalkingWarning that says why
+    validation: inputs and targets whose mean loss is recorded after each epoch
+    callback: called after each epoch with the history so far; training stops if it returns True
 
-    Returns the History; Ctrl-C ends the training early. Nothing in a model may change from call
-    to call except its parameters: what is compiled is the model as it is at the start.
+    Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... one sample is
+    walked and compared with the program: if they differ by more than rounding, engine="compiled"
+    is a RuntimeError that names epoch and sample; "auto" goes on walking, with a warning.
 
-    ValueError for no samples, more or fewer targets than inputs, or an epochs or batch_size that
-    is not a positive integer. FloatingPointError if a loss becomes nan, infinite or too large for
-    a float, which names the epoch; the parameters are then as before that batch.
+    ValueError for no samples, more or fewer targets than inputs, an epochs or batch_size that is
+    not a positive integer, or no parameter that requires a gradient. FloatingPointError, which
+    names the epoch, if a loss becomes nan, infinite or too large for a float; the parameters are
+    then the last ones with which it was not.
 
     >>> from autodiff import nn, optim
     >>> model = nn.Linear(1, 1, seed=0)
@@ -82,101 +104,178 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    rows = [Vector(Vector(_row(x)).data).requires_grad_(False) for x in inputs]
-    wanted = list(targets)
-    n = len(rows)
-    size = n if batch_size is None else batch_size
-    _check(n, len(wanted), epochs, size, engine)
-    order, rng, history = list(range(n)), Random(seed), History()
-    bar = _progress_bar(epochs) if progress else None
+    samples = Samples(inputs, targets)
+    n, epochs = len(samples), positive(epochs, "fit", "epochs")
+    size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
+    _check(engine, optimizer)
+    held_out = Samples(*validation, where="fit, validation") if validation else None
+    history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
+    run = Walking(model, loss, samples, optimizer)
     try:
-        recording = None
-        if engine != "eager":
-            recording = _recorded(model, rows, wanted, loss, optimizer, engine, history)
-        for epoch in range(1, epochs + 1):
-            rng.shuffle(order)
-            total = 0.0
-            for start in range(0, n, size):
-                batch = order[start : start + size]
-                optimizer.zero_grad()
-                found = recording.step(batch) if recording else None
-                if found is None:  # an error that walking finds says where it is
-                    found = _walk(model, [(rows[i], wanted[i]) for i in batch], loss, epoch)
-                total += found
-                optimizer.step()
-            history.losses.append(total / n)
-            if bar is not None:
-                bar.set_postfix(loss=f"{total / n:.4g}", refresh=False)
-                bar.update()
+        with mode(model, training=True):
+            run = _engine(run, engine, history)
+            for epoch in range(1, epochs + 1):
+                if epoch & (epoch - 1) == 0:  # 1, 2, 4, 8, ...
+                    run = _verified(run, epoch, engine, history)
+                total = _epoch(run, epoch, next(batches), last=epoch == epochs)
+                history.losses.append(total / n)
+                bar.update(epoch, total / n)
+                if held_out:
+                    run.store()
+                    with mode(model, training=False):
+                        history.validation.append(run.mean_loss(held_out))
+                if callback:
+                    run.store()
+                    if callback(history) is True:
+                        break
+                    run = run.load() or _engine(run, engine, history)
     except KeyboardInterrupt:
         pass
     finally:
+        run.store()
         optimizer.zero_grad()
-        if bar is not None:
-            bar.close()
+        bar.close()
     return history
 
 
-def _check(inputs: int, targets: int, epochs: int, batch_size: int, engine: str) -> None:
-    if inputs == 0 or inputs != targets:
-        found = f"{inputs} inputs and {targets} targets"
-        raise ValueError(message("fit", found, "as many targets as inputs, and at least one"))
-    for name, number in (("epochs", epochs), ("batch_size", batch_size)):
-        if not isinstance(number, int) or number < 1:
-            raise ValueError(message("fit", f"{name} = {number!r}", "a positive integer"))
-    if engine not in ENGINES:
-        expected = f"one of {', '.join(ENGINES)}"
-        raise ValueError(message("fit", f"engine = {engine!r}", expected))
-
-
-def _recorded(
-    model: Any,
-    rows: Any,
-    wanted: Any,
-    loss: Any,
-    optimizer: Optimizer,
-    engine: str,
-    history: History,
-) -> Recording | None:
-    """The compiled loss; None if it cannot be compiled, and need not be."""
+def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> float:
+    """Train for one epoch, and return the sum of the losses; undo the step that diverges."""
     try:
-        recording = Recording(model, rows, wanted, loss, optimizer.params)
-    except ValueError as error:
-        history.reason = str(error)
-        if engine == "compiled":
-            raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
-        return None
-    history.engine = "compiled"
-    return recording
-
-
-def _walk(model: Any, samples: list[Any], loss: Any, epoch: int) -> float:
-    """Set the gradients of a batch, sample by sample; returns the sum of its losses.
-
-    Each sample has a graph of its own, freed before the next: gradients add up in the leaves.
-    """
-    total = 0.0
-    where = f"fit: the training diverged in epoch {epoch} (a smaller learning rate may help)"
-    for x, target in samples:
-        try:
-            found = loss(model(x), target)
-            total += found.data
-            (found / len(samples)).backward()
-        except OverflowError as error:
-            raise FloatingPointError(f"{where}: {error}") from error
-        if not math.isfinite(found.data):
-            raise FloatingPointError(f"{where}: the loss became {found.data}")
+        total = run.epoch(batches)
+        if last and not run.good():
+            raise FloatingPointError("the last step made a parameter infinite or nan")
+    except FloatingPointError as error:
+        run.back()
+        where = f"fit: the training diverged in epoch {epoch}"
+        raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
     return total
 
 
-def _row(x: Any) -> Any:
-    return x if isinstance(x, Iterable) else [x]
+def _engine(run: Walking, engine: str, history: History) -> Walking:
+    """The engine that is asked for."""
+    given = run.model, run.loss, run.samples, run.optimizer
+    run = Walking(*given)
+    if engine != "eager":
+        try:
+            run = Compiled(*given)
+        except NotRecordable as error:
+            if engine == "compiled":
+                raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
+            _warn(str(error), history)
+    history.engine = run.name
+    return run
 
 
-def _progress_bar(epochs: int) -> Any:
-    """A tqdm bar, right in a terminal and in Jupyter; None if tqdm is not installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    return tqdm(total=epochs, desc="epochs")
+def _verified(run: Walking, epoch: int, engine: str, history: History) -> Walking:
+    """The engine, if its program agrees with walking a sample; else one that walks, or an error."""
+    i = (epoch - 1) % len(run.samples)
+    difference = run.difference(i)
+    if not difference:
+        return run
+    reason = f"in epoch {epoch} the program is wrong for sample {i}: {difference}"
+    if engine == "compiled":
+        remedy = "what the model computes changes from call to call; walk it: engine='eager'"
+        raise RuntimeError(f"fit: {reason}; {remedy}")
+    _warn(reason, history)
+    return _engine(run, "eager", history)
+
+
+def _warn(reason: str, history: History) -> None:
+    history.reason = reason
+    text = f"fit walks the graph of every sample, which is slow: {reason}"
+    here = 1
+    while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
+        here += 1
+    warnings.warn(text, WalkingWarning, stacklevel=here + 1)
+
+
+def _check(engine: str, optimizer: Optimizer) -> None:
+    if engine not in ENGINES:
+        expected = f"one of {', '.join(ENGINES)}"
+        raise ValueError(message("fit", f"engine = {engine!r}", expected))
+    if not any(p.requires_grad for p in optimizer.params):
+        remedy = "set requires_grad = True on those to train"
+        found = "an optimizer whose parameters are all frozen"
+        raise ValueError(message("fit", found, "one that requires a gradient", remedy))
+
+
+def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
+    """The batches of each epoch."""
+    import numpy
+
+    rng = numpy.random.default_rng(seed)
+    while True:
+        if size >= n:
+            yield [None]
+        else:
+            order = rng.permutation(n)
+            yield [order[start : start + size] for start in range(0, n, size)]
+
+
+class _Bar:
+    """A progress bar, right in a terminal and in Jupyter, if it is wanted and tqdm is installed."""
+
+    def __init__(self, epochs: int, wanted: bool) -> None:
+        self.bar: Any = None
+        self.epochs, self.shown = epochs, 0.0
+        if wanted:
+            with suppress(ImportError):
+                from tqdm.auto import tqdm
+
+                self.bar = tqdm(total=epochs, desc="epochs")
+
+    def update(self, epoch: int, loss: float) -> None:
+        """Show the epoch and its loss, a few times a second."""
+        if self.bar is not None and (monotonic() > self.shown + 0.2 or epoch == self.epochs):
+            self.shown = monotonic()
+            self.bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
+            self.bar.update(epoch - self.bar.n)
+
+    def close(self) -> None:
+        """Leave it as it is."""
+        if self.bar is not None:
+            self.bar.close()
+
+
+def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
+    """What a model gives for each input, in evaluation mode: an array, shape (n, outputs).
+
+    A model that returns one Value gives an array of shape (n,).
+
+    >>> from autodiff import nn
+    >>> predict(nn.Linear(2, 3, seed=0), [[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 3)
+    """
+    import numpy
+
+    rows = as_rows(inputs)
+    with mode(model, training=False):
+        return numpy.array([_numbers(model(constants(row))) for row in rows])
+
+
+def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
+    """The share of samples whose class is predicted right, from 0.0 to 1.0.
+
+    predictions: scores for each class, such as logits, shape (n, classes): the largest counts.
+        With one score for each sample, shape (n, 1) or (n,), its sign does
+    targets: the index of the class, a one-hot row, or for one score 1 and 0, or 1 and -1
+
+    >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
+    0.5
+    >>> accuracy([0.5, -2.0, 1.0], [1, -1, -1])
+    0.6666666666666666
+    """
+    import numpy
+
+    scores, wanted = numpy.asarray(predictions), numpy.asarray(list(targets))
+    if len(scores) != len(wanted) or not len(scores):
+        found = f"{len(scores)} predictions and {len(wanted)} targets"
+        raise ValueError(message("accuracy", found, "as many of each, and at least one"))
+    if scores.size == len(scores):
+        return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
+    classes = wanted if wanted.ndim == 1 else wanted.argmax(axis=1)
+    return float(numpy.mean(scores.argmax(axis=1) == classes))
+
+
+def _numbers(prediction: Any) -> Any:
+    return prediction.data if hasattr(prediction, "data") else [_numbers(x) for x in prediction]

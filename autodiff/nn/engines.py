@@ -1,0 +1,235 @@
+"""How `fit` takes a step: by walking the graph of every sample, or by a compiled program."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from .. import graph
+from ..compiler.expression import Expression
+from ..optim import Optimizer
+from ..value import Value
+from .recording import NotRecordable, Recording, check_dependence, loss_value, unchanged
+from .samples import Samples
+
+Batch = Any  # a sequence of the numbers of samples; None for all of them
+
+
+class Walking:
+    """Training that walks the graph of every sample: each is freed before the next is built."""
+
+    name = "eager"
+
+    def __init__(self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer) -> None:
+        self.model, self.loss, self.samples, self.optimizer = model, loss, samples, optimizer
+        self.parameters = [p for p in optimizer.params if p.requires_grad]
+        self.memory = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
+        self.last: Any = None  # the parameters before the last step, and what it depended on
+
+    def epoch(self, batches: Iterable[Batch]) -> float:
+        """Take a step for each batch; returns the sum of the losses.
+
+        FloatingPointError if a loss becomes nan, infinite or too large for a float.
+        """
+        total = 0.0
+        for batch in batches:
+            total += self.step(batch)
+        return total
+
+    def step(self, batch: Batch) -> float:
+        """Take one step; returns the sum of the losses of the batch."""
+        total = self.gradients(batch)
+        memory = [dict(state) for state in self.memory]
+        self.last = [p.data for p in self.parameters], memory, self.optimizer.steps
+        self.optimizer.step()
+        return total
+
+    def gradients(self, batch: Batch) -> float:
+        """Set `grad` to the mean over a batch; returns the sum of its losses."""
+        self.optimizer.zero_grad()
+        total: float = 0.0
+        numbers = range(len(self.samples)) if batch is None else batch
+        for i in numbers:
+            try:
+                found = self.loss_of(i)
+                if not self.last:
+                    check_dependence(found, self.parameters)
+                total += found.data
+                (found / len(numbers)).backward()
+            except OverflowError as error:
+                raise FloatingPointError(str(error)) from error
+            if not math.isfinite(found.data):
+                raise FloatingPointError(f"the loss became {found.data}")
+        return total
+
+    def loss_of(self, i: int) -> Value:
+        """The loss of one sample, as a graph."""
+        return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
+
+    def mean_loss(self, samples: Samples) -> float:
+        """The mean loss of other samples."""
+        other = Walking(self.model, self.loss, samples, self.optimizer)
+        return float(sum([other.loss_of(i).data for i in range(len(samples))])) / len(samples)
+
+    def difference(self, i: int) -> str:
+        """How sample i differs from what walking it gives: not at all."""
+        return ""
+
+    def good(self) -> bool:
+        """Whether all parameters are finite."""
+        return all(math.isfinite(p.data) for p in self.parameters)
+
+    def back(self) -> None:
+        """Undo the last step."""
+        if self.last:
+            numbers, memory, self.optimizer.steps = self.last
+            for p, number in zip(self.parameters, numbers):
+                p.data = number
+            for state, before in zip(self.memory, memory):
+                state.clear()
+                state.update(before)
+
+    def load(self) -> "Walking | None":
+        """Take over what may have been changed from outside; None if other parameters train."""
+        same = list(map(id, self.parameters)) == [
+            id(p) for p in self.optimizer.params if p.requires_grad
+        ]
+        return self if same else None
+
+    def store(self) -> None:
+        """Write the parameters back."""
+
+
+class Compiled(Walking):
+    """Training by a program that computes the losses and gradients of a whole batch.
+
+    While it runs, the parameters are one array, and so is each number that the optimiser
+    remembers of a parameter. NotRecordable if the graph of a sample is not that of every other.
+    """
+
+    name = "compiled"
+
+    def __init__(self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer) -> None:
+        import numpy
+
+        super().__init__(model, loss, samples, optimizer)
+        self.numpy = numpy
+        if not samples.even:
+            raise NotRecordable("the inputs are rows of different lengths")
+        recording = Recording(model, loss, samples.input, samples.targets, self.parameters)
+        features = samples.inputs.shape[1]
+        table = recording.table(numpy)
+        self.inputs = numpy.concatenate([samples.inputs, table[recording.which]], axis=1)
+        samples.inputs = self.inputs[:, :features]
+        self.program = Expression(recording.root).compile(
+            [*recording.x, *recording.leaves], self.parameters, xp=numpy, batch=True
+        )
+        ours = type(optimizer).change.__module__ == Optimizer.__module__
+        self.by_arrays = ours and type(optimizer).step is Optimizer.step
+        self.load()
+
+    def load(self) -> Walking | None:
+        """Take over the parameters and what the optimiser remembers of them."""
+        array = self.numpy.array
+        states = zip(self.optimizer.params, self.optimizer.state)
+        self.memory = [state for p, state in states if p.requires_grad]
+        self.p = array([p.data for p in self.parameters])
+        names = self.memory[0] if self.by_arrays else ()
+        self.state = {name: array([state[name] for state in self.memory]) for name in names}
+        return super().load()
+
+    def store(self) -> None:
+        """Write the parameters back, and what the optimiser remembers of them."""
+        for p, number in zip(self.parameters, self.p.tolist()):
+            p.data = number
+        for name, column in self.state.items():
+            for state, number in zip(self.memory, column.tolist()):
+                state[name] = number
+
+    def epoch(self, batches: Iterable[Batch]) -> float:
+        """Take a step for each batch; returns the sum of the losses."""
+        self.errors = self.numpy.geterr()
+        with self.numpy.errstate(all="raise", under="ignore"):
+            return super().epoch(batches)
+
+    def step(self, batch: Batch) -> float:
+        """Take one step; returns the sum of the losses of the batch."""
+        inputs = self.inputs if batch is None else self.inputs.take(batch, axis=0)
+        try:
+            values, gradients = self.program(inputs, self.p)
+            total = float(values.sum())
+        except FloatingPointError:
+            total = math.nan
+        if math.isfinite(total):
+            gradients = gradients / len(inputs)
+        else:  # walked, to tell what happened; it may have been in a choice that was not made
+            total, gradients = self._walked(batch)
+        if self.by_arrays:
+            self.move(gradients)
+        else:
+            self.move_values(gradients)
+        return total
+
+    def move(self, gradients: Any) -> None:
+        """Let the optimiser move all parameters at once."""
+        optimizer, state = self.optimizer, dict(self.state)
+        last = self.p, self.state, optimizer.steps
+        optimizer.steps += 1
+        try:
+            p = optimizer.moved(self.p, gradients, state)
+        except FloatingPointError:  # as with floats, the next loss tells
+            state = dict(self.state)
+            with self.numpy.errstate(all="ignore"):
+                p = optimizer.moved(self.p, gradients, state)
+        self.p, self.state, self.last = p, state, last
+
+    def move_values(self, gradients: Any) -> None:
+        """Let an optimiser that is not ours move the parameters one by one."""
+        self.last = self.p, self.state, self.optimizer.steps
+        for p, gradient in zip(self.parameters, gradients.tolist()):
+            p.grad = gradient
+        try:
+            self.optimizer.step()
+        finally:  # an interrupt among them
+            self.p = self.numpy.array([p.data for p in self.parameters])
+
+    def _walked(self, batch: Batch) -> tuple[float, Any]:
+        self.store()
+        with self.numpy.errstate(**self.errors):
+            total = self.gradients(batch)
+        return total, self.numpy.array([p.grad for p in self.parameters])
+
+    def back(self) -> None:
+        """Undo the last step."""
+        if self.last:
+            self.p, self.state, self.optimizer.steps = self.last
+
+    def good(self) -> bool:
+        """Whether all parameters are finite."""
+        return bool(self.numpy.isfinite(self.p).all())
+
+    def difference(self, i: int) -> str:
+        """How the program differs from walking sample i; "" if it does not, but for rounding."""
+        self.store()
+        try:
+            with unchanged(self.model, self.loss):
+                root = self.loss_of(i)
+                adjoints = graph.adjoints(root)
+        except NotRecordable as error:
+            return str(error)
+        except (ArithmeticError, ValueError):
+            root = Value(math.nan)
+        if not math.isfinite(root.data):
+            return ""  # the step of its batch tells of it
+        with self.numpy.errstate(all="ignore"):
+            (value,), gradients = self.program(self.inputs[i : i + 1], self.p)
+        walked = self.numpy.array([adjoints.get(p, 0.0) for p in self.parameters])
+        half = math.sqrt(self.numpy.finfo(self.p.dtype).eps)  # half of the digits have to agree
+        largest = max(abs(node.data) for node in adjoints)
+        steepest = max(abs(gradient or 0.0) for gradient in adjoints.values())
+        if abs(value - root.data) > half * largest:
+            return f"the program has the loss {value:.9g}, its graph {root.data:.9g}"
+        k = int(self.numpy.argmax(abs(gradients - walked)))
+        if abs(gradients[k] - walked[k]) > half * steepest:
+            found = f"the program has the derivative {gradients[k]:.9g} for parameter {k}"
+            return f"{found}, its graph {walked[k]:.9g}"
+        return ""

@@ -1,0 +1,61 @@
+"""The samples of a training: inputs as one array, each sample as a model takes it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import message
+from ..linalg import Vector
+from ..value import leaf
+
+
+class Samples:
+    """n inputs and n targets; `inputs[i]` is a row of floats.
+
+    `even` tells whether all rows have the same length, so that `inputs` is an array, shape
+    (n, features). ValueError for none, or unequal numbers of inputs and targets.
+    """
+
+    def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
+        self.inputs = as_rows(inputs)
+        self.targets = list(targets)
+        self.even = not isinstance(self.inputs, list)
+        if not len(self) or len(self) != len(self.targets):
+            found = f"{len(self)} inputs and {len(self.targets)} targets"
+            raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def input(self, i: int) -> Vector:
+        """The input of sample i as a Vector of constants."""
+        return constants(self.inputs[i])
+
+
+def constants(row: Any) -> Vector:
+    """A row of floats as a Vector that requires no gradient."""
+    numbers = row if isinstance(row, list) else row.tolist()
+    return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
+
+
+def as_rows(inputs: Any) -> Any:
+    """Inputs as an array of floats, shape (n, features); as a list of rows if these are uneven.
+
+    Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
+    number.
+
+    >>> as_rows([1, 2]).tolist(), as_rows([[True, False]]).tolist()
+    ([[1.0], [2.0]], [[1.0, 0.0]])
+    """
+    import numpy
+
+    if hasattr(inputs, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
+        inputs = inputs.to_numpy()
+    given = inputs if hasattr(inputs, "__array__") else list(inputs)
+    try:
+        array = numpy.asarray(given)
+    except ValueError:  # rows of different lengths
+        array = numpy.empty(0, object)
+    if array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size:
+        return numpy.array(array.reshape(len(array), -1), dtype=float)
+    rows = [Vector(x if isinstance(x, Iterable) else [x]).data for x in given]
+    return numpy.array(rows) if len({len(row) for row in rows}) == 1 else rows

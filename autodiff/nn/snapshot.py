@@ -1,0 +1,233 @@
+"""What a model and a loss hold: so that a call that changes it is noticed, and undone."""
+
+import operator
+import pickle
+import random
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from ..linalg import Matrix, Vector
+from ..number import Number
+from ..value import Value
+from .modules import Module
+
+# Objects of these are taken to be what they are, whatever is called.
+LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
+FIELDS = ("_data", "grad", "label", "_level")  # of a Value
+Access = tuple[Callable[[], Any], Callable[[Any], Any]]  # read what something holds; put it back
+
+
+class Snapshot:
+    """Everything that can change in models and functions, as it is now.
+
+    That is the attributes of objects and their classes, lists, dicts, sets, arrays, Values,
+    random generators, the global ones among them, and the variables that functions use.
+
+    >>> counts = {"calls": 0}
+    >>> before = Snapshot({"the loss": [counts]})
+    >>> counts["calls"] += 1
+    >>> before.changes()
+    ['the loss[0].calls']
+    >>> before.restore()
+    >>> counts
+    {'calls': 0}
+    """
+
+    def __init__(self, roots: dict[str, Any]) -> None:
+        self.held: list[tuple[str, Access, Any]] = []
+        self.iterators: list[str] = []  # it cannot be told whether these have changed
+        seen: dict[int, Any] = {}
+        stack: list[tuple[str, Any]] = [*roots.items(), ("random", random)]
+        if "numpy" in sys.modules:
+            stack.append(("numpy.random", sys.modules["numpy"].random.mtrand._rand))
+        while stack:
+            name, x = stack.pop()
+            if id(x) in seen:
+                continue
+            seen[id(x)] = x
+            if isinstance(x, Iterator):
+                self.iterators.append(name)
+            if isinstance(x, tuple):
+                stack += [(f"{name}[{i}]", part) for i, part in enumerate(x)]
+            access = _access(x)
+            if access is None:
+                continue
+            holds = access[0]()
+            self.held.append((name, access, holds))
+            if isinstance(holds, dict) and not isinstance(x, (Value, Vector, Matrix)):
+                join = ": " if isinstance(x, FunctionType) else "."
+                stack += [(f"{name}{join}{key}", part) for key, part in holds.items()]
+            elif isinstance(holds, list):
+                stack += [(f"{name}[{i}]", part) for i, part in enumerate(holds)]
+            if _own(type(x)):
+                stack.append((type(x).__name__, type(x)))
+
+    def changes(self) -> list[str]:
+        """The names of what has changed since."""
+        return [
+            name + _where(now, before)
+            for name, (read, _), before in self.held
+            if not _same(now := read(), before)
+        ]
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for _, (read, write), before in self.held:
+            if not _same(read(), before):
+                write(before)
+
+
+def exact_key(x: Any) -> Any:
+    """What tells x from everything that is not exactly the same: 0.0 from -0.0, 1 from 1.0.
+
+    >>> exact_key((0.5, 0)) == exact_key((0.5, 0.0))
+    False
+    """
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind, *map(exact_key, x)
+    if kind in (int, bool, str, float, bytes, complex):
+        return kind, repr(x)
+    if isinstance(x, Number):
+        return kind, id(x)
+    if hasattr(x, "tobytes") and hasattr(x, "dtype"):
+        return kind, x.dtype, x.shape, x.tobytes()
+    return kind, id(x)
+
+
+def _where(now: Any, before: Any) -> str:
+    """The attribute, key or position that has changed, as it is written after a name."""
+    if isinstance(before, dict):
+        changed = [key for key in {**before, **now} if not _same(now.get(key), before.get(key))]
+        return f".{changed[0].lstrip('_')}" if changed else ""
+    return ""
+
+
+def _same(now: Any, before: Any) -> bool:
+    if isinstance(before, dict):
+        if list(map(exact_key, now)) != list(map(exact_key, before)):
+            return False
+        now, before = list(now.values()), list(before.values())
+    if isinstance(before, list):
+        if len(now) != len(before):
+            return False
+        if all(map(operator.is_, now, before)):
+            return True
+        return all(a is b or _same(a, b) for a, b in zip(now, before))
+    return bool(exact_key(now) == exact_key(before))
+
+
+def _own(kind: Any) -> bool:
+    """Whether a class or function is the user's."""
+    root = (getattr(kind, "__module__", None) or "builtins").partition(".")[0]
+    return root not in LIBRARIES and root not in sys.stdlib_module_names
+
+
+def _access(x: Any) -> Access | None:
+    """How to read what x holds, and how to put it back; None if it holds nothing that changes."""
+    if isinstance(x, (Value, Vector, Matrix)):
+        entries = (x,) if isinstance(x, Value) else x._entries
+        return lambda: {f: [getattr(e, f) for e in entries] for f in FIELDS}, _setter(entries)
+    if isinstance(x, (list, deque, bytearray)):
+        return lambda: list(x), lambda before: (x.clear(), x.extend(before))
+    if isinstance(x, (dict, set)):
+        kind: Any = dict if isinstance(x, dict) else set
+        return lambda: kind(x), lambda before: (x.clear(), x.update(before))
+    if isinstance(x, random.SystemRandom):
+        return None  # it has no state
+    if x is random or isinstance(x, random.Random):
+        return x.getstate, x.setstate
+    if type(x).__module__.startswith("numpy.random"):
+        bits = getattr(x, "bit_generator", x)  # of a Generator; a RandomState is its own
+        bits = getattr(bits, "_bit_generator", bits)
+        return lambda: pickle.dumps(bits.state), lambda s: setattr(bits, "state", pickle.loads(s))
+    if hasattr(x, "tobytes") and hasattr(x, "__setitem__"):
+        return x.copy, lambda before: x.__setitem__(..., before)
+    if isinstance(x, FunctionType):
+        return _variables(x) if _own(x) else None
+    if isinstance(x, (staticmethod, classmethod, MethodType)):
+        return lambda: {"__func__": x.__func__, "__self__": getattr(x, "__self__", None)}, _nothing
+    if isinstance(x, partial):
+        return lambda: [x.func, *x.args, *x.keywords.values()], _nothing
+    if isinstance(x, type):
+        return _class(x) if _own(x) else None
+    if isinstance(x, Module) or _own(type(x)):
+        return _attributes(x)
+    return None
+
+
+def _nothing(before: Any) -> None:
+    pass
+
+
+def _setter(entries: Any) -> Callable[[Any], None]:
+    def write(before: Any) -> None:
+        for field, numbers in before.items():
+            for entry, number in zip(entries, numbers):
+                setattr(entry, field, number)
+
+    return write
+
+
+def _attributes(x: Any) -> Access:
+    """The attributes of an object, those in slots among them."""
+    slots = [y for kind in type(x).__mro__ for y in _names(vars(kind).get("__slots__", ()))]
+
+    def read() -> dict[str, Any]:
+        return {y: getattr(x, y) for y in slots if hasattr(x, y)} | getattr(x, "__dict__", {})
+
+    def write(before: dict[str, Any]) -> None:
+        for name in read().keys() - before.keys():
+            object.__delattr__(x, name)
+        for name, part in before.items():
+            object.__setattr__(x, name, part)
+
+    return read, write
+
+
+def _names(slots: Any) -> list[str]:
+    listed = [slots] if isinstance(slots, str) else list(slots)
+    return [name for name in listed if not name.startswith("__")]
+
+
+def _class(kind: type) -> Access:
+    """The attributes of a class, methods among them."""
+
+    def read() -> dict[str, Any]:
+        return {key: x for key, x in vars(kind).items() if not key.startswith("__")}
+
+    def write(before: dict[str, Any]) -> None:
+        for key in read().keys() - before.keys():
+            delattr(kind, key)
+        for key, x in before.items():
+            setattr(kind, key, x)
+
+    return read, write
+
+
+def _variables(function: FunctionType) -> Access:
+    """The variables that a function uses from outside: of the function around it, and global."""
+    names, codes = set(), [function.__code__]
+    while codes:
+        code = codes.pop()
+        names |= set(code.co_names)
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    world = function.__globals__
+
+    def read() -> dict[str, Any]:
+        found = {name: world[name] for name in sorted(names & world.keys())}
+        found |= {name: cell.cell_contents for name, cell in cells.items()}
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        return found | {f"default {i}": x for i, x in enumerate(defaults)}
+
+    def write(before: dict[str, Any]) -> None:
+        world.update({name: before[name] for name in names & before.keys()})
+        for name, cell in cells.items():
+            cell.cell_contents = before[name]
+
+    return read, write
