@@ -103,7 +103,7 @@ def _where(now: Any, before: Any) -> str:
     """The attribute, key or position that has changed, as it is written after a name."""
     if isinstance(before, dict):
         changed = [key for key in {**before, **now} if not _same(now.get(key), before.get(key))]
-        return f".{changed[0].lstrip('_')}" if changed else ""
+        return f".{str(changed[0]).lstrip('_')}" if changed else ""
     return ""
 
 
