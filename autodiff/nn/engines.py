@@ -1,7 +1,9 @@
 """How `fit` takes a step: by walking the graph of every sample, or by a compiled program."""
 
+import gc
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import graph
@@ -99,6 +101,18 @@ class Walking:
         """Write the parameters back."""
 
 
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """No garbage collection for a while."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 class Compiled(Walking):
     """Training by a program that computes the losses and gradients of a whole batch.
 
@@ -115,14 +129,16 @@ class Compiled(Walking):
         self.numpy = numpy
         if not samples.even:
             raise NotRecordable("the inputs are rows of different lengths")
-        recording = Recording(model, loss, samples.input, samples.targets, self.parameters)
-        features = samples.inputs.shape[1]
-        table = recording.table(numpy)
-        self.inputs = numpy.concatenate([samples.inputs, table[recording.which]], axis=1)
+        with _collector_off():  # it would look through all parameters again and again
+            recording = Recording(model, loss, samples.input, samples.targets, self.parameters)
+            self.program = Expression(recording.root).compile(
+                [*recording.x, *recording.leaves], self.parameters, xp=numpy, batch=True
+            )
+        features, table = samples.inputs.shape[1], recording.table(numpy)
+        self.inputs = numpy.empty((len(samples), features + table.shape[1]))
+        self.inputs[:, :features] = samples.inputs
         samples.inputs = self.inputs[:, :features]
-        self.program = Expression(recording.root).compile(
-            [*recording.x, *recording.leaves], self.parameters, xp=numpy, batch=True
-        )
+        table.take(recording.which, axis=0, out=self.inputs[:, features:], mode="clip")
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
         self.load()
@@ -153,7 +169,10 @@ class Compiled(Walking):
 
     def step(self, batch: Batch) -> float:
         """Take one step; returns the sum of the losses of the batch."""
-        inputs = self.inputs if batch is None else self.inputs.take(batch, axis=0)
+        if batch is None:  # samples last, as the program has them; copied only once
+            inputs = self.inputs = self.numpy.asfortranarray(self.inputs)
+        else:
+            inputs = self.inputs.take(batch, axis=0)
         try:
             values, gradients = self.program(inputs, self.p)
             total = float(values.sum())

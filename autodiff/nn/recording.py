@@ -1,6 +1,6 @@
 """The graph of a sample's loss, recorded over numbers that are not known: that of every sample."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -11,7 +11,7 @@ from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..number import Number, Rule
 from ..value import Value, leaf
-from .snapshot import Snapshot, exact_key
+from .snapshot import Snapshot, exact_key, same
 
 MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
 
@@ -102,15 +102,17 @@ class Recording:
         leaves = dict.fromkeys([*self.x, *self.parameters])
         both = [prediction, self._called(self.model, self.x)]
         one, other = [_flat(self._loss(each, 0), leaves) for each in both]
-        if one[0] != other[0] or exact_key(one[1]) != exact_key(other[1]):
+        if one[0] != other[0] or not same(one[1], other[1]):
             raise NotRecordable("the model builds a different graph on each call")
-        nodes = [node for y in _values(prediction) for node in topological_order(y)]
-        for node in nodes:
+        values = list(_values(prediction))
+        nodes = topological_order(functions.sum(values))[:-1] if values else []
+        for node in [node for node in nodes if node.parents]:
             stale = not isinstance(node.data, Unknown)  # unless computed from numbers alone
             if stale and any(isinstance(parent.data, Unknown) for parent in node.parents):
                 raise NotRecordable("the model holds numbers computed from its parameters")
-        self.known = {node: i for i, node in enumerate([*leaves, *nodes])}
-        graphs = [_flat(self._loss(prediction, i), self.known) for i in self.samples]
+        known = leaves | dict.fromkeys(nodes)
+        self.order = {x: i for i, x in enumerate(values)}
+        graphs = [_flat(self._loss(prediction, i), known) for i in self.samples]
         if len({operations for operations, _ in graphs}) > MANY:
             raise NotRecordable(f"more than {MANY} targets give graphs of different shapes")
         self.columns: dict[bytes, tuple[Value, Any]] = {}
@@ -149,7 +151,7 @@ class Recording:
             choices = list(dict.fromkeys(column))
             if len(choices) == 1:
                 return column[0]
-            choices.sort(key=lambda x: self.known.get(x, 0))  # as they stand in the model
+            choices.sort(key=lambda x: self.order.get(x, 0))  # as they stand in the prediction
             one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
             return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
         numbers = numpy.array(column)
@@ -197,7 +199,7 @@ def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
 
 def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
     """ValueError if a loss depends on none of the parameters: it would not train them."""
-    if set(parameters).isdisjoint(topological_order(root)):
+    if set(topological_order(root)).isdisjoint(parameters):
         found = "a loss that depends on none of the optimizer's parameters"
         raise ValueError(message("fit", found, "one that does", "is it that of another model?"))
 
@@ -222,20 +224,11 @@ def _values(prediction: Any) -> Iterator[Value]:
             yield from _values(part)
 
 
-def _flat(root: Value, known: Container[Value]) -> tuple[Any, tuple[Any, ...]]:
+def _flat(root: Value, known: dict[Value, Any]) -> tuple[Any, list[Any]]:
     """The operations above known nodes and constants, and what these are, from left to right."""
     operations: list[Any] = []
     below: list[Any] = []
     position: dict[Value, int] = {}
-
-    def reference(x: Value) -> Any:
-        if x in position:
-            return position[x]
-        if x not in known and isinstance(x.data, Unknown):
-            raise NotRecordable("the .data of a number that is not known was taken")
-        below.append(x if x in known else x.data)
-        return "node" if x in known else "number"
-
     stack = [root]
     while stack:
         node = stack.pop()
@@ -245,9 +238,26 @@ def _flat(root: Value, known: Container[Value]) -> tuple[Any, tuple[Any, ...]]:
         if further:
             stack += [node, *further[::-1]]
         else:
-            operations.append((node._rule, *map(reference, node.parents)))
+            operations.append((node._rule, *_references(node.parents, position, known, below)))
             position[node] = len(operations) - 1
-    return (*operations, (None, reference(root))), tuple(below)
+    return (*operations, (None, *_references([root], position, known, below))), below
+
+
+def _references(
+    parents: Iterable[Value], position: dict[Value, int], known: dict[Value, Any], below: list[Any]
+) -> Iterator[Any]:
+    """What an operation takes: the number of another, or "node" or "number", added to below."""
+    for x in parents:
+        if x in position:
+            yield position[x]
+        elif x in known:
+            below.append(x)
+            yield "node"
+        else:
+            if isinstance(x._data, Unknown):
+                raise NotRecordable("the .data of a number that is not known was taken")
+            below.append(x._data)
+            yield "number"
 
 
 def _node(operations: tuple[Any, ...], below: list[Value]) -> Value:

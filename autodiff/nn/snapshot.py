@@ -71,13 +71,13 @@ class Snapshot:
         return [
             name + _where(now, before)
             for name, (read, _), before in self.held
-            if not _same(now := read(), before)
+            if not same(now := read(), before)
         ]
 
     def restore(self) -> None:
         """Put everything back."""
         for _, (read, write), before in self.held:
-            if not _same(read(), before):
+            if not same(read(), before):
                 write(before)
 
 
@@ -102,12 +102,17 @@ def exact_key(x: Any) -> Any:
 def _where(now: Any, before: Any) -> str:
     """The attribute, key or position that has changed, as it is written after a name."""
     if isinstance(before, dict):
-        changed = [key for key in {**before, **now} if not _same(now.get(key), before.get(key))]
+        changed = [key for key in {**before, **now} if not same(now.get(key), before.get(key))]
         return f".{str(changed[0]).lstrip('_')}" if changed else ""
     return ""
 
 
-def _same(now: Any, before: Any) -> bool:
+def same(now: Any, before: Any) -> bool:
+    """Whether dicts, lists or other things hold exactly the same.
+
+    >>> same([1.0, "a"], [1.0, "a"]), same([0.0], [-0.0])
+    (True, False)
+    """
     if isinstance(before, dict):
         if list(map(exact_key, now)) != list(map(exact_key, before)):
             return False
@@ -117,7 +122,7 @@ def _same(now: Any, before: Any) -> bool:
             return False
         if all(map(operator.is_, now, before)):
             return True
-        return all(a is b or _same(a, b) for a, b in zip(now, before))
+        return all(a is b or same(a, b) for a, b in zip(now, before))
     return bool(exact_key(now) == exact_key(before))
 
 
