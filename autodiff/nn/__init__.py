@@ -6,6 +6,7 @@
     training.py        fit: the training loop, its History; predict and accuracy
     samples.py         inputs and targets as arrays
     engines.py         a step by walking graphs, or by a compiled program
+    devices.py         a step in JAX, on all devices
     recording.py       the graph that the losses of all samples have in common
     snapshot.py        what a model holds, to notice and undo what a call changes
 

@@ -122,17 +122,19 @@ class Compiled(Walking):
 
     name = "compiled"
 
-    def __init__(self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer) -> None:
+    def __init__(
+        self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, xp: Any = None
+    ) -> None:
         import numpy
 
         super().__init__(model, loss, samples, optimizer)
-        self.numpy = numpy
+        self.numpy, self.xp = numpy, xp or numpy
         if not samples.even:
             raise NotRecordable("the inputs are rows of different lengths")
         with _collector_off():  # it would look through all parameters again and again
             recording = Recording(model, loss, samples.input, samples.targets, self.parameters)
             self.program = Expression(recording.root).compile(
-                [*recording.x, *recording.leaves], self.parameters, xp=numpy, batch=True
+                [*recording.x, *recording.leaves], self.parameters, xp=self.xp, batch=True
             )
         features, table = samples.inputs.shape[1], recording.table(numpy)
         self.inputs = numpy.empty((len(samples), features + table.shape[1]))
@@ -224,7 +226,7 @@ class Compiled(Walking):
 
     def good(self) -> bool:
         """Whether all parameters are finite."""
-        return bool(self.numpy.isfinite(self.p).all())
+        return bool(self.xp.isfinite(self.p).all())
 
     def difference(self, i: int) -> str:
         """How the program differs from walking sample i; "" if it does not, but for rounding."""
@@ -240,7 +242,8 @@ class Compiled(Walking):
         if not math.isfinite(root.data):
             return ""  # the step of its batch tells of it
         with self.numpy.errstate(all="ignore"):
-            (value,), gradients = self.program(self.inputs[i : i + 1], self.p)
+            found = self.program(self.xp.asarray(self.inputs[i : i + 1]), self.p)
+        (value,), gradients = map(self.numpy.asarray, found)
         walked = self.numpy.array([adjoints.get(p, 0.0) for p in self.parameters])
         half = math.sqrt(self.numpy.finfo(self.p.dtype).eps)  # half of the digits have to agree
         largest = max(abs(node.data) for node in adjoints)

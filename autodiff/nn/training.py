@@ -7,8 +7,9 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from ..errors import message
+from ..errors import message, shortened
 from ..optim import Optimizer
+from .devices import OnDevices
 from .engines import Batch, Compiled, Walking
 from .modules import mode, positive
 from .recording import NotRecordable
@@ -70,6 +71,7 @@ def fit(
     engine: str = "auto",
     validation: tuple[Any, Iterable[Any]] | None = None,
     callback: Callable[[History], Any] | None = None,
+    xp: Any = None,
 ) -> History:
     """Train a model: each epoch takes every sample once, a step for each batch.
 
@@ -86,6 +88,8 @@ def fit(
         "auto" compiles if possible, else it walks, with a WalkingWarning that says why
     validation: inputs and targets whose mean loss is recorded after each epoch
     callback: called after each epoch with the history so far; training stops if it returns True
+    xp: the library that runs the program: numpy, if None, or jax.numpy, which trains on all of
+        `jax.devices()`, each with its share of every batch
 
     Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... one sample is
     walked and compared with the program: if they differ by more than rounding, engine="compiled"
@@ -107,13 +111,13 @@ def fit(
     samples = Samples(inputs, targets)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
-    _check(engine, optimizer)
+    _check(engine, optimizer, xp)
     held_out = Samples(*validation, where="fit, validation") if validation else None
     history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
     run = Walking(model, loss, samples, optimizer)
     try:
         with mode(model, training=True):
-            run = _engine(run, engine, history)
+            run = _engine(run, engine, xp, history)
             for epoch in range(1, epochs + 1):
                 if epoch & (epoch - 1) == 0:  # 1, 2, 4, 8, ...
                     run = _verified(run, epoch, engine, history)
@@ -128,7 +132,7 @@ def fit(
                     run.store()
                     if callback(history) is True:
                         break
-                    run = run.load() or _engine(run, engine, history)
+                    run = run.load() or _engine(run, engine, xp, history)
     except KeyboardInterrupt:
         pass
     finally:
@@ -151,13 +155,13 @@ def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> fl
     return total
 
 
-def _engine(run: Walking, engine: str, history: History) -> Walking:
+def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
     """The engine that is asked for."""
     given = run.model, run.loss, run.samples, run.optimizer
     run = Walking(*given)
     if engine != "eager":
         try:
-            run = Compiled(*given)
+            run = OnDevices(*given, xp) if _name(xp) == "jax.numpy" else Compiled(*given)
         except NotRecordable as error:
             if engine == "compiled":
                 raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
@@ -177,7 +181,7 @@ def _verified(run: Walking, epoch: int, engine: str, history: History) -> Walkin
         remedy = "what the model computes changes from call to call; walk it: engine='eager'"
         raise RuntimeError(f"fit: {reason}; {remedy}")
     _warn(reason, history)
-    return _engine(run, "eager", history)
+    return _engine(run, "eager", None, history)
 
 
 def _warn(reason: str, history: History) -> None:
@@ -189,10 +193,13 @@ def _warn(reason: str, history: History) -> None:
     warnings.warn(text, WalkingWarning, stacklevel=here + 1)
 
 
-def _check(engine: str, optimizer: Optimizer) -> None:
+def _check(engine: str, optimizer: Optimizer, xp: Any) -> None:
     if engine not in ENGINES:
         expected = f"one of {', '.join(ENGINES)}"
         raise ValueError(message("fit", f"engine = {engine!r}", expected))
+    if xp is not None and (_name(xp) not in ("numpy", "jax.numpy") or engine == "eager"):
+        found = f"xp = {shortened(xp)} and engine = {engine!r}"
+        raise ValueError(message("fit", found, "numpy or jax.numpy, to run what is compiled"))
     if not any(p.requires_grad for p in optimizer.params):
         remedy = "set requires_grad = True on those to train"
         found = "an optimizer whose parameters are all frozen"
@@ -210,6 +217,10 @@ def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
         else:
             order = rng.permutation(n)
             yield [order[start : start + size] for start in range(0, n, size)]
+
+
+def _name(xp: Any) -> str:
+    return getattr(xp, "__name__", "")
 
 
 class _Bar:

@@ -2,12 +2,11 @@
 
 import statistics
 import time
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
-from networks import Network, digits, iris, random_data
+from networks import digits, iris
 
 from autodiff import nn, optim
 

@@ -1,0 +1,87 @@
+"""Training in JAX: the program and the optimiser's step in one `jax.jit`, on all devices.
+
+The rows of a batch are laid out over the devices, and each device has all parameters. What has to
+be sent between them, JAX finds out: nothing about that is written here.
+"""
+
+import copy
+import math
+from typing import Any
+
+from ..errors import message
+from ..optim import Optimizer
+from .engines import Batch, Compiled
+from .samples import Samples
+
+
+class OnDevices(Compiled):
+    """Training on all of `jax.devices()`, those of a cluster included that JAX has been started on.
+
+    Numbers are float32 unless `jax_enable_x64` is set. ValueError for an optimiser that is not
+    one of this package, because its step may need plain numbers.
+    """
+
+    def __init__(
+        self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, xp: Any
+    ) -> None:
+        import jax
+
+        self.jax, self.count = jax, jax.device_count()
+        sharding: Any = jax.sharding
+        mesh = sharding.Mesh(jax.devices(), ("batch",))
+        self.over_devices = sharding.NamedSharding(mesh, sharding.PartitionSpec("batch"))
+        self.everywhere = sharding.NamedSharding(mesh, sharding.PartitionSpec())
+        self.jitted = jax.jit(self._step, static_argnames="settings")
+        self.whole: Any = None
+        super().__init__(model, loss, samples, optimizer, xp)
+        if not self.by_arrays:
+            found, expected = type(optimizer).__name__, "an optimizer of autodiff.optim"
+            raise ValueError(message("fit, xp=jax.numpy", found, expected))
+
+    def load(self) -> Any:
+        """Take over the parameters and what the optimiser remembers of them."""
+        found = super().load()
+        self.p, self.state = self.jax.device_put((self.p, self.state), self.everywhere)
+        return found
+
+    def placed(self, batch: Batch) -> tuple[Any, Any]:
+        """The rows of a batch: as many as can be laid out evenly over the devices, and the rest."""
+        if batch is None and self.whole is not None:
+            return self.whole  # type: ignore[no-any-return]
+        rows = self.inputs if batch is None else self.inputs.take(batch, axis=0)
+        even = len(rows) - len(rows) % self.count
+        found = (
+            self.jax.device_put(rows[:even], self.over_devices),
+            self.jax.device_put(rows[even:], self.everywhere),
+        )
+        if batch is None:
+            self.whole = found
+        return found
+
+    def step(self, batch: Batch) -> float:
+        """Take one step; returns the sum of the losses of the batch."""
+        settings = self.optimizer.settings()
+        lr = settings.pop("lr")  # the one that changes from epoch to epoch
+        total, p, state = self.jitted(
+            self.p, self.state, self.optimizer.steps + 1, lr, self.placed(batch),
+            settings=tuple(settings.items()),
+        )  # fmt: skip
+        if math.isfinite(total):
+            self.last = self.p, self.state, self.optimizer.steps
+            self.p, self.state = p, state
+            self.optimizer.steps += 1
+        else:  # walked, to tell what happened
+            total, gradients = self._walked(batch)
+            self.move(self.jax.device_put(gradients, self.everywhere))
+        return float(total)
+
+    def _step(
+        self, p: Any, state: Any, steps: Any, lr: Any, parts: tuple[Any, Any], settings: Any
+    ) -> tuple[Any, Any, Any]:
+        """A step as a function of arrays: the sum of losses, the parameters, the memory."""
+        found = [self.program(rows, p) for rows in parts if len(rows)]
+        total = sum(values.sum() for values, _ in found)
+        gradients = sum(gradients for _, gradients in found) / sum(map(len, parts))
+        optimizer, state = copy.copy(self.optimizer), dict(state)
+        vars(optimizer).update(settings, steps=steps, lr=lr)
+        return total, optimizer.moved(p, gradients, state), state
