@@ -416,7 +416,7 @@ def test_a_model_whose_state_a_call_changes_is_walked(name):
 
 
 def test_a_model_that_sets_its_parameters_is_walked():
-    walked(lambda: Layer(of_a_value, scale=Value(1.0)), "found a choice or a plain number")
+    walked(lambda: Layer(of_a_value, scale=Value(1.0)), "found a comparison, a bool, a float")
 
 
 def test_state_in_classes_and_global_variables_is_noticed():
