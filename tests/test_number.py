@@ -100,3 +100,27 @@ def test_signs():
     a = Value(3.0)
     assert ((-a).data, (+a).data, abs(-a).data) == (-3.0, 3.0, 3.0)
     assert +a is not a
+
+
+NUMPYS = [
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "add", "subtract",
+    "multiply", "divide", "true_divide", "power", "float_power", "negative", "positive", "absolute",
+    "fabs", "arcsin", "arccos", "arctan", "exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh",
+    "tanh",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_function_of_values_is_that_of_their_numbers(name):
+    function = getattr(np, name)
+    numbers = np.array([0.25, 0.5, 1.0])
+    values = np.array([Value(x) for x in numbers], dtype=object)
+    x = Value(0.5)
+    for given in [(x,)] if function.nin == 1 else [(x, numbers), (numbers, x), (x, values)]:
+        found = function(*given)
+        expected = function(*[np.vectorize(plain, otypes=[float])(each) for each in given])
+        assert np.vectorize(plain)(found) == pytest.approx(expected, rel=1e-15)
+
+
+def plain(x):
+    return x.data if isinstance(x, Value) else x
