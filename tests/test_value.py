@@ -281,6 +281,22 @@ def test_a_tracked_condition_has_no_derivative():
     assert (c.grad, x.grad) == (0.0, 4.0)
 
 
+def test_a_flag_that_is_set_again_leaves_a_leaf_like_any_other():
+    x, y = Value(2.0), Value(3.0)
+    x.requires_grad = False
+    x.requires_grad = True
+    z = x * y + autodiff.maximum(x, y)
+    z.backward()
+    assert (x.grad, y.grad) == (3.0, 3.0)
+    assert x._level == y._level  # so that no derivative takes one for a constant of the other
+
+
+def test_the_flag_of_a_result_follows_from_its_inputs():
+    x = Value(2.0)
+    with pytest.raises(ValueError, match="whether a result requires a gradient follows from its"):
+        (x * x).requires_grad = False
+
+
 # -- Gradients of gradients ---------------------------------------------------------------------
 
 
