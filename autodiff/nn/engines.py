@@ -129,21 +129,39 @@ class Compiled(Walking):
 
         super().__init__(model, loss, samples, optimizer)
         self.numpy, self.xp = numpy, xp or numpy
-        if not samples.even:
-            raise NotRecordable("the inputs are rows of different lengths")
-        with _collector_off():  # it would look through all parameters again and again
-            recording = Recording(model, loss, samples.input, samples.targets, self.parameters)
-            self.program = Expression(recording.root).compile(
-                [*recording.x, *recording.leaves], self.parameters, xp=self.xp, batch=True
-            )
-        features, table = samples.inputs.shape[1], recording.table(numpy)
-        self.inputs = numpy.empty((len(samples), features + table.shape[1]))
-        self.inputs[:, :features] = samples.inputs
-        samples.inputs = self.inputs[:, :features]
-        table.take(recording.which, axis=0, out=self.inputs[:, features:], mode="clip")
+        self.program, self.inputs = self.compiled(samples)
+        samples.inputs = self.inputs[:, : samples.inputs.shape[1]]
+        self.held_out: Any = None  # program and inputs for validation, once they are there
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
         self.load()
+
+    def compiled(self, samples: Samples, values_only: bool = False) -> tuple[Any, Any]:
+        """A program for the loss of samples, and its inputs: a row for each sample and target."""
+        if not samples.even:
+            raise NotRecordable("the inputs are rows of different lengths")
+        with _collector_off():  # it would look through all parameters again and again
+            given = samples.input, samples.targets, self.parameters
+            recording = Recording(self.model, self.loss, *given)
+            expression = Expression([recording.root] if values_only else recording.root)
+            leaves, xp = [*recording.x, *recording.leaves], self.numpy if values_only else self.xp
+            program = expression.compile(leaves, self.parameters, xp=xp, batch=True)
+        features, table = samples.inputs.shape[1], recording.table(self.numpy)
+        inputs = self.numpy.empty((len(samples), features + table.shape[1]))
+        inputs[:, :features] = samples.inputs
+        table.take(recording.which, axis=0, out=inputs[:, features:], mode="clip")
+        return program, inputs
+
+    def mean_loss(self, samples: Samples) -> float:
+        """The mean loss of other samples, always the same ones."""
+        try:
+            if self.held_out is None:
+                self.held_out = self.compiled(samples, values_only=True)
+            program, inputs = self.held_out
+            with self.numpy.errstate(all="raise", under="ignore"):
+                return float(program(inputs, self.numpy.asarray(self.p)).mean())
+        except (NotRecordable, FloatingPointError):
+            return super().mean_loss(samples)
 
     def load(self) -> Walking | None:
         """Take over the parameters and what the optimiser remembers of them."""

@@ -160,6 +160,28 @@ class Recording:
         return self.columns.setdefault(numbers.tobytes(), (leaf(column[0], 0), numbers))[0]
 
 
+def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, list[Value], Any]:
+    """What a model gives for an input that is not known: the input, the numbers, their shape.
+
+    NotRecordable for a model that looks at its input, or changes from call to call.
+    """
+    unknown = Unknown()
+    x = Vector._of([leaf(unknown, 0) for _ in range(width)], (width,))
+    try:
+        with unchanged(model, None):
+            prediction, again = model(x), model(x)
+            shape = () if isinstance(prediction, Value) else getattr(prediction, "shape", None)
+            outputs = list(_values(prediction))
+            leaves = dict.fromkeys(x)
+            flat = [_flat(functions.sum(list(_values(p))), leaves) for p in (prediction, again)]
+            differ = flat[0][0] != flat[1][0] or not same(flat[0][1], flat[1][1])
+            if unknown.refused or differ or shape is None or not outputs:
+                raise NotRecordable("the model builds a different graph on each call")
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        raise NotRecordable(f"{type(error).__name__}: {error}") from error
+    return x, outputs, shape
+
+
 class _Failure(Exception):  # noqa: N818
     """An exception of the model or the loss, its cause, over numbers that are not known."""
 
