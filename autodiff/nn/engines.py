@@ -129,8 +129,10 @@ class Compiled(Walking):
 
         super().__init__(model, loss, samples, optimizer)
         self.numpy, self.xp = numpy, xp or numpy
+        self.errors = numpy.geterr()
         self.program, self.inputs = self.compiled(samples)
         samples.inputs = self.inputs[:, : samples.inputs.shape[1]]
+        self.run = getattr(self.program, "_function", self.program)  # its arguments are right
         self.held_out: Any = None  # program and inputs for validation, once they are there
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
@@ -183,7 +185,6 @@ class Compiled(Walking):
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Take a step for each batch; returns the sum of the losses."""
-        self.errors = self.numpy.geterr()
         with self.numpy.errstate(all="raise", under="ignore"):
             return super().epoch(batches)
 
@@ -194,7 +195,7 @@ class Compiled(Walking):
         else:
             inputs = self.inputs.take(batch, axis=0)
         try:
-            values, gradients = self.program(inputs, self.p)
+            values, gradients = self.run(inputs, self.p)
             total = float(values.sum())
         except FloatingPointError:
             total = math.nan

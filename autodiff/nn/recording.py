@@ -212,7 +212,8 @@ def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
         refusal = error
     finally:
         changes = before.changes()
-        before.restore()
+        if changes:
+            before.restore()
     if checked and changes:
         raise NotRecordable(f"a call changes {changes[0]}, from which the next one starts")
     if refusal:

@@ -145,7 +145,7 @@ def _access(x: Any) -> Access | None:
     if isinstance(x, random.SystemRandom):
         return None  # it has no state
     if x is random or isinstance(x, random.Random):
-        return x.getstate, x.setstate
+        return lambda: pickle.dumps(x.getstate()), lambda s: x.setstate(pickle.loads(s))
     if type(x).__module__.startswith("numpy.random"):
         bits = getattr(x, "bit_generator", x)  # of a Generator; a RandomState is its own
         bits = getattr(bits, "_bit_generator", bits)

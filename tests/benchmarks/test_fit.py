@@ -148,7 +148,7 @@ def per_epoch(train, epochs, size):
 
 @pytest.mark.parametrize(
     ("make", "size", "adam", "epochs"),
-    [(iris, None, False, 2000), (digits, None, False, 100), (digits, 32, True, 10)],
+    [(iris, None, False, 5000), (digits, None, False, 300), (digits, 32, True, 20)],
 )
 def test_fit_beside_its_peers(side_by_side, make, size, adam, epochs):
     network = make()
