@@ -521,10 +521,12 @@ def logsumexp(xs: Any) -> Any:
     """
     if not xs:
         raise ValueError(message("logsumexp", "no numbers", "at least one"))
+    top = functools.reduce(maximum, xs)
+    if type(top) is float and math.isinf(top):
+        return top
     shift = largest(xs)
-    if type(shift) is float and math.isinf(shift):
-        return shift
-    return shift + log(sum([exp(x - shift) for x in xs]))
+    total = sum([exp(x - shift) for x in xs])
+    return top + log(maximum(total, 1.0))  # it is less than 1 only if all are -inf
 
 
 @overload
@@ -585,7 +587,10 @@ def largest(xs: Sequence[Any]) -> Any:
     """
     kind = _kind(xs)
     if kind is None:
-        return functools.reduce(maximum, xs)
+        top = functools.reduce(maximum, xs)
+        if is_array(top):  # inf - inf is nan
+            return where(_xp(top).isfinite(top), top, 0.0)
+        return min(top, sys.float_info.max) if type(top) is float else top
     if hasattr(kind, "_largest"):
         return kind._largest()
     return largest([x._number() if hasattr(x, "_number") else x for x in xs])

@@ -1,6 +1,9 @@
 """The operator graph: propagate, backpropagate to a subset, compile."""
 
 import copy
+import gc
+import itertools
+import linecache
 import math
 import pickle
 import sys
@@ -417,6 +420,230 @@ def test_an_operation_that_asks_for_values_cannot_be_compiled():
         TypeError, match=r"found a comparison.*write autodiff.maximum, relu or where"
     ):
         compiled(step(x) * x, [x])
+
+
+# -- Kinks, ties, signed zeros, infinities, nan -----------------------------------------------------
+
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, math.inf, -math.inf, math.nan]
+AT_EDGES = {
+    **{
+        name: getattr(ad, name)
+        for name in "abs exp log sqrt sin cos tan asin acos atan sinh".split()
+    },
+    **{name: getattr(ad, name) for name in "cosh tanh erf sigmoid relu softplus hypot".split()},
+    "negative": lambda x: -x,
+    "square": lambda x: x**2,
+    "x to the 0": lambda x: x**0,
+    "1 / x": lambda x: x**-1,
+    "2 to the x": lambda x: 2.0**x,
+    "0 to the x": lambda x: 0.0**x,
+    "at least 0": lambda x: ad.maximum(x, 0.0),
+    "at most -0": lambda x: ad.minimum(x, -0.0),
+    "hypot with 1": lambda x: ad.hypot(x, 1.0),
+    "where x": lambda x: ad.where(x, x * 2, x * 3),
+    "less": lambda x: ad.less(x, 0.0) * x,
+    "cube": lambda x: ad.prod([x, x, x]),
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "power": lambda x, y: x**y,
+    "hypot of two": lambda x, y: ad.hypot(x, y),
+    "maximum": lambda x, y: ad.maximum(x, y),
+    "minimum": lambda x, y: ad.minimum(x, y),
+    "less_equal": lambda x, y: ad.less_equal(x, y) * y,
+    "logsumexp": lambda x, y: ad.logsumexp([x, y]),
+    "dot": lambda x, y: ad.dot([x, y], [y, x]),
+    "sum": lambda x, y: ad.sum([x, y]),
+    "smaller": lambda x, y: ad.where(ad.less(x, y), x, y) * y,
+}
+BINARY = list(AT_EDGES)[list(AT_EDGES).index("add") :]
+
+
+ERRORS = (ValueError, ZeroDivisionError, OverflowError)
+
+
+def walked(f, point):
+    """The value and the derivatives; None outside the domain."""
+    xs = [Value(x) for x in point]
+    try:
+        y = f(*xs)
+        adjoints = ad.adjoints(y) if y.requires_grad else {}
+    except ERRORS:
+        return None
+    return [y.data, *[adjoints.get(x, 0.0) for x in xs]]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, on the way to nan
+@pytest.mark.parametrize("name", AT_EDGES)
+def test_compiled_batched_and_propagated_are_walked_at_edges(name):
+    f, n = AT_EDGES[name], 2 if name in BINARY else 1
+    xs = [Value(0.5), Value(0.7)][:n]
+    y = f(*xs)
+    expression = Expression(y)
+    in_math, in_numpy = compiled(y, xs), compiled(y, xs, xp=np)
+    batch = compiled(y, xs, xp=np, batch=True)
+    for point in itertools.product(EDGES, repeat=n):
+        expected = walked(f, point)
+        if expected is None:
+            with pytest.raises(ERRORS):
+                in_math(*point)
+            continue
+        expression.propagate(dict(zip(xs, point)))
+        adjoints = expression.backpropagate(xs)
+        values, gradients = batch(np.array([point, point]))
+        found = {
+            "propagated": [y.data, *[adjoints[x] for x in xs]],
+            "batched": [values[0], *gradients[0]],
+            "in numpy": [
+                in_numpy(*map(np.float64, point))[0],
+                *in_numpy(*map(np.float64, point))[1],
+            ],
+        }
+        if (name, point) != ("logsumexp", (-math.inf, -math.inf)):  # 0 / 0 is an error of Python's
+            found["compiled"] = [in_math(*point)[0], *in_math(*point)[1]]
+        for mode, numbers in found.items():
+            assert numbers == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), (
+                mode,
+                point,
+            )
+
+
+@pytest.mark.parametrize("xp", [math, np], ids=["math", "numpy"])
+@pytest.mark.parametrize(
+    "xs",
+    [[-math.inf] * 2, [math.inf, 1.0], [-math.inf, 1.0], [math.nan, -math.inf], [math.inf] * 2],
+)
+def test_logsumexp_of_infinities(xs, xp):
+    leaves = [Value(0.5), Value(0.7)]
+    found = compiled(ad.logsumexp(leaves), leaves, wrt=[], xp=xp)(
+        *map(xp.float64 if xp is np else float, xs)
+    )
+    assert found[0] == pytest.approx(ad.logsumexp(xs), nan_ok=True)
+
+
+# -- Gradients that are graphs -----------------------------------------------------------------------
+
+BENT = {
+    "relu": (lambda x: ad.relu(x) * x, {3.0: 6.0, -3.0: 0.0, 0.0: 0.0}, {3.0: 2.0, -3.0: 0.0}),
+    "abs": (lambda x: abs(x) * x, {3.0: 6.0, -3.0: 6.0, 0.0: 0.0}, {3.0: 2.0, -3.0: -2.0}),
+    "maximum": (
+        lambda x: ad.maximum(x, 1.0) * x,
+        {3.0: 6.0, -3.0: 1.0, 1.0: 1.5},
+        {3.0: 2.0, -3.0: 0.0},
+    ),
+    "minimum": (
+        lambda x: ad.minimum(x, 1.0) * x,
+        {3.0: 1.0, -3.0: -6.0, 1.0: 1.5},
+        {3.0: 0.0, -3.0: 2.0},
+    ),
+    "where": (
+        lambda x: ad.where(ad.relu(x), x**2, -x),
+        {3.0: 6.0, -3.0: -1.0},
+        {3.0: 2.0, -3.0: 0.0},
+    ),
+    "power": (
+        lambda x: x**3 * abs(x),
+        {3.0: 108.0, -3.0: 108.0, 0.0: 0.0},
+        {3.0: 108.0, -3.0: -108.0},
+    ),
+    "pow": (lambda x: (x * x + 1) ** x, {0.0: 0.0}, {0.0: 0.0}),
+    "hypot": (
+        lambda x: ad.hypot(x, 0.0) * x,
+        {3.0: 6.0, -3.0: 6.0, 0.0: 0.0},
+        {3.0: 2.0, -3.0: -2.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BENT)
+def test_a_gradient_that_is_a_graph_chooses_anew(name):
+    """Recorded at 2, run elsewhere: the derivative of relu is the step function, not a 1."""
+    f, firsts, seconds = BENT[name]
+    x = Value(2.0)
+    f(x).backward(create_graph=True)
+    gradient = x.grad
+    in_math, in_numpy = compiled(gradient, [x]), compiled(gradient, [x], xp=np)
+    batch = compiled(gradient, [x], xp=np, batch=True)
+    expression = Expression(gradient)
+    for point, first in firsts.items():
+        second = seconds.get(point)
+        values, gradients = batch(np.array([[point], [2.0]]))
+        assert values[0] == in_math(point)[0] == expression.propagate({x: point}) == first
+        assert in_numpy(np.float64(point))[0] == first
+        if second is not None:
+            assert (
+                gradients[0, 0]
+                == in_math(point)[1][0]
+                == expression.backpropagate([x])[x]
+                == second
+            )
+
+
+# -- Symbols -----------------------------------------------------------------------------------------
+
+ASKED = {
+    "<": lambda x: x < 1.0, "<=": lambda x: x <= 1.0, ">": lambda x: x > 1.0, ">=": lambda x: 1.0 >= x,
+    "==": lambda x: x == 1.0, "!=": lambda x: x != 1.0, "in": lambda x: x in [1.0, 2.0],
+    "bool": bool, "float": float, "int": int, "round": lambda x: f"{x:.2f}", "str": str, "f-string": lambda x: f"{x}",
+    "math": math.sqrt, "if": lambda x: 1.0 if x else 0.0, "max": lambda x: max(x, 1.0), "index": lambda x: [1, 2][x],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_number_that_is_not_known_answers_no_question(question):
+    asked = []
+
+    @operation
+    def nosy(x):
+        if type(x) is not float:
+            asked.append(ASKED[question](x))
+        return x * x, lambda grad: (2 * grad * x,)
+
+    x = Value(2.0)
+    with pytest.raises(
+        TypeError, match=r"a number that is not known yet.*; write autodiff\.maximum"
+    ):
+        compiled(nosy(x), [x])
+    assert asked == []
+
+
+def test_a_number_that_is_not_known_can_be_the_key_of_a_dict():
+    @operation
+    def keeping(x):
+        return {x: x * x}[x], lambda grad: (2 * grad * x,)
+
+    x = Value(2.0)
+    assert compiled(keeping(x), [x])(3.0) == (9.0, (6.0,))
+
+
+def test_a_program_that_is_gone_leaves_no_source_behind():
+    gc.collect()
+    before = set(linecache.cache)
+    x = Value(2.0)
+    program = compiled(x * x, [x])
+    (name,) = set(linecache.cache) - before
+    assert linecache.getline(name, 4) == "def program(x1):\n"
+    del program
+    gc.collect()
+    assert set(linecache.cache) == before
+
+
+def test_a_long_line_that_begins_with_a_call_is_bracketed():
+    x, long = Value(1.5), [Value(0.1 * i) for i in range(40)]
+    y = (x * x + 1) ** 3 * (x * x + 1) ** 2 + ad.exp(ad.sin(ad.sum(long))) * ad.sum(long)
+    for xp in (math, np):
+        value, _ = compiled(y, [x, *long], xp=xp)(1.5, *[np.float64(0.1 * i) for i in range(40)])
+        assert value == pytest.approx(y.data, rel=1e-13)
+
+
+def test_integers_are_refused_by_programs_on_arrays():
+    x = Value(2.0)
+    program = compiled(ad.maximum(x, 0.25), [x], xp=np)
+    with pytest.raises(
+        ValueError, match=r"found an array of int64, expected arrays of floats; conv"
+    ):
+        program(np.array([1, 2]))
 
 
 # -- The text that is executed --------------------------------------------------------------------

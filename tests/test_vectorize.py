@@ -335,6 +335,131 @@ def test_a_large_network_compiles():
         np.testing.assert_allclose(one, expected, rtol=1e-10, atol=1e-12)
 
 
+def test_constants_that_differ_in_their_sign_alone():
+    """1 / 0.0 is not 1 / -0.0, and two constants that are equal as numbers are two."""
+    x, w = Vector([1.0, 2.0]), Value(3.0)
+    y = ad.sum([ad.maximum(a * w, c) * ad.hypot(a, c) for a, c in zip(x, (0.0, -0.0))])
+    check(y, [*x], [w], [[1.0, 2.0], [-1.0, 0.5], [0.0, 0.0]], [3.0])
+    program = batched(ad.sum([c * a for a, c in zip(x, (0.0, -0.0))]) + w * 0.0, [*x], [w])
+    values, _ = program(np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]), np.array([0.0]))
+    assert values.shape == (3,)
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax.numpy", "torch"])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["parameters", "constants", "bends", "inputs", "wide", "network"])
+def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, library):
+    """Also where a gradient is a number alone, such as n, the number of samples."""
+    xp = pytest.importorskip(library)
+    if library == "jax.numpy":
+        pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    x, w = Vector([0.5, -0.25]), Vector([1.0, 2.0, -1.0])
+    y = {
+        "parameters": x[0] + w.sum(),
+        "constants": ad.where(w[0], 0.1, 0.2) + x[0] * 0.0,
+        "bends": abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
+        "inputs": ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
+        "wide": ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
+        "network": nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
+    }[name]
+    leaves, wrt = ([*x], [*w]) if name != "inputs" else ([*x], [*x])
+    dtype = getattr(xp, precision)
+    program = batched(y, leaves, wrt, xp=xp)
+    rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
+    given = [rows] if name == "inputs" else [rows, xp.asarray(w.data, dtype=dtype)]
+    values, gradients = program(*given)
+    assert values.dtype == gradients.dtype == dtype, program.source
+    expected = batched(y, leaves, wrt)(*[np.asarray(x, float) for x in given])
+    for found, right in zip((values, gradients), expected):
+        np.testing.assert_allclose(found, right, rtol=1e-6 if precision == "float32" else 1e-13)
+    if name == "inputs":
+        alone = Expression(y).compile(leaves, wrt=wrt, xp=xp)(*rows.T)
+        assert {each.dtype for each in (alone[0], *alone[1])} == {rows.dtype}
+        np.testing.assert_allclose(alone[0], expected[0], rtol=1e-6)
+
+
+def test_several_kinds_of_matrix_products_are_one_product_each():
+    rng = np.random.default_rng(0)
+    a, b = Matrix(rng.normal(size=(4, 3))), Matrix(rng.normal(size=(3, 5)))
+    for y, inputs, wrt, products in (
+        ((a @ b).map(ad.sin), a, b, 2),
+        ((a @ b).map(ad.sin), b, a, 2),
+        (a @ b @ b.T, a, b, 5),
+    ):
+        rows = rng.normal(size=(3, len(inputs._entries)))
+        numbers = [p.data for p in wrt._entries]
+        program = check(ad.sum(y._entries), inputs._entries, wrt._entries, rows, numbers)
+        assert program.source.count(" @ ") + program.source.count("einsum") <= products
+        assert "asarray" not in program.source
+
+
+def test_a_recurrence_takes_a_line_or_two_for_each_step():
+    def program(steps):
+        rng = np.random.default_rng(0)
+        u, w, b = (
+            Matrix(rng.normal(size=(4, 2))),
+            Matrix(rng.normal(size=(4, 4))),
+            Vector([0.1] * 4),
+        )
+        x, h = Matrix(rng.normal(size=(steps, 2))), Vector([0.0] * 4)
+        for t in range(steps):
+            h = (w @ h + u @ x[t] + b).map(ad.tanh)
+        parameters = [*u._entries, *w._entries, *b]
+        rows = rng.normal(size=(2, 2 * steps))
+        return check(h.sum(), x._entries, parameters, rows, [p.data for p in parameters])
+
+    lines = [program(steps).source.count("\n") for steps in (4, 8, 12)]
+    assert lines[2] - lines[1] <= 4 * 4
+    assert lines[1] - lines[0] <= 4 * 4
+
+
+def test_attention_does_not_grow_with_its_positions():
+    def program(positions):
+        rng = np.random.default_rng(0)
+        weights = [Matrix(rng.normal(size=(3, 2))) for _ in range(3)]
+        x = Matrix(rng.normal(size=(positions, 3)))
+        queries, keys, values = [x @ w for w in weights]
+        scores = queries @ keys.T * 0.7
+        shares = []
+        for row in scores:
+            total = ad.logsumexp([*row])
+            shares.append([ad.exp(score - total) for score in row])
+        y = (Matrix(shares) @ values).map(ad.tanh).sum()
+        parameters = [p for w in weights for p in w._entries]
+        rows = rng.normal(size=(2, 3 * positions))
+        return check(y, x._entries, parameters, rows, [p.data for p in parameters])
+
+    sources = [program(positions).source for positions in (4, 6)]
+    assert sources[0].count("\n") == sources[1].count("\n") < 45
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_convolution_is_a_matrix_product(channels):
+    rng = np.random.default_rng(0)
+    image = Matrix(rng.normal(size=(6, 7)))
+    kernels, biases = (
+        [Vector(rng.normal(size=9)) for _ in range(channels)],
+        Vector([0.1] * channels),
+    )
+    rows = [list(row) for row in image]
+    outputs = []
+    for kernel, bias in zip(kernels, biases):
+        for i in range(4):
+            for j in range(5):
+                patch = [rows[i + u][j + v] for u in range(3) for v in range(3)]
+                outputs.append(ad.relu(ad.dot(kernel, patch) + bias))
+    parameters = [p for kernel in kernels for p in kernel] + [*biases]
+    program = check(
+        ad.sum([y * y for y in outputs]),
+        image._entries,
+        parameters,
+        rng.normal(size=(2, 42)),
+        [p.data for p in parameters],
+    )
+    assert program.source.count("\n") < 40
+    assert "spread(0, [[4, 7], [5, 1]], [[3, 7], [3, 1]])" in program.source
+
+
 # -- What it refuses ------------------------------------------------------------------------------
 
 
@@ -354,6 +479,18 @@ def test_arrays_of_another_shape():
     ):
         with pytest.raises(ValueError, match=message):
             program(inputs, parameters)
+
+
+def test_arrays_of_integers_or_of_two_types():
+    x, target, loss, parameters = classifier()
+    program = batched(loss, [x, target], parameters)
+    numbers = np.zeros(83)
+    with pytest.raises(ValueError, match=r"an array of int64, expected arrays of floats; convert"):
+        program(np.zeros((6, 7), int), numbers)
+    with pytest.raises(
+        ValueError, match=r"inputs of float64 and parameters of float32, expected the"
+    ):
+        program(samples(), numbers.astype(np.float32))
 
 
 def test_what_compile_refuses_for_a_batch():

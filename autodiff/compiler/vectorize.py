@@ -105,7 +105,7 @@ class Batch:
         count = rows.shape[1]
         order = _order(rows)
         members, rows = [members[i] for i in order], rows[order]
-        if rule in REDUCING:
+        if rule in REDUCING and (rule is not ops.hypot or count > 3):
             halves = [rows[:, : count // 2], rows[:, count // 2 :]] if rule is ops.dot else [rows]
             self._compute(rule, members, (len(rows),), [(half, "ga") for half in halves])
             return
@@ -177,10 +177,11 @@ class Batch:
         self, rule: Any, members: Sequence[Any], shape: tuple[int, ...], readings: list[Reading]
     ) -> None:
         """Run the operation of a group over arrays: one line of the program, or a few."""
-        if rule in REDUCING:
+        reducing = readings[0][1].endswith("a")
+        if reducing:
             readings = self._in_order(readings)
         arguments = [self._argument(ids, letters) for ids, letters in readings]
-        if rule in REDUCING and not any(isinstance(x.symbol, Stack) for x in arguments):
+        if reducing and not any(isinstance(x.symbol, Stack) for x in arguments):
             arguments = [
                 self._argument(ids[..., j], letters[:-1])
                 for ids, letters in readings
