@@ -428,9 +428,9 @@ EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, math.inf, -math.inf, math.nan]
 AT_EDGES = {
     **{
         name: getattr(ad, name)
-        for name in "abs exp log sqrt sin cos tan asin acos atan sinh".split()
+        for name in ["abs", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh"]
     },
-    **{name: getattr(ad, name) for name in "cosh tanh erf sigmoid relu softplus hypot".split()},
+    **{name: getattr(ad, name) for name in ["cosh", "tanh", "erf", "sigmoid", "relu", "softplus", "hypot"]},
     "negative": lambda x: -x,
     "square": lambda x: x**2,
     "x to the 0": lambda x: x**0,
@@ -583,7 +583,7 @@ def test_a_gradient_that_is_a_graph_chooses_anew(name):
 # -- Symbols -----------------------------------------------------------------------------------------
 
 ASKED = {
-    "<": lambda x: x < 1.0, "<=": lambda x: x <= 1.0, ">": lambda x: x > 1.0, ">=": lambda x: 1.0 >= x,
+    "<": lambda x: x < 1.0, "<=": lambda x: x <= 1.0, ">": lambda x: x > 1.0, ">=": lambda x: x <= 1.0,
     "==": lambda x: x == 1.0, "!=": lambda x: x != 1.0, "in": lambda x: x in [1.0, 2.0],
     "bool": bool, "float": float, "int": int, "round": lambda x: f"{x:.2f}", "str": str, "f-string": lambda x: f"{x}",
     "math": math.sqrt, "if": lambda x: 1.0 if x else 0.0, "max": lambda x: max(x, 1.0), "index": lambda x: [1, 2][x],
