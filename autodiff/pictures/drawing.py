@@ -84,7 +84,7 @@ class Drawing(graphviz.Digraph):
         """Write the picture in the format of the ending, or DOT (.gv, .dot or none); the path."""
         if filename is None or Path(filename).suffix[1:].lower() not in FORMATS:
             return str(super().save(filename, directory=directory, **more))
-        path = Path(directory or self.directory or "", filename)
+        path = Path(str(directory or self.directory or ""), filename)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.pipe(path.suffix[1:].lower()))
         return str(path)
@@ -104,7 +104,7 @@ class Drawing(graphviz.Digraph):
         if outfile is None and format is None and Path(filename or "").suffix[1:] in FORMATS:
             filename, outfile = None, filename
         if outfile is not None:
-            outfile = Path(directory or self.directory, outfile)
+            outfile = Path(str(directory or self.directory or ""), outfile)
             format = format or outfile.suffix[1:]
             filename = filename or outfile.with_suffix(".gv").name
             directory = directory or outfile.parent

@@ -89,7 +89,7 @@ def show_steps(root: Value) -> StepViewer:
             element.set("style", "visibility: hidden")  # at step 0
     width, height = (float(svg.get(side, "0pt")[:-2]) * 4 / 3 for side in ("width", "height"))
     most = max(map(len, score.lines))
-    template = resources.files(__package__).joinpath("viewer.html").read_text("utf-8")
+    template = resources.files("autodiff.pictures").joinpath("viewer.html").read_text("utf-8")
     page = Template(template).substitute(
         last=len(score.passes),
         least=round(0.65 * width),  # smaller, and the text is too small to read
@@ -132,7 +132,7 @@ def animate(root: Value, filename: str | os.PathLike[str]) -> str:
             element.set("class", f"from{first}to{end}")
             element.set("visibility", "visible" if end == last else "hidden")
     style = Element("style")
-    style.text = "\n".join(_keyframes(*span, last) for span in sorted(spans)) + STILL
+    style.text = "\n".join(_keyframes(first, end, last) for first, end in sorted(spans)) + STILL
     svg.insert(0, style)
     Path(filename).write_text(ElementTree.tostring(svg, encoding="unicode"), encoding="utf-8")
     return str(filename)
