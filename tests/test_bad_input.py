@@ -229,7 +229,7 @@ def state():
 
 
 # These still let Python's own errors through.
-UNWORDED = {"pullback", "finite_difference", "adjoints", "trace", "load_state_dict", "mse_loss",
+UNWORDED = {"trace", "load_state_dict", "mse_loss",
             "hinge_loss", "fit", "SGD", "Adagrad", "RMSprop", "Adam", "cross_entropy",
             "binary_cross_entropy_with_logits"}  # fmt: skip
 

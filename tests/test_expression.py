@@ -428,9 +428,24 @@ EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, math.inf, -math.inf, math.nan]
 AT_EDGES = {
     **{
         name: getattr(ad, name)
-        for name in ["abs", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh"]
+        for name in [
+            "abs",
+            "exp",
+            "log",
+            "sqrt",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+        ]
     },
-    **{name: getattr(ad, name) for name in ["cosh", "tanh", "erf", "sigmoid", "relu", "softplus", "hypot"]},
+    **{
+        name: getattr(ad, name)
+        for name in ["cosh", "tanh", "erf", "sigmoid", "relu", "softplus", "hypot"]
+    },
     "negative": lambda x: -x,
     "square": lambda x: x**2,
     "x to the 0": lambda x: x**0,

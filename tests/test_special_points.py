@@ -82,10 +82,7 @@ def agree(found, expected, arrays, size=0.0):
     return found == pytest.approx(expected, rel=1e-12, abs=1e-12 * size, nan_ok=True)
 
 
-PENDING = {"m.logsumexp([a, b, c])", "m.logsumexp([a, b])"}  # nan in a program at inf
-
-
-@pytest.mark.parametrize("formula", [f for f in [*FORMULAS, *BARE] if f not in PENDING])
+@pytest.mark.parametrize("formula", [*FORMULAS, *BARE])
 def test_every_formula_at_special_points(formula):
     apply, names = function(formula), sorted(variables(formula))
 
@@ -99,6 +96,8 @@ def test_every_formula_at_special_points(formula):
         if all(abs(x) < 1e100 for x in xs):  # forward, infinities meet zeros in another order
             assert agree(outcome(forward, f, list(xs)), expected, arrays=False), (xs, expected)
         for name, mode in modes.items():
+            if name == "compile" and "logsumexp" in formula and INF in xs and 1e300 in xs:
+                continue  # exp overflows before the largest is seen to be infinite
             if name == "batch" and "hypot" in formula and NAN in xs and math.inf in map(abs, xs):
                 continue  # the sum of squares is scaled by the largest, and that is nan
             if name in ("numpy", "batch") and "**" in formula and -INF in xs:
