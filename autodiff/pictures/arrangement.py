@@ -28,7 +28,7 @@ def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
     With collapse=True the innermost scopes are one box each, with a number those at that depth.
     A parameter stands in the innermost scope whose module holds it and that has all its uses.
     """
-    paths = {node: _path(node) for node in nodes}
+    paths = {node: path_of(node) for node in nodes}
     collapsed = _collapsed(set(paths.values()), collapse)
     names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
     uses: dict[Value, list[Path]] = {}  # of a leaf made outside all scopes, where it is used in one
@@ -36,7 +36,7 @@ def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
     for node in nodes:
         for leaf in node.parents:
             if not leaf.parents and not paths[leaf]:
-                path = _holding(leaf, paths[node], names)
+                path = holding(leaf, paths[node], names)
                 uses.setdefault(leaf, []).append(path)
                 if path:
                     found.parameters.setdefault(leaf, names[id(path[-1].module)][leaf])
@@ -55,7 +55,7 @@ def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
     return found
 
 
-def _path(node: Value) -> Path:
+def path_of(node: Value) -> Path:
     """The scopes that a node was made in."""
     path: Path = ()
     scope: Scope | None = getattr(node, "_scope", None)
@@ -70,7 +70,7 @@ def _collapsed(paths: set[Path], collapse: bool | int) -> set[Scope]:
     return {path[collapse - 1] for path in paths if 0 < collapse <= len(path)}
 
 
-def _holding(leaf: Value, path: Path, names: dict[int, dict[Value, str]]) -> Path:
+def holding(leaf: Value, path: Path, names: dict[int, dict[Value, str]]) -> Path:
     """The path up to the innermost scope whose module holds the leaf; () if none does."""
     for length in range(len(path), 0, -1):
         module = path[length - 1].module
@@ -125,7 +125,9 @@ def vectors(
     def kind(leaf: Value) -> Any:
         role = leaf in plan.parameters, leaf.requires_grad or leaf in plan.inputs, place[leaf]
         name, bracket, _ = label(leaf).rpartition("[")
-        return uses[leaf], role, name if bracket else label(leaf) and leaf
+        # by identity: == compares the numbers in two Values
+        used = tuple(map(id, uses[leaf]))
+        return used, role, name if bracket else label(leaf) and str(id(leaf))
 
     found: list[list[Value]] = []
     done: set[Value] = set()

@@ -1,6 +1,7 @@
 """A picture in words, for those who cannot see it: a title, a description, a line for each box."""
 
 import re
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -41,6 +42,20 @@ def description(facts: Facts) -> str:
     return f"{operations} operations on {', '.join(leaves)}; the output is {value}"
 
 
+class Words(NamedTuple):
+    """A picture in words."""
+
+    said: str
+    titles: dict[str, str]  # of each node of DOT
+
+
+def words(facts: Facts) -> Words:
+    """The description of a picture, and what each of its boxes says."""
+    titles = {name: box_title(box, facts) for box, name in facts.ids.items()}
+    titles |= {facts.ids[leaf[0]]: _entries(leaf, facts) for leaf in facts.leaves if len(leaf) > 1}
+    return Words(description(facts), titles)
+
+
 def box_title(box: Box, facts: Facts) -> str:
     """What a box says, in one line: "b = 2, grad 8"."""
     said = [line.replace("\n", " ") for line in lines(box, facts)]
@@ -52,25 +67,22 @@ def box_title(box: Box, facts: Facts) -> str:
     return ", ".join([equal + data.removeprefix("data "), *grad])
 
 
-def described(svg: bytes, facts: Facts) -> bytes:
+def described(svg: bytes, words: Words) -> bytes:
     """A picture with its description in it, where screen readers and pointers look for it."""
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(svg)
     root.set("role", "img")
-    said = description(facts)
-    root.set("aria-label", said)
-    for i, (tag, text) in enumerate([("title", "A computational graph"), ("desc", said)]):
+    root.set("aria-label", words.said)
+    for i, (tag, text) in enumerate([("title", "A computational graph"), ("desc", words.said)]):
         element = Element(f"{{{SVG}}}{tag}")
         element.text = text
         root.insert(i, element)
-    titles = {name: box_title(box, facts) for box, name in facts.ids.items()}
-    titles |= {facts.ids[leaf[0]]: _entries(leaf, facts) for leaf in facts.leaves if len(leaf) > 1}
     _shorten(root)
     for group in root.iter(f"{{{SVG}}}g"):
         title = group.find(f"{{{SVG}}}title")
         if title is not None:
-            said = titles.get(title.text or "", "") if group.get("class") == "node" else ""
+            said = words.titles.get(title.text or "", "") if group.get("class") == "node" else ""
             group.remove(title)
             if said:
                 title.text = said

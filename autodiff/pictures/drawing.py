@@ -3,7 +3,8 @@
 import base64
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..scopes import entry_names
 from ..tracing import steps
 from ..value import Value
 from .arrangement import Arrangement, arrange
-from .description import described, description
+from .description import Words, described, words
 from .dot import SIDES, write
 from .fit import crossed_ranks, fitted
 from .layout import Layout
@@ -35,20 +36,26 @@ class Drawing(graphviz.Digraph):
     `.source` is its DOT text, which `.save("graph.gv")` writes. In a notebook it is shown.
     """
 
-    facts: Facts | None = None  # what it shows
+    facts: Facts | None = None  # what it shows, if not arrays
+    words: Callable[[], Words] | None = None  # how that is said
+    images: dict[str, bytes]  # those that its boxes hold, by the name that they have in DOT
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.images = {}
 
     def __repr__(self) -> str:
-        said = description(self.facts) if self.facts else f"{len(self.body)} lines of DOT"
+        said = self.words().said if self.words else f"{len(self.body)} lines of DOT"
         return f"<{type(self).__name__}: {said}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for where a notebook is not trusted with SVG."""
-        places = Layout(self.source)
+        places = Layout(self.source, self.images)
         svg = self._finished(places.written("svg"))
         png, width, height = places.png(svg)
         size: dict[str, Any] = {"width": width, "height": height}
-        if self.facts:
-            size["alt"] = description(self.facts)
+        if self.words:
+            size["alt"] = self.words().said
         encoded = base64.b64encode(png).decode()
         bundle = {"text/plain": repr(self), "image/svg+xml": svg.decode(), "image/png": encoded}
         return bundle, {"image/png": size}
@@ -71,12 +78,12 @@ class Drawing(graphviz.Digraph):
         encoding, format = options.pop("encoding", None), format or self.format
         if options:  # engine=... is for the executable
             return super().pipe(format, encoding=encoding, **options)
-        picture = Layout(self.source).written(format)
+        picture = Layout(self.source, self.images).written(format)
         picture = self._finished(picture) if format == "svg" else picture
         return picture.decode(encoding) if encoding else picture
 
     def _finished(self, svg: bytes) -> bytes:
-        return described(svg, self.facts) if self.facts else svg
+        return described(svg, self.words()) if self.words else svg
 
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
@@ -131,6 +138,7 @@ def draw(
     legend: bool = False,
     collapse: bool | int = False,
     theme: str = "light",
+    arrays: bool = False,
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
@@ -153,6 +161,8 @@ def draw(
     collapse: True draws each innermost scope as one box; a number, the scopes at that depth, 1
         being the outermost.
     theme: "light", or "dark" for dark pages.
+    arrays: True shows a network of any size: what a compiled program would put into one array is
+        one box, a grid with a cell for each number, shaded by data, or by |grad| with color="grad".
 
     grad is what `backward()` left, if it was called; with edges="message" or color="grad" it is
     the derivative of root, computed for the picture.
@@ -173,6 +183,8 @@ def draw(
     _check("theme", theme, *THEMES)
     if not isinstance(collapse, int) or collapse < 0:
         raise ValueError(message("draw", f"collapse {collapse!r}", "True, False or a depth"))
+    if arrays:
+        return _draw_arrays(root, format, rankdir, names, color, theme)
     nodes = topological_order(root)
     plan = arrange(nodes, collapse)
     edge_count = sum(len(x.parents) for x in plan.boxes if isinstance(x, Value))
@@ -186,7 +198,25 @@ def draw(
         raise _unreadable(plan, edge_count)
     picture = Drawing(format=format)
     picture.facts = facts
+    picture.words = partial(words, facts)
     write(picture, facts, with_legend=legend or color is not None)
+    return picture
+
+
+def _draw_arrays(
+    root: Value, format: str, rankdir: str | None, names: Any, color: str | None, theme: str
+) -> Drawing:
+    from . import grids
+
+    found = grids.arrays_of(root, _labels(names))
+    if len(found) > READABLE:
+        expected = f"at most {READABLE}, which can be read in one picture"
+        raise ValueError(message("draw", f"{len(found)} arrays", expected, "draw an inner node"))
+    gradients = adjoints(root) if color == "grad" else None
+    shown = grids.Grids(root, found, gradients, THEMES[theme], rankdir or "LR")
+    picture = Drawing(format=format)
+    picture.words = partial(grids.words, shown)
+    grids.write_grids(picture, shown)
     return picture
 
 

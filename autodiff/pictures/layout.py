@@ -3,6 +3,7 @@
 pygraphviz computes the layout; its wheels carry the Graphviz libraries.
 """
 
+import base64
 import io
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import graphviz
@@ -30,26 +32,41 @@ def pygraphviz_module() -> Any:
 class Layout:
     """A graph in DOT whose places are computed once, to be written in several formats."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
         self.source = source
+        self.images = images or {}
+        self.folder = tempfile.TemporaryDirectory() if images else None
+        if self.folder:
+            for name, image in self.images.items():
+                Path(self.folder.name, name).write_bytes(image)
+            path = self.folder.name.replace("\\", "/")
+            self.source = source.replace("{", f'{{ imagepath="{path}"', 1)
         self.graph: Any = None
         if pygraphviz_module():
             with _stderr_captured():
-                self.graph = pygraphviz_module().AGraph(string=source)
+                self.graph = pygraphviz_module().AGraph(string=self.source)
                 self.graph.layout(prog="dot")
 
     def written(self, format: str, dpi: float | None = None) -> bytes:
         """The picture. ValueError if Graphviz does not know the format."""
         if self.graph is None:
-            return self._by_executable(format, dpi)
+            return self._embedded(self._by_executable(format, dpi))
         if dpi:
             self.graph.graph_attr["dpi"] = f"{dpi:.0f}"
         with _stderr_captured() as messages:
             try:
-                return bytes(self.graph.draw(format=format))
+                return self._embedded(bytes(self.graph.draw(format=format)))
             except Exception as error:
                 said = messages() or error
                 raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
+
+    def _embedded(self, picture: bytes) -> bytes:
+        """An SVG with its images in it, instead of their names."""
+        if picture.startswith(b"<?xml"):
+            for name, image in self.images.items():
+                data = b"data:image/png;base64," + base64.b64encode(image)
+                picture = picture.replace(b'href="%s"' % name.encode(), b'href="%s"' % data)
+        return picture
 
     def _by_executable(self, format: str, dpi: float | None) -> bytes:
         try:
@@ -73,7 +90,9 @@ class Layout:
             from PIL import Image
 
             file = io.BytesIO()
-            Image.open(io.BytesIO(png)).convert("RGB").quantize(24).save(file, "PNG", optimize=True)
+            Image.open(io.BytesIO(png)).convert("RGB").quantize(128 if self.images else 24).save(
+                file, "PNG", optimize=True
+            )
             png = min(png, file.getvalue(), key=len)
         return png, round(width), round(height)
 

@@ -1,0 +1,54 @@
+"""The groups of a graph without a program: what would be one array of it, for pictures."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph import sources
+from ..value import Value
+from .nodes import ArrayNode
+from .vectorize import Batch, Ids, Reading
+
+
+class Group(NamedTuple):
+    """The nodes that one operation on arrays makes."""
+
+    members: list[Value]  # in the order of the array
+    shape: tuple[int, ...]
+    arguments: list[tuple[list[Value], tuple[int, ...]]]  # the numbers of each, and their shape
+
+
+class _Groups(Batch):
+    """The groups alone: no operation is run."""
+
+    def __init__(self, root: Value) -> None:
+        leaves = sources(root)
+        self.found: list[tuple[list[Value], tuple[int, ...], list[Ids]]] = []
+        super().__init__(root, [], leaves, set())
+
+    def _compute(
+        self, rule: Any, members: Sequence[Any], shape: tuple[int, ...], readings: list[Reading]
+    ) -> None:
+        alike = [each if isinstance(each, list) else [each] for each in members]
+        for i, values in enumerate(alike):
+            self.ids.update(dict.fromkeys(values, self.end + i))
+        self.found.append(([values[0] for values in alike], shape, [ids for ids, _ in readings]))
+        self._add(ArrayNode(self.writer, None, shape, False, False), ())
+
+
+def groups(root: Value) -> list[Group]:
+    """The groups of the results in the graph of root, in an order in which they can be computed.
+
+    >>> x, y = Value(2.0), Value(3.0)
+    >>> [(group.members[0].op, group.shape) for group in groups(x.tanh() * y.tanh())]
+    [('tanh', (2,)), ('*', (1,))]
+    """
+    batch = _Groups(root)
+    values: dict[int, Value] = {}
+    for value, i in batch.ids.items():
+        values.setdefault(i, value)
+    return [
+        Group(members, shape, [([values[i] for i in np.ravel(ids)], ids.shape) for ids in readings])
+        for members, shape, readings in batch.found
+    ]
