@@ -1,0 +1,124 @@
+"""Numbers, programs and training runs as notebooks show them: tables, colours, a small curve."""
+
+import base64
+import html
+import io
+import keyword
+import math
+import re
+import tokenize
+from collections.abc import Sequence
+from typing import Any
+
+from ..value import Value
+from .texts import as_float, number
+
+ROWS, COLUMNS = 20, 12  # of a table; of more, the first and the last
+CURVE = 240, 80  # pixels
+FORWARD, BACKWARD = "#1d6fb8", "#b5541c"
+
+
+def table(rows: Sequence[Sequence[Value]], shape: tuple[int, ...]) -> str:
+    """Values as an HTML table, aligned, with the gradient of each under the pointer."""
+    width = max(map(len, rows), default=0)
+    lines = [
+        "<tr>" + "".join(_entry(row, j) for j in _few(width, COLUMNS)) + "</tr>"
+        for row in [rows[i] if i is not None else None for i in _few(len(rows), ROWS)]
+    ]
+    caption = " × ".join(map(str, shape))
+    return f"<table><caption>{caption}</caption><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _entry(row: Sequence[Value] | None, j: int | None) -> str:
+    if row is None or j is None:
+        return '<td style="text-align: center">…</td>'
+    grad = as_float(row[j].grad)
+    title = f' title="grad {number(grad)}"' if grad else ""
+    return f'<td style="text-align: right"{title}>{html.escape(number(row[j].data))}</td>'
+
+
+def _few(count: int, most: int) -> list[int | None]:
+    """The indices to show; None stands for those left out."""
+    if count <= most:
+        return list(range(count))
+    return [*range(most - 2), None, count - 1]
+
+
+def program(source: str) -> str:
+    """A program with its words in colours; the lines of the backward pass have another border."""
+    lines = []
+    for line in _highlighted(source):
+        name = re.match(r"\s+(\w+)(?:, \w+)* = ", re.sub("<[^>]*>", "", line))
+        side = "transparent"
+        if name:
+            side = BACKWARD if "_bar" in name[1] else FORWARD
+        style = f"border-left: 4px solid {side}; padding-left: 6px; white-space: pre"
+        lines.append(f'<div style="{style}">{line or "&#160;"}</div>')
+    key = (
+        f'<div style="font-size: smaller"><span style="color: {FORWARD}">▌</span>forward '
+        f'<span style="color: {BACKWARD}">▌</span>backward</div>'
+    )
+    return f'<div style="font-family: monospace; overflow-x: auto">{"".join(lines)}</div>{key}'
+
+
+def _highlighted(source: str) -> list[str]:
+    """The lines of a program, in HTML."""
+    lines = [list(line) for line in source.splitlines()]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        (row, start), (_, end) = token.start, token.end
+        colour = ""
+        if token.type == tokenize.NAME and keyword.iskeyword(token.string):
+            colour = "#8250df"
+        elif token.type == tokenize.NUMBER:
+            colour = "#0a6e3d"
+        elif token.type == tokenize.COMMENT:
+            colour = "#6e7781"
+        if colour:
+            found = html.escape(token.string)
+            lines[row - 1][start] = f'<span style="color: {colour}">{found}</span>'
+            lines[row - 1][start + 1 : end] = [""] * (end - start - 1)
+    return [
+        "".join(c if len(c) > 1 else html.escape(c) for c in characters) for characters in lines
+    ]
+
+
+def history(losses: Sequence[float], text: str) -> str:
+    """A training run: what `text` says of it, and the losses as a small curve."""
+    if len(losses) < 2 or not all(map(math.isfinite, losses)):
+        return f"<code>{html.escape(text)}</code>"
+    from .grids import png
+
+    picture = base64.b64encode(png(_curve(losses), 1)).decode()
+    return (
+        f'<code>{html.escape(text)}</code><br><img alt="the loss of each epoch" '
+        f'src="data:image/png;base64,{picture}">'
+    )
+
+
+def _curve(losses: Sequence[float]) -> Any:
+    """The losses as pixels, on a logarithmic scale if they are positive."""
+    import numpy as np
+
+    width, height = CURVE
+    y = np.array(losses, float)
+    y = np.log(y) if (y > 0).all() else y
+    y = np.interp(np.linspace(0, len(y) - 1, width), np.arange(len(y)), y)
+    y = (height - 5) * (1 - (y - y.min()) / (np.ptp(y) or 1.0)) + 2
+    pixels = np.full((height, width, 3), 255)
+    for x in range(width):
+        low, high = sorted((y[x], y[max(x - 1, 0)]))
+        pixels[int(low) : int(high) + 2, x] = (29, 111, 184)
+    return pixels.astype(np.uint8)
+
+
+def formula(root: Value) -> str:
+    """The output as a formula of the labels of its inputs, if it is short enough to be read."""
+    from .arrangement import arrange
+    from .description import description
+    from ..graph import topological_order
+    from .styles import Facts
+
+    nodes = topological_order(root)
+    if len(nodes) > 300:
+        return f"{len(nodes)} nodes"
+    return description(Facts(root, arrange(nodes, False), {}, {}, {}, None, None, "light"))
