@@ -187,6 +187,11 @@ class Vector(_Array, Sequence[Value]):
     def __repr__(self) -> str:
         return f"Vector(shape={self.shape}, {_row(self._entries)})"
 
+    def _repr_html_(self) -> str:
+        from .pictures.displays import table
+
+        return table([self._entries], self.shape)
+
 
 class Matrix(_Array):
     """m rows of n numbers, each a Value; a sequence of Vectors that does not change.
@@ -276,6 +281,11 @@ class Matrix(_Array):
         lines = [_row(row) for row in (rows if len(rows) <= SHOWN else rows[: SHOWN - 1])]
         lines += [] if len(rows) <= SHOWN else ["...", _row(rows[-1])]
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
+
+    def _repr_html_(self) -> str:
+        from .pictures.displays import table
+
+        return table(self._rows(), self.shape)
 
 
 def _numbers(data: Any, where: str) -> list[Any]:

@@ -42,6 +42,10 @@ class Optimizer:
         self.steps = 0
         self.state: list[dict[str, Any]] = [self.start() for _ in self.params]
 
+    def __repr__(self) -> str:
+        options = [f"{x.name}={getattr(self, x.name)!r}" for x in fields(self) if x.init]  # type: ignore[arg-type]
+        return f"{type(self).__name__}({len(self.params)} parameters, {', '.join(options)})"
+
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0."""
         for p in self.params:

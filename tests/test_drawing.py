@@ -489,3 +489,41 @@ def test_what_the_options_refuse():
         draw(x, collapse=-1)
     with pytest.raises(TypeError, match=r"found names of type list, expected a dict.*locals\(\)"):
         draw(x, names=[x])
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("👩\u200d🔬 lab", "👩\u200d🔬 lab"), ("שלום", "שלום"), ("a\u00a0b", "a\u00a0b"),
+     ("e\u0301", "e\u0301"), ("half \ud83d", "half \ufffd"), ("❤\ufe0f", "❤\ufe0f")],
+)  # fmt: skip
+def test_every_script_survives(label, expected):
+    y = Value(1.0, label=label) * 2
+    root = ElementTree.fromstring(draw(y).pipe("svg"))
+    assert next(root.iter(f"{SVG}text")).text == expected
+    assert expected in repr(draw(y))
+
+
+def test_a_cut_does_not_part_what_is_joined():
+    text = "x" * 37 + "👩\u200d🔬 and more"
+    assert autodiff.pictures.texts.printable(text) == "x" * 37 + "…"
+
+
+def test_a_picture_says_what_it_shows():
+    c = example()
+    c.backward()
+    root = ElementTree.fromstring(draw(c).pipe("svg"))
+    assert root.get("role") == "img"
+    assert root.find(f"{SVG}desc").text == "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"
+    titles = [g.findtext(f"{SVG}title") for g in root.iter(f"{SVG}g") if g.get("class") == "node"]
+    assert [title for title in titles if title][:3] == [
+        "a = −4, grad 2",
+        "b = 2, grad 8",
+        "· = −8, grad 1",
+    ]
+    assert "900 parameters" in draw(ten_layers()[1], collapse=1).pipe(encoding="utf-8")
+
+
+def test_equal_numbers_are_not_taken_for_the_same_value():
+    x = Vector([1.0, 1.0])
+    y = x.dot(x) + Vector([1.0, 1.0]).dot(x)  # two dots with the same data
+    assert len(boxes(draw(y))) == 5

@@ -3,6 +3,7 @@
     expression.py   Expression, the graph of an output: propagate, backpropagate, compile
     program.py      a program, and how a graph becomes one number by number
     vectorize.py    how a graph becomes a program of arrays: what is alike is one array
+    groups.py       the groups alone, for pictures
     nodes.py        the arrays of such a program, and the messages sent back to them
     places.py       where numbers lie in an array
     arrays.py       symbols of arrays

@@ -183,6 +183,11 @@ class Expression:
                 remedy = "its .sources are the leaves that it was computed from"
                 raise ValueError(message(where, found, "a source of this expression", remedy))
 
+    def _repr_html_(self) -> str:
+        from ..pictures.displays import formula
+
+        return formula([self.sink] if isinstance(self.sink, Value) else list(self.sink))
+
     def __repr__(self) -> str:
         return f"Expression({len(self.sources)} sources, {len(self._nodes)} nodes)"
 

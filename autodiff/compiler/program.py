@@ -45,6 +45,11 @@ class Program:
     def __repr__(self) -> str:
         return f"<Program of {self.source.count(chr(10))} lines: print its .source>"
 
+    def _repr_html_(self) -> str:
+        from ..pictures.displays import program
+
+        return program(self.source)
+
     def __reduce__(self) -> Any:
         return Program, (self.source, self._sizes)
 

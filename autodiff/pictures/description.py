@@ -114,7 +114,7 @@ def _entries(leaves: list[Value], facts: Facts) -> str:
 
 
 def _name(node: Value, facts: Facts) -> str:
-    return " ".join(printable(facts.label(node)).split())
+    return printable(facts.label(node)).replace("\n", " ").strip(" ")
 
 
 def _formula(facts: Facts, names: dict[Value, str]) -> str:

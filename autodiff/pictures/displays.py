@@ -5,12 +5,15 @@ import html
 import io
 import keyword
 import math
-import re
 import tokenize
 from collections.abc import Sequence
 from typing import Any
 
+from ..graph import topological_order
 from ..value import Value
+from .arrangement import arrange
+from .description import description
+from .styles import Facts
 from .texts import as_float, number
 
 ROWS, COLUMNS = 20, 12  # of a table; of more, the first and the last
@@ -46,12 +49,12 @@ def _few(count: int, most: int) -> list[int | None]:
 
 def program(source: str) -> str:
     """A program with its words in colours; the lines of the backward pass have another border."""
-    lines = []
-    for line in _highlighted(source):
-        name = re.match(r"\s+(\w+)(?:, \w+)* = ", re.sub("<[^>]*>", "", line))
-        side = "transparent"
-        if name:
-            side = BACKWARD if "_bar" in name[1] else FORWARD
+    lines, side = [], "transparent"
+    for plain, line in zip(source.splitlines(), _highlighted(source)):
+        if plain.lstrip().startswith("# from the output back"):
+            side = BACKWARD
+        elif plain.startswith("    ") and side == "transparent":
+            side = FORWARD
         style = f"border-left: 4px solid {side}; padding-left: 6px; white-space: pre"
         lines.append(f'<div style="{style}">{line or "&#160;"}</div>')
     key = (
@@ -111,14 +114,14 @@ def _curve(losses: Sequence[float]) -> Any:
     return pixels.astype(np.uint8)
 
 
-def formula(root: Value) -> str:
-    """The output as a formula of the labels of its inputs, if it is short enough to be read."""
-    from .arrangement import arrange
-    from .description import description
-    from ..graph import topological_order
-    from .styles import Facts
+def formula(roots: Sequence[Value]) -> str:
+    """The outputs as formulas of their inputs, where these are short enough to be read."""
+    return "<br>".join(map(_formula, roots))
 
+
+def _formula(root: Value) -> str:
     nodes = topological_order(root)
     if len(nodes) > 300:
-        return f"{len(nodes)} nodes"
-    return description(Facts(root, arrange(nodes, False), {}, {}, {}, None, None, "light"))
+        return f"<code>an output of {len(nodes)} nodes</code>"
+    said = description(Facts(root, arrange(nodes, False), {}, {}, {}, None, None, "light"))
+    return f"<code>{html.escape(said)}</code>"

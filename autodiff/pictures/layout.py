@@ -7,8 +7,10 @@ import base64
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,11 +37,12 @@ class Layout:
     def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
         self.source = source
         self.images = images or {}
-        self.folder = tempfile.TemporaryDirectory() if images else None
-        if self.folder:
+        if self.images:
+            folder = tempfile.mkdtemp()
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, image in self.images.items():
-                Path(self.folder.name, name).write_bytes(image)
-            path = self.folder.name.replace("\\", "/")
+                Path(folder, name).write_bytes(image)
+            path = folder.replace("\\", "/")
             self.source = source.replace("{", f'{{ imagepath="{path}"', 1)
         self.graph: Any = None
         if pygraphviz_module():

@@ -1,0 +1,166 @@
+"""Arrays as grids, and rich displays in notebooks."""
+
+import html.parser
+import math
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from autodiff import Expression, Matrix, Value, Vector, draw, optim, sin, tanh
+from autodiff.compiler.groups import groups
+from autodiff.nn import Linear, Sequential, cross_entropy
+from autodiff.nn.training import History
+from autodiff.pictures.grids import arrays_of, cells_of, png, shades
+
+
+def classifier(*sizes):
+    layers = [Linear(n, m, activation=tanh, seed=n) for n, m in zip(sizes[:-2], sizes[1:-1])]
+    model = Sequential(*layers, Linear(*sizes[-2:], seed=0))
+    return model, cross_entropy(model(Vector([math.sin(i) for i in range(sizes[0])])), 3)
+
+
+def test_a_classifier_is_a_dozen_boxes_in_the_order_of_its_formula():
+    _, loss = classifier(64, 32, 10)
+    boxes = [(x.operation or x.name or "input", x.shape) for x in arrays_of(loss, {})]
+    assert boxes == [
+        ("weight", (32, 64)), ("input", (64,)), ("dot", (32,)), ("bias", (32,)), ("+", (32,)),
+        ("tanh", (32,)), ("weight", (10, 32)), ("dot", (10,)), ("bias", (10,)), ("+", (10,)),
+        ("logsumexp", (1,)), ("-", (1,)),
+    ]  # fmt: skip
+    picture = draw(loss, arrays=True)
+    assert repr(picture).startswith("<Drawing: input 64 → dot 32 → + 32 → tanh 32 → dot 10 → + 10")
+    assert "1 of 10" in picture.source  # the logit of the target
+
+
+def test_parameters_keep_their_order_in_the_grid():
+    model, loss = classifier(4, 3, 2 + 2)
+    first = next(x for x in arrays_of(loss, {}) if x.name == "weight")
+    assert [x.data for x in first.members] == [
+        x for row in model.layers[0].weight.data for x in row
+    ]
+
+
+def test_any_graph_has_arrays():
+    x, y = Value(2.0, label="x"), Value(3.0, label="y")
+    assert [len(g.members) for g in groups(x.tanh() * y.tanh())] == [2, 1]
+    assert "x" in draw(sin(x) * y, arrays=True).source
+    assert "data 2" in draw(x, arrays=True).source
+    matrix = Matrix([[1.0, 2.0], [3.0, 4.0]])
+    named = draw((matrix @ matrix).sum(), arrays=True, names={"A": matrix})
+    assert "A" in named.source
+
+
+def pixels(image):
+    """The colours in a PNG that `png` has written, without its frame."""
+    width, height = int.from_bytes(image[16:20], "big"), int.from_bytes(image[20:24], "big")
+    data = zlib.decompress(image[image.index(b"IDAT") + 4 : -16])
+    rows = np.frombuffer(data, np.uint8).reshape(height, 1 + 3 * width)[:, 1:]
+    return rows.reshape(height, width, 3)[2:-2, 2:-2]
+
+
+def test_cells_are_shaded_by_data():
+    cells, said = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
+    assert said == ""
+    found = pixels(png(shades(cells, "data"), 3))
+    assert found.shape == (6, 6, 3)
+    assert found[0, 0].tolist() == [33, 102, 172]  # the largest in size, negative: blue
+    assert found[0, 5].tolist() == [255, 255, 255]
+    assert found[5, 0].tolist() == [216, 139, 149]  # half way from white to red
+    assert found[5, 5].tolist() == [255, 0, 255]  # nan
+
+
+def test_cells_are_shaded_by_gradient_as_boxes_are():
+    found = shades(np.array([[0.0, 1e-9, 0.5, 1e9, math.inf]]), "grad")
+    expected = ["bdbdbd", "ffffd9", "1d91c0", "081d58", "ff00ff"]
+    assert [bytes(colour).hex() for colour in found[0]] == expected
+
+
+def test_of_several_numbers_in_a_cell_the_largest_is_shown():
+    numbers = np.zeros((128, 200))
+    numbers[77, 150], numbers[3, 3] = -5.0, math.nan
+    cells, said = cells_of(numbers.ravel(), (128, 200))
+    assert said == "cell: 2 × 4"
+    assert cells.shape == (64, 50)
+    assert cells[38, 37] == -5.0
+    assert math.isnan(cells[1, 0])
+    assert np.count_nonzero(cells) == 2
+
+
+def test_a_long_vector_is_folded():
+    assert cells_of(range(784), (784,))[0].shape == (28, 28)
+    assert cells_of(range(10), (10,))[0].shape == (10, 1)
+
+
+def test_images_are_inside_the_picture():
+    _, loss = classifier(16, 8, 4)
+    picture = draw(loss, arrays=True, color="grad")
+    svg = picture.pipe(encoding="utf-8")
+    assert svg.count("data:image/png;base64,") == len(picture.images)
+    assert ".png" not in svg
+    assert picture.pipe("png").startswith(b"\x89PNG")
+    assert picture.source == draw(loss, arrays=True, color="grad").source  # no folder is in it
+
+
+def test_too_many_arrays_are_not_drawn():
+    x = y = Value(0.5)
+    for _ in range(301):
+        y = y.tanh() if y is not x else y.sin()
+    with pytest.raises(ValueError, match="found 302 arrays, expected at most 300"):
+        draw(y, arrays=True)
+
+
+# -- Rich displays ------------------------------------------------------------------------------
+
+
+class Text(html.parser.HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_data(self, data):
+        self.found.append(data)
+
+
+def shown(x):
+    return Text(x._repr_html_()).found
+
+
+def test_vectors_and_matrices_are_tables():
+    assert shown(Vector([1, -2.5, 1e-9])) == ["3", "1", "−2.5", "1e−9"]
+    matrix = Matrix([[1, 2], [3, 4]])
+    assert shown(matrix) == ["2 × 2", "1", "2", "3", "4"]
+    matrix.sum().backward()
+    assert matrix._repr_html_().count('title="grad 1"') == 4
+    large = shown(Matrix([[float(i + j) for j in range(30)] for i in range(30)]))
+    assert len(large) == 1 + 20 * 12
+    assert large[-1] == "58"
+
+
+def test_a_program_tells_forward_from_backward():
+    x, y = Value(3.0, label="x"), Value(4.0)
+    program = Expression(sin(x) * y).compile([x, y], wrt=[x, y])
+    assert "".join(shown(program)).startswith("import math")
+    sides = re.findall("border-left: 4px solid (#?\\w+)", program._repr_html_())
+    assert list(dict.fromkeys(sides)) == ["transparent", "#1d6fb8", "#b5541c"]
+
+
+def test_an_expression_is_its_formula():
+    x, y = Value(3.0, label="x"), Value(4.0, label="<y>")
+    assert shown(Expression(x * y + x**2)) == ["x·<y> + x² = 21"]
+
+
+def test_a_history_has_a_curve():
+    page = History([3.0, 1.0, 0.5])._repr_html_()
+    assert "data:image/png;base64," in page
+    assert 'alt="the loss of each epoch"' in page
+    assert "<img" not in History([math.nan, 1.0])._repr_html_()
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam])
+def test_optimisers_say_their_options(kind):
+    text = repr(kind([Value(1.0)], lr=0.1))
+    assert text.startswith(f"{kind.__name__}(1 parameters, lr=0.1")
+    assert "0x" not in text
