@@ -64,7 +64,7 @@ class Browser:
             if answer.get("method") == "Network.requestWillBeSent":
                 self.requests.append(answer["params"]["request"]["url"])
 
-    def open(self, url, scripts=True):
+    def open(self, url, scripts=True, settle=True):
         self.session = None
         self.requests = []
         if self.target:
@@ -78,7 +78,7 @@ class Browser:
         self.call("Page.bringToFront")
         self.call("Page.navigate", url=url)
         until = time.monotonic() + 30
-        while self.evaluate("document.readyState + location.href") != "complete" + url:
+        while settle and self.evaluate("document.readyState + location.href") != "complete" + url:
             assert time.monotonic() < until, "the page does not load"
             time.sleep(0.02)
 

@@ -515,11 +515,8 @@ def test_a_picture_says_what_it_shows():
     assert root.get("role") == "img"
     assert root.find(f"{SVG}desc").text == "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"
     titles = [g.findtext(f"{SVG}title") for g in root.iter(f"{SVG}g") if g.get("class") == "node"]
-    assert [title for title in titles if title][:3] == [
-        "a = −4, grad 2",
-        "b = 2, grad 8",
-        "· = −8, grad 1",
-    ]
+    expected = {"a = −4, grad 2", "b = 2, grad 8", "· = −8, grad 1", "c = 0, grad 1"}
+    assert expected <= set(titles)
     assert "900 parameters" in draw(ten_layers()[1], collapse=1).pipe(encoding="utf-8")
 
 

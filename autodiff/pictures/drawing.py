@@ -23,7 +23,7 @@ from .layout import Layout
 from .styles import THEMES, Facts
 
 READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
-EDGES = 600
+EDGES = 700
 CROSSED = 50_000  # by edges, ranks of boxes; with more, no layout takes less than two seconds
 FORMATS = {"bmp", "eps", "gif", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tiff", "webp"}
 PathLike = str | os.PathLike[str]

@@ -42,7 +42,7 @@ GRAPHS = {
     "chain of 61": chain(60),
     "150 random nodes": tangle(100),
     "fan of 140": fan(46),
-    "recurrence of 184": recurrent(15, 4),
+    "recurrence of 172": recurrent(12, 4),
     "chain of 290": chain(289),
 }
 

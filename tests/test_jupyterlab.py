@@ -1,0 +1,101 @@
+"""The notebooks of a fresh clone, opened in JupyterLab: untrusted, and nothing has been run."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser import Browser
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+pytest.importorskip("jupyterlab")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("browser"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a JupyterLab that has never seen these notebooks."""
+    folder = tmp_path_factory.mktemp("jupyter")
+    shutil.copytree(NOTEBOOKS, folder / "notebooks")
+    settings = folder / "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"windowingMode": "none"}')  # all cells at once, not those in sight
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "JUPYTER_DATA_DIR": str(folder / "data"),  # where it is noted which notebooks are trusted
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+    }
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+        "--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'notebooks'}",
+    ]  # fmt: skip
+    log = (folder / "log").open("w")
+    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        until = time.monotonic() + 120
+        while True:
+            assert process.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < until, "JupyterLab does not answer"
+            try:
+                urllib.request.urlopen(f"{address}/api").close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+        log.close()
+
+
+SEEN = """(() => {
+  const outputs = [...document.querySelectorAll(".jp-Notebook .jp-OutputArea-output")];
+  const images = outputs.flatMap((o) => [...o.querySelectorAll("img")]);
+  return JSON.stringify({
+    cells: document.querySelectorAll(".jp-Notebook .jp-Cell").length,
+    images: images.filter((i) => i.complete && i.naturalWidth > 20 && i.clientWidth > 20).length,
+    named: images.filter((i) => i.alt).length,
+    texts: outputs.filter((o) => o.textContent.includes("<Drawing:")).length,
+  });
+})()"""
+
+
+def pictures(path):
+    """How many outputs of a notebook are pictures, or frames with one inside."""
+    outputs = [o for c in nbformat.read(path, 4).cells for o in c.get("outputs", [])]
+    data = [o.data for o in outputs if "data" in o]
+    return sum(any(k.startswith("image/") or "<iframe" in v for k, v in d.items()) for d in data)
+
+
+@pytest.mark.parametrize("number", ["04", "05", "07"])
+def test_every_picture_is_seen_before_anything_is_run(browser, server, number):
+    (path,) = NOTEBOOKS.glob(f"{number}*.ipynb")
+    cells = len(nbformat.read(path, 4).cells)
+    browser.open(f"{server}/lab/tree/{path.name}?reset", settle=False)
+    until = time.monotonic() + 90
+    while True:
+        found = json.loads(browser.evaluate(SEEN))
+        if found["cells"] == cells and found["images"] >= pictures(path):
+            break
+        assert time.monotonic() < until, (found, cells, pictures(path))
+        time.sleep(0.5)
+    assert found["texts"] == 0
