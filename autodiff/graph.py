@@ -4,7 +4,6 @@ Nothing here changes a node, and nothing here knows a derivative: the closures d
 """
 
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any
 
 from .errors import a, described, explain_derivative, message, typed
@@ -50,9 +49,13 @@ def depths(root: Any) -> dict[Any, int]:
     [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
     depth: dict[Any, int] = {}
+    levels: list[list[Any]] = []
     for node in topological_order(root):
-        depth[node] = 1 + max((depth[parent] for parent in node.parents), default=-1)
-    return dict(sorted(depth.items(), key=itemgetter(1)))
+        i = depth[node] = 1 + max(map(depth.__getitem__, node.parents)) if node.parents else 0
+        if i == len(levels):
+            levels.append([])
+        levels[i].append(node)
+    return {node: i for i, nodes in enumerate(levels) for node in nodes}
 
 
 def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:

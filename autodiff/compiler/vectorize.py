@@ -71,6 +71,10 @@ class Batch:
         """The index of the node that each number is in; -1 for constants."""
         return np.searchsorted(self.bases, ids, "right") - 1
 
+    def _among(self, ids: Ids) -> set[int]:
+        """The indices of all nodes that some numbers are in."""
+        return {int(i) - 1 for i in np.flatnonzero(np.bincount(self._owners(ids).reshape(-1) + 1))}
+
     # -- Groups --
 
     def _groups(self, values: list[Value]) -> Iterable[tuple[Any, list[Value], Ids]]:
@@ -212,7 +216,7 @@ class Batch:
 
     def _varies(self, ids: Ids) -> bool:
         """Whether some of the numbers differ from sample to sample."""
-        return any(self.nodes[i].varies for i in set(self._owners(np.unique(ids))) if i >= 0)
+        return any(self.nodes[i].varies for i in self._among(ids) if i >= 0)
 
     def _node(self, symbol: Any, shape: tuple[int, ...], arguments: list[Argument]) -> ArrayNode:
         origins = [x.node for x in arguments if x.node]
@@ -225,7 +229,7 @@ class Batch:
 
     def _argument(self, ids: Ids, letters: str) -> Argument:
         """The array of some numbers, along these axes."""
-        owners = set(self._owners(np.unique(ids)))
+        owners = self._among(ids)
         if owners == {-1}:
             return Argument(self._constant(ids, letters))
         if len(owners) == 1:
