@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autodiff import Expression, Vector, nn, tanh
+from autodiff import Expression, Matrix, Vector, dot, exp, logsumexp, nn, relu, tanh
 
 
 class Network:
@@ -29,20 +29,33 @@ class Network:
         return x, target, nn.cross_entropy(self.model(x), target)
 
     def by_hand(self, lr=0.0):
-        """What a person writes in NumPy: the sum of losses, its gradients, a step."""
-        x, t = self.x, self.targets
+        """The best that a person writes in NumPy: the sum of losses, its gradients, a step.
+
+        Samples last, in place, nothing computed twice.
+        """
+        x, t = np.ascontiguousarray(self.x.T), np.ascontiguousarray(self.targets.T)
         w1, b1, w2, b2 = self.arrays()
+        a, da, slope = [np.empty((len(w1), x.shape[1])) for _ in range(3)]
+        z, zt = [np.empty((len(w2), x.shape[1])) for _ in range(2)]
 
         def epoch():
-            a = np.tanh(x @ w1.T + b1)
-            z = a @ w2.T + b2
-            z = z - z.max(axis=1, keepdims=True)
-            e = np.exp(z)
-            s = e.sum(axis=1, keepdims=True)
-            loss = (np.log(s)[:, 0] - (z * t).sum(axis=1)).sum()
-            dz = e / s - t
-            da = (dz @ w2) * (1 - a * a)
-            gradients = da.T @ x, da.sum(axis=0), dz.T @ a, dz.sum(axis=0)
+            np.matmul(w1, x, out=a)
+            np.add(a, b1[:, None], out=a)
+            np.tanh(a, out=a)
+            np.matmul(w2, a, out=z)
+            np.add(z, b2[:, None], out=z)
+            np.subtract(z, z.max(axis=0), out=z)
+            np.multiply(z, t, out=zt)
+            np.exp(z, out=z)
+            s = z.sum(axis=0)
+            loss = np.log(s).sum() - zt.sum()
+            np.divide(z, s, out=z)
+            np.subtract(z, t, out=z)  # from here on the adjoint of z
+            np.matmul(w2.T, z, out=da)
+            np.multiply(a, a, out=slope)
+            np.subtract(1.0, slope, out=slope)
+            np.multiply(da, slope, out=da)
+            gradients = da @ x.T, da.sum(axis=1), z @ a.T, z.sum(axis=1)
             for p, gradient in zip((w1, b1, w2, b2), gradients):
                 p -= lr * gradient
             return loss, gradients
@@ -59,7 +72,8 @@ class Network:
         """This package: one sample's loss, compiled for the batch."""
         x, target, loss = self.sample()
         program = Expression(loss).compile([x, target], self.parameters, xp=np, batch=True)
-        rows, p = np.hstack([self.x, self.targets]), self.p.copy()
+        rows = np.asfortranarray(np.hstack([self.x, self.targets]))  # as fit lays them out
+        p = self.p.copy()
 
         def epoch():
             nonlocal p
@@ -228,3 +242,118 @@ def digits():
     from sklearn.datasets import load_digits
 
     return Network(*load_digits(return_X_y=True), hidden=32)
+
+
+class Shape:
+    """A graph of one sample that is no plain network, and the same in PyTorch for a batch."""
+
+    def __init__(self, name, inputs, parameters, output, forward, samples=100):
+        self.name = name
+        self.inputs, self.parameters = _leaves(inputs), _leaves(parameters)
+        self.loss = (output - 0.5) ** 2
+        self.forward, self.shapes = forward, [np.shape(p.data) for p in parameters]
+        self.rows = np.random.default_rng(1).normal(size=(samples, len(self.inputs)))
+        self.p = np.array([p.data for p in self.parameters])
+
+    def compiled(self):
+        program = self.program = Expression(self.loss).compile(
+            self.inputs, self.parameters, xp=np, batch=True
+        )
+        rows = np.asfortranarray(self.rows)
+
+        def epoch():
+            values, gradients = program(rows, self.p)
+            return values.sum(), [gradients]
+
+        return epoch
+
+    def torch(self):
+        import torch
+
+        torch.set_num_threads(1)
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
+        parts = [p.reshape(s) for p, s in zip(np.split(self.p, ends), self.shapes)]
+        parameters = [torch.tensor(p, requires_grad=True) for p in parts]
+        x = torch.tensor(self.rows)
+
+        def epoch():
+            for p in parameters:
+                p.grad = None
+            loss = ((self.forward(torch, x, *parameters) - 0.5) ** 2).sum()
+            loss.backward()
+            return loss.item(), [p.grad.numpy() for p in parameters]
+
+        return epoch
+
+
+def _leaves(arrays):
+    return [x for array in arrays for x in getattr(array, "_entries", array)]
+
+
+def recurrent(steps=50, hidden=32, features=8):
+    """An Elman network, one output after the last step."""
+    rng = np.random.default_rng(0)
+    u, w = (
+        Matrix(rng.normal(size=(hidden, features)) * 0.3),
+        Matrix(rng.normal(size=(hidden, hidden)) * 0.1),
+    )
+    b, v = Vector(rng.normal(size=hidden) * 0.1), Vector(rng.normal(size=hidden))
+    x, h = Matrix(rng.normal(size=(steps, features))), Vector([0.0] * hidden)
+    for t in range(steps):
+        h = (w @ h + u @ x[t] + b).map(tanh)
+
+    def forward(torch, x, u, w, b, v):
+        z = x.reshape(-1, steps, features) @ u.T + b
+        h = torch.zeros((len(x), hidden), dtype=x.dtype)
+        for t in range(steps):
+            h = torch.tanh(h @ w.T + z[:, t])
+        return h @ v
+
+    return Shape(f"RNN, {steps} steps, {hidden} units", [x], [u, w, b, v], dot(v, h), forward)
+
+
+def attention(positions=16, width=8):
+    """One head of self-attention, and the sum of tanh of its outputs."""
+    rng = np.random.default_rng(0)
+    weights = [Matrix(rng.normal(size=(width, width)) * 0.3) for _ in range(3)]
+    x = Matrix(rng.normal(size=(positions, width)))
+    queries, keys, values = [x @ w for w in weights]
+    shares = []
+    for row in queries @ keys.T * width**-0.5:
+        total = logsumexp([*row])
+        shares.append([exp(score - total) for score in row])
+    output = (Matrix(shares) @ values).map(tanh).sum()
+
+    def forward(torch, x, *weights):
+        x = x.reshape(-1, positions, width)
+        queries, keys, values = [x @ w for w in weights]
+        shares = torch.softmax(queries @ keys.mT * width**-0.5, dim=-1)
+        return torch.tanh(shares @ values).sum(dim=(1, 2))
+
+    return Shape(f"attention, {positions} positions of {width}", [x], weights, output, forward)
+
+
+def convolution(size=28, filters=8):
+    """A 3 x 3 convolution with relu, and a weight for each of its outputs."""
+    rng = np.random.default_rng(0)
+    kernels, bias = (
+        Matrix(rng.normal(size=(filters, 9)) * 0.3),
+        Vector(rng.normal(size=filters) * 0.1),
+    )
+    image, m = Matrix(rng.normal(size=(size, size))), size - 2
+    pixels = [list(row) for row in image]
+    outputs = []
+    for kernel, b in zip(kernels, bias):
+        for i in range(m):
+            for j in range(m):
+                patch = [pixels[i + r][j + c] for r in range(3) for c in range(3)]
+                outputs.append(relu(dot([*kernel], patch) + b))
+    v = Vector(rng.normal(size=len(outputs)) * 0.01)
+
+    def forward(torch, x, kernels, bias, v):
+        x = x.reshape(-1, 1, size, size)
+        y = torch.nn.functional.conv2d(x, kernels.reshape(-1, 1, 3, 3), bias)
+        return torch.relu(y).reshape(len(x), -1) @ v
+
+    name = f"3 x 3 convolution of {size} x {size}, {filters} filters"
+    return Shape(name, [image], [kernels, bias, v], dot(v, outputs), forward)

@@ -7,7 +7,7 @@ import warnings
 import micrograd.engine
 import numpy as np
 import pytest
-from networks import digits, iris, random_data
+from networks import attention, convolution, digits, iris, random_data, recurrent
 
 from autodiff import Expression, Value, nn, optim, tanh, topological_order
 
@@ -64,6 +64,16 @@ def test_an_epoch_of_a_classifier(side_by_side, make):
     scalars = {"micrograd": network.micrograd(part), "autodiff, walked": network.eager(part)}
     share = len(part) / len(network.x)
     side_by_side(f"the same, scalar by scalar, from {len(part)} samples", scalars, 3, share)
+
+
+@pytest.mark.parametrize("make", [recurrent, attention, convolution])
+def test_other_shapes(side_by_side, make):
+    """Value and gradients of a batch of 100, beside PyTorch."""
+    shape = make()
+    peers = with_torch(shape, {"autodiff, compiled": shape.compiled()})
+    agree(peers)
+    lines = shape.program.source.count("\n")
+    side_by_side(f"{shape.name}: {lines} lines", peers, 20)
 
 
 def test_iris_in_plain_python(side_by_side):
