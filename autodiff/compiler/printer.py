@@ -166,9 +166,8 @@ class ArrayPython(Python):
         of = self.of
         if op == "where":
             condition, x, y = args
-            if condition.op == "less_equal" and condition.args[0] is y:
-                if _is_zero(condition.args[1]) and _is_zero(x):  # relu: eight times as fast
-                    return self.call("maximum", y, 0.0)
+            if _is_relu(condition, x, y):  # eight times as fast
+                return self.call("maximum", y, 0.0)
             test = of(condition) if condition.op in CONDITIONS else f"{of(condition, SUM)} != 0"
             if not isinstance(x, Symbol) and not isinstance(y, Symbol):
                 compared = condition.args if condition.op in CONDITIONS else [condition]
@@ -182,8 +181,10 @@ class ArrayPython(Python):
         return Printer.call(self, f"xp.{op}" if hasattr(self.xp, op) else op, *args)
 
 
-def _is_zero(x: Any) -> bool:
-    return type(x) is float and x == 0.0
+def _is_relu(condition: Symbol, x: Any, y: Any) -> bool:
+    """Whether a choice is 0 where y <= 0, else y."""
+    positive = condition.op == "less_equal" and condition.args[0] is y
+    return positive and all(type(z) is float and z == 0.0 for z in (condition.args[1], x))
 
 
 def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
