@@ -228,6 +228,11 @@ def state():
     return [(x.data, x.grad, x.label, x.parents, x.requires_grad) for x in (X, Y, Z)]
 
 
+# Messages begin with the name of the function; that of what it is built on in these.
+BORROWED = {"Value", "Vector", "Matrix", "value_and_grad", "hessian", "hvp", "check_gradients",
+            "adjoints", "sources", "steps"}  # fmt: skip
+SPEAKING = {*ad.__all__, "abs", "sum"} - BORROWED
+
 # These still let Python's own errors through.
 UNWORDED = {"trace", "load_state_dict", "mse_loss",
             "hinge_loss", "fit", "SGD", "Adagrad", "RMSprop", "Adam", "cross_entropy",
@@ -248,6 +253,7 @@ def test_wrong_input_is_refused_in_words_and_changes_nothing(case):
             words = ["found", "missing", "outside the domain"]
             words += ["unsupported operand"] if "@" in case.name else []
             explained = any(word in said for word in words)
+            explained = explained and (case.name not in SPEAKING or case.name in said)
             if not explained:
                 faults.append(f"argument {i} = {wrong!r}: {type(error).__name__}: {said}")
         except Exception as error:

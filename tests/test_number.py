@@ -124,3 +124,12 @@ def test_numpys_function_of_values_is_that_of_their_numbers(name):
 
 def plain(x):
     return x.data if isinstance(x, Value) else x
+
+
+def test_comparisons_with_numpys_numbers_and_bools():
+    x = Value(1.0)
+    assert x == np.True_
+    assert x != np.False_
+    assert x > np.False_
+    assert x == np.float64(1.0)
+    assert x <= np.int64(1)
