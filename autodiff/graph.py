@@ -34,6 +34,7 @@ def sources(root: Any) -> list[Any]:
     >>> [leaf.data for leaf in sources(3 * x)]
     [3.0, 2.0]
     """
+    _check_node(root, "sources")
     return [node for node in topological_order(root) if not node.parents]
 
 

@@ -131,6 +131,7 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     argument    forward    reverse    central
     x           3          3          6          <- wrong
     """
+    check_function(f, "check_gradients")
     every = tuple(range(len(args)))
     args = tuple(Inputs.of("check_gradients", args, every).primals)
     places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]

@@ -43,12 +43,16 @@ def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
-    both = value_and_grad(f, argnums)
+    return _called(_gradient(f, argnums, "grad"), "grad", f, "The gradient")
+
+
+def _gradient(f: Function, argnums: Any, name: str) -> Function:
+    both = _value_and_gradient(f, argnums, name)
 
     def gradient(*args: Any, **keywords: Any) -> Any:
         return both(*args, **keywords)[1]
 
-    return _called(gradient, "grad", f, "The gradient")
+    return gradient
 
 
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
@@ -59,17 +63,22 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    check_function(f, "grad")
+    both = _value_and_gradient(f, argnums, "value_and_grad")
+    return _called(both, "value_and_grad", f, "The value and the gradient")
 
-    def value_and_gradient(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of("grad", args, argnums)
+
+def _value_and_gradient(f: Function, argnums: Any, name: str) -> Function:
+    check_function(f, name)
+
+    def both(*args: Any, **keywords: Any) -> Any:
+        inputs = Inputs.of(name, args, argnums)
         value, pullback = _reverse(f, inputs, keywords)
         if isinstance(value, list):
             remedy = "use jacrev or jacfwd for several results, or add them up"
-            raise TypeError(message("grad", f"a result of {len(value)} numbers", "one", remedy))
+            raise TypeError(message(name, f"a result of {len(value)} numbers", "one", remedy))
         return value, inputs.of_each(pullback(1.0))
 
-    return _called(value_and_gradient, "value_and_grad", f, "The value and the gradient")
+    return both
 
 
 def vjp(
@@ -180,9 +189,12 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     [[3.0, 2.0], [1.0, 1.0]]
     """
     check_function(f, "jacfwd")
+    return _called(_by_columns(f, argnums, "jacfwd"), "jacfwd", f, "The Jacobian")
 
+
+def _by_columns(f: Function, argnums: Any, name: str) -> Function:
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of("jacfwd", args, argnums)
+        inputs = Inputs.of(name, args, argnums)
         columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
         if not columns:
             return inputs.of_each(inputs.primals)
@@ -190,7 +202,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         each = [_beside(x, rows) if isinstance(x, list) else next(rows) for x in inputs.primals]
         return inputs.of_each(each)
 
-    return _called(jacobian, "jacfwd", f, "The Jacobian")
+    return jacobian
 
 
 def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> tuple[Any, Any]:
@@ -217,7 +229,8 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
     """
-    return _called(jacfwd(grad(f, argnums), argnums), "hessian", f, "The Hessian")
+    gradient = _gradient(f, argnums, "hessian")
+    return _called(_by_columns(gradient, argnums, "hessian"), "hessian", f, "The Hessian")
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
@@ -229,7 +242,9 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
+    check_function(f, "hvp")
     inputs = Inputs.of("hvp", (x,), 0)
+    _check_shapes("hvp", "v", opened_argument(v, "hvp, v"), "x", inputs.primals[0])
     return inputs.shaped(0, jvp(grad(f), (x,), (v,), **keywords)[1])
 
 

@@ -229,8 +229,7 @@ def state():
 
 
 # Messages begin with the name of the function; that of what it is built on in these.
-BORROWED = {"Value", "Vector", "Matrix", "value_and_grad", "hessian", "hvp", "check_gradients",
-            "adjoints", "sources", "steps"}  # fmt: skip
+BORROWED = {"Value", "Vector", "Matrix", "adjoints", "steps"}
 SPEAKING = {*ad.__all__, "abs", "sum"} - BORROWED
 
 # These still let Python's own errors through.
