@@ -11,7 +11,7 @@ from .. import functions, graph
 from ..errors import a, described, explain_operation, message, shortened, typed
 from ..functions import as_float
 from ..value import Value
-from .program import Program, scalar_program
+from .program import Program, javascript, scalar_program
 
 
 class Expression:
@@ -171,6 +171,48 @@ class Expression:
         from .vectorize import batched_program  # needs numpy
 
         return Program(*batched_program(output, given, wanted, xp))
+
+    def javascript(
+        self,
+        inputs: Iterable[Any],
+        wrt: Iterable[Any],
+        nodes: Iterable[Value] | None = None,
+    ) -> str:
+        """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.
+
+        The function takes an array of the numbers of `inputs`, then of those of `wrt` that are
+        not among them, and returns [value, gradients]. Where Python raises an error, as for the
+        logarithm of -1, a number is NaN or infinite.
+
+        inputs: leaves, or Vectors and Matrices of them.
+        wrt: likewise, the leaves to differentiate with respect to.
+        nodes: nodes of the graph, to be looked at as well: the function then returns
+            [value, gradients, values, adjoints], with a value and an adjoint for each of them, 0
+            if it does not lead to one of `wrt`.
+
+        ValueError for several outputs, a node that is not of this expression, and as `compile`.
+
+        >>> x = Value(2.0)
+        >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
+        (inputs) => {
+          const [x1] = inputs;
+          const v1 = x1 * x1;
+          const v2 = v1 + x1;
+          // from the output back to the inputs
+          const x1_bar = 1.0 + x1 + x1;
+          return [v2, [x1_bar]];
+        }
+        """
+        given = _leaves(inputs, "javascript, inputs")
+        wanted = _leaves(wrt, "javascript, wrt")
+        _check_leaves(given, wanted)
+        if not isinstance(self.sink, Value):
+            found = f"an expression of {len(self._outputs)} outputs"
+            raise ValueError(message("javascript", found, "one", "take one, or their sum"))
+        shown = None if nodes is None else list(nodes)
+        for node in set(shown or ()).difference(self._nodes):
+            raise ValueError(message("javascript", described(node), "nodes of this expression"))
+        return javascript(self.sink, given, wanted, shown)
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
         known = set(self.sources)

@@ -40,6 +40,7 @@ class Printer:
 
     signs = SIGNS
     minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
+    remark = "#"
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Printer:
             if name is None and (uses > 1 or len(text) > LINE):
                 name = self.spare.get(symbol) or next(self.further)
             if name is not None:
-                lines.append(f"{name} = {text}{self.comment(symbol)}")
+                lines.append(self.assignment(name, text, symbol))
                 text, strength = name, ATOM
             self.texts[symbol] = text, strength
         return lines
@@ -76,7 +77,8 @@ class Printer:
     def body(self, symbols: list[Symbol], forward: int) -> list[str]:
         """The lines of a program whose first `forward` symbols are those of the forward pass."""
         primal, adjoint = self.lines(symbols[:forward]), self.lines(symbols[forward:])
-        return [*primal, *(["# from the output back to the inputs"] if adjoint else []), *adjoint]
+        remark = f"{self.remark} from the output back to the inputs"
+        return [*primal, *([remark] if adjoint else []), *adjoint]
 
     def of(self, x: Any, least: int = CHOICE) -> str:
         """The text of a symbol or number, in brackets if it binds less strongly than it has to."""
@@ -91,7 +93,8 @@ class Printer:
             return f"{self.of(args[0], left)}{sign}{self.of(args[1], right)}", strength
         if op == "neg":
             strength, least = self.minus
-            return f"-{self.of(args[0], least)}", strength
+            text = self.of(args[0], least)
+            return f"-({text})" if text.startswith("-") else f"-{text}", strength
         return self.call(op, *args)
 
     # What a language has to say.
@@ -103,6 +106,10 @@ class Printer:
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         """The text of a function of its arguments, and how strongly it binds."""
         return f"{op}({', '.join(map(self.of, args))})", ATOM
+
+    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
+        """The line that gives a result its name."""
+        return f"{name} = {text}{self.comment(symbol)}"
 
     def comment(self, symbol: Symbol) -> str:
         """What stands after a line."""
@@ -179,6 +186,59 @@ class ArrayPython(Python):
             texts = [of(x) if isinstance(x, Symbol) else self.typed(x, arrays[0]) for x in args]
             return f"xp.{op}({', '.join(texts)})", ATOM
         return Printer.call(self, f"xp.{op}" if hasattr(self.xp, op) else op, *args)
+
+
+class JavaScript(Printer):
+    """JavaScript over numbers, with its object Math."""
+
+    remark = "//"
+
+    def number(self, x: float) -> tuple[str, int]:
+        names = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+        text = names.get(repr(x), repr(x))
+        return text, SIGN if text.startswith("-") else ATOM
+
+    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
+        return f"const {name} = {text};"
+
+    def call(self, op: str, *args: Any) -> tuple[str, int]:
+        of = self.of
+        if op == "where":
+            condition = of(args[0], ORDER)
+            if args[0].op not in CONDITIONS:
+                condition = f"{of(args[0], SUM)} !== 0"
+            return f"{condition} ? {of(args[1], ORDER)} : {of(args[2], ORDER)}", CHOICE
+        if op in TWICE:
+            x, y = (of(x, SUM) for x in args)
+            return f"{x} {TWICE[op]} {y} || {x} !== {x} ? {x} : {y}", CHOICE
+        name = op if op in HELPERS else "Number.isFinite" if op == "isfinite" else f"Math.{op}"
+        return super().call(name, *args)
+
+    def helpers(self) -> list[str]:
+        """The functions that JavaScript does not have, or not as Python has them."""
+        used = {x.op for x in self.uses}
+        return [line for op, lines in HELPERS.items() if op in used for line in lines]
+
+
+HELPERS = {
+    "pow": (
+        "// Math.pow(1, NaN) and Math.pow(-1, Infinity) are NaN",
+        "const pow = (x, y) =>",
+        "  x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : Math.pow(x, y);",
+    ),
+    "erf": (
+        "// 2/√π e^(-x²) (x + 2x³/3 + 4x⁵/15 + ...): all terms have one sign, so nothing cancels",
+        "const erf = (x) => {",
+        "  if (Math.abs(x) > 6) return Math.sign(x);",
+        "  let term = x, sum = x;",
+        "  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {",
+        "    term *= 2 * x * x / (2 * n + 1);",
+        "    sum += term;",
+        "  }",
+        "  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;",
+        "};",
+    ),
+}
 
 
 def _is_relu(condition: Symbol, x: Any, y: Any) -> bool:

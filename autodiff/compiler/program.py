@@ -11,7 +11,7 @@ from .. import functions, graph
 from ..errors import a, message
 from ..value import Value, leaf
 from . import backends
-from .printer import ArrayPython, Printer, Python, assembled
+from .printer import ArrayPython, JavaScript, Printer, Python, assembled
 from .symbolic import Writer
 
 
@@ -75,6 +75,57 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
 _numbers = count(1)
 
 
+class Scalars:
+    """A graph and its backward pass over symbols, number by number."""
+
+    def __init__(self, output: Value | list[Value], inputs: list[Value], wrt: list[Value]) -> None:
+        self.writer = Writer()
+        self.copies: dict[Value, Value] = {}  # of nodes: the same graph over symbols
+        self.names: dict[Value, str] = {}  # of nodes
+        wanted = set(wrt)
+        for i, x in enumerate(dict.fromkeys([*inputs, *wrt]), start=1):
+            self.names[x] = f"x{i}"
+            self.copies[x] = leaf(self.writer.argument(self.names[x]), int(x in wanted))
+        self.arguments = list(self.names.values())
+        several = isinstance(output, list)
+        root = functions.sum(output) if isinstance(output, list) else output
+        results = count(1)
+        for node in graph.depths(root):
+            if node is root and several:
+                break  # it comes last
+            if node.parents:
+                self.names[node] = f"v{next(results)}"
+                parents = [self.copies[parent] for parent in node.parents]
+                self.copies[node] = parents[0]._apply(node._rule, *parents)
+            elif node not in self.copies:
+                self.copies[node] = leaf(node.data, 0)
+        self.forward = len(self.writer.symbols)
+        self.adjoints: dict[Value, Any] = {}  # of the copies
+        if not several:
+            self.adjoints = graph.adjoints(self.copies[root], [self.copies[x] for x in wrt])
+
+    def value(self, node: Value) -> Any:
+        """The value of a node, a symbol or a number."""
+        return self.writer.as_number(self.copies[node].data)
+
+    def adjoint(self, node: Value) -> Any:
+        """The derivative of the output by a node; 0.0 if it does not lead to what is wanted."""
+        return self.adjoints.get(self.copies[node], 0.0)
+
+    def named(self) -> dict[Any, str]:
+        """The names of symbols, each by the first one that fits."""
+        found: dict[Any, str] = {}
+        for node, name in self.names.items():
+            found.setdefault(self.copies[node].data, name)
+        for node, name in self.names.items():
+            found.setdefault(self.adjoints.get(self.copies[node]), f"{name}_bar")
+        return found
+
+    def body(self, printer: Printer) -> list[str]:
+        """The lines of the program."""
+        return printer.body(list(self.writer.symbols.values()), self.forward)
+
+
 def scalar_program(
     output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
 ) -> str:
@@ -83,51 +134,44 @@ def scalar_program(
     Its arguments are the inputs, then those of wrt that are not among them. All other leaves are
     constants. Of several outputs it returns the values alone.
     """
-    writer = Writer()
-    arguments = list(dict.fromkeys([*inputs, *wrt]))
-    copies: dict[Value, Value] = {}  # of nodes: the same graph over symbols
-    names: dict[Value, str] = {}  # of nodes
-    wanted = set(wrt)
-    for i, x in enumerate(arguments, start=1):
-        names[x] = f"x{i}"
-        copies[x] = leaf(writer.argument(names[x]), int(x in wanted))
-    root = functions.sum(output) if isinstance(output, list) else output
-    results = count(1)
-    for node in graph.depths(root):
-        if node is root and isinstance(output, list):
-            break  # it comes last
-        if node.parents:
-            names[node] = f"v{next(results)}"
-            parents = [copies[parent] for parent in node.parents]
-            copies[node] = parents[0]._apply(node._rule, *parents)
-        elif node not in copies:
-            copies[node] = leaf(node.data, 0)
-    forward = len(writer.symbols)
-    adjoints: dict[Value, Any] = {}
+    scalars = Scalars(output, inputs, wrt)
     if isinstance(output, list):
-        outputs = [writer.as_number(copies[y].data) for y in output]
+        outputs = [scalars.value(y) for y in output]
     else:
-        adjoints = graph.adjoints(copies[root], [copies[x] for x in wrt])
-        outputs = [writer.as_number(copies[root].data), *[adjoints[copies[x]] for x in wrt]]
-
-    named: dict[Any, str] = {}  # symbols, each by the first name that fits
-    for node, called in names.items():
-        named.setdefault(copies[node].data, called)
-    for node, called in names.items():
-        named.setdefault(adjoints.get(copies[node]), f"{called}_bar")
+        outputs = [scalars.value(output), *map(scalars.adjoint, wrt)]
+    named = scalars.named()
     text: Printer = Python(outputs, named) if xp is math else ArrayPython(xp, outputs, named)
     # Whatever else a label may hold is kept out of the program.
     labels = [
-        f"{names[x]} = {x.label}" for x in names if x.label.isidentifier() and x.label != names[x]
+        f"{name} = {x.label}"
+        for x, name in scalars.names.items()
+        if x.label.isidentifier() and x.label != name
     ]
-    body = [
-        *([f"# {', '.join(labels)}"] if labels else []),
-        *text.body(list(writer.symbols.values()), forward),
-    ]
+    body = [*([f"# {', '.join(labels)}"] if labels else []), *scalars.body(text)]
     found = list(map(text.of, outputs))
     several = isinstance(output, list)
     body.append(f"return {_tuple(found) if several else f'{found[0]}, {_tuple(found[1:])}'}")
-    return assembled(xp, text, [names[x] for x in arguments], body)
+    return assembled(xp, text, scalars.arguments, body)
+
+
+def javascript(
+    output: Value, inputs: list[Value], wrt: list[Value], nodes: list[Value] | None = None
+) -> str:
+    """The same program as the text of a JavaScript function of an array of numbers.
+
+    It returns [value, gradients], and if nodes are given also the values and the adjoints of
+    these: [value, gradients, values, adjoints]. Outside of a domain numbers are NaN or Infinity.
+    """
+    scalars = Scalars(output, inputs, wrt)
+    groups = [[scalars.value(output)], [scalars.adjoint(x) for x in wrt]]
+    if nodes is not None:
+        groups += [list(map(scalars.value, nodes)), list(map(scalars.adjoint, nodes))]
+    printer = JavaScript([x for group in groups for x in group], scalars.named())
+    lines = [f"const [{', '.join(scalars.arguments)}] = inputs;", *scalars.body(printer)]
+    (value,), *others = [list(map(printer.of, group)) for group in groups]
+    returned = [value, *[f"[{', '.join(texts)}]" for texts in others]]
+    lines = [*printer.helpers(), *lines, f"return [{', '.join(returned)}];"]
+    return "\n".join(["(inputs) => {", *[f"  {line}" for line in lines], "}"])
 
 
 def _tuple(texts: Iterable[str]) -> str:

@@ -81,8 +81,8 @@ class Writer:
     def write(self, op: str, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
-        if op != "where":
-            args = tuple(map(self.as_number, args))
+        chosen = 1 if op == "where" else 0  # only there may a condition stand as it is
+        args = args[:chosen] + tuple(map(self.as_number, args[chosen:]))
         if op == "where":
             if key_of(op, args[1:2]) == key_of(op, args[2:]):
                 return args[1]  # the same either way
