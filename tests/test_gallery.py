@@ -94,7 +94,8 @@ OPTIONS = [
     {"edges": "local"}, {"edges": "message"}, {"edges": "message", "rankdir": "LR"},
     {"edges": "message", "rankdir": "TB"}, {"color": "grad"}, {"legend": True},
     {"legend": True, "collapse": True}, {"collapse": 1, "rankdir": "TB"}, {"theme": "dark"},
-    {"names": {"result": Value(0.0)}},
+    {"names": {"result": Value(0.0)}}, {"arrays": True}, {"arrays": True, "color": "grad"},
+    {"arrays": True, "rankdir": "TB", "theme": "dark"},
 ]  # fmt: skip
 
 
