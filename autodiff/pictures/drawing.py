@@ -196,10 +196,15 @@ def draw(
     facts = fitted(Facts(root, plan, labels, gradients, passed, edges, color, theme), rankdir)
     if crossed_ranks(facts) > CROSSED:
         raise _unreadable(plan, edge_count)
+    return drawn(facts, format, with_legend=legend or color is not None)
+
+
+def drawn(facts: Facts, format: str = "svg", with_legend: bool = False) -> Drawing:
+    """The drawing that shows some facts."""
     picture = Drawing(format=format)
     picture.facts = facts
     picture.words = partial(words, facts)
-    write(picture, facts, with_legend=legend or color is not None)
+    write(picture, facts, with_legend)
     return picture
 
 

@@ -70,7 +70,7 @@ def _width_of(entries: list[Value], facts: Facts) -> float:
     if len(entries) == 1:
         return _width(entries[0], facts)
     columns = 1 + any(leaf in facts.gradients for leaf in entries)
-    if not facts.sideways and entries[0] not in facts.plan.parameters:
+    if not facts.down(entries):
         columns = 1 + len(entries)
     return columns * (0.54 * facts.size * (facts.digits + 2) + 6) + 6
 

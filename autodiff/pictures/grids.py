@@ -252,7 +252,7 @@ def _box(array: Array, grids: Grids, images: dict[str, bytes]) -> str:
     border, style, spacing = BORDERS.get(kind, (1, "", 0))
     look = f' style="{style}"' if style else ""
     fill = f'color="{colours["text"]}" bgcolor="{colours[kind]}"{look}'
-    room = 2 + len(name) // 6  # Graphviz takes long names for shorter than they are
+    room = 2 + len(name) // 4  # Graphviz takes long names for shorter than they are
     body = "".join(f'<tr><td cellpadding="{room}">{row}</td></tr>' for row in rows)
     port = "" if array in grids.attached else 'port="op"'
     table = f'<table {port} border="{border}" cellborder="0" cellspacing="0" {fill}>{body}</table>'

@@ -81,8 +81,7 @@ def vector(leaves: Sequence[Value], facts: Facts) -> str:
     for i, (entry, look) in enumerate(zip(entries, looks)):
         ports = {last: f' port="r{i}"'}
         columns.append([_cell(markup(x), look, ports.get(j, "")) for j, x in enumerate(entry)])
-    down = facts.sideways or leaves[0] in facts.plan.parameters
-    rows = columns if down else list(zip(*columns))
+    rows = columns if facts.down(leaves) else list(zip(*columns))
     name = _span(facts.label(leaves[0]), facts.label(leaves[-1]))
     body = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if name:

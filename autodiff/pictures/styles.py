@@ -1,7 +1,7 @@
 """What each box of a picture means, and how that looks."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,6 +87,7 @@ class Facts:
     rankdir: str = "LR"
     digits: int = 6
     size: float = 10.5  # of the font, in points
+    apart: bool = False  # each leaf with a gradient in a box of its own, as the viewer needs it
 
     @cached_property
     def ids(self) -> dict[Box, str]:
@@ -97,11 +98,16 @@ class Facts:
     def leaves(self) -> list[list[Value]]:
         """The leaves, each alone or with the other entries of a vector.
 
-        Where edges say something, only entries to which nothing is sent stand together.
+        Where a gradient is spelled out as a sum, its entry stands alone.
         """
         uses = uses_of(self.plan)
         together = vectors(self.plan, uses, self.label)
-        if self.edges:
+        if self.edges == "message":
+            single = [len(self.terms.get(each[0], [])) < 2 for each in together]
+            together = [
+                each for each, one in zip(together, single) if one or not each[0].requires_grad
+            ]
+        if self.apart:
             together = [entries for entries in together if not entries[0].requires_grad]
         placed = {leaf for entries in together for leaf in entries}
         return together + [[leaf] for leaf in uses if leaf not in placed]
@@ -115,6 +121,11 @@ class Facts:
             if entries[0] in self.plan.parameters and len(uses[entries[0]]) == 1:
                 found.setdefault(uses[entries[0]][0], []).append(entries)
         return found
+
+    def down(self, entries: Sequence[Value]) -> bool:
+        """Whether the entries of a vector stand below one another: no edge runs down from them."""
+        held = any(entries[0] is each[0] for group in self.attached.values() for each in group)
+        return self.sideways or held
 
     @cached_property
     def around(self) -> dict[Box, tuple[Scope, ...]]:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -20,7 +21,7 @@ from ..errors import message, shortened
 from ..graph import topological_order
 from ..tracing import Step, factor, steps, subscript, written
 from ..value import Value
-from .drawing import FORMATS, Drawing, draw
+from .drawing import FORMATS, Drawing, draw, drawn
 from .layout import Layout
 from .styles import FONT
 from .texts import number, printable
@@ -219,7 +220,9 @@ def _staged(sums: list[tuple[int, Any]], last: int) -> list[Stage]:
 def _still(score: Score) -> Drawing:
     """The drawing of the graph as it is after the pass."""
     names = {name: node for node, name in score.names.items() if not node.label}
-    return draw(score.root, rankdir="LR", edges="message", names=names)
+    picture = draw(score.root, rankdir="LR", edges="message", names=names)
+    assert picture.facts is not None
+    return drawn(replace(picture.facts, apart=True))
 
 
 def _drawing(score: Score, still: Drawing) -> Element:
