@@ -258,3 +258,29 @@ def test_pictures_fit_into_a_notebook(name, differentiated):
     if differentiated:
         root.backward()
     assert pixels(draw(root).pipe(encoding="utf-8")) <= 1000
+
+
+@pytest.mark.parametrize("rankdir", [None, "LR", "RL", "TB", "BT"])
+@pytest.mark.parametrize("name", ["2-3-1", "4-5-4-3"])
+def test_layers_and_their_units_stay_in_order(name, rankdir):
+    root = GRAPHS[name]()
+    picture = draw(root, rankdir=rankdir)
+    direction = picture.facts.rankdir
+    along, across = (0, 1) if direction in ("LR", "RL") else (1, 0)
+    svg = ElementTree.fromstring(picture.pipe("svg"))
+    frames, units = {}, {}
+    for group in svg.iter(f"{SVG}g"):
+        if group.get("class") == "cluster":
+            corners = list(points(group.find(f"{SVG}path").get("d")))
+            frames[group.findtext(f"{SVG}text")] = min(corner[along] for corner in corners)
+    layers = [frames[f"{i}: Linear"] for i in range(len(frames) - 1)]
+    assert layers == sorted(layers, reverse=direction in ("RL", "BT"))
+    for text in svg.iter(f"{SVG}text"):
+        unit = re.fullmatch(r"weight\[(\d+),0…\d+\]", text.text or "")
+        if unit:
+            at = float(text.get("x")), float(text.get("y"))
+            layer = max((i for i, x in enumerate(layers) if x <= at[along]), key=layers.__getitem__)
+            units.setdefault(layer, []).append((at[across], int(unit[1])))
+    assert len(units) == len(layers)
+    for found in units.values():
+        assert [number for _, number in sorted(found)] == list(range(len(found)))
