@@ -710,6 +710,12 @@ def test_a_program_is_pickled_through_its_source(graph):
         assert other(*values(leaves)) == program(*values(leaves))
 
 
+def test_a_program_for_numpy_takes_floats_too():
+    x = Value(0.5)
+    value, (gradient,) = compiled(ad.erf(x), [x], xp=np)(0.25)
+    assert (value, gradient) == (math.erf(0.25), pytest.approx(ad.grad(ad.erf)(0.25), rel=1e-15))
+
+
 def test_a_repr_is_short():
     x1, x2, y = example()
     assert repr(compiled(y, [x1, x2])) == "<Program of 13 lines: print its .source>"

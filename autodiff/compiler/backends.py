@@ -33,7 +33,9 @@ def keep_memory(xp: Any) -> None:
 
 
 def erf(x: Any) -> Any:
-    """The error function of an array."""
+    """The error function of an array, or of a float in a program for arrays."""
+    if type(x) in (float, int):
+        return math.erf(x)
     if type(x).__module__ == "numpy":  # it has none
         xp = importlib.import_module("numpy")
         return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)
