@@ -222,9 +222,16 @@ def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
 
 def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
     """ValueError if a loss depends on none of the parameters: it would not train them."""
-    if set(topological_order(root)).isdisjoint(parameters):
-        found = "a loss that depends on none of the optimizer's parameters"
-        raise ValueError(message("fit", found, "one that does", "is it that of another model?"))
+    wanted, seen, stack = set(parameters), set(), [root]
+    while stack:
+        node = stack.pop()
+        if node in wanted:
+            return
+        if node not in seen:
+            seen.add(node)
+            stack += node.parents
+    found = "a loss that depends on none of the optimizer's parameters"
+    raise ValueError(message("fit", found, "one that does", "is it that of another model?"))
 
 
 def loss_value(found: Any) -> Value:
