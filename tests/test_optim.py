@@ -81,3 +81,32 @@ def test_frozen_parameters_stay():
 def test_what_is_refused(params, arguments, kind, message):
     with pytest.raises(kind, match=message):
         optim.SGD(params, **arguments)
+
+
+def test_a_gradient_that_is_a_graph_leaves_numbers_in_parameters():
+    p = Value(3.0)
+    optimizer = optim.SGD([p], lr=0.1)
+    (p * p * p).backward(create_graph=True)
+    optimizer.step()
+    assert type(p.data) is float
+    assert p.data == pytest.approx(3.0 - 0.1 * 27.0)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "message"),
+    [
+        (
+            lambda p: optim.Adam(p, betas=(0.9, 1.0)),
+            r"betas = \(0.9, 1.0\), expected numbers below 1",
+        ),
+        (lambda p: optim.Adam(p, betas=(-0.1, 0.9)), r"betas = \(-0.1, 0.9\), expected >= 0"),
+        (lambda p: optim.Adam(p, eps=-1.0), "eps = -1.0, expected >= 0"),
+        (lambda p: optim.SGD(p, lr=0.1, momentum=-0.5), "momentum = -0.5, expected >= 0"),
+        (lambda p: optim.RMSprop(p, alpha=-0.5), "alpha = -0.5, expected >= 0"),
+        (lambda p: optim.Adagrad(p, lr_decay=-0.5), "lr_decay = -0.5, expected >= 0"),
+        (lambda p: optim.SGD([*p, *p], lr=0.1), "found a parameter twice, expected each once"),
+    ],
+)
+def test_settings_that_are_refused(attempt, message):
+    with pytest.raises(ValueError, match=message):
+        attempt([Value(1.0)])

@@ -543,6 +543,23 @@ def test_a_wrong_derivative_is_found(monkeypatch):
         trained("compiled")
 
 
+def test_a_wrong_loss_is_found(monkeypatch):
+    correct = ad.Expression.compile
+
+    def wrong(self, *arguments, **more):
+        program = correct(self, *arguments, **more)
+
+        def run(inputs, parameters):
+            values, gradients = program(inputs, parameters)
+            return values + 1e-6, gradients
+
+        return run
+
+    monkeypatch.setattr(ad.Expression, "compile", wrong)
+    with pytest.raises(RuntimeError, match="epoch 1 .* the program has the loss .*, its graph"):
+        trained("compiled")
+
+
 def test_a_fault_of_the_compiler_surfaces(monkeypatch):
     def broken(*arguments, **more):
         raise KeyError("a fault")
@@ -560,8 +577,8 @@ def test_an_exception_that_a_model_catches_is_no_way_out():
         except Exception:
             return y
 
-    history, _ = trained("auto", Choosing(choose))
-    assert history.engine == "eager"
+    with pytest.raises(ValueError, match="the loss cannot be compiled: the model looks at numbers"):
+        trained("compiled", Choosing(choose))
 
 
 # -- What is neither refused nor walked without need ----------------------------------------------
