@@ -30,6 +30,7 @@ class Program:
     def __init__(self, source: str, sizes: tuple[int, ...] | None = None) -> None:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch; empty for arrays of any shape
+        self._known: Any = None  # the shapes and types of arrays that were found right
         filename = f"<program {next(_numbers)}>"  # of the lines that a traceback shows
         namespace: dict[str, Any] = {}
         exec(compile(source, filename, "exec"), namespace)  # text of this module's own making
@@ -39,7 +40,10 @@ class Program:
 
     def __call__(self, *numbers: Any) -> Any:
         if self._sizes is not None:
-            _check_arrays(numbers, self._sizes)
+            kinds = [(getattr(x, "shape", None), getattr(x, "dtype", None)) for x in numbers]
+            if kinds != self._known:
+                _check_arrays(numbers, self._sizes)
+                self._known = kinds
         return self._function(*numbers)
 
     def __repr__(self) -> str:
