@@ -20,9 +20,12 @@ class Optimizer:
     lr: float
     weight_decay: float
 
-    def __post_init__(self, params: Iterable[Value]) -> None:
-        self.params = list(params)
+    def __post_init__(self, params: Any) -> None:
         where = type(self).__name__
+        if not isinstance(params, Iterable):
+            expected = "a sequence of Values: model.parameters()"
+            raise TypeError(message(f"{where}, params", typed(params), expected))
+        self.params: list[Value] = list(params)
         for p in self.params:
             if not isinstance(p, Value):
                 raise TypeError(
@@ -34,7 +37,7 @@ class Optimizer:
         if not self.params:
             raise ValueError(message(where, "no parameters", "at least one"))
         for name, number in self.settings().items():
-            for each in number if isinstance(number, (tuple, list)) else (number,):
+            for each in number if number and isinstance(number, (tuple, list)) else (number,):
                 if not as_float(each, f"{where}, {name}") >= 0:
                     raise ValueError(message(where, f"{name} = {number!r}", ">= 0"))
         if len(set(self.params)) < len(self.params):

@@ -10,7 +10,7 @@ from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, message, typed
 from .number import Number, Rule
-from .transforms import Inputs, as_tree, flat_tree, map_tree
+from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
 from .value import Value
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
@@ -134,6 +134,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     v₂ = v₁ + v₋₁   9       v̄₂ = z̄               1
     z = v₂          9       z̄ = 1                1
     """
+    check_function(f, "trace")
     if mode not in ("forward", "reverse"):
         raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
     arguments = map_tree(Value, Inputs.of("trace", args, range(len(args))).primals)

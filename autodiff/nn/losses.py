@@ -4,7 +4,7 @@ Those that take logits do not overflow, however large the logits are.
 """
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from .. import functions
@@ -23,7 +23,7 @@ def mse_loss(prediction: Any, target: Any) -> Any:
     >>> mse_loss(Vector([1.0, 4.0]), [1.0, 2.0]).data
     2.0
     """
-    predicted, wanted = _row(prediction), _row(target)
+    predicted, wanted = _row(prediction, "mse_loss"), _row(target, "mse_loss, target")
     if len(predicted) != len(wanted):
         found = f"{len(predicted)} predictions and {len(wanted)} targets"
         raise ValueError(message("mse_loss", found, "as many targets as predictions"))
@@ -58,19 +58,19 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     >>> cross_entropy(Vector([1000.0, 0.0]), [1.0, 0.0]).data
     0.0
     """
-    logits = _row(logits)
+    logits = _row(logits, "cross_entropy")
     n = len(logits)
     if isinstance(target, Integral):
         if not 0 <= int(target) < n:
             expected = f"0 to {n - 1}: there are {n} logits"
             raise ValueError(message("cross_entropy", f"class {target}", expected))
         return functions.logsumexp(logits) - logits[int(target)]
-    weights = _row(target)
+    weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
         found = f"a target of {len(weights)} for {n} logits"
         raise ValueError(message("cross_entropy", found, "a class index, or n probabilities"))
     known = not any(isinstance(weight, Number) for weight in weights)
-    if known and abs(sum(map(float, weights)) - 1.0) > 1e-6:
+    if known and abs(sum(weights) - 1.0) > 1e-6:
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", "a sum of 1"))
     return functions.logsumexp(logits) - functions.dot(weights, logits)
 
@@ -109,12 +109,14 @@ def softmax(logits: Any) -> Any:
     return functions.exp(z - functions.logsumexp(z))
 
 
-def _row(x: Any) -> Sequence[Any]:
-    return tuple(x) if isinstance(x, Iterable) else (x,)
+def _row(x: Any, where: str) -> Sequence[Any]:
+    x = x.tolist() if hasattr(x, "tolist") else x  # an array
+    row = tuple(x) if isinstance(x, Iterable) and not isinstance(x, str) else (x,)
+    return tuple([v if isinstance(v, Number) else functions.as_float(v, where) for v in row])
 
 
 def _one(x: Any, where: str) -> Any:
-    row = _row(x)
+    row = _row(x, where)
     if len(row) != 1:
         raise ValueError(message(where, f"{len(row)} numbers", "one, or a Vector of one"))
-    return float(row[0]) if isinstance(row[0], Real) else row[0]
+    return row[0]

@@ -1,6 +1,6 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from random import Random
@@ -94,13 +94,16 @@ class Module:
         """The numbers of all parameters by dotted name, as floats and lists: ready for JSON."""
         return {name: parameter.data for name, parameter in self.named_parameters()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Any) -> None:
         """Set all parameters to the numbers of a `state_dict`.
 
         ValueError, with a list of what is missing, unexpected or of another shape, if the state
         is not that of a model like this one; TypeError if an entry is not a number. Nothing is
         changed then.
         """
+        if not isinstance(state, Mapping):
+            expected = "a dict from names to numbers, of state_dict()"
+            raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
         given = {name: _flat(data) for name, data in state.items()}
         faults = [f"missing: {name}" for name in parameters if name not in state]

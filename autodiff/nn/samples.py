@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import message
+from ..errors import message, shortened
 from ..linalg import Vector
 from ..value import leaf
 
@@ -16,6 +16,9 @@ class Samples:
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
+        for name, given in (("inputs", inputs), ("targets", targets)):
+            if not isinstance(given, Iterable) or isinstance(given, str):
+                raise TypeError(message(where, f"{name} {shortened(given)}", "a sequence"))
         self.inputs = as_rows(inputs)
         self.targets = list(targets)
         self.even = not isinstance(self.inputs, list)

@@ -117,6 +117,9 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
+    for name, given in (("model", model), ("loss", loss)):
+        if not callable(given):
+            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
     samples = Samples(inputs, targets)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
