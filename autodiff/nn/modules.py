@@ -109,7 +109,8 @@ class Module:
         faults = [f"missing: {name}" for name in parameters if name not in state]
         faults += [f"unexpected: {name}" for name in state if name not in parameters]
         for name, parameter in parameters.items():
-            found, expected = given.get(name, (None,))[0], getattr(parameter, "shape", ())
+            found = given.get(name, (None,))[0]
+            expected: Any = getattr(parameter, "shape", ())
             if found not in (None, expected):
                 faults.append(message(name, f"shape {found}", str(expected)))
         if faults:
