@@ -25,7 +25,7 @@ class Optimizer:
         if not isinstance(params, Iterable):
             expected = "a sequence of Values: model.parameters()"
             raise TypeError(message(f"{where}, params", typed(params), expected))
-        self.params: list[Value] = list(params)
+        self.params = list(params)
         for p in self.params:
             if not isinstance(p, Value):
                 raise TypeError(

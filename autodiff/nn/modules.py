@@ -109,10 +109,10 @@ class Module:
         faults = [f"missing: {name}" for name in parameters if name not in state]
         faults += [f"unexpected: {name}" for name in state if name not in parameters]
         for name, parameter in parameters.items():
-            found = given.get(name, (None,))[0]
-            expected: Any = getattr(parameter, "shape", ())
-            if found not in (None, expected):
-                faults.append(message(name, f"shape {found}", str(expected)))
+            found = given[name][0] if name in given else None
+            shape = getattr(parameter, "shape", tuple[int, ...]())
+            if found is not None and found != shape:
+                faults.append(message(name, f"shape {found}", str(shape)))
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
         loaded = [
