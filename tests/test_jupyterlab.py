@@ -10,11 +10,11 @@ import time
 import urllib.request
 from pathlib import Path
 
-import nbformat
 import pytest
 from browser import Browser
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("jupyterlab")
 
 
