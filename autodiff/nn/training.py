@@ -117,13 +117,10 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    for name, given in (("model", model), ("loss", loss)):
-        if not callable(given):
-            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
+    _check(model, loss, engine, optimizer, xp)
     samples = Samples(inputs, targets)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
-    _check(engine, optimizer, xp)
     held_out = Samples(*validation, where="fit, validation") if validation else None
     history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
     run = Walking(model, loss, samples, optimizer)
@@ -137,9 +134,7 @@ def fit(
                 history.losses.append(total / n)
                 bar.update(epoch, total / n)
                 if held_out:
-                    run.store()
-                    with mode(model, training=False):
-                        history.validation.append(run.mean_loss(held_out))
+                    history.validation.append(_validated(run, held_out))
                 if callback:
                     run.store()
                     if callback(history) is True:
@@ -165,6 +160,13 @@ def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> fl
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
     return total
+
+
+def _validated(run: Walking, held_out: Samples) -> float:
+    """The mean loss on samples that are not trained on, in evaluation mode."""
+    run.store()
+    with mode(run.model, training=False):
+        return run.mean_loss(held_out)
 
 
 def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
@@ -205,7 +207,10 @@ def _warn(reason: str, history: History) -> None:
     warnings.warn(text, WalkingWarning, stacklevel=here + 1)
 
 
-def _check(engine: str, optimizer: Optimizer, xp: Any) -> None:
+def _check(model: Any, loss: Any, engine: str, optimizer: Optimizer, xp: Any) -> None:
+    for name, given in (("model", model), ("loss", loss)):
+        if not callable(given):
+            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
     if engine not in ENGINES:
         expected = f"one of {', '.join(ENGINES)}"
         raise ValueError(message("fit", f"engine = {engine!r}", expected))
