@@ -1,0 +1,67 @@
+"""Checks, hints and solutions of the exercises: one module for each notebook.
+
+A notebook imports its own, `from exercises.reverse_mode import check_1, solution`, and shows the
+learner three calls: `answer_1`, which they write; `check_1(answer_1)`, which answers with praise or
+with a hint; and `solution(1)`, which shows the code of ours.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from IPython.display import Code, display
+
+
+class Hint(Exception):
+    """What to say about an answer that is not right yet."""
+
+
+class Check:
+    """A check of an answer: calling it prints the verdict.
+
+    The function that it wraps returns the praise for a right answer and raises `Hint` for any
+    other. What the learner's own code raises meanwhile becomes a hint too, never a traceback.
+    """
+
+    def __init__(self, function: Callable[[Any], str]) -> None:
+        self.function = function
+        wraps(function)(self)
+
+    def verdict(self, answer: Any) -> tuple[bool, str]:
+        """Whether the answer is right, and what to say about it."""
+        if unfilled(answer):
+            return False, "Nothing here yet: put your answer where the dots are."
+        try:
+            return True, self.function(answer)
+        except Hint as hint:
+            return False, str(hint)
+        except Exception as error:
+            return False, f"Your code raises {type(error).__name__}: {error}"
+
+    def __call__(self, answer: Any) -> None:
+        right, text = self.verdict(answer)
+        print("✓" if right else "✗", text)
+
+
+def unfilled(answer: Any) -> bool:
+    """Whether the dots of an answer are still there."""
+    if isinstance(answer, (tuple, list)):
+        return any(map(unfilled, answer))
+    if isinstance(answer, Mapping):
+        return any(map(unfilled, answer.values()))
+    return answer is None or answer is ...
+
+
+def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
+    """The function `solution(number)` of a module: it displays the code of `solution_<number>`."""
+
+    def solution(number: int) -> None:
+        """Display a solution of ours."""
+        if f"solution_{number}" not in module:
+            known = sorted(int(name[9:]) for name in module if name.startswith("solution_"))
+            print(f"There is no exercise {number} here, only {known}.")
+            return
+        display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
+
+    return solution

@@ -1,0 +1,40 @@
+"""What all exercises have in common: a verdict in a line, and solutions on request."""
+
+import pytest
+from exercises import Check, Hint, solutions
+
+
+@Check
+def check(answer):
+    if answer() == 1:
+        raise Hint("One too few.")
+    return "Right: two."
+
+
+def test_praise_hint_and_error_are_a_line_each(capsys):
+    check(lambda: 2)
+    check(lambda: 1)
+    check(lambda: [][0])
+    check(...)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "✓ Right: two."
+    assert said[1] == "✗ One too few."
+    assert said[2] == "✗ Your code raises IndexError: list index out of range"
+    assert said[3].startswith("✗ Nothing here yet")
+
+
+@pytest.mark.parametrize("answer", [..., None, (1, ...), [...], {"a": ...}, {"a": (1, ...)}])
+def test_dots_that_are_still_there_are_seen(answer):
+    assert check.verdict(answer)[0] is False
+
+
+def solution_1():
+    return 2
+
+
+def test_a_solution_is_its_code(capsys):
+    show = solutions(globals())
+    show(1)
+    assert "return 2" in capsys.readouterr().out
+    show(4)
+    assert "only [1]" in capsys.readouterr().out
