@@ -12,8 +12,10 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+CONTENTS, *LESSONS = PATHS
 
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 
 
 def tags(cell):
@@ -72,7 +74,7 @@ def test_cells_were_run_in_order_and_all_of_them(path):
     )
 
 
-@each
+@each_lesson
 def test_a_notebook_is_one_sitting(path):
     cells = nbformat.read(path, as_version=4).cells
     assert 25 <= len(cells) <= 45
@@ -80,7 +82,7 @@ def test_a_notebook_is_one_sitting(path):
     assert path.stat().st_size < 500_000
 
 
-@each
+@each_lesson
 def test_it_fails_once_on_purpose_and_nowhere_else(path):
     for cell in code_cells(path):
         failed = any(output.output_type == "error" for output in cell.outputs)
@@ -92,7 +94,7 @@ def uses_exercises(path):
     return any("from exercises." in cell.source for cell in code_cells(path))
 
 
-@each
+@each_lesson
 def test_three_exercises_answer_back_and_solutions_are_shown_on_request(path):
     if not uses_exercises(path):
         pytest.skip("its checks are still cells of its own")
@@ -107,7 +109,7 @@ def exercises_of(path):
     return importlib.import_module(f"exercises.{path.stem[3:]}")
 
 
-@each
+@each_lesson
 def test_a_cell_is_short_and_shows_something(path):
     if not uses_exercises(path):
         pytest.skip("its checks are still cells of its own")
@@ -115,6 +117,35 @@ def test_a_cell_is_short_and_shows_something(path):
         assert len(cell.source.splitlines()) <= 20, cell.source
         assert cell.outputs, cell.source
         assert "jupyter" not in cell.metadata or not cell.metadata.jupyter.get("source_hidden")
+
+
+def headings(path):
+    """The anchors of a notebook, as JupyterLab and code hosts make them."""
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return [line.replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+
+
+def links(path):
+    """The file and the heading of each link of a notebook that stays in this folder."""
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    found = re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text)
+    return [(NOTEBOOKS / file if file else path, heading) for file, heading in found]
+
+
+@each
+def test_links_lead_somewhere(path):
+    for target, heading in links(path):
+        assert target.exists(), target
+        assert not heading or heading in headings(target), heading
+
+
+def test_the_page_of_contents_leads_everywhere_and_each_lesson_to_its_neighbours():
+    assert {target for target, _ in links(CONTENTS)} >= set(LESSONS)
+    for before, path, after in zip(PATHS, LESSONS, [*LESSONS[1:], None]):
+        if uses_exercises(path):
+            assert {target for target, _ in links(path)} >= {before, CONTENTS, after} - {None}
 
 
 @each
