@@ -9,9 +9,10 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from numbers import Real
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from . import functions, ops
 from .errors import LEAKED, LOST, a, message, typed
@@ -109,15 +110,30 @@ def _method(rule: Rule) -> Callable[[N], N]:
     return method
 
 
-def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
-    def comparison(self: Any, other: Any) -> bool:
-        if isinstance(other, Number):
+def _comparison(
+    compare: Callable[[Any, Any], Any], in_rule: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], bool]:
+    """A comparison of the numbers: a bool. In a rule it is an operation, and so made anew later."""
+
+    def comparison(self: Any, other: Any) -> Any:
+        if not isinstance(other, Number):
+            if not (isinstance(other, Real) or type(other).__name__ in ("bool", "bool_")):
+                return NotImplemented
+            if not running.get():
+                return bool(compare(self._number(), other))
+        elif not running.get():
             return bool(compare(self._number(), other._number()))
-        if isinstance(other, Real) or type(other).__name__ in ("bool", "bool_"):
-            return bool(compare(self._number(), other))
-        return cast(bool, NotImplemented)
+        return in_rule(self, other)
 
     return comparison
+
+
+def _equal(x: Any, y: Any) -> Any:
+    return functions.less_equal(x, y) * functions.less_equal(y, x)
+
+
+running: ContextVar[str] = ContextVar("running", default="")
+"""The name of the user's operation whose rule runs over numbers of another kind than floats."""
 
 
 class Number:
@@ -157,9 +173,12 @@ class Number:
         found: N = self._apply(_power_rule(other, self), other, self)
         return found
 
-    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
-    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
-    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __eq__ = _comparison(operator.eq, _equal)
+    __ne__ = _comparison(operator.ne, lambda x, y: 1.0 - _equal(x, y))
+    __lt__ = _comparison(operator.lt, functions.less)
+    __le__ = _comparison(operator.le, functions.less_equal)
+    __gt__ = _comparison(operator.gt, lambda x, y: functions.less(y, x))
+    __ge__ = _comparison(operator.ge, lambda x, y: functions.less_equal(y, x))
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -230,6 +249,10 @@ def operation(rule: Rule) -> Callable[..., Any]:
     derivatives of any order. `backward` returns a tuple with a gradient for each input, None for
     one that has no derivative. TypeError for a rule that returns anything else.
 
+    A rule chooses by `where(x > 0, a, b)`: over nodes and symbols `x > 0` is an operation itself,
+    and a graph or a program that the rule goes into chooses anew with other numbers. There a
+    choice by Python (`if x > 0`) would be frozen, so that it is a TypeError.
+
     >>> @operation
     ... def cube(x):
     ...     return x * x * x, lambda grad: (grad * 3 * x * x,)
@@ -246,16 +269,25 @@ def operation(rule: Rule) -> Callable[..., Any]:
         expected = "a function with a name: a def with two lines"
         raise TypeError(message("operation", typed(rule), expected))
 
+    def run(function: Callable[..., Any], *numbers: Any) -> Any:
+        if not any(isinstance(x, Number) for x in numbers):
+            return function(*numbers)
+        before = running.set(name)
+        try:
+            return function(*numbers)
+        finally:
+            running.reset(before)
+
     @wraps(rule)
     def checked(*numbers: Any) -> ops.Result:
-        found: Any = rule(*numbers)
+        found: Any = run(rule, *numbers)
         if not (isinstance(found, tuple) and len(found) == 2 and callable(found[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
             raise TypeError(message(name, f"a rule that returns {a(found)}", expected))
         result, backward = found
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
-            grads = backward(grad)
+            grads = run(lambda grad, *_: backward(grad), grad, *numbers)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
                 expected = f"a tuple of {len(numbers)}, a gradient for each input"
                 raise TypeError(message(name, f"a backward that returns {grads!r}", expected))

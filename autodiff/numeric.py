@@ -99,8 +99,11 @@ class _Complex(Number):
         self.z, self._level = z, 1
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        numbers = [x.z if isinstance(x, _Complex) else x for x in inputs]
-        return _Complex(complex(rule(*numbers)[0]))
+        if hasattr(rule, "__wrapped__"):  # a user's operation may compare: it gets these numbers
+            found = rule(*inputs)[0]
+        else:
+            found = rule(*[x.z if isinstance(x, _Complex) else x for x in inputs])[0]
+        return found if isinstance(found, _Complex) else _Complex(complex(found))
 
     def _number(self) -> float:
         return self.z.real

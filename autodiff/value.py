@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from . import graph, ops
 from .errors import explain_operation, message, typed
 from .functions import as_float
-from .number import Number, Rule, admit, check_level, top_level
+from .number import Number, Rule, admit, check_level, running, top_level
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -223,6 +223,13 @@ class Value(Number):
 
     def _number(self) -> Any:
         return self.data
+
+    def __bool__(self) -> bool:
+        if self._level <= 1 and running.get():
+            found = "a choice by Python, as in `if x > 0`, in a rule that runs over nodes"
+            remedy = "write where(x > 0, a, b); the choice would be frozen in the graph"
+            raise TypeError(message(running.get(), found, "operations alone", remedy))
+        return super().__bool__()
 
     def __float__(self) -> float:
         return super().__float__() if self._level else float(self.data)

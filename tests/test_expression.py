@@ -598,8 +598,8 @@ def test_a_gradient_that_is_a_graph_chooses_anew(name):
 # -- Symbols -----------------------------------------------------------------------------------------
 
 ASKED = {
-    "<": lambda x: x < 1.0, "<=": lambda x: x <= 1.0, ">": lambda x: x > 1.0, ">=": lambda x: x <= 1.0,
-    "==": lambda x: x == 1.0, "!=": lambda x: x != 1.0, "in": lambda x: x in [1.0, 2.0],
+    "<": lambda x: bool(x < 1.0), "<=": lambda x: not x <= 1.0, ">": lambda x: 1 if x > 1.0 else 2,
+    "==": lambda x: bool(x == 1.0), "!=": lambda x: bool(x != 1.0), "in": lambda x: x in [1.0, 2.0],
     "bool": bool, "float": float, "int": int, "round": lambda x: f"{x:.2f}", "str": str, "f-string": lambda x: f"{x}",
     "math": math.sqrt, "if": lambda x: 1.0 if x else 0.0, "max": lambda x: max(x, 1.0), "index": lambda x: [1, 2][x],
 }  # fmt: skip

@@ -26,7 +26,9 @@ from autodiff import (
     jacfwd,
     jacrev,
     jvp,
+    nn,
     operation,
+    optim,
     relu,
     scope,
     scopes,
@@ -34,6 +36,7 @@ from autodiff import (
     sqrt,
     topological_order,
     vjp,
+    where,
 )
 from autodiff.scopes import Scope
 
@@ -596,3 +599,104 @@ def test_all_mixtures_nest():
     f = lambda x: x**4  # noqa: E731
     for a, b, c in itertools.product(DERIVATIVES.values(), repeat=3):
         assert a(b(c(f)))(2.0) == 48.0
+
+
+# -- Choices in an operation of one's own ------------------------------------------------------------
+
+
+@operation
+def leaky(x):
+    slope = where(x > 0, 1.0, 0.1)
+    return x * slope, lambda grad: (grad * slope,)
+
+
+@operation
+def late(x):  # asks in its closure, and with every comparison
+    return x * x, lambda grad: (
+        grad * where(x != 0, 2.0 * x, 0.0) * where(x >= 0, 1.0, 3.0) * where(x == 2, 5.0, 1.0),
+    )
+
+
+@operation
+def chooser(x):
+    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
+
+
+def slope_of_late(x):
+    return 2 * x * (1 if x >= 0 else 3) * (5 if x == 2 else 1)
+
+
+POINTS = [-3.0, -0.0, 0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"), [(leaky, lambda x: 1.0 if x > 0 else 0.1), (late, slope_of_late)]
+)
+def test_a_comparison_in_a_rule_chooses_anew_in_graphs_and_programs(f, slope):
+    x = Value(1.0)
+    f(x).backward(create_graph=True)
+    of_the_gradient = Expression(x.grad).compile([x], wrt=[])
+    of_grad = Expression(grad(f)(x)).compile([x], wrt=[])
+    plain = Expression(f(x)).compile([x], wrt=[x])
+    batch = Expression(f(x)).compile([x], wrt=[x], xp=np, batch=True)
+    _, many = batch(np.array(POINTS)[:, None])
+    for at, gradient in zip(POINTS, many[:, 0]):
+        right = slope(at)
+        assert of_the_gradient(at)[0] == of_grad(at)[0] == right
+        assert plain(at)[1] == (right,)
+        assert gradient == right == grad(f)(at) == jvp(f, (at,), (1.0,))[1]
+        assert Expression(x.grad).propagate({x: at}) == right
+
+
+def test_an_if_in_a_rule_is_refused_where_it_would_be_frozen():
+    x = Value(2.0)
+    y = chooser(x)
+    frozen = "where.x > 0"
+    with pytest.raises(TypeError, match=frozen):
+        y.backward(create_graph=True)
+    assert x.grad == 0.0
+    with pytest.raises(TypeError, match=frozen):
+        grad(chooser)(x)
+    with pytest.raises(TypeError, match="not known"):
+        Expression(y).compile([x], wrt=[x])
+    y.backward()
+    assert x.grad == 1.0
+    assert grad(grad(lambda x: chooser(x) * x))(-2.0) == pytest.approx(0.2, rel=1e-15)
+    assert jvp(chooser, (-2.0,), (1.0,))[1] == 0.1
+    assert hessian(lambda v: chooser(v[0]) * v[1])([2.0, 3.0]) == [[0.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("f", [leaky, late, chooser])
+def test_a_comparison_in_a_rule_goes_by_the_real_part_of_a_complex_step(f):
+    for at in (-3.0, 1.0, 2.0):
+        found = finite_difference(lambda x: f(x) + 0.0 * x, at, method="complex")
+        right = 2 * at if f is late else grad(f)(at)
+        assert found == pytest.approx(right, rel=1e-15)  # h and back: two roundings
+
+
+@pytest.mark.parametrize(("f", "engine"), [(leaky, "compiled"), (chooser, "walked")])
+def test_fit_compiles_an_operation_with_a_choice_or_walks_it(f, engine):
+    def trained(engine):
+        first = nn.Linear(1, 4, seed=0)
+        last = nn.Linear(4, 1, seed=1)
+
+        class Model(nn.Module):
+            def __init__(self):
+                self.first, self.last = first, last
+
+            def forward(self, x):
+                return self.last(first(x).map(f))
+
+        model = Model()
+        descent = optim.SGD(model.parameters(), lr=0.05)
+        data = [[0.5], [-1.0], [2.0]], [1.0, 2.0, 3.0]
+        return nn.fit(model, *data, nn.mse_loss, descent, epochs=5, progress=False, engine=engine)
+
+    eager = trained("eager")
+    if engine == "compiled":
+        found = trained("auto")
+    else:
+        with pytest.warns(nn.WalkingWarning, match="not known"):
+            found = trained("auto")
+    assert (found.engine == "compiled") == (engine == "compiled")
+    assert found.losses == pytest.approx(eager.losses, rel=1e-12)

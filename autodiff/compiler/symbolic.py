@@ -49,8 +49,6 @@ class Symbol(Number):
         raise TypeError(UNKNOWN)
 
     __float__ = __int__ = __index__ = __bool__ = __str__ = __format__ = _number
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _number
-    __hash__ = Number.__hash__  # by identity
 
 
 UNKNOWN = message(

@@ -35,17 +35,12 @@ class Unknown(Number):
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         return self
 
-    def _compared(self, other: Any) -> Any:  # x > 0 in an operation; as a choice it is refused
-        return self
-
-    __lt__ = __le__ = __gt__ = __ge__ = _compared
-
     def _number(self, *ignored: Any) -> NoReturn:
         self.refused = True
         raise NotRecordable(UNKNOWN)
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _number
-    __eq__ = __ne__ = __hash__ = __str__ = __repr__ = __format__ = _number
+    __hash__ = __str__ = __repr__ = __format__ = _number
     __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
 
     def __getattr__(self, name: str) -> Any:
