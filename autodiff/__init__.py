@@ -18,6 +18,8 @@ What is built on it:
     tracing.py       evaluation trace tables, and the backward pass in steps
     optim.py         SGD, Adagrad, RMSprop, Adam
     scopes.py        names for the parts of a computation
+    parsing.py       expressions that are text, read without running them
+    __main__.py      the command line: python -m autodiff "x*y + sin(x)" x=2 y=3
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
     pictures/        graphs as drawings, and the backward pass to step through

@@ -48,9 +48,17 @@ def steps(root: Value) -> Iterator[Step]:
     if not isinstance(root, Value):
         raise TypeError(message("steps", a(root), "a Value, such as a loss"))
     for node, adjoint in reversed(graph.adjoints(root).items()):
-        locals_ = node._backward(1.0) if node.parents else ()
-        sent = node._backward(adjoint) if node.parents else ()
+        locals_ = _to_parents(node, node._backward(1.0))
+        sent = _to_parents(node, node._backward(adjoint))
         yield Step(node, adjoint, tuple(map(Message, node.parents, locals_, sent)))
+
+
+def _to_parents(node: Value, sent: tuple[Any, ...]) -> list[Any]:
+    """What a closure sends, with a 0.0 for a condition, which has no derivative but may be a node.
+
+    So a comparison shows what it sends: a step has no slope.
+    """
+    return [0.0 if x is None and p._level else x for p, x in zip(node.parents, sent)]
 
 
 # -- The evaluation trace -----------------------------------------------------------------------
@@ -156,7 +164,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
         formulas[node], partials[node] = written(node, variables)
-    y = next(name for name in ("y", "z", "f", "result") if name not in names)
+    y = next((name for name in ("y", "z", "f") if name not in names), "result")
     if mode == "forward":
         seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
         derivatives = _tangents(inputs, seed, formulas, variables, partials)
@@ -223,7 +231,7 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     formula = notation.of(result)
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
-    partials = zip(node.parents, backward(1.0))
+    partials = zip(node.parents, _to_parents(node, backward(1.0)))
     return formula, [(p, partial) for p, partial in partials if p in names]
 
 

@@ -72,6 +72,7 @@ def test_sequences_constants_and_repeated_inputs():
 def test_the_output_is_called_y_unless_an_input_is():
     assert trace(lambda x: x * 2, 1.0).rows[-1].variable == "y"
     assert trace(lambda x, y: x * y, 1.0, 2.0).rows[-1].variable == "z"
+    assert trace(lambda y, z, f: y * z * f, 1.0, 2.0, 3.0).rows[-1].variable == "result"
 
 
 def test_text_is_aligned_and_html_is_escaped():
@@ -143,6 +144,18 @@ def test_a_choice_is_the_one_that_the_numbers_make():
     rows = trace(lambda x: ad.maximum(abs(x), x * 1), -3.0, mode="reverse").rows
     assert [row.formula for row in rows] == ["x", "abs(v₀)", "v₀·1", "maximum(v₁, v₂)", "v₃"]
     assert rows[0].derivative_formula == "v̄₂·1 + v̄₁·(-1)"
+
+
+def test_a_comparison_has_slope_zero():
+    f = lambda x, y: ad.where(ad.less(x, y), x * y, y)  # noqa: E731
+    rows = trace(f, 2.0, 3.0, mode="reverse").rows
+    assert [row.derivative_value for row in rows[:4]] == [3.0, 2.0, 0.0, 1.0]
+    assert rows[0].derivative_formula == "v̄₂·v₀ + v̄₁·0"
+    assert [row.derivative_value for row in trace(f, 2.0, 3.0).rows[:4]] == [1.0, 0.0, 0.0, 3.0]
+    x, y = Value(2.0), Value(3.0)
+    sent = [[(m.local, m.message) for m in step.messages] for step in steps(f(x, y))]
+    assert [(0.0, 0.0), (1.0, 1.0), (0.0, 0.0)] in sent
+    assert repr(ad.show_steps(f(x, y))) == "<StepViewer: a backward pass of 3 steps>"
 
 
 def test_a_formula_of_thousands_of_arguments():

@@ -1,0 +1,285 @@
+"""`python -m autodiff`: what it prints, writes and refuses."""
+
+import builtins
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+import autodiff
+from autodiff import parsing
+from autodiff.__main__ import main
+from autodiff.parsing import ExpressionError, parse
+
+GOOD = ["x*y + sin(x)", "x=2", "y=3"]
+
+
+@pytest.fixture
+def command(capsys):
+    """Runs a command line; gives its status, its output and its errors."""
+
+    def run(*argv):
+        try:
+            status = main(argv)
+        except SystemExit as end:  # of argparse
+            status = end.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+# -- What it prints -----------------------------------------------------------------------------
+
+
+def test_value_gradient_and_trace(command):
+    status, out, err = command(*GOOD)
+    assert (status, err) == (0, "")
+    x, y = 2.0, 3.0
+    slopes = y + autodiff.cos(x), x
+    assert out.startswith(
+        f"value   {x * y + autodiff.sin(x)}\n∂/∂x    {slopes[0]}\n∂/∂y    {slopes[1]}\n\n"
+    )
+    table = autodiff.trace(lambda x, y: x * y + autodiff.sin(x), 2, 3, mode="reverse")
+    assert out.endswith(f"\n\n{table}\n")
+
+
+def test_forward_mode_has_a_table_for_each_variable(command):
+    _, out, _ = command(*GOOD, "--mode", "forward")
+    reverse = command(*GOOD)[1]
+    assert out.splitlines()[:3] == reverse.splitlines()[:3]
+    for name in "xy":
+        table = autodiff.trace(lambda x, y: x * y + autodiff.sin(x), 2, 3, wrt=name)
+        assert f"\nalong {name}:\n{table}\n" in out
+
+
+def test_the_program_alone_in_python(command):
+    status, out, _ = command(*GOOD, "--source")
+    names = {}
+    exec(out, names)
+    assert status == 0
+    assert names["program"](2.0, 3.0) == (6.909297426825682, (2.5838531634528574, 2.0))
+
+
+def test_the_program_alone_in_javascript(command):
+    status, out, _ = command(*GOOD, "--source", "--language", "javascript")
+    assert (status, out[:13]) == (0, "(inputs) => {")
+    assert command(*GOOD, "--language", "javascript")[1] == out
+
+
+def test_a_check_that_succeeds_and_one_that_fails(command):
+    assert command(*GOOD, "--check")[1].endswith("central differences agree\n")
+    status, _, err = command("relu(x)", "x=0", "--check")
+    assert status == 1
+    assert "the derivatives of relu(x) disagree" in err
+    assert "a kink: slope 0 on the left, 1 on the right" in err
+
+
+def test_the_graph_and_the_steps_as_files(command, tmp_path):
+    status, out, _ = command(
+        *GOOD, "--draw", str(tmp_path / "graph.svg"), "--steps", str(tmp_path / "page.html")
+    )
+    assert status == 0
+    assert out.endswith(f"wrote {tmp_path / 'graph.svg'}\nwrote {tmp_path / 'page.html'}\n")
+    assert ">grad 2.58385<" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
+    assert "x.grad" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_files_that_cannot_be_written(command, tmp_path):
+    for option, name in (("--draw", "graph.jepg"), ("--steps", "page.txt")):
+        status, _, err = command(*GOOD, option, name)
+        assert status == 1
+        assert "expected one" in err
+    status, _, err = command(*GOOD, "--steps", str(tmp_path / "no folder" / "page.html"))
+    assert (status, err.startswith("autodiff: cannot write ")) == (1, True)
+
+
+def test_help_says_all_there_is(command):
+    status, out, _ = command("--help")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 100
+    for word in ["--check", "exit status", "javascript", "logsumexp", "pi", 'x=2 y=3"'[:-1]]:
+        assert word in out
+
+
+def test_every_function_of_the_package_is_there():
+    functions = [getattr(autodiff, name) for name in [*autodiff.__all__, "abs", "sum"]]
+    of_numbers = {f.__name__ for f in functions if f.__module__ == "autodiff.functions"}
+    assert set(parsing.TAKES) == of_numbers
+
+
+def test_it_runs_as_a_module_and_without_a_unicode_terminal():
+    run = subprocess.run(
+        [sys.executable, "-m", "autodiff", *GOOD], capture_output=True, check=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert run.stdout.startswith(b"value   6.909297426825682")
+    assert b"?/?x    2.5838531634528574" in run.stdout
+
+
+# -- What an expression may be ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        ("-x", {"x": 3.0}, -3.0),
+        ("+x - -2", {"x": 3.0}, 5.0),
+        ("2 * x ** 3 / 4", {"x": 2.0}, 4.0),
+        ("2**-x", {"x": 1.0}, 0.5),
+        ("(1 + x) * (1 - x)", {"x": 3.0}, -8.0),
+        ("pi * e", {}, 8.539734222673566),
+        ("pi * e", {"e": 2.0, "pi": 3.0}, 6.0),
+        ("power(x, 3) + hypot(3, 4) + hypot(x)", {"x": 2.0}, 15.0),
+        ("where(less(x, 3), sum([x, 1, 2]), x)", {"x": 2.0}, 5.0),
+        ("dot([1, x], [x, 2]) + prod([x, x])", {"x": 3.0}, 18.0),
+        ("1_000 + 1e3 + .5", {}, 2000.5),
+        ("größe * θ\n + x1", {"größe": 2.0, "θ": 3.0, "x1": 1.0}, 7.0),
+    ],
+)
+def test_arithmetic(text, at, expected):
+    assert parse(text, list(at))(*at.values()) == expected
+
+
+def test_a_minus_in_front_is_no_option(command):
+    assert command("-x*y", "x=-2", "y=-pi/2")[1].splitlines()[0] == f"value   {-3.141592653589793}"
+
+
+def test_a_number_may_be_written_as_an_expression(command):
+    assert command("cos(x)", "x=2*pi")[1].splitlines()[0] == "value   1.0"
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "reason", "marked"),
+    [
+        (["x*y + sine(x)", "x=2", "y=3"], 2, "there is no function sine; did you mean sin?", "sine"),
+        (["x*foo(x)", "x=2"], 2, "there is no function foo; there are abs, acos", "foo"),
+        (["x(x + 1)", "x=2"], 2, "there is no function x; for a product write x*(...)", "x"),
+        (["x*y", "x=2"], 2, "y has no value; write y=2 after the expression", "y"),
+        (["x + sin", "x=2"], 2, "sin is a function; write sin(x)", "sin"),
+        (["where(x, x)", "x=2"], 2, "where is written where(condition, x, y)", "where(x, x)"),
+        (["sum(x, x)", "x=2"], 2, "sum is written sum([x, y, ...])", "sum(x, x)"),
+        (["exp([x])", "x=2"], 2, "exp is written exp(x)", "exp([x])"),
+        (["2*x^2", "x=2"], 2, "^ has no meaning in an expression; for a power write x**2", "^"),
+        (["x²", "x=2"], 2, "² has no meaning in an expression; for a power write x**2", "²"),
+        (["x*'a'", "x=2"], 2, "' has no meaning in an expression", "'"),
+        (["2x", "x=2"], 2, "invalid decimal literal; for a product write 2*x", "2"),
+        (["x + (3*x", "x=2"], 2, "'(' was never closed", "("),
+        (["x.data", "x=2"], 2, "this has no meaning here; an expression has numbers", "x.data"),
+        (["x + (x if x else x)", "x=2"], 2, "this has no meaning here", "x if x else x"),
+        (["x + True", "x=2"], 2, "this has no meaning here", "True"),
+        (["größe*漢字 + y", "größe=2", "漢字=3"], 2, "y has no value", "y"),
+        (["x*1e999", "x=2"], 2, "this number is too large for a float", "1e999"),
+        (["", "x=2"], 2, "the expression is empty", ""),
+        (["x", "x=y"], 2, "y has no value", "y"),
+        (["x", "x"], 2, "'x' gives no variable a number; write x=2", "x"),
+        (["x", "2=x"], 2, "'2=x' gives no variable a number", "2"),
+        (["x", "x=2", "x=3"], 2, "x has a number already", "x"),
+        (["y + log(x - 5)", "x=2", "y=1"], 1, "log: x = -3.0 is outside the domain x > 0", "log(x - 5)"),
+        (["x + 1/(2 - 2)", "x=2"], 1, "float division by zero", "1/(2 - 2)"),
+        (["9**9**9**x", "x=9"], 1, "too large for a float", "9**9**x"),
+        (["x", "x=1/0"], 1, "float division by zero", "1/0"),
+    ],
+)  # fmt: skip
+def test_an_error_points_at_its_place(command, argv, status, reason, marked):
+    found, out, err = command(*argv)
+    assert (found, out) == (status, "")
+    first, shown, mark = err.removeprefix("autodiff: ").splitlines()
+    assert reason in first
+    if shown.isascii():
+        assert shown[mark.index("^") : mark.rindex("^") + 1] == marked
+    else:  # these characters are one or two columns wide
+        assert len(mark) - mark.index("^") == len(marked)
+        assert mark.index("^") - shown.index(marked) == sum(c in "漢字" for c in shown)
+
+
+@pytest.mark.parametrize("argv", [["1 + 2"], ["where(1, 2, x)", "x=3"]])
+def test_a_constant_has_no_gradient(command, argv):
+    status, _, err = command(*argv)
+    assert status == 1
+    assert "expected one with variables, such as x*y" in err
+
+
+def test_a_derivative_that_is_infinite(command):
+    status, _, err = command("sqrt(x)", "x=0")
+    assert status == 1
+    assert "the derivative of sqrt at x = 0.0: it is infinite" in err
+
+
+# -- What no expression may do ------------------------------------------------------------------
+
+DEEP = [
+    "(" * 400 + "x" + ")" * 400, "-" * 999 + "x", "x" + "+x" * 499, "sin(" * 150 + "x" + ")" * 150,
+    "[" * 300, "(" * 150 + "x x" + ")" * 150, "x" + "**x" * 300, "x" + "**9" * 30, "9" * 1000,
+    "x*" * 5000 + "x", "sum([" * 60 + "x" + "])" * 60, "lambda " * 140, "not " * 240 + "x",
+    "(x, " * 180, "x." * 400 + "x", "f(*" * 150, "x if " * 190, "[x for x in " * 80,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_size_and_depth_are_bounded(command, text):
+    status, _, err = command(text, "x=1.5", "--source", "--check")
+    assert status in (0, 1, 2)
+    assert len(err.splitlines()) <= 4 or status == 0
+
+
+def test_what_is_accepted_at_the_bounds_still_has_a_program(command):
+    for text in ("sin(" * 98 + "x" + ")" * 98, "x" + "+x" * 98, "1/(1+" * 49 + "x" + ")" * 49):
+        status, out, err = command(text, "x=1.5", "--source")
+        assert (status, err) == (0, "")
+        exec(out, {})
+        assert command(text, "x=1.5", "--check")[0] == 0
+
+
+WORDS = [
+    "x", "y", "sin", "log", "sum", "dot", "where", "(", ")", "(", ")", "[", "]", ",", "+", "-", "*",
+    "/", "**", "//", "%", "@", "^", "2", "0", "1e9", "1j", ".", ".data", ".backward()", "__class__",
+    "hostile", "hostile()", "__import__('hostile')", "eval('hostile()')", "lambda:", "if", "else",
+    "for", "in", "not", "and", "is", "await", "yield", "import", "print", "open", "exec", "None",
+    "True", "...", "=", ":=", "==", "<", ">=", "!", "~", "&", "|", ";", ":", "\\", "#", "'", '"',
+    '"""', "f'{hostile()}'", "{", "}", "`", "$", "?", "\n", "\t", "\0", "\x1b[2J", "\ud800", "é", "∂",
+    "𝕩", "²", "٣", "\u202e", " ", " ",
+]  # fmt: skip
+
+
+def malformed(rng):
+    """Words in any order, or a good expression with some of them put in and some of it left out."""
+    if rng.random() < 0.5:
+        return "".join(rng.choices(WORDS, k=rng.randrange(1, 12)))
+    text = list(rng.choice(["x*y + sin(x)", "dot([x, 2], [y, 1])", "where(less(x, y), x, y**2)"]))
+    for _ in range(rng.randrange(1, 4)):
+        i = rng.randrange(len(text))
+        text[i : i + rng.randrange(3)] = rng.choice(WORDS)
+    return "".join(text)
+
+
+def test_a_thousand_malformed_expressions_run_no_code_and_end_in_a_message(command, monkeypatch):
+    called = []
+    for place in (builtins, parsing, autodiff, autodiff.functions):
+        monkeypatch.setattr(place, "hostile", lambda *_: called.append(1), raising=False)
+    rng = random.Random(2026)
+    refused = 0
+    for _ in range(1000):
+        argv = [malformed(rng), "x=2", "y=3"]
+        if rng.random() < 0.1:
+            argv[rng.randrange(3)] = f"x={malformed(rng)}"
+        status, out, err = command(*argv)
+        if status == 0:
+            assert not err, argv
+            assert out.startswith("value "), argv
+        else:
+            refused += 1
+            assert (status in (1, 2), out) == (True, ""), argv
+            assert re.match(r"(autodiff: |usage: )", err), argv
+            assert "Traceback" not in err, argv
+    assert not called
+    assert refused > 900
+
+
+def test_the_parser_of_python_sees_nothing_but_arithmetic(monkeypatch):
+    monkeypatch.setattr(parsing.ast, "parse", lambda *_, **__: pytest.fail("was called"))
+    for text in ("x; y", "x = 2", "'a'", "{x}", "x if x < 2 else 3", "a\\b", "f`x`", "x#y"):
+        with pytest.raises(ExpressionError):
+            parse(text, ["x"])
