@@ -1,0 +1,95 @@
+"""Exercises of notebook 1: right answers are praised, each common wrong one gets its hint."""
+
+import math
+
+import pytest
+from exercises.numeric_derivatives import (
+    check_1,
+    check_2,
+    check_3,
+    solution,
+    solution_1,
+    solution_2,
+    solution_3,
+)
+
+from autodiff import finite_difference, grad, jvp
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        (check_1, solution_1),
+        (check_1, lambda f, x, h: (f(x - h) - f(x)) / -h),
+        (check_2, solution_2()),
+        (check_2, 4e-10),
+        (check_3, solution_3),
+        (check_3, lambda g, x: g(complex(x, 1e-30)).imag * 1e30),
+    ],
+)
+def test_right_answers_are_praised(check, answer):
+    right, said = check.verdict(answer)
+    assert right, said
+    assert said.startswith("Right")
+
+
+WRONG = [
+    (check_1, ..., "Nothing here yet"),
+    (check_1, lambda f, x, h: ..., "Nothing here yet"),
+    (check_1, lambda f, x, h: None, "Nothing here yet"),
+    (check_1, 0.5, "A function is wanted"),
+    (check_1, lambda f: f, "Your code raises TypeError"),
+    (check_1, lambda f, x, h: "12", "Not yet"),
+    (check_1, lambda f, x, h: [1.0], "A number is wanted here, not a list"),
+    (check_1, lambda f, x, h: f, "Call it"),
+    (check_1, lambda f, x, h: 12.0, "Not yet"),
+    (check_1, lambda f, x, h: 3 * x**2, "Not yet"),
+    (check_1, lambda f, x, h: (f(x + h) - f(x)) / h, "forward difference"),
+    (check_1, lambda f, x, h: (f(x + h) - f(x - h)) / (2 * h), "central difference"),
+    (check_1, lambda f, x, h: (f(x - h) - f(x)) / h, "sign"),
+    (check_1, lambda f, x, h: f(x) - f(x - h), "Divide it by the run"),
+    (check_1, lambda f, x, h: (f(x) - f(x - h)) / (2 * h), "not 2h"),
+    (check_1, lambda f, x, h: f(x) - f(x - h) / h, "brackets"),
+    (check_1, lambda f, x, h: finite_difference(f, x, h, "backward"), "write it yourself"),
+    (check_1, lambda f, x, h: grad(f)(x), "write it yourself"),
+    (check_2, ..., "Nothing here yet"),
+    (check_2, "small", "A number is wanted"),
+    (check_2, True, "positive number"),
+    (check_2, -1e-10, "positive number"),
+    (check_2, math.nan, "positive number"),
+    (check_2, 2.2e-16 ** (1 / 3), "plain cube root"),
+    (check_2, 0.06, "wrong way"),
+    (check_2, 1e-8, "Too large"),
+    (check_2, 1e-12, "Too small"),
+    (check_2, 1e-20, "Far too small"),
+    (check_3, ..., "Nothing here yet"),
+    (check_3, 4.053427893898621, "A function is wanted"),
+    (check_3, lambda g, x: ..., "Nothing here yet"),
+    (check_3, lambda g, x: 4.053427893898621, "never calls g"),
+    (check_3, lambda g, x: g(x + 1e-20j) / 1e-20, "complex number"),
+    (check_3, lambda g, x: (g(x + 1e-20) - g(x)) / 1e-20, "lost in x"),
+    (check_3, lambda g, x: (g(x + 1e-6) - g(x - 1e-6)) / 2e-6, "loses digits"),
+    (check_3, lambda g, x: g(x), "real numbers"),
+    (check_3, lambda g, x: g(x + 1e-20j).real, "g itself"),
+    (check_3, lambda g, x: g(x + 1e-20j).imag, "Divide by h"),
+    (check_3, lambda g, x: -g(x + 1e-20j).imag / 1e-20, "sign"),
+    (check_3, lambda g, x: g(x + 1e-3j).imag / 1e-3, "too large"),
+    (check_3, lambda g, x: abs(g(x + 1e-20j)) / 1e-20, "Not yet"),
+    (check_3, lambda g, x: finite_difference(g, x, method="complex"), "write it yourself"),
+    (check_3, lambda g, x: grad(g)(x), "write it yourself"),
+    (check_3, lambda g, x: jvp(g, (x,), (1.0,))[1], "write it yourself"),
+    (check_3, lambda g, x: g("x"), "Your code raises"),
+]
+
+
+@pytest.mark.parametrize(("check", "answer", "hint"), WRONG)
+def test_each_wrong_answer_has_its_hint(check, answer, hint):
+    right, said = check.verdict(answer)
+    assert not right
+    assert hint in said
+
+
+def test_solutions_are_shown(capsys):
+    for number in (1, 2, 3):
+        solution(number)
+        assert f"def solution_{number}" in capsys.readouterr().out
