@@ -50,7 +50,9 @@ def plot_secants(x: float, h: float, slopes: Mapping[str, float]) -> None:
     for name, slope in slopes.items():
         end = 2 if name == "central" else 1  # a point on the secant
         line = over_tangent[end] + (slope + np.sin(x)) * (t - points[end])
-        right.plot(t, line, color=COLOURS[name], lw=2, label=f"{name}, error {slope + np.sin(x):+.3f}")
+        right.plot(
+            t, line, color=COLOURS[name], lw=2, label=f"{name}, error {slope + np.sin(x):+.3f}"
+        )
     right.plot(points, over_tangent, "ko", ms=8, zorder=3)
     right.set(xlabel="x", title="The same, less the tangent, with the secants")
     right.set_ylim(-0.12, 0.24)

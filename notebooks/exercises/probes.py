@@ -37,9 +37,9 @@ def called_by(*names: str) -> bool:
     """Whether a function of autodiff, or one of those of these names, is waiting for this call."""
     frame = sys._getframe(1)
     while frame is not None:
-        if str(frame.f_globals.get("__name__")).startswith("autodiff."):
-            if not names or frame.f_code.co_name in names:
-                return True
+        ours = str(frame.f_globals.get("__name__")).startswith("autodiff.")
+        if ours and (not names or frame.f_code.co_name in names):
+            return True
         frame = frame.f_back
     return False
 
