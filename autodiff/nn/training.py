@@ -125,7 +125,7 @@ def fit(
     history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
     run = Walking(model, loss, samples, optimizer)
     try:
-        with mode(model, training=True):
+        with suppress(KeyboardInterrupt), mode(model, training=True):
             run = _engine(run, engine, xp, history)
             for epoch in range(1, epochs + 1):
                 if epoch & (epoch - 1) == 0:  # 1, 2, 4, 8, ...
@@ -140,8 +140,6 @@ def fit(
                     if callback(history) is True:
                         break
                     run = run.load() or _engine(run, engine, xp, history)
-    except KeyboardInterrupt:
-        pass
     finally:
         run.store()
         optimizer.zero_grad()
