@@ -7,6 +7,7 @@ import math
 import signal
 import sys
 import threading
+from random import Random
 
 import numpy as np
 import pytest
@@ -700,3 +701,23 @@ def test_fit_compiles_an_operation_with_a_choice_or_walks_it(f, engine):
             found = trained("auto")
     assert (found.engine == "compiled") == (engine == "compiled")
     assert found.losses == pytest.approx(eager.losses, rel=1e-12)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_operation_that_draws_random_numbers_is_not_compiled(late):
+    rng = Random(0)
+
+    @operation
+    def noisy(x):
+        k = 1.0 if late else rng.random()
+        return k * x, lambda grad: (grad * (rng.random() if late else k),)
+
+    x = Value(2.0)
+    expression = Expression(noisy(x) * 2)
+    for call in (expression.compile, expression.javascript):
+        with pytest.raises(
+            ValueError, match="noisy, an operation that gives other numbers on each call"
+        ):
+            call([x], wrt=[x])
+    with pytest.raises(TypeError, match="pass them in as inputs"):
+        expression.compile([x], wrt=[x], xp=np, batch=True)

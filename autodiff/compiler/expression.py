@@ -4,6 +4,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -164,6 +165,7 @@ class Expression:
         _check_library(xp, batch)
         if batch:
             _check_one_kind(given, wanted)
+        _check_repeatable(self._nodes)
         output = self.sink if isinstance(self.sink, Value) else self._outputs
         if not batch:
             sizes = None if xp is math else ()
@@ -212,6 +214,7 @@ class Expression:
         shown = None if nodes is None else list(nodes)
         for node in set(shown or ()).difference(self._nodes):
             raise ValueError(message("javascript", described(node), "nodes of this expression"))
+        _check_repeatable(self._nodes)
         return javascript(self.sink, given, wanted, shown)
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
@@ -266,6 +269,25 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
             found = f"a constant, {described(x)}, in wrt"
             remedy = "set requires_grad = True before computing with them"
             raise ValueError(message("compile", found, "leaves that require a gradient", remedy))
+
+
+def _check_repeatable(nodes: Iterable[Value]) -> None:
+    """What a user's operation draws at random would be fixed in a program."""
+    for node in nodes:
+        numbers = [parent.data for parent in node.parents]
+        if not hasattr(node._rule, "__wrapped__") or any(type(x) is not float for x in numbers):
+            continue
+        with suppress(ArithmeticError, ValueError):  # where it is undefined the program will tell
+            found, other = [(y, *back(1.0)) for y, back in map(node._rule, *zip(numbers, numbers))]
+            if repr(found) != repr(other):
+                raise TypeError(
+                    message(
+                        "compile",
+                        f"{node.op}, an operation that gives other numbers on each call",
+                        "one of its inputs alone",
+                        "draw random numbers outside of it and pass them in as inputs",
+                    )
+                )
 
 
 def _check_library(xp: Any, batch: bool) -> None:
