@@ -716,7 +716,7 @@ def test_an_operation_that_draws_random_numbers_is_not_compiled(late):
     expression = Expression(noisy(x) * 2)
     for call in (expression.compile, expression.javascript):
         with pytest.raises(
-            ValueError, match="noisy, an operation that gives other numbers on each call"
+            TypeError, match="noisy, an operation that gives other numbers on each call"
         ):
             call([x], wrt=[x])
     with pytest.raises(TypeError, match="pass them in as inputs"):

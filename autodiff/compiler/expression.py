@@ -275,10 +275,12 @@ def _check_repeatable(nodes: Iterable[Value]) -> None:
     """What a user's operation draws at random would be fixed in a program."""
     for node in nodes:
         numbers = [parent.data for parent in node.parents]
-        if not hasattr(node._rule, "__wrapped__") or any(type(x) is not float for x in numbers):
-            continue
+        rule: Any = node._rule
+        if not hasattr(rule, "__wrapped__") or any(type(x) is not float for x in numbers):
+            continue  # an operation of ops.py, or of numbers that are not known
         with suppress(ArithmeticError, ValueError):  # where it is undefined the program will tell
-            found, other = [(y, *back(1.0)) for y, back in map(node._rule, *zip(numbers, numbers))]
+            runs = rule(*numbers), rule(*numbers)
+            found, other = [(result, *backward(1.0)) for result, backward in runs]
             if repr(found) != repr(other):
                 raise TypeError(
                     message(
