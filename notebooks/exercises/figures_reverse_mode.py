@@ -13,6 +13,7 @@ def draw_paths(rates, paths):
 
     rates: the local derivative of each edge, {"xu": 6.0, ...}; paths: such as "xuvy".
     """
+    plt.rcParams.update({"svg.hashsalt": "autodiff", "figure.facecolor": "white"})
     _, panels = plt.subplots(1, 1 + len(paths), figsize=(9.6, 1.9))
     _draw_graph(panels[0], rates, set(rates), INK)
     panels[0].set_title("local derivatives", fontsize=10)

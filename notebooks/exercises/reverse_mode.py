@@ -4,6 +4,7 @@ import math
 import operator
 import os
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -133,6 +134,16 @@ def long_sum(x: Any, terms: int = 10_000) -> Any:
     for _ in range(terms):
         total = total + x
     return total
+
+
+def peak_memory(work: Callable[[], Any]) -> float:
+    """The most memory that was in use at a time, in kB."""
+    work()  # once before, so that everything is loaded
+    tracemalloc.start()
+    work()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1000
 
 
 # -- What all checks ask --------------------------------------------------------------------------
@@ -427,21 +438,22 @@ def solution_4(root):
 
 # -- 5. The engine --------------------------------------------------------------------------------
 
-send, order = solution_3, solution_4  # what solution_5 calls them
+send, order = solution_3, solution_4  # the names that solution_5 uses
+topological_order = solution_4
 
 
 @Check
 def check_5(answer):
     """`backward`: the whole engine."""
-    probe = Node(3.0) * Node(5.0)
-    answer = alone(answer)
+    answer, probe = alone(answer), Watched(3.0) * Watched(5.0)
+    Watched.reset(most=math.inf)
     answer(probe)
-    if probe.grad == 0.0 and not any(x.grad for x in probe.parents):
+    if Watched.looks == 0 and probe.grad == 0.0:
         raise Hint(NOTHING)
     if probe.grad != 1.0:
-        raise Hint(f"The adjoint of the root is 1. Yours is {probe.grad} after p = a * b.")
+        raise Hint(f"The adjoint of the root is 1. After p = a * b yours is {probe.grad}.")
     if fault := first_fault(answer):
-        raise Hint(f"On {fault[1]}. {why_wrong(fault[0])}")
+        raise Hint(f"On {fault[1]}. {why_wrong(answer, fault[0])}")
     if fault := first_fault(answer, calls=2):
         twice = f"Right on fresh graphs, but not when called twice. On {fault[1]}."
         raise Hint(f"{twice} {why_wrong_twice(answer)}")
@@ -458,12 +470,11 @@ def sum_is_right(answer, root):
     return root.parents[1].grad == 10_001.0
 
 
-def why_wrong(program):
-    if len(program) == 1:
-        sign, (i, j) = program[0]
-        if i == j:
-            return "Two edges, two messages: neither may replace the other."
+def why_wrong(engine, program):
+    if faults(engine, (("*", (0, 1)),)):
         return "Does every node send, and is every message added?"
+    if len(program) == 1:
+        return "Two edges, two messages: neither may replace the other."
     if len(program) == 2:
         return "Does a node send twice, or before its last message has come?"
     return "Which node sends before its last message has come? Follow it with a pencil."
@@ -520,7 +531,7 @@ def check_6(answer):
     losses = trained(answer, OTHER, 4, 0.02)[1]
     right = descent(OTHER, 4, 0.02)[1]
     if losses[0] == losses[-1]:
-        raise Hint("The loss stays where it is: nothing here yet, or the parameters do not move.")
+        raise Hint("Nothing here yet: no parameter moves, so the loss stays where it is.")
     if not same(losses, right):
         raise Hint(why_not_trained(answer, losses))
     slow = trained(answer, OTHER, 4, 0.01)[1]
