@@ -1,31 +1,48 @@
 """The figures of notebook 7."""
 
+from io import BytesIO
+
 import matplotlib.pyplot as plt
 import numpy as np
+import PIL.Image
+from IPython.display import Image, display
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Ellipse
 
 BLUE, ORANGE, GREEN, PINK, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
 
+plt.rcParams.update({"font.size": 11, "figure.facecolor": "white"})
+plt.rcParams.update({"figure.constrained_layout.use": True})
+
+
+def show(figure, alt):
+    """Display a figure as a PNG of 128 colours: a fifth of the size, and as sharp."""
+    drawn, small = BytesIO(), BytesIO()
+    figure.savefig(drawn, dpi=120)
+    plt.close(figure)
+    PIL.Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
+    width = round(100 * figure.get_figwidth())
+    display(Image(small.getvalue(), width=width, alt=alt))
+
 
 def learned(xs, ys, runs):
     """Loss by step, and what is answered at the end, of {name: (losses, answers)}."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
     right.plot(xs, ys, "o", color="#999999", label="targets")
     styles = [(ORANGE, "-"), (BLUE, "-"), (PINK, "--"), (GREEN, "--")]
     for (name, (losses, answers)), (colour, dashes) in zip(runs.items(), styles):
-        left.semilogy(range(1, len(losses) + 1), losses, dashes, color=colour, label=name)
+        left.semilogy(range(1, len(losses) + 1), losses, dashes, color=colour, linewidth=1)
         right.plot(xs, answers, dashes, color=colour, label=name, linewidth=2)
-    left.set(xlabel="step", ylabel="loss", ylim=(1e-5, 2))
+    left.set(xlabel="step", ylabel="loss", ylim=(1e-6, 2))
     right.set(xlabel="x", ylabel="answer")
-    (left if len(runs) > 1 else right).legend(fontsize=10)
-    plt.show()
+    right.legend(fontsize=9)
+    show(figure, f"Loss by step, and answers against x: {', '.join(runs)}")
 
 
 def bends(activations, bump):
     """Each activation with its slope, {name: (values, slopes)}, and a sum of three relus."""
     z = np.linspace(-3, 3, len(bump))
-    _, axes = plt.subplots(1, 3, figsize=(9, 3))
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3))
     for panel, (name, (values, slopes)) in zip(axes, activations.items()):
         panel.plot(z, values, color=BLUE, linewidth=2, label=name)
         panel.plot(z, slopes, "--", color=ORANGE, linewidth=2, label="its slope")
@@ -35,7 +52,7 @@ def bends(activations, bump):
     for panel in axes:
         panel.set_xlabel("z")
         panel.grid(color="#dddddd")
-    plt.show()
+    show(figure, "relu, tanh and their slopes; three relus that make a bump")
 
 
 def heat_maps(found, limit=1e6):
@@ -56,27 +73,12 @@ def heat_maps(found, limit=1e6):
     axes[0, 0].set_ylabel("activation of each neuron")
     axes[1, 0].set_ylabel("gradient of each neuron")
     figure.colorbar(image, ax=axes, extend="both", label="size (grey: exactly 0)")
-    plt.show()
-
-
-def margins(at, curves):
-    """Losses and their slopes against the margin, {name: (values, slopes)}."""
-    _, axes = plt.subplots(1, 2, figsize=(9, 3.2))
-    styles = [(BLUE, "-"), (ORANGE, "--"), (GREEN, "-.")]
-    for (name, pair), (colour, dashes) in zip(curves.items(), styles):
-        for panel, curve in zip(axes, pair):
-            panel.plot(at, curve, dashes, color=colour, label=name, linewidth=2)
-    axes[0].set(xlabel="margin", ylabel="loss", ylim=(-0.2, 6))
-    axes[1].set(xlabel="margin", ylabel="slope of the loss", ylim=(-6, 4.5))
-    axes[0].legend(fontsize=10)
-    for panel in axes:
-        panel.grid(color="#dddddd")
-    plt.show()
+    show(figure, f"Sizes of activations and gradients, layer by layer: {', '.join(found)}")
 
 
 def valley_paths(paths, valley):
     """30 steps of each optimiser over the contours of the valley, and its height by step."""
-    _, axes = plt.subplots(2, 3, figsize=(9.6, 5.4))
+    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.4))
     marks = zip(paths.items(), [BLUE, ORANGE, GREEN, PINK, BLACK], "os^Dv")
     for i, ((name, points), colour, mark) in enumerate(marks):
         panel = axes.flat[i]
@@ -93,4 +95,4 @@ def valley_paths(paths, valley):
         axes[1, 2].semilogy(range(0, 2 * len(heights), 2), heights, **style)
     axes[1, 2].set(xlabel="step", ylim=(1e-9, 30))
     axes[1, 2].set_title("f by step", fontsize=11)
-    plt.show()
+    show(figure, f"Paths into a valley: {', '.join(paths)}")
