@@ -11,8 +11,11 @@ from matplotlib.patches import Ellipse
 
 BLUE, ORANGE, GREEN, PINK, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
 
-plt.rcParams.update({"font.size": 11, "figure.facecolor": "white"})
-plt.rcParams.update({"figure.constrained_layout.use": True})
+
+def look():
+    """Set what all figures have in common."""
+    plt.rcParams.update({"font.size": 11, "figure.facecolor": "white"})
+    plt.rcParams.update({"figure.constrained_layout.use": True})
 
 
 def show(figure, alt):
