@@ -195,7 +195,7 @@ def sqrt(x: Any) -> Any:
 
 @_unary(math.sin, cmath.sin)
 def sin(x: Any) -> Any:
-    """The sine of x radians.
+    """The sine of x radians. ValueError if x is infinite.
 
     >>> round(sin(0.5), 6)
     0.479426
@@ -204,7 +204,7 @@ def sin(x: Any) -> Any:
 
 @_unary(math.cos, cmath.cos)
 def cos(x: Any) -> Any:
-    """The cosine of x radians.
+    """The cosine of x radians. ValueError if x is infinite.
 
     >>> cos(0.0)
     1.0
@@ -213,7 +213,7 @@ def cos(x: Any) -> Any:
 
 @_unary(math.tan, cmath.tan)
 def tan(x: Any) -> Any:
-    """The tangent of x radians.
+    """The tangent of x radians. ValueError if x is infinite.
 
     >>> tan(0.0)
     0.0
@@ -304,7 +304,7 @@ def _erf_of_array(x: Any) -> Any:
 
 @_unary(math.erf, None, _erf_of_array)
 def erf(x: Any) -> Any:
-    """The error function, 2/√π · the integral of e^(-t²), 0 to x.
+    r"""The error function, $\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt$.
 
     >>> erf(0.0)
     0.0
@@ -324,7 +324,7 @@ def _sigmoid_of_array(x: Any) -> Any:
 
 @_unary(_sigmoid_of_float, lambda z: 1 / (1 + cmath.exp(-z)), _sigmoid_of_array)
 def sigmoid(x: Any) -> Any:
-    """The logistic function 1 / (1 + exp(-x)), without overflow for any x.
+    """The logistic function $1 / (1 + e^{-x})$, without overflow for any x.
 
     >>> sigmoid(0.0), sigmoid(-1000.0)
     (0.5, 0.0)
@@ -356,7 +356,7 @@ def _softplus_of_array(x: Any) -> Any:
 
 @_unary(_softplus_of_float, lambda z: cmath.log(1 + cmath.exp(z)), _softplus_of_array)
 def softplus(x: Any) -> Any:
-    """log(1 + exp(x)), the smooth relu, without overflow for any x.
+    r"""$\log(1 + e^x)$, the smooth relu, without overflow for any x.
 
     >>> round(softplus(0.0), 6), softplus(1000.0)
     (0.693147, 1000.0)
@@ -496,6 +496,8 @@ def _of_many(of_plain: Callable[[Sequence[Any]], Any]) -> OfMany:
 def sum(xs: Any) -> Any:
     """The sum of the numbers in xs: one operation, however many there are.
 
+    TypeError if xs is not a sequence of numbers.
+
     >>> sum([1, 2, 3])
     6.0
     """
@@ -506,6 +508,8 @@ def sum(xs: Any) -> Any:
 def prod(xs: Any) -> Any:
     """The product of the numbers in xs: one operation, however many there are.
 
+    TypeError if xs is not a sequence of numbers.
+
     >>> prod([1, 2, 3, 4])
     24.0
     """
@@ -514,7 +518,9 @@ def prod(xs: Any) -> Any:
 
 @_of_many
 def logsumexp(xs: Any) -> Any:
-    """log(exp(x₁) + ... + exp(xₙ)) without overflow: one operation. ValueError if xs is empty.
+    r"""$\log(e^{x_1} + \dots + e^{x_n})$ without overflow: one operation, however many there are.
+
+    ValueError if xs is empty, TypeError if it is not a sequence of numbers.
 
     >>> round(logsumexp([1000, 1000]), 6)
     1000.693147
@@ -536,7 +542,9 @@ def dot(xs: Iterable[N], ys: Iterable[N | SupportsFloat]) -> N: ...
 @overload
 def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any: ...
 def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
-    """x₁y₁ + ... + xₙyₙ: one operation, however many there are. ValueError unless equally long.
+    r"""$x_1 y_1 + \dots + x_n y_n$: one operation, however many there are.
+
+    ValueError unless xs and ys are equally long.
 
     >>> dot([1, 2, 3], [4, 5, 6])
     32.0
@@ -560,9 +568,9 @@ def hypot(x: N, /, *xs: N | float) -> N: ...
 @overload
 def hypot(*xs: Any) -> Any: ...
 def hypot(*xs: Any) -> Any:
-    """The Euclidean norm √(x₁² + ... + xₙ²), without overflow: one operation.
+    r"""The Euclidean norm $\sqrt{x_1^2 + \dots + x_n^2}$, without overflow: one operation.
 
-    Its derivatives at the origin, where it has a kink, are 0.
+    Its derivatives at the origin, where it has a kink, are 0. TypeError if an x is not a number.
 
     >>> hypot(3, 4)
     5.0

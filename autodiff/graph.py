@@ -29,6 +29,8 @@ def topological_order(root: Any) -> list[Any]:
 def sources(root: Any) -> list[Any]:
     """The leaves of the graph of root, in topological order: inputs, parameters, constants.
 
+    TypeError if root is not a Value.
+
     >>> from autodiff import Value
     >>> x = Value(2.0, label="x")
     >>> [leaf.data for leaf in sources(3 * x)]

@@ -164,24 +164,42 @@ class Vector(_Array, Sequence[Value]):
         return NotImplemented
 
     def dot(self, other: "Vector") -> Value:
-        """The dot product: one Value, one node. ValueError for another length."""
+        """The dot product: one Value, one node. ValueError for another length.
+
+        >>> Vector([1, 2]).dot(Vector([3, 4])).data
+        11.0
+        """
         if not isinstance(other, Vector) or other.shape != self.shape:
             _misfit(self, other)
         return _dot(self._entries, other._entries)
 
     @property
     def T(self) -> "Vector":  # noqa: N802
-        """The Vector itself: it is neither a row nor a column."""
+        """The Vector itself: it is neither a row nor a column.
+
+        >>> Vector([1, 2]).T
+        Vector(shape=(2,), [1, 2])
+        """
         return self
 
     @property
     def data(self) -> list[float]:
-        """The numbers, as a list."""
+        """The numbers, as a list.
+
+        >>> Vector([1, 2]).data
+        [1.0, 2.0]
+        """
         return [_plain(x) for x in self._entries]
 
     @property
     def grad(self) -> list[float]:
-        """The gradients, as a list."""
+        """The gradients, as a list.
+
+        >>> v = Vector([1, 2])
+        >>> v.norm().backward()
+        >>> [round(slope, 4) for slope in v.grad]
+        [0.4472, 0.8944]
+        """
         return [x.grad for x in self._entries]
 
     def __repr__(self) -> str:
@@ -262,18 +280,32 @@ class Matrix(_Array):
 
     @property
     def T(self) -> "Matrix":  # noqa: N802
-        """The transpose: (n, m), of the same Values."""
+        """The transpose: (n, m), of the same Values.
+
+        >>> Matrix([[1, 2, 3]]).T.shape
+        (3, 1)
+        """
         m, n = self.shape
         return Matrix._of([self._entries[i * n + j] for j in range(n) for i in range(m)], (n, m))
 
     @property
     def data(self) -> list[list[float]]:
-        """The numbers, as a list of rows."""
+        """The numbers, as a list of rows.
+
+        >>> Matrix([[1, 2], [3, 4]]).data
+        [[1.0, 2.0], [3.0, 4.0]]
+        """
         return [[_plain(x) for x in row] for row in self._rows()]
 
     @property
     def grad(self) -> list[list[float]]:
-        """The gradients, as a list of rows."""
+        """The gradients, as a list of rows.
+
+        >>> A = Matrix([[1, 2], [3, 4]])
+        >>> (A * A).sum().backward()
+        >>> A.grad
+        [[2.0, 4.0], [6.0, 8.0]]
+        """
         return [[x.grad for x in row] for row in self._rows()]
 
     def __repr__(self) -> str:

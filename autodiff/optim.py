@@ -1,4 +1,8 @@
-"""Optimisers: how gradients move parameters. Names, defaults and rules are PyTorch's."""
+"""Optimisers: how gradients move parameters. Names, defaults and rules are PyTorch's.
+
+In the formulas p is a parameter, g its gradient, and η the learning rate `lr`. With `weight_decay`
+λ, g is the gradient plus λ p.
+"""
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
@@ -8,6 +12,8 @@ from .errors import message, typed
 from .functions import as_float, sqrt
 from .value import Value
 
+__all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
+
 
 class Optimizer:
     """What all optimisers have in common: parameters, `step()` and `zero_grad()`.
@@ -15,6 +21,19 @@ class Optimizer:
     `params` are leaf Values, such as `model.parameters()`. Those with `requires_grad` False stay
     as they are. TypeError or ValueError for other parameters, for none, and for a negative lr or
     weight_decay. An optimiser of your own is a dataclass too, and defines `change`.
+
+    >>> @dataclass(eq=False, repr=False)
+    ... class SignDescent(Optimizer):
+    ...     params: InitVar[Iterable[Value]]
+    ...     lr: float
+    ...     weight_decay: float = 0.0
+    ...     def change(self, grad, state):
+    ...         return self.lr if grad > 0 else -self.lr
+    >>> p = Value(3.0)
+    >>> (p * p).backward()
+    >>> SignDescent([p], lr=0.5).step()
+    >>> p.data
+    2.5
     """
 
     lr: float
@@ -50,12 +69,29 @@ class Optimizer:
         return f"{type(self).__name__}({len(self.params)} parameters, {', '.join(options)})"
 
     def zero_grad(self) -> None:
-        """Set `grad` of every parameter to 0.0."""
+        """Set `grad` of every parameter to 0.0.
+
+        >>> p = Value(1.0)
+        >>> (p * p).backward()
+        >>> SGD([p], lr=0.1).zero_grad()
+        >>> p.grad
+        0.0
+        """
         for p in self.params:
             p.grad = 0.0
 
     def step(self) -> None:
-        """Move every parameter once, by its `grad`."""
+        """Move every parameter once, by its `grad`.
+
+        >>> p = Value(1.0)
+        >>> descent = SGD([p], lr=0.1)
+        >>> for _ in range(50):
+        ...     descent.zero_grad()
+        ...     (p * p).backward()
+        ...     descent.step()
+        >>> p.data < 1e-4
+        True
+        """
         self.steps += 1
         for p, state in zip(self.params, self.state):
             if p.requires_grad:  # the gradient is a Value after backward(create_graph=True)
@@ -80,7 +116,11 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
     def settings(self) -> dict[str, Any]:
-        """lr, weight_decay and the others, by name."""
+        """lr, weight_decay and the others, by name.
+
+        >>> SGD([Value(1.0)], lr=0.1).settings()
+        {'lr': 0.1, 'momentum': 0.0, 'weight_decay': 0.0}
+        """
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def state_dict(self) -> dict[str, Any]:
@@ -88,12 +128,21 @@ class Optimizer:
 
         A training that is resumed with it, and the `state_dict` of the model, gives the same
         numbers as one that was never interrupted.
+
+        >>> SGD([Value(1.0)], lr=0.1).state_dict()["state"]
+        [{'velocity': 0.0}]
         """
         state = [dict(each) for each in self.state]
         return {"steps": self.steps, "settings": self.settings(), "state": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`. ValueError if it is not that of an optimiser like this one."""
+        """Go on from a `state_dict`. ValueError if it is not that of an optimiser like this one.
+
+        >>> descent = SGD([Value(1.0)], lr=0.1)
+        >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
+        >>> descent.lr
+        0.5
+        """
         expected = self.state_dict()
         fitting = state.keys() == expected.keys()
         fitting = fitting and state["settings"].keys() == expected["settings"].keys()
@@ -108,7 +157,12 @@ class Optimizer:
 
 @dataclass(eq=False, repr=False)
 class SGD(Optimizer):
-    """Gradient descent with momentum: b = momentum b + g, p = p - lr b.
+    r"""Gradient descent, with momentum b.
+
+    $$b = \mu b + g, \quad p = p - \eta b$$
+
+    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -135,7 +189,14 @@ class SGD(Optimizer):
 
 @dataclass(eq=False, repr=False)
 class Adagrad(Optimizer):
-    """Steps that shrink with the sum of squares so far (Duchi et al. 2011): p - lr g / √Σg².
+    r"""Steps that shrink as the squares of the gradients add up (Duchi et al. 2011).
+
+    $$s = s + g^2, \quad p = p - \eta g / (\sqrt{s} + \epsilon)$$
+
+    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    lr_decay: in step t the rate is lr / (1 + (t - 1) lr_decay).
+    initial_accumulator_value: the s to begin with.
+    eps: ε, which keeps the first steps finite.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -164,7 +225,15 @@ class Adagrad(Optimizer):
 
 @dataclass(eq=False, repr=False)
 class RMSprop(Optimizer):
-    """Steps over a running root mean square (Tieleman and Hinton 2012): p - lr g / √mean g².
+    r"""Gradients over the root of the running mean of their squares (Tieleman and Hinton 2012).
+
+    $$s = \alpha s + (1 - \alpha) g^2, \quad b = \mu b + g / (\sqrt{s} + \epsilon), \quad
+    p = p - \eta b$$
+
+    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    alpha: α, how much of the mean is kept.
+    eps: ε, which keeps the first steps finite.
+    momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -195,7 +264,16 @@ class RMSprop(Optimizer):
 
 @dataclass(eq=False, repr=False)
 class Adam(Optimizer):
-    """Running means of the gradient and its square, unbiased (Kingma and Ba, arXiv:1412.6980).
+    r"""Running means of the gradient and its square, unbiased (Kingma and Ba, arXiv:1412.6980).
+
+    $$m = \beta_1 m + (1 - \beta_1) g, \quad s = \beta_2 s + (1 - \beta_2) g^2, \quad
+    p = p - \eta \hat m / (\sqrt{\hat s} + \epsilon)$$
+
+    The hats: in step t the means are divided by $1 - \beta^t$, because they start at 0.
+
+    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    betas: β₁ and β₂, how much of each mean is kept.
+    eps: ε, which keeps the first steps finite.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()

@@ -58,7 +58,7 @@ def _gradient(f: Function, argnums: Any, name: str) -> Function:
 def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """A function that returns the pair (f(...), gradient of f), both from one call of f.
 
-    See `grad` for arguments and errors.
+    Its arguments are those of `grad`. TypeError if f returns anything but one number.
 
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
@@ -84,9 +84,9 @@ def _value_and_gradient(f: Function, argnums: Any, name: str) -> Function:
 def vjp(
     f: Function, *primals: Any, **keywords: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The value of f at the primals, and a function from a cotangent v to vᵀJ.
+    """The value of f at the primals, and a function from a cotangent v to $v^T J$.
 
-    The cotangent has the shape of the value; vᵀJ is a tuple with a number or a list for each
+    The cotangent has the shape of the value; $v^T J$ is a tuple with a number or a list for each
     primal. J is the Jacobian of f, which is never made: each call is one backward pass.
 
     TypeError or ValueError if the cotangent does not have the value's shape.
@@ -112,7 +112,8 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     For a result and an argument that are both sequences, a list of rows: entry [i][j] is the
     derivative of result i with respect to input j. If one of them is a number, its index is
-    left out. Prefer it to `jacfwd` when there are fewer results than inputs.
+    left out. Prefer it to `jacfwd` when there are fewer results than inputs. TypeError if a
+    result is not a number.
 
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
@@ -159,10 +160,10 @@ def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[A
 def jvp(
     f: Function, primals: Sequence[Any], tangents: Sequence[Any], **keywords: Any
 ) -> tuple[Any, Any]:
-    """The value of f at the primals, and Jv: its derivative along the tangents.
+    """The value of f at the primals, and $J v$: its derivative along the tangents v.
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
-    shapes. Jv has the shape of the value. It makes one call of f and no backward pass.
+    shapes. $J v$ has the shape of the value. It makes one call of f and no backward pass.
 
     TypeError or ValueError if the shapes of primals and tangents differ.
 
@@ -183,7 +184,8 @@ def jvp(
 def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
-    Shaped as by `jacrev`. Prefer it when there are fewer inputs than results.
+    Shaped as by `jacrev`. Prefer it when there are fewer inputs than results. TypeError if a
+    result is not a number.
 
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
@@ -223,8 +225,8 @@ def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> t
 def hessian(f: Function, argnums: int = 0) -> Function:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
-    For a sequence a list of rows, for a numpy array a square array, for a number a float. f
-    returns one number.
+    For a sequence a list of rows, for a numpy array a square array, for a number a float.
+    TypeError if f returns anything but one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
@@ -237,7 +239,8 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """The Hessian of f at x times v, without the Hessian: one forward-over-reverse pass.
 
     x and v are both numbers, or sequences of the same length; so is the result. Its cost is a
-    constant number of evaluations of f, whatever the number of inputs.
+    constant number of evaluations of f, whatever the number of inputs (Pearlmutter 1994).
+    ValueError if the shapes of x and v differ, TypeError if f returns anything but one number.
 
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]

@@ -14,7 +14,9 @@ from ..number import Number
 
 
 def mse_loss(prediction: Any, target: Any) -> Any:
-    """The mean of (prediction - target)² over the entries: one Value.
+    r"""The mean squared error of a prediction p with target t: one Value.
+
+    $$\frac{1}{n} \sum_i (p_i - t_i)^2$$
 
     Both are one number, or sequences of the same length (n,); a Vector of one entry counts as
     one number. ValueError if the lengths differ.
@@ -31,7 +33,9 @@ def mse_loss(prediction: Any, target: Any) -> Any:
 
 
 def hinge_loss(score: Any, label: Any) -> Any:
-    """max(0, 1 - label * score), where the label is 1 or -1: one Value.
+    r"""How far a score is from the right side of the margin: one Value.
+
+    $$\max(0, 1 - t s)$$ for the score s and the label t, which is 1 or -1.
 
     The score is one number, or a Vector of one entry. ValueError for any other label.
 
@@ -46,7 +50,9 @@ def hinge_loss(score: Any, label: Any) -> Any:
 
 
 def cross_entropy(logits: Any, target: Any) -> Any:
-    """-log softmax(logits)[target]: one Value, stable for logits of any size.
+    r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
+
+    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k; it does not overflow.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
     each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or the
@@ -76,10 +82,11 @@ def cross_entropy(logits: Any, target: Any) -> Any:
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
-    """-t log σ(logit) - (1 - t) log(1 - σ(logit)), with a target t from 0 to 1: one Value.
+    r"""Minus the log-probability of a target t that is yes (1) or no (0), or between: one Value.
 
-    Computed as softplus(logit) - t * logit, which does not overflow. The logit is one number, or
-    a Vector of one entry. ValueError if the target is out of range.
+    $$-t \log \sigma(z) - (1 - t) \log(1 - \sigma(z))$$ for the logit z, with the sigmoid σ.
+    Computed as softplus(z) - t z, which does not overflow. The logit is one number, or a Vector
+    of one entry. ValueError unless 0 <= t <= 1.
 
     >>> from autodiff import Value
     >>> binary_cross_entropy_with_logits(Value(-1000.0), 1).data
@@ -94,9 +101,12 @@ def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
 
 
 def softmax(logits: Any) -> Any:
-    """e^zᵢ / Σ e^zⱼ: the probabilities of the classes, for logits of any size.
+    r"""The probabilities of the classes, for logits of any size.
+
+    $$e^{z_i} / \sum_j e^{z_j}$$
 
     Of a Vector or a sequence, shape (n,), a Vector; of an array, along its last axis, an array.
+    TypeError if a logit is not a number.
 
     >>> softmax([0.0, 0.0]).data
     [0.5, 0.5]

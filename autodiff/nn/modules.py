@@ -22,7 +22,7 @@ class Module:
     """A function with parameters: whatever Values, Vectors, Matrices and Modules it holds.
 
     A layer of your own derives from it, assigns its parameters as attributes, and defines
-    `forward(x)`.
+    `forward(x)`; NotImplementedError without one.
 
     >>> class Scale(Module):
     ...     def __init__(self):
@@ -57,6 +57,9 @@ class Module:
 
         Weights that were computed, such as 0.1 * Matrix(rows), are parameters, and so leaves from
         now on; what was computed from parameters is none.
+
+        >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
+        [('weight', (2, 3)), ('bias', (2,))]
         """
         named = [
             (name, held)
@@ -70,28 +73,52 @@ class Module:
         return [(name, held) for name, held in named if not _entries(held)[0].parents]
 
     def parameters(self) -> list[Value]:
-        """All parameters as one flat list of Values, each once: what an optimiser takes."""
+        """All parameters as one flat list of Values, each once: what an optimiser takes.
+
+        >>> len(Linear(3, 2).parameters())
+        8
+        """
         named = self.named_parameters()
         return list(dict.fromkeys(x for _, parameter in named for x in _entries(parameter)))
 
     def train(self, training: bool = True) -> Self:
-        """Set this module and those in it to training mode, or evaluation mode; returns it."""
+        """Set this module and those in it to training mode, or evaluation mode; returns it.
+
+        >>> model = Sequential(Dropout(0.5))
+        >>> model.train(False).layers[0].training
+        False
+        """
         for each in [self, *(held for _, held in _inside(self, deep=True))]:
             if isinstance(each, Module) and each.training is not training:
                 each.training = training
         return self
 
     def eval(self) -> Self:
-        """Set this module and those in it to evaluation mode; returns it."""
+        """Set this module and those in it to evaluation mode; returns it.
+
+        >>> Dropout(0.5).eval()(Vector([1.0, 2.0])).data
+        [1.0, 2.0]
+        """
         return self.train(False)
 
     def zero_grad(self) -> None:
-        """Set `grad` of every parameter to 0.0."""
+        """Set `grad` of every parameter to 0.0.
+
+        >>> layer = Linear(2, 1)
+        >>> layer([1.0, 2.0]).sum().backward()
+        >>> layer.zero_grad()
+        >>> layer.weight.grad
+        [[0.0, 0.0]]
+        """
         for parameter in self.parameters():
             parameter.grad = 0.0
 
     def state_dict(self) -> dict[str, Any]:
-        """The numbers of all parameters by dotted name, as floats and lists: ready for JSON."""
+        """The numbers of all parameters by dotted name, as floats and lists: ready for JSON.
+
+        >>> Sequential(Linear(2, 1, init=lambda n, m, rng: [[3.0] * n] * m)).state_dict()
+        {'0.weight': [[3.0, 3.0]], '0.bias': [0.0]}
+        """
         return {name: parameter.data for name, parameter in self.named_parameters()}
 
     def load_state_dict(self, state: Any) -> None:
@@ -100,6 +127,11 @@ class Module:
         ValueError, with a list of what is missing, unexpected or of another shape, if the state
         is not that of a model like this one; TypeError if an entry is not a number. Nothing is
         changed then.
+
+        >>> layer = Linear(2, 1, bias=False)
+        >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
+        >>> layer([1.0, 1.0]).data
+        [11.0]
         """
         if not isinstance(state, Mapping):
             expected = "a dict from names to numbers, of state_dict()"
@@ -193,6 +225,8 @@ class Linear(Module):
 
 class Sequential(Module):
     """Layers one after the other; each a Module, or a function of a Vector.
+
+    The result is that of the last layer. TypeError if a layer is not a function.
 
     >>> from autodiff import relu
     >>> Sequential(Linear(2, 4, activation=relu, seed=0), Linear(4, 1, seed=1))

@@ -23,7 +23,13 @@ FEW = 10  # rows for which predict has no program compiled
 
 
 class WalkingWarning(UserWarning):
-    """Given once by `fit` with engine="auto" when it has to walk the graph of every sample."""
+    """Given once by `fit` with engine="auto" when it has to walk the graph of every sample.
+
+    To be rid of it, say that walking is what you want: engine="eager".
+
+    >>> issubclass(WalkingWarning, UserWarning)
+    True
+    """
 
 
 class History:
@@ -266,7 +272,8 @@ class _Bar:
 def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     """What a model gives for each input, in evaluation mode: an array, shape (n, outputs).
 
-    A model that returns one Value gives an array of shape (n,).
+    A model that returns one Value gives an array of shape (n,). TypeError if an input holds
+    anything but numbers.
 
     >>> from autodiff import nn
     >>> predict(nn.Linear(2, 3, seed=0), [[1.0, 2.0], [3.0, 4.0]]).shape
@@ -308,6 +315,8 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     predictions: scores for each class, such as logits, shape (n, classes): the largest counts.
         With one score for each sample, shape (n, 1) or (n,), its sign does
     targets: the index of the class, a one-hot row, or for one score 1 and 0, or 1 and -1
+
+    ValueError unless there are as many predictions as targets, and at least one.
 
     >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
     0.5
