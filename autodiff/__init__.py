@@ -1,5 +1,54 @@
 """Automatic differentiation on scalars: an engine to read in an afternoon, accurate enough to use.
 
+    >>> from autodiff import Value
+    >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
+    >>> c = a * b + b**3
+    >>> c.backward()
+    >>> c.data, a.grad, b.grad
+    (0.0, 2.0, 8.0)
+
+Numbers to compute with:
+
+- `Value`: a node of a graph; `backward()` finds the derivative of a result by every node.
+- `Vector`, `Matrix`: rows of Values; products with `@`, everything else entry by entry.
+- `Dual`: a number and how fast it moves, for forward mode.
+
+Derivatives of a function, with JAX's names; they nest:
+
+- `grad`, `value_and_grad`: the gradient by reverse mode; with the value.
+- `jvp`, `vjp`: the Jacobian times a direction, and a direction times the Jacobian.
+- `jacfwd`, `jacrev`: the whole Jacobian, column by column or row by row.
+- `hessian`, `hvp`: second derivatives; the Hessian times a direction.
+
+Functions of any kind of number:
+
+- `exp`, `log`, `sqrt`, `power`: powers and their kin; `abs`, `hypot`: sizes.
+- `sin`, `cos`, `tan`, `asin`, `acos`, `atan`: trigonometry; `sinh`, `cosh`: hyperbolic functions.
+- `tanh`, `sigmoid`, `relu`, `softplus`, `erf`: activations.
+- `sum`, `prod`, `dot`, `logsumexp`: many numbers in one operation.
+- `maximum`, `minimum`, `where`, `less`, `less_equal`: choices.
+- `operation`: makes a function of your own, from its result and its derivative.
+
+Checks, graphs and pictures:
+
+- `check_gradients`, `finite_difference`: derivatives compared with nudges of the input.
+- `trace`: the table of a computation with its derivatives; `steps`: the backward pass, one by one.
+- `draw`: the graph as a picture; `show_steps`, `animate`: the backward pass on it.
+- `scope`: a name for a part of a computation, which `draw` frames.
+- `topological_order`, `sources`, `adjoints`: the nodes of a graph, its leaves, all derivatives.
+- `Expression`: a graph to run again with other numbers, or compiled to a program.
+
+Networks:
+
+- `autodiff.nn`: layers, losses, `fit`.
+- `autodiff.optim`: SGD, Adagrad, RMSprop, Adam.
+
+On the command line, `python -m autodiff "x*y + sin(x)" x=2 y=3` prints a value, its gradient and
+the trace; `--help` says more.
+
+What is not a number is a TypeError everywhere; what is outside a domain a ValueError or a
+ZeroDivisionError, which says of what operation, at what value.
+
 The engine, in the order in which to read it:
 
     ops.py           every operation once: its result and its backward closure
@@ -19,7 +68,7 @@ What is built on it:
     optim.py         SGD, Adagrad, RMSprop, Adam
     scopes.py        names for the parts of a computation
     parsing.py       expressions that are text, read without running them
-    __main__.py      the command line: python -m autodiff "x*y + sin(x)" x=2 y=3
+    __main__.py      the command line
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
     pictures/        graphs as drawings, and the backward pass to step through
@@ -75,7 +124,8 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
     module = import_module(f".{_LATER[name]}", __name__)
-    return module if _LATER[name] == name else getattr(module, name)
+    found = globals()[name] = module if _LATER[name] == name else getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -78,35 +78,69 @@ class _Array(Number):
     __hash__ = object.__hash__
 
     def map(self, function: Callable[[Any], Any]) -> Self:
-        """A Vector or Matrix of the same shape, with the function applied to each entry."""
+        """A Vector or Matrix of the same shape, with the function applied to each entry.
+
+        >>> Vector([1, 2]).map(lambda x: 1 / x)
+        Vector(shape=(2,), [1, 0.5])
+        """
         found = [function(x) for x in self._entries]
         return type(self)._of([x if isinstance(x, Number) else Value(x) for x in found], self.shape)
 
     def sum(self) -> Value:
-        """The sum of all entries: one Value, one node."""
+        """The sum of all entries: one Value, one node.
+
+        >>> Matrix([[1, 2], [3, 4]]).sum().data
+        10.0
+        """
         return functions.sum(self._entries)
 
     def mean(self) -> Value:
-        """The mean of all entries: one Value."""
+        """The mean of all entries: one Value.
+
+        >>> Vector([1, 2, 6]).mean().data
+        3.0
+        """
         return self.sum() / len(self._entries)
 
     def norm(self) -> Value:
-        """The square root of the sum of squares of all entries (2-norm, Frobenius norm)."""
+        """The square root of the sum of squares of all entries (2-norm, Frobenius norm).
+
+        >>> Vector([3, 4]).norm().data
+        5.0
+        """
         return functions.hypot(*self._entries)
 
     def zero_grad(self) -> None:
-        """Set `grad` of every entry to 0.0."""
+        """Set `grad` of every entry to 0.0.
+
+        >>> v = Vector([3, 4])
+        >>> v.sum().backward()
+        >>> v.zero_grad()
+        >>> v.grad
+        [0.0, 0.0]
+        """
         for x in self._entries:
             x.grad = 0.0
 
     def requires_grad_(self, required: bool = True) -> Self:
-        """Set `requires_grad` of every entry, all leaves, and return the array."""
+        """Set `requires_grad` of every entry, all leaves, and return the array.
+
+        >>> data = Vector([3, 4]).requires_grad_(False)
+        >>> data[0].requires_grad
+        False
+        """
         for x in self._entries:
             x.requires_grad = required
         return self
 
     def backward(self) -> None:
-        """The backward pass from an array of one entry; a TypeError for any other."""
+        """The backward pass from an array of one entry; a TypeError for any other.
+
+        >>> v = Vector([3])
+        >>> (v * v).backward()
+        >>> v.grad
+        [6.0]
+        """
         if len(self._entries) > 1:
             remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
             found = f"{a(self)} of shape {self.shape}"
@@ -122,6 +156,9 @@ class Vector(_Array, Sequence[Value]):
     `+ - * / **` and the functions of this package work entry by entry, with Vectors of the same
     length and with numbers. `v @ w` is the dot product, `v @ A` a Vector. Indexing gives a Value,
     slicing a Vector. `shape` is (n,).
+
+    `v.sum()`, `v.mean()` and `v.norm()` are one Value; `v.map(f)` applies a function to each entry;
+    `v.zero_grad()` and `v.requires_grad_(False)` set something in all of them.
 
     TypeError if an entry is not a number, ValueError if there are none.
 
@@ -217,7 +254,8 @@ class Matrix(_Array):
     From an iterable of rows, such as nested lists or a two-dimensional numpy array. `+ - * / **`
     and functions work entry by entry; `A @ B` and `A @ v` are the matrix products, one `dot` node
     an entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors and Matrices. `shape` is
-    (m, n), `T` the transpose, of the same Values.
+    (m, n), `T` the transpose, of the same Values. `A.sum()`, `A.mean()`, `A.norm()`, `A.map(f)`,
+    `A.zero_grad()` and `A.requires_grad_(False)` are those of a `Vector`.
 
     TypeError if an entry is not a number, ValueError for rows of different lengths or none.
 

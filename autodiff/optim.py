@@ -161,7 +161,7 @@ class SGD(Optimizer):
 
     $$b = \mu b + g, \quad p = p - \eta b$$
 
-    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
     momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
@@ -193,7 +193,7 @@ class Adagrad(Optimizer):
 
     $$s = s + g^2, \quad p = p - \eta g / (\sqrt{s} + \epsilon)$$
 
-    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
     lr_decay: in step t the rate is lr / (1 + (t - 1) lr_decay).
     initial_accumulator_value: the s to begin with.
     eps: ε, which keeps the first steps finite.
@@ -230,7 +230,7 @@ class RMSprop(Optimizer):
     $$s = \alpha s + (1 - \alpha) g^2, \quad b = \mu b + g / (\sqrt{s} + \epsilon), \quad
     p = p - \eta b$$
 
-    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
     alpha: α, how much of the mean is kept.
     eps: ε, which keeps the first steps finite.
     momentum: μ, the share of the last step that goes into the next.
@@ -271,7 +271,7 @@ class Adam(Optimizer):
 
     The hats: in step t the means are divided by $1 - \beta^t$, because they start at 0.
 
-    params, lr, weight_decay: as for every `Optimizer`, with its errors.
+    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
     betas: β₁ and β₂, how much of each mean is kept.
     eps: ε, which keeps the first steps finite.
 

@@ -163,7 +163,8 @@ def jvp(
     """The value of f at the primals, and $J v$: its derivative along the tangents v.
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
-    shapes. $J v$ has the shape of the value. It makes one call of f and no backward pass.
+    shapes; keywords go to f. $J v$ has the shape of the value. It makes one call of f and no
+    backward pass.
 
     TypeError or ValueError if the shapes of primals and tangents differ.
 
@@ -238,7 +239,8 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """The Hessian of f at x times v, without the Hessian: one forward-over-reverse pass.
 
-    x and v are both numbers, or sequences of the same length; so is the result. Its cost is a
+    x and v are both numbers, or sequences of the same length; so is the result. Other keywords go
+    to f. Its cost is a
     constant number of evaluations of f, whatever the number of inputs (Pearlmutter 1994).
     ValueError if the shapes of x and v differ, TypeError if f returns anything but one number.
 

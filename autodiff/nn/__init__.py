@@ -1,5 +1,17 @@
 """Neural networks on scalars.
 
+A Module holds Values. Called with a sample, it makes a graph; a loss is the root of that graph.
+
+- `Module`: what a model of your own derives from; `Linear`, `Sequential`, `Dropout`: layers.
+- `mse_loss`, `hinge_loss`: losses.
+- `cross_entropy`, `binary_cross_entropy_with_logits`: losses of logits, which do not overflow.
+- `fit`: trains a model, and returns a `History`; `WalkingWarning`: says that it is slow, and why.
+- `predict`, `accuracy`, `softmax`: what a model says, and how often it is right.
+- `he_normal`, `he_uniform`, `xavier_normal`, `xavier_uniform`, `lecun_normal`, `lecun_uniform`: the
+  weights that a layer starts with.
+
+`fit` records the graph of one sample, has it compiled and runs the program on whole batches.
+
     modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    the weights that a layer starts with
     losses.py          how far a prediction is from its target
@@ -9,9 +21,6 @@
     devices.py         a step in JAX, on all devices
     recording.py       the graph that the losses of all samples have in common
     snapshot.py        what a model holds, to notice and undo what a call changes
-
-A Module holds Values. Called with a sample, it makes a graph; a loss is the root of that graph.
-`fit` records the graph of one sample, has it compiled and runs the program on whole batches.
 """
 
 from .initialisers import (

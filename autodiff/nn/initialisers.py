@@ -32,7 +32,7 @@ def _pair(
         function.__name__ = function.__qualname__ = f"{name}_{kind}"
         function.__doc__ = f"""Rows of {kind} random numbers of variance {described}.
 
-        Shape (out_features, in_features). ZeroDivisionError if a size is 0.
+        n is in_features, m is out_features; the shape is (m, n). ZeroDivisionError if n is 0.
 
         >>> rows = {name}_{kind}(3, 2, Random(0))
         >>> len(rows), len(rows[0])
@@ -44,13 +44,13 @@ def _pair(
 he_normal, he_uniform = _pair(
     "he",
     lambda n, m: 2 / n,
-    "$2 / n$ with n in_features: for relu (He et al. 2015, arXiv:1502.01852)",
+    "$2 / n$, for relu (He et al. 2015, arXiv:1502.01852)",
 )
 xavier_normal, xavier_uniform = _pair(
     "xavier",
     lambda n, m: 2 / (n + m),
-    "$2 / (n + m)$ with n in_features and m out_features: for tanh (Glorot and Bengio 2010)",
+    "$2 / (n + m)$, for tanh (Glorot and Bengio 2010)",
 )
 lecun_normal, lecun_uniform = _pair(
-    "lecun", lambda n, m: 1 / n, "$1 / n$ with n in_features: for no activation (LeCun et al. 1998)"
+    "lecun", lambda n, m: 1 / n, "$1 / n$, for no activation (LeCun et al. 1998)"
 )

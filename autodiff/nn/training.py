@@ -90,6 +90,7 @@ def fit(
 ) -> History:
     """Train a model: each epoch takes every sample once, a step for each batch.
 
+    model: a Module, or a function of a sample; optimizer: of its parameters; epochs: how many
     inputs: a row for each sample, shape (n, in_features), or a number for each
     targets: one for each sample, of whatever kind `loss(model(x), target)` takes
     loss: a function of a prediction and a target; that of a batch is the mean over its samples

@@ -1,0 +1,142 @@
+"""The documentation: what each public name says of itself, and the pages that are made of it."""
+
+import importlib.util
+import inspect
+import math
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+import autodiff
+from autodiff import nn, optim
+
+ROOT = Path(__file__).parent.parent
+MODULES = {
+    autodiff: [*autodiff.__all__, "abs", "sum"],
+    nn: nn.__all__,
+    optim: optim.__all__,
+}
+NAMES = [(module, name) for module, names in MODULES.items() for name in names]
+METHODS = [
+    (module, name, method)
+    for module, name in NAMES
+    if inspect.isclass(kind := getattr(module, name))
+    for method in dir(kind)
+    if not method.startswith("_")
+    and callable(held := getattr(kind, method))
+    and not isinstance(held, type)
+]
+
+# Functions that have a result for every number, so that there is no error to speak of.
+TOTAL = [
+    "abs",
+    "atan",
+    "erf",
+    "less",
+    "less_equal",
+    "maximum",
+    "minimum",
+    "relu",
+    "sigmoid",
+    "softplus",
+    "tanh",
+    "where",
+]
+NO_ERRORS = [*TOTAL, "History", "WalkingWarning"]
+
+
+def named(cases):
+    return [".".join([case[0].__name__, *case[1:]]) for case in cases]
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=named(NAMES))
+def test_a_public_name_says_what_it_is_what_can_go_wrong_and_shows_an_example(module, name):
+    said = inspect.getdoc(getattr(module, name))
+    assert ">>> " in said
+    assert name in NO_ERRORS or "Error" in said
+
+
+@pytest.mark.parametrize("name", TOTAL)
+def test_a_function_that_speaks_of_no_error_has_none(name):
+    function = getattr(autodiff, name)
+    count = (
+        3 if name == "where" else 2 if name in ("maximum", "minimum", "less", "less_equal") else 1
+    )
+    for x in (0.0, -0.0, 1.0, -1e308, 1e308, 5e-324, math.inf, -math.inf, math.nan):
+        result = function(*[autodiff.Value(x)] * count)
+        result.backward()
+        assert isinstance(result.data, float)
+
+
+@pytest.mark.parametrize(("module", "name", "method"), METHODS, ids=named(METHODS))
+def test_a_public_method_is_documented(module, name, method):
+    assert inspect.getdoc(getattr(getattr(module, name), method))
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=named(NAMES))
+def test_more_than_three_parameters_are_each_named(module, name):
+    documented = getattr(module, name)
+    if inspect.isclass(documented) and issubclass(documented, Warning):
+        return
+    said = inspect.getdoc(documented)
+    parameters = list(inspect.signature(documented).parameters)
+    if len(parameters) > 3:
+        for parameter in parameters:
+            assert re.search(rf"\b{parameter}\b", said), parameter
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_page_of_a_module_names_all_that_is_in_it(module):
+    if module is not optim:  # whose names are those of its five classes
+        said = set(re.findall(r"`(\w+)`", module.__doc__))
+        assert set(MODULES[module]) <= said
+
+
+def test_help_begins_with_what_there_is():
+    assert autodiff.__doc__.index("`grad`") < autodiff.__doc__.index("ops.py")
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """The script that writes the pages."""
+    pytest.importorskip("pdoc")
+    if not (ROOT / ".github").exists():
+        pytest.skip("an unpacked archive has no .github")
+    place = importlib.util.spec_from_file_location("pages", ROOT / ".github" / "pages.py")
+    loaded = importlib.util.module_from_spec(place)
+    place.loader.exec_module(loaded)
+    monkeypatch.setattr(autodiff, "__doc__", autodiff.__doc__)
+    monkeypatch.setattr(autodiff, "__all__", list(autodiff.__all__))
+    return loaded
+
+
+def test_the_reference_is_made_without_a_warning(script, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        script.reference(tmp_path)
+    pages = {page: (tmp_path / page).read_text(encoding="utf-8")
+             for page in ("autodiff.html", "autodiff/nn.html", "autodiff/optim.html")}  # fmt: skip
+    for module, name in NAMES:
+        page = pages[f"{module.__name__.replace('.', '/')}.html"]
+        assert f'<section id="{name}">' in page, name
+    for page in pages.values():
+        assert "MathJax" in page
+        assert "<em>" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S)  # a * b, x_i
+    assert r"$$m = \beta_1 m + (1 - \beta_1) g, \quad" in pages["autodiff/optim.html"]
+
+
+def test_the_notebooks_become_pages_that_lead_to_each_other(script, tmp_path, monkeypatch):
+    pytest.importorskip("nbconvert")
+    (tmp_path / "notebooks").mkdir()
+    for name in ("00_start_here.ipynb", "01_numeric_derivatives.ipynb"):
+        text = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
+        (tmp_path / "notebooks" / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of nbconvert and what it loads
+        script.notebooks(tmp_path / "pages")
+    page = (tmp_path / "pages" / "00_start_here.html").read_text(encoding="utf-8")
+    assert 'href="01_numeric_derivatives.html"' in page
+    assert (tmp_path / "pages" / "01_numeric_derivatives.html").exists()
