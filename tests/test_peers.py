@@ -167,3 +167,84 @@ def test_an_inner_derivative_leaves_nothing_on_an_outer_variable():
     grad(lambda y: y * x)(2.0)
     assert x.grad == 0.0
     assert len(topological_order(x)) == 1
+
+
+# A network as it is written in lectures on micrograd: by hand, of single numbers.
+LECTURE = '''
+import random
+from autodiff import Value
+
+
+class Neuron:
+    def __init__(self, nin):
+        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
+        self.b = Value(random.uniform(-1, 1))
+
+    def __call__(self, x):
+        act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)
+        return act.relu() + 0.1 * act
+
+    def parameters(self):
+        return self.w + [self.b]
+
+
+class Layer:
+    def __init__(self, nin, nout):
+        self.neurons = [Neuron(nin) for _ in range(nout)]
+
+    def __call__(self, x):
+        outs = [n(x) for n in self.neurons]
+        return outs[0] if len(outs) == 1 else outs
+
+    def parameters(self):
+        return [p for neuron in self.neurons for p in neuron.parameters()]
+
+
+class MLP:
+    def __init__(self, nin, nouts):
+        sizes = [nin] + nouts
+        self.layers = [Layer(sizes[i], sizes[i + 1]) for i in range(len(nouts))]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def parameters(self):
+        return [p for layer in self.layers for p in layer.parameters()]
+
+
+random.seed(1)
+n = MLP(3, [4, 4, 1])
+xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
+ys = [1.0, -1.0, -1.0, 1.0]
+losses = []
+for k in range(20):
+    ypred = [n(x) for x in xs]
+    loss = sum((yout - ygt) ** 2 for ygt, yout in zip(ys, ypred))
+    for p in n.parameters():
+        p.grad = 0.0
+    loss.backward()
+    for p in n.parameters():
+        p.data += -0.02 * p.grad
+    losses.append(loss.data)
+'''
+
+
+def test_a_network_of_the_lectures_trains_with_one_import_changed():
+    here, there = {}, {}
+    exec(LECTURE, here)
+    assert here["losses"][-1] < 0.7 * here["losses"][0]
+    assert len(here["n"].parameters()) == 41
+    pytest.importorskip("micrograd")
+    exec(LECTURE.replace("from autodiff import", "from micrograd.engine import"), there)
+    assert here["losses"] == pytest.approx(there["losses"], rel=1e-12)  # rounding of 20 steps
+
+
+def test_the_drawing_of_the_lectures_is_draw():
+    a, b = Value(2.0, label="a"), Value(-3.0, label="b")
+    L = (a * b).tanh()  # noqa: N806
+    L.label = "L"
+    L.backward()
+    draw_dot = draw
+    assert all(f"{label}" in draw_dot(L).source for label in "abL")
