@@ -97,7 +97,8 @@ if TYPE_CHECKING:
     from . import optim as optim
     from .compiler.expression import Expression
     from .pictures.drawing import draw
-    from .pictures.viewer import animate, show_steps
+    from .pictures.viewer import show_steps
+    from .pictures.animation import animate
     from .tracing import steps, trace
 
 __version__ = "0.1.0"
@@ -114,7 +115,7 @@ __all__ = [
 
 # What is built on the engine is imported when it is first used: the name, and where it is.
 _LATER = {
-    "Expression": "compiler.expression", "animate": "pictures.viewer", "draw": "pictures.drawing",
+    "Expression": "compiler.expression", "animate": "pictures.animation", "draw": "pictures.drawing",
     "nn": "nn", "optim": "optim", "show_steps": "pictures.viewer", "steps": "tracing",
     "trace": "tracing", "tracing": "tracing",
 }  # fmt: skip

@@ -43,16 +43,13 @@ def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
     >>> explain(ValueError("math domain error"), "log", {"x": -1.0})
     ValueError('log: x = -1.0 is outside the domain x > 0')
     """
-    name = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}.get(
-        name, name
-    )
+    name = OPERATORS.get(name, name)
     found = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
     if isinstance(error, OverflowError):
         return OverflowError(f"{name}: {found} gives a result too large for a float")
-    domain = DOMAINS.get(name)
-    if domain is None:
+    if name not in DOMAINS:
         return type(error)(f"{name}: {found}: {error}")
-    return type(error)(f"{name}: {found} is outside the domain {domain}")
+    return type(error)(f"{name}: {found} is outside the domain {DOMAINS[name]}")
 
 
 def described(x: Any) -> str:
@@ -76,6 +73,7 @@ LEAKED = (
     "is being computed; a function must return what depends on its inputs, not store it elsewhere"
 )
 
+OPERATORS = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}
 DOMAINS = {
     "x / y": "y != 0",
     "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n an integer",
@@ -89,6 +87,15 @@ DOMAINS = {
     "asin": "-1 <= x <= 1",
     "acos": "-1 <= x <= 1",
 }
+
+
+def domain(name: str) -> str:
+    """Where an operation is defined; "" if that is everywhere.
+
+    >>> domain("log"), domain("exp")
+    ('x > 0', '')
+    """
+    return DOMAINS.get(OPERATORS.get(name, name), "")
 
 
 def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:

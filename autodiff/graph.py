@@ -170,6 +170,13 @@ def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
     return reaching
 
 
+def is_current(node: Any) -> bool:
+    """Whether the parents of a node still have the data that it was computed from."""
+    result, backward = node._rule(*[parent.data for parent in node.parents])
+    now, then = (result, *backward(1.0)), (node.data, *node._backward(1.0))
+    return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # the latter: nan
+
+
 def _retraced(node: Any) -> Any:
     """The backward closure of a node over its parents themselves, not over their numbers.
 
@@ -177,9 +184,7 @@ def _retraced(node: Any) -> Any:
     still have the data that the node was computed from, or the result and the local derivatives
     would be others.
     """
-    result, backward = node._rule(*[parent.data for parent in node.parents])
-    now, then = (result, *backward(1.0)), (node.data, *node._backward(1.0))
-    if not all(x == y or (x != x and y != y) for x, y in zip(now, then)):  # the latter: nan
+    if not is_current(node):
         remedy = "compute the output again before differentiating it"
         found = f"{node.op} of numbers that were changed after the graph was recorded"
         raise RuntimeError(message("create_graph", found, "those it was computed from", remedy))

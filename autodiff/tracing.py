@@ -163,7 +163,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
-        formulas[node], partials[node] = written(node, variables)
+        formulas[node], partials[node], _ = written(node, variables)
     y = next((name for name in ("y", "z", "f") if name not in names), "result")
     if mode == "forward":
         seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
@@ -214,11 +214,19 @@ def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
     ]
 
 
-def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
-    """The formula of a result, and those of its derivatives by its parents, over their names.
+class Written(NamedTuple):
+    """The formula of a result, and those of its derivatives by its parents."""
+
+    formula: str
+    partials: list[tuple[Value, Any]]
+    chosen: bool  # whether those of the derivatives hold for the present numbers alone
+
+
+def written(node: Value, names: Mapping[Value, str]) -> Written:
+    """The formulas of a result and its derivatives over the names of its parents.
 
     A parent without a name is a constant. The operations of `ops.py`, run over formulas, write
-    their own derivatives.
+    their own derivatives. That of relu is 1 or 0: a choice is made by the numbers.
     """
     notation = Notation()
     inputs = [
@@ -226,13 +234,15 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     ]
     rule: Any = node._rule
     result, backward = rule(*inputs)
-    if any(result is x for x in inputs):  # as in x * 1
-        result = Formula(notation, rule.__name__, tuple(inputs), node.data)
-    formula = notation.of(result)
+    named = any(result is x for x in inputs) or notation.chosen  # as in x * 1, relu
+    formula = notation.of(
+        Formula(notation, rule.__name__, tuple(inputs), node.data) if named else result
+    )
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
     partials = zip(node.parents, _to_parents(node, backward(1.0)))
-    return formula, [(p, partial) for p, partial in partials if p in names]
+    found = [(p, partial) for p, partial in partials if p in names and partial is not None]
+    return Written(formula, found, notation.chosen)
 
 
 class Formula(Number):
@@ -257,10 +267,12 @@ class Formula(Number):
             return inputs[1]
         value = rule(*map(_value, inputs))[0]
         if name in ("less", "less_equal"):
+            self.notation.chosen = True
             return value  # the formula is that of the choice made here
         return Formula(self.notation, name, inputs, value)
 
     def _number(self) -> Any:
+        self.notation.chosen = True
         return self.value
 
 

@@ -100,7 +100,7 @@ def test_random_graphs(node):
         leaves, y = graph
         nodes = [x for x in topological_order(y) if x.requires_grad]
         source = Expression(y).javascript(leaves, wrt=leaves, nodes=nodes)
-        ((value, gradients, values, adjoints),) = node(source, [x.data for x in leaves])
+        ((value, gradients, values, adjoints, locals_),) = node(source, [x.data for x in leaves])
         expected = ad.adjoints(y)
         scale = max(1.0, *[abs(x.data) for x in nodes], *map(abs, expected.values()))
         close = {"rel": 1e-12, "abs": 1e-12 * scale}
@@ -108,6 +108,11 @@ def test_random_graphs(node):
         assert gradients == pytest.approx([expected.get(x, 0.0) for x in leaves], **close)
         assert values == pytest.approx([x.data for x in nodes], **close)
         assert adjoints == pytest.approx([expected[x] for x in nodes], **close)
+        found_locals = dict(zip(nodes, locals_))
+        for step in ad.steps(y):
+            for x, found in zip(step.messages, found_locals[step.node]):
+                if x.parent.requires_grad:
+                    assert found == pytest.approx(x.local or 0.0, rel=1e-12, abs=1e-12 * scale)
 
     check()
 
@@ -119,7 +124,7 @@ def test_every_value_and_adjoint_of_a_network(node):
     nodes = topological_order(y)
     source = Expression(y).javascript([x], wrt=[x, *model.parameters()], nodes=nodes)
     point = [*x.data, *[p.data for p in model.parameters()]]
-    ((value, gradients, values, adjoints),) = node(source, point)
+    ((value, gradients, values, adjoints, locals_),) = node(source, point)
     expected = ad.adjoints(y)
     assert value == pytest.approx(y.data, rel=1e-12)
     assert same(gradients, [expected[leaf] for leaf in [*x, *model.parameters()]])
@@ -131,7 +136,8 @@ def test_what_is_wanted_alone_has_an_adjoint(node):
     x, w = Value(2.0), Value(3.0)
     u = x * w
     source = Expression(u * w).javascript([x], wrt=[w], nodes=[u, x, w])
-    assert node(source, [5.0, 7.0]) == [[245.0, [70.0], [35.0, 5.0, 7.0], [7.0, 0.0, 70.0]]]
+    found = [245.0, [70.0], [35.0, 5.0, 7.0], [7.0, 0.0, 70.0], [[0.0, 5.0], [], []]]
+    assert node(source, [5.0, 7.0]) == [found]
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -189,8 +189,9 @@ class Expression:
         inputs: leaves, or Vectors and Matrices of them.
         wrt: likewise, the leaves to differentiate with respect to.
         nodes: nodes of the graph, to be looked at as well: the function then returns
-            [value, gradients, values, adjoints], with a value and an adjoint for each of them, 0
-            if it does not lead to one of `wrt`.
+            [value, gradients, values, adjoints, locals], with a value and an adjoint for each of
+            them, 0 if it does not lead to one of `wrt`, and its derivatives by its parents, 0 by
+            one that does not.
 
         ValueError for several outputs, a node that is not of this expression, and as `compile`.
 

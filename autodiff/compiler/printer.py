@@ -126,6 +126,7 @@ class Notation(Printer):
         "pow": ("**", POWER, ATOM, ATOM),
     }
     minus = SUM, QUOTIENT
+    chosen = False  # whether a comparison of numbers decided what was written
 
     def number(self, x: float) -> tuple[str, int]:
         return f"{x:.6g}", ATOM if x >= 0 else SUM

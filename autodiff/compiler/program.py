@@ -116,6 +116,14 @@ class Scalars:
         """The derivative of the output by a node; 0.0 if it does not lead to what is wanted."""
         return self.adjoints.get(self.copies[node], 0.0)
 
+    def locals(self, node: Value) -> list[Any]:
+        """The derivatives of a node by its parents; 0.0 by one that does not lead to wrt."""
+        found = self.copies[node]._backward(1.0)
+        return [
+            0.0 if local is None or parent not in self.adjoints else self.writer.as_number(local)
+            for parent, local in zip(self.copies[node].parents, found)
+        ]
+
     def named(self) -> dict[Any, str]:
         """The names of symbols, each by the first one that fits."""
         found: dict[Any, str] = {}
@@ -163,19 +171,30 @@ def javascript(
 ) -> str:
     """The same program as the text of a JavaScript function of an array of numbers.
 
-    It returns [value, gradients], and if nodes are given also the values and the adjoints of
-    these: [value, gradients, values, adjoints]. Outside of a domain numbers are NaN or Infinity.
+    It returns [value, gradients], and if nodes are given also their values, their adjoints and,
+    in a list for each, their derivatives by their parents. Outside a domain numbers are NaN or
+    Infinity.
     """
     scalars = Scalars(output, inputs, wrt)
-    groups = [[scalars.value(output)], [scalars.adjoint(x) for x in wrt]]
-    if nodes is not None:
-        groups += [list(map(scalars.value, nodes)), list(map(scalars.adjoint, nodes))]
-    printer = JavaScript([x for group in groups for x in group], scalars.named())
-    lines = [f"const [{', '.join(scalars.arguments)}] = inputs;", *scalars.body(printer)]
-    (value,), *others = [list(map(printer.of, group)) for group in groups]
-    returned = [value, *[f"[{', '.join(texts)}]" for texts in others]]
-    lines = [*printer.helpers(), *lines, f"return [{', '.join(returned)}];"]
+    shown = nodes or []
+    value, *lists = [
+        scalars.value(output),
+        [scalars.adjoint(x) for x in wrt],
+        *([list(map(f, shown)) for f in (scalars.value, scalars.adjoint)] if shown else []),
+    ]
+    locals_ = [scalars.locals(node) for node in shown]
+    used = [value, *[x for each in lists + locals_ for x in each]]
+    printer = JavaScript(used, scalars.named())
+    lines = [f"const {_array(scalars.arguments)} = inputs;", *scalars.body(printer)]
+    returned = [printer.of(value), *[_array(map(printer.of, each)) for each in lists]]
+    if shown:
+        returned.append(_array([_array(map(printer.of, each)) for each in locals_]))
+    lines = [*printer.helpers(), *lines, f"return {_array(returned)};"]
     return "\n".join(["(inputs) => {", *[f"  {line}" for line in lines], "}"])
+
+
+def _array(texts: Iterable[str]) -> str:
+    return f"[{', '.join(texts)}]"
 
 
 def _tuple(texts: Iterable[str]) -> str:

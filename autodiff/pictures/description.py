@@ -78,7 +78,7 @@ def described(svg: bytes, words: Words) -> bytes:
         element = Element(f"{{{SVG}}}{tag}")
         element.text = text
         root.insert(i, element)
-    _shorten(root)
+    compact(root)
     for group in root.iter(f"{{{SVG}}}g"):
         title = group.find(f"{{{SVG}}}title")
         if title is not None:
@@ -91,7 +91,7 @@ def described(svg: bytes, words: Words) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
 
 
-def _shorten(root: Element) -> None:
+def compact(root: Element) -> None:
     """Say once what Graphviz says of each text, and leave out what is as it is by default."""
     same = {"font-family": FONT, "text-anchor": "start", "font-size": "10.50", SPACE: "preserve"}
     for group in root.findall(f"{{{SVG}}}g"):

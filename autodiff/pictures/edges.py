@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ..value import Value
 from .arrangement import TAKING_VECTORS, Box
 from .styles import Facts
-from .texts import finite, short
+from .texts import ROOM, finite, short
 
 SLOTS = 8  # an operation with more arguments has one entry for all
 
@@ -48,6 +48,8 @@ def _edge(node: Value, argument: int, facts: Facts) -> Edge:
         return Edge(parent)
     step = facts.passed[node]
     _, local, message = step.messages[argument]
+    if facts.live:
+        return Edge(parent, ROOM)
     if facts.edges == "local":
         return Edge(parent, short(local), not finite(local))
     factor = f"({short(local)})" if short(local).startswith("−") else short(local)

@@ -59,7 +59,8 @@ def ranksep(facts: Facts) -> float:
     ranks = _ranks(facts)
     for box in facts.plan.boxes:
         edges[ranks[box]] += len(edges_into(box, facts))
-    return 0.18 + 0.012 * min(max(edges.values()), 25)
+    least = 0.12 if facts.live else 0.18  # live edges have ranks of their own for what they say
+    return least + 0.012 * min(max(edges.values()), 25)
 
 
 def _width(box: Box, facts: Facts) -> float:

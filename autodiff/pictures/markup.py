@@ -7,16 +7,18 @@ from ..scopes import Scope
 from ..value import Value
 from .arrangement import Box
 from .styles import BORDERS, DARKEST, SCALE, Facts, Look, largest_gradient, meaning
-from .texts import markup, number, printable, short, sign
+from .texts import ROOM, markup, number, printable, short, sign
 
 LONGEST_SUM = 4  # terms
+LONGEST_LIVE_SUM = 3
 
 
 def card(box: Box, facts: Facts) -> str:
     """A leaf, a named result or a collapsed scope: what there is to say, line by line."""
     look = Look(box, facts, facts.plan.boxes[box])
     said = lines(box, facts)
-    room = 3 + max(map(len, said)) // 6  # Graphviz takes long lines for shorter than they are
+    # Graphviz takes long lines for shorter than they are; in a live picture they have room already
+    room = 2 if facts.live else 3 + max(map(len, said)) // 6
     text = _text("<br/>".join(map(markup, said)), look)
     style = f' style="{look.style}"' if look.spacing and look.style else ""
     return _table([f'<tr><td cellpadding="{room}"{style}>{text}</td></tr>'], look)
@@ -128,11 +130,19 @@ def lines(box: Box, facts: Facts) -> list[str]:
         return _summary(box, facts)
     label = facts.label(box)
     found = [printable(label)] if label else []
+    if facts.live and box.requires_grad:
+        terms = facts.terms.get(box, [])
+        return [*found, f"data {ROOM}", f"grad {ROOM}", *([_room(len(terms))] if terms[1:] else [])]
     found.append(f"data {number(box.data, facts.digits)}")
     if box in facts.gradients:
         grad = number(facts.gradients[box], facts.digits)
         found.append(f"grad {grad}{_spelled(facts.terms.get(box, []))}")
     return found
+
+
+def _room(terms: int) -> str:
+    """As long a text as a sum of some terms."""
+    return "= " + " + ".join([ROOM] * min(terms, LONGEST_LIVE_SUM))
 
 
 def _spelled(terms: list[Any]) -> str:

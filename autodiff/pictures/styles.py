@@ -87,7 +87,7 @@ class Facts:
     rankdir: str = "LR"
     digits: int = 6
     size: float = 10.5  # of the font, in points
-    apart: bool = False  # each leaf with a gradient in a box of its own, as the viewer needs it
+    live: bool = False  # with room for other numbers, and each leaf in a box of its own
 
     @cached_property
     def ids(self) -> dict[Box, str]:
@@ -107,7 +107,7 @@ class Facts:
             together = [
                 each for each, one in zip(together, single) if one or not each[0].requires_grad
             ]
-        if self.apart:
+        if self.live:
             together = [entries for entries in together if not entries[0].requires_grad]
         placed = {leaf for entries in together for leaf in entries}
         return together + [[leaf] for leaf in uses if leaf not in placed]

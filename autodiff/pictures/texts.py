@@ -9,6 +9,7 @@ from typing import Any
 from ..value import Value
 
 LONGEST_LABEL = 40  # characters
+ROOM = "−0.00123"  # for most numbers of four digits
 SIGNS = {"*": "·", "-": "−"}
 
 
@@ -40,6 +41,16 @@ def number(x: Any, digits: int = 6) -> str:
 def short(x: Any) -> str:
     """x to four digits, for edges and sums."""
     return number(x, digits=4)
+
+
+def snug(x: float) -> str:
+    """x to four digits, or fewer if that would need more room than there is.
+
+    >>> snug(-0.958924), snug(-1.23456e-10)
+    ('−0.9589', '−1.2e−10')
+    """
+    return next((text for digits in (4, 3, 2) if len(text := number(x, digits)) <= len(ROOM)),
+                number(x, 1))
 
 
 def sign(operation: str) -> str:

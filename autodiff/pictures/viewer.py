@@ -1,54 +1,51 @@
-"""The backward pass to step through: a page with a slider, and a picture that plays by itself.
+"""The live graph: a page on which inputs are dragged, and values and gradients follow.
 
-Both are one drawing that already holds all that the pass will write. An element that shows from
-step 2 to step 4 carries "2 4"; showing a step means showing the elements active at that step.
+Python lays the graph out and writes the last step (see score.py and stage.py); a program that the
+compiler wrote in JavaScript computes all numbers again; viewer.js shows them, step by step.
 """
 
 import html
+import json
+import math
 import os
-import re
-from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
 
-from ..errors import message, shortened
-from ..graph import topological_order
-from ..tracing import Step, factor, steps, subscript, written
+from ..compiler.expression import Expression
+from ..errors import a, described, message, typed
+from ..scopes import entry_names
 from ..value import Value
-from .drawing import FORMATS, Drawing, draw, drawn
-from .layout import Layout
-from .styles import FONT
-from .texts import number, printable
+from .drawing import FORMATS, Drawing, draw
+from .score import Score, Text
+from .stage import LONGEST_SUM, staged
+from .styles import DARK, LIGHT
+from .texts import ROOM
 
-LARGEST = 60  # nodes
-SECONDS = 1.6  # for each step of an animation
-HOLD = 2  # times as long for the last one
-LIT = "#d55e00"
-SVG = "http://www.w3.org/2000/svg"
+MOST_SLIDERS = 8
+STILL = "The live graph needs scripts, and a notebook that is trusted; this is its last step."
 
 
 class StepViewer:
-    """The backward pass as a page with a slider, in Jupyter and as an HTML file."""
+    """The pass over a graph as a page with sliders, in Jupyter and as an HTML file."""
 
     def __init__(self, page: str, steps: int, height: int, still: Drawing) -> None:
         self._page, self._steps, self._height, self._still = page, steps, height, still
 
     def __repr__(self) -> str:
-        return f"<StepViewer: a backward pass of {self._steps} steps>"
+        return f"<StepViewer: {self._steps} operations, forward and backward>"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: its ids and styles meet no others, and its script can reach nothing.
-        # In it the last step, for a notebook that is not trusted with frames.
-        style = f"width: 100%; height: {self._height}px; border: 0; background: white"
+        # A frame of its own: its ids and styles meet no others, its script can reach nothing, and
+        # no key reaches the notebook. In it the last step, for where a frame is not shown.
+        style = f"width: 100%; height: {self._height}px; border: 0"
         return (
-            f'<iframe title="The backward pass, step by step" sandbox="allow-scripts" '
-            f'style="{style}" srcdoc="{html.escape(self._page)}">{self._still.image()}</iframe>'
+            f'<iframe title="The live graph, step by step" sandbox="allow-scripts" '
+            f'style="{style}" srcdoc="{html.escape(self._page)}"><p>{STILL}</p>'
+            f"{self._still.image()}</iframe>"
         )
 
     def save(self, filename: str | os.PathLike[str]) -> str:
@@ -66,288 +63,187 @@ class StepViewer:
         return str(filename)
 
 
-def show_steps(root: Value) -> StepViewer:
-    """The backward pass from root, one operation at a time, on the drawing of its graph.
+def show_steps(
+    root: Value,
+    inputs: Iterable[Any] | None = None,
+    *,
+    rankdir: str | None = None,
+    names: Mapping[str, Any] | None = None,
+) -> StepViewer:
+    """The graph of root, live: inputs to drag, values that run forward, gradients that run back.
 
-    At each step the operation is lit with the edges along which its closure sends something; so
-    is its row in the table of values and gradients; and a line says what is added to whose grad.
-    A gradient not computed yet is blank. The slider, its buttons and the keys ← → Home
-    End go from step to step (in a notebook, click into the picture first). Nodes without a label
-    are called v₁, v₂ ... No `grad` is changed.
+    Each input has a slider and a number field. All values, adjoints and messages follow them at
+    once, computed by the program that the compiler writes (`Expression.javascript`); what lies
+    outside the domain of an operation is red. The pass has two halves, forward and backward, one
+    operation at a time: it is lit, so is its row in the table, and a line says what is computed,
+    with its numbers. What is not computed yet is blank. Play, the slider of steps and the keys
+    ← → Home End go from step to step (in a notebook, click into the picture first).
 
-    Jupyter shows it; `.save("backward.html")` writes it to a file. TypeError if root is not a
-    Value over floats; ValueError for more than 60 nodes.
+    The graph is the one that was recorded: a choice that Python made on the way, as in
+    `x if x > 0 else -x`, stays as it was; `maximum`, `abs`, `relu` and `where` choose anew. If an
+    operation of your own cannot be written in JavaScript, there are no sliders, and the page says
+    so. No `data` and no `grad` is changed.
+
+    root: the output.
+    inputs: up to eight leaves that require a gradient, or Vectors and Matrices of them; by
+        default the first eight, inputs before parameters.
+    rankdir: the direction of the edges, as `draw` takes it.
+    names: names for Values without a label, such as `locals()`, as `draw` takes them.
+
+    Jupyter shows it; `.save("page.html")` writes it to a file, `.save("page.png")` its last
+    step. TypeError if root is not a Value over floats or an input not a Value; ValueError for
+    more than 60 nodes, for data that was changed after the graph was recorded, and for an input
+    that is no leaf of the graph or requires no gradient.
 
     >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
     >>> show_steps(a * b + b**3)
-    <StepViewer: a backward pass of 3 steps>
+    <StepViewer: 3 operations, forward and backward>
     """
-    score = _score(root, "show_steps")
-    still = _still(score)
-    svg = _drawing(score, still)
-    for element in svg.iter():
-        if not element.get("data-show", "0 ").startswith("0 "):
-            element.set("style", "visibility: hidden")  # at step 0
-    width, height = (float(svg.get(side, "0pt")[:-2]) * 4 / 3 for side in ("width", "height"))
-    most = max(map(len, score.lines))
-    template = resources.files("autodiff.pictures").joinpath("viewer.html").read_text("utf-8")
-    page = Template(template).substitute(
-        last=len(score.passes),
-        least=round(0.65 * width),  # smaller, and the text is too small to read
-        lit=LIT,
-        font=FONT,
-        formulas="\n".join(_formulas(score)),
+    score = Score(root, "show_steps", names)
+    sliders = _default_inputs(score) if inputs is None else _chosen(inputs, score)
+    leaves = list(dict.fromkeys([*sliders, *_leaves(score)]))
+    try:
+        program = Expression(root).javascript(leaves, wrt=leaves, nodes=score.nodes)
+        note = "Drag an input. What Python decided outside of the graph (if, x.data) stays as it was."
+    except TypeError as error:
+        program, sliders = "null", []
+        note = f"No input can be dragged here, because a program of this graph cannot be written: {error}"
+    svg = staged(score, rankdir)
+    width, height = (float(svg.attrib.pop(side)[:-2]) * 4 / 3 for side in ("width", "height"))
+    svg.attrib.update({"role": "img", "aria-labelledby": "step lines"})
+    read = resources.files("autodiff.pictures").joinpath
+    page = Template(read("viewer.html").read_text("utf-8")).substitute(
+        style=_dark_picture() + read("viewer.css").read_text("utf-8"),
+        script=read("viewer.js").read_text("utf-8"),
+        score=_as_json(score, leaves, sliders),
+        program=program,
+        last=score.last,
+        title=score.title(score.last),
+        note=html.escape(note),
+        most=min(3, max(map(len, score.lines))),
+        lines="\n".join(f"<div>{html.escape(score.filled(x))}</div>" for x in score.lines[-1]),
+        width=math.ceil(width),
         picture=ElementTree.tostring(svg, encoding="unicode"),
         rows="\n".join(_rows(score)),
     )
-    total = 110 + 24 * min(most, 8) + height + 28 * (len(score.names) + 1)
-    return StepViewer(page, len(score.passes), min(round(total), 900), still)
+    still = draw(root, edges="message", rankdir=rankdir, names=names)
+    return StepViewer(page, len(score.operations), _height(score, len(sliders), width, height), still)
 
 
-def animate(root: Value, filename: str | os.PathLike[str]) -> str:
-    """Write the backward pass from root as an SVG file that plays by itself, over and over.
+# -- Inputs ---------------------------------------------------------------------------------------
 
-    It needs no script, so a plain <img> shows it; on paper it is the last step. Returns the path.
-    TypeError and ValueError as for `show_steps`.
 
-    >>> import tempfile
-    >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = animate(a * b + b**3, f"{folder}/backward.svg")
-    ...     os.path.getsize(path) > 0
-    True
+def _leaves(score: Score) -> list[Value]:
+    return [node for node in score.nodes if not node.parents]
+
+
+def _default_inputs(score: Score) -> list[Value]:
+    """The first leaves, inputs before parameters."""
+    return sorted(_leaves(score), key=lambda x: x in score.facts.plan.parameters)[:MOST_SLIDERS]
+
+
+def _chosen(inputs: Any, score: Score) -> list[Value]:
+    """The leaves in what a user gave as inputs."""
+    where = "show_steps, inputs"
+    if not isinstance(inputs, Iterable):
+        inputs = [inputs]
+    found: list[Value] = []
+    for item in inputs:
+        values = [x for x, _ in entry_names("", item)]
+        if not values:
+            raise TypeError(message(where, typed(item), "Values, or Vectors or Matrices of them"))
+        found += values
+    known = set(_leaves(score))
+    for x in found:
+        if x not in known:
+            expected = "leaves of this graph that require a gradient"
+            raise ValueError(message(where, described(x), expected))
+    if not 0 < len(set(found)) <= MOST_SLIDERS:
+        raise ValueError(message(where, f"{len(set(found))} of them", f"1 to {MOST_SLIDERS}"))
+    return list(dict.fromkeys(found))
+
+
+def _bound(x: float) -> float:
+    """The end of a slider: 1, 2 or 5 times a power of ten, at least twice as large as |x|.
+
+    >>> _bound(2.0), _bound(-4.0), _bound(0.0)
+    (5.0, 10.0, 1.0)
     """
-    if Path(filename).suffix.lower() != ".svg":
-        found = f"a file name that ends in {Path(filename).suffix!r}"
-        raise ValueError(message("animate", found, "one in '.svg'"))
-    score = _score(root, "animate")
-    svg = _drawing(score, _still(score))
-    _add_lines(svg, score)
-    last = len(score.passes)
-    spans = set()
-    for element in svg.iter():
-        span = element.attrib.pop("data-show", None)
-        if span is not None:
-            first, end = map(int, span.split())
-            spans.add((first, end))
-            element.set("class", f"from{first}to{end}")
-            element.set("visibility", "visible" if end == last else "hidden")
-    style = Element("style")
-    style.text = "\n".join(_keyframes(first, end, last) for first, end in sorted(spans)) + STILL
-    svg.insert(0, style)
-    Path(filename).write_text(ElementTree.tostring(svg, encoding="unicode"), encoding="utf-8")
-    return str(filename)
+    if x == 0.0 or not math.isfinite(x):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(2 * abs(x)))
+    return next(n * power for n in (1.0, 2.0, 5.0, 10.0, 20.0) if n * power >= 2 * abs(x))
 
 
-# -- What happens at each step ------------------------------------------------------------------
+# -- The page -------------------------------------------------------------------------------------
 
 
-class Stage(NamedTuple):
-    """A gradient as it stands from one step to another."""
-
-    first: int
-    last: int
-    gradient: Any
-
-
-class Score(NamedTuple):
-    """All that is to be shown, and when: step 0 sets root's gradient, step i runs passes[i-1]."""
-
-    root: Value
-    names: dict[Value, str]  # of all nodes but constants, in topological order
-    formulas: dict[Value, str]
-    passes: list[Step]
-    lines: list[list[str]]  # at each step: what is added to whose grad
-    stages: dict[Value, list[Stage]]
-
-
-def _score(root: Value, caller: str) -> Score:
-    nodes = _checked(root, caller)
-    names = _names(nodes)
-    passes = [step for step in steps(root) if step.node.parents]
-    formulas: dict[Value, str] = {}
-    lines = [[f"{names[root]}.grad = 1, the derivative of {names[root]} by itself"]]
-    sums: dict[Value, list[tuple[int, Any]]] = {root: [(0, 1.0)]}  # after which step it is what
-    for i, (node, adjoint, messages) in enumerate(passes, start=1):
-        formulas[node], partials = written(node, names)
-        lines.append([])
-        sent = [each for each in messages if each.parent in names]
-        for (parent, partial), (_, local, sends) in zip(partials, sent, strict=True):
-            so_far = sums.setdefault(parent, [])
-            so_far.append((i, so_far[-1][1] + sends if so_far else sends))
-            y, x, up = names[node], names[parent], number(adjoint)
-            factors = [
-                factor(x).replace("(-", "(−").replace(" - ", " − ") for x in (partial, local)
-            ]
-            terms = f"{up} · {factors[0]}", f"{up} · {factors[1]}", number(sends)
-            line = " = ".join(dict.fromkeys([f"{y}.grad · ∂{y}/∂{x}", *terms]))
-            lines[-1].append(f"{x}.grad += {line}   →   {x}.grad = {number(so_far[-1][1])}")
-    stages = {x: _staged(so_far, len(passes)) for x, so_far in sums.items()}
-    return Score(root, names, formulas, passes, lines, stages)
+def _as_json(score: Score, leaves: list[Value], sliders: list[Value]) -> str:
+    """What viewer.js needs to know of a score. No text in it can end the script."""
+    held = {
+        "last": score.last,
+        "room": len(ROOM),
+        "terms": LONGEST_SUM,
+        "inputs": [x.data for x in leaves],
+        "sliders": [{"name": score.name(x), "bound": _bound(x.data)} for x in sliders],
+        "numbers": score.numbers,
+        "nodes": [_node(score, i) for i in range(len(score.nodes))],
+        "messages": [
+            sent._asdict() | {"place": score.local(m), "trouble": score.steep(m)}
+            for m, sent in enumerate(score.messages)
+        ],
+        "lines": score.lines,
+    }
+    return json.dumps(held, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _checked(root: Value, caller: str) -> list[Value]:
-    """The nodes of the graph, in topological order."""
-    if not isinstance(root, Value) or type(root.data) is not float:
-        raise TypeError(message(caller, shortened(root), "a Value over floats"))
-    if not root.requires_grad:
-        raise ValueError(message(caller, "a constant", "a Value that requires a gradient"))
-    nodes = topological_order(root)
-    if len(nodes) > LARGEST:
-        remedy = "take a smaller case (one sample, fewer units) or an inner node"
-        raise ValueError(message(caller, f"{len(nodes)} nodes", f"at most {LARGEST}", remedy))
-    return nodes
-
-
-def _names(nodes: list[Value]) -> dict[Value, str]:
-    """The labels of nodes, and v₁, v₂ ... for those without; no constants."""
-    tracked = [node for node in nodes if node.requires_grad]
-    names = {node: " ".join(printable(node.label).split()) for node in tracked}
-    unnamed = [node for node in tracked if not names[node]]
-    return names | {node: f"v{subscript(i)}" for i, node in enumerate(unnamed, start=1)}
-
-
-def _staged(sums: list[tuple[int, Any]], last: int) -> list[Stage]:
-    """The sums as stages: each holds until the next step that adds something."""
-    latest = dict(sums)  # of several in one step, the last
-    ends = [*(step - 1 for step in latest), last][1:]
-    return [Stage(step, end, x) for (step, x), end in zip(latest.items(), ends)]
-
-
-# -- The drawing --------------------------------------------------------------------------------
-
-
-def _still(score: Score) -> Drawing:
-    """The drawing of the graph as it is after the pass."""
-    names = {name: node for node, name in score.names.items() if not node.label}
-    picture = draw(score.root, rankdir="LR", edges="message", names=names)
-    assert picture.facts is not None
-    return drawn(replace(picture.facts, apart=True))
-
-
-def _drawing(score: Score, still: Drawing) -> Element:
-    """The drawing, with the steps at which each part shows."""
-    assert still.facts is not None
-    ids = still.facts.ids
-    svg = ElementTree.fromstring(Layout(still.source).written("svg"))
-    for element in svg.iter():
-        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
-    svg.set("xmlns", SVG)
-    groups: dict[str, list[Element]] = {}
-    for group in svg.iter("g"):
-        name = re.sub(r":\w+(:\w+)?", "", group.findtext("title", ""))  # without the ports
-        groups.setdefault(name, []).append(group)
-    last = len(score.passes)
-    for node, stages in score.stages.items():
-        _add_stages(groups[ids[node]][0], stages, still.facts.digits)
-    _light(groups[ids[score.root]], 0)
-    for i, (node, _, sent) in enumerate(score.passes, start=1):
-        name = ids[node]
-        _light(groups[name] + groups[f"{name}op"] + groups[f"{name}op->{name}"], i)
-        for j, (parent, *_) in enumerate(sent):
-            if parent in score.names:
-                said = f"{name}m{j}"
-                _light(groups[f"{ids[parent]}->{said}"] + groups[f"{said}->{name}op"], i)
-                for text in groups[said][0].findall("text"):
-                    _show(text, i, last)
-    for group in svg.iter("g"):
-        for title in group.findall("title"):
-            group.remove(title)  # a browser shows it under the mouse
-    return svg
-
-
-def _add_stages(box: Element, stages: list[Stage], digits: int) -> None:
-    """Split the gradient of a box, its last text, into those before it was complete and after."""
-    final = box.findall("text")[-1]
-    for stage in stages[:-1]:
-        earlier = deepcopy(final)
-        earlier.text = f"grad {number(stage.gradient, digits)}"
-        box.append(earlier)
-        _show(earlier, stage.first, stage.last)
-    _show(final, stages[-1].first, stages[-1].last)
-
-
-def _light(groups: list[Element], step: int) -> None:
-    """Outline the shapes of some groups at a step."""
-    for group in groups:
-        for shape in [x for x in group if x.tag in ("path", "polygon", "ellipse")]:
-            light = deepcopy(shape)
-            light.set("class", "lit")
-            arrowhead = shape.tag == "polygon" and group.get("class") == "edge"
-            light.set("fill", LIT if arrowhead else "none")
-            light.set("stroke", LIT)
-            light.set("stroke-width", "2.5")
-            group.append(light)
-            _show(light, step, step)
-
-
-def _show(element: Element, first: int, last: int) -> None:
-    element.set("data-show", f"{first} {last}")
-
-
-# -- The page -----------------------------------------------------------------------------------
-
-
-def _timed(tag: str, content: str, first: int, last: int) -> str:
-    """An HTML element that shows from the first to the last of some steps."""
-    hidden = "" if first == 0 else ' style="visibility: hidden"'
-    return f'<{tag} data-show="{first} {last}"{hidden}>{content}</{tag}>'
-
-
-def _formulas(score: Score) -> Iterator[str]:
-    for i, lines in enumerate(score.lines):
-        yield _timed("div", "<br>".join(map(html.escape, lines)), i, i)
+def _node(score: Score, i: int) -> dict[str, Any]:
+    trouble: Text | None = None
+    limited = False
+    if i in score.forward:
+        trouble, limited = score.trouble(i)
+    return {
+        "forward": score.forward.get(i, 0),
+        "backward": score.backward.get(i),
+        "stages": [stage._asdict() for stage in score.stages[i]],
+        "parents": [score.place[x] for x in score.nodes[i].parents if x in score.place],
+        "trouble": trouble,
+        "limited": limited,
+    }
 
 
 def _rows(score: Score) -> Iterator[str]:
-    """The trace table: a row for each node, lit when its closure runs."""
-    when = {step.node: i for i, step in enumerate(score.passes, start=1)}
-    for node, name in score.names.items():
-        first, last = when.get(node, -1), when.get(node, -1)
+    """The trace table: a row for each node, lit when its operation or its closure runs."""
+    for i, node in enumerate(score.nodes):
+        steps = [score.forward[i], score.backward[i]] if i in score.forward else []
         if node is score.root:
-            first = 0
-        stages = "".join(
-            _timed("span", number(stage.gradient), stage.first, stage.last)
-            for stage in score.stages[node]
-        )
-        cells = name, score.formulas.get(node, ""), number(node.data)
+            steps.append(len(score.operations) + 1)
+        lit = f' data-lit="{" ".join(map(str, steps))}"' if steps else ""
+        formula = score.filled(score.formulas[i], names=True)
+        value, gradient = score.filled([i]), score.filled([score.stages[i][-1].place])
         yield (
-            f'<tr data-lit="{first} {max(first, last)}"{" class=lit" if first == 0 else ""}>'
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-            + f'<td><span class="stack">{stages}</span></td></tr>'
+            f"<tr{lit}><td>{html.escape(score.names[i])}</td><td>{html.escape(formula)}</td>"
+            f'<td class="value" data-node="{i}">{value}</td>'
+            f'<td class="gradient" data-node="{i}">{gradient}</td></tr>'
         )
 
 
-# -- The animation ------------------------------------------------------------------------------
-
-# Where nothing is to move, only what shows at the last step does.
-STILL = "@media (prefers-reduced-motion: reduce) { [class^=from] { animation: none } }"
-
-
-def _keyframes(first: int, end: int, last: int) -> str:
-    """The style of what is to be seen from the first to the end step: its cycle."""
-    name, beats = f"from{first}to{end}", last + 1 + HOLD
-    times = {0: "hidden", first: "visible"} if first else {0: "visible"}
-    if end < last:
-        times[end + 1] = "hidden"
-    frames = " ".join(f"{100 * t / beats:.4g}% {{ visibility: {v} }}" for t, v in times.items())
-    cycle = f"animation: {name} {beats * SECONDS:.4g}s step-end infinite"
-    return f".{name} {{ {cycle} }}\n@keyframes {name} {{ {frames} }}\n"
+def _dark_picture() -> str:
+    """The colours of the picture on a dark page."""
+    colours = {LIGHT[role]: DARK[role] for role in reversed(LIGHT)}
+    rules = [
+        f"  svg [{kind}='{light}'] {{ {kind}: {dark} }}"
+        for light, dark in colours.items()
+        for kind in ("fill", "stroke")
+    ]
+    return "\n".join(["@media (prefers-color-scheme: dark) {", *rules, "}", ""])
 
 
-def _add_lines(svg: Element, score: Score) -> None:
-    """Make room below the picture, and write there what is added at each step."""
-    _, _, width, height = map(float, svg.get("viewBox", "").split())
-    longest = max(len(line) for lines in score.lines for line in lines)
-    below = height + 8
-    width, height = max(width, 6.2 * longest + 16), below + 16 * max(map(len, score.lines))
-    svg.set("viewBox", f"0 0 {width:g} {height:g}")
-    svg.set("width", f"{width:g}pt")
-    svg.set("height", f"{height:g}pt")
-    svg.insert(0, Element("rect", width="100%", height="100%", fill="white"))
-    for i, lines in enumerate(score.lines):
-        for j, line in enumerate(lines, start=1):
-            place = {"x": "8", "y": f"{below + 16 * j - 6:g}", "font-size": "12"}
-            text = SubElement(svg, "text", place, **{"font-family": FONT})
-            text.text = line
-            _show(text, i, i)
+def _height(score: Score, sliders: int, width: float, height: float) -> int:
+    """How high the page is where it is 900 pixels wide, in pixels."""
+    table = 25 * (len(score.nodes) + 1)
+    formulas = [score.filled(formula, names=True) for formula in score.formulas]
+    beside = 8.5 * (max(map(len, score.names)) + max(map(len, formulas)) + 24)
+    panes = max(height, table) if width + beside < 860 else height + table
+    lines = 23 * min(6, max(map(len, score.lines)))
+    return round(min(130 + 36 * -(-(sliders + 1) // 3) + lines + panes, 960))

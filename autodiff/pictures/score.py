@@ -1,0 +1,309 @@
+"""What the viewer and the animation show, and when: both halves of the pass, step by step.
+
+With n operations there are 2n + 2 steps. At step 0 the inputs are there; each of the next n runs an
+operation. At step n + 1 the gradient of the root is 1; each of the last n runs a closure, from the
+last operation back to the first.
+
+All that is shown of the numbers is text with holes, and each hole names a number by its place in a
+list. So the same text serves whatever the numbers are, in Python and in the page.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..errors import domain, message, named, shortened
+from ..graph import is_current, topological_order
+from ..scopes import entry_names
+from ..tracing import Formula, factor, steps, subscript, written
+from ..value import Value
+from .arrangement import path_of
+from .description import SUPERSCRIPTS
+from .drawing import draw
+from .styles import Facts
+from .texts import number, printable
+
+LARGEST = 60  # nodes
+
+# A text with holes: strings as they are, the places of numbers, and [place] for a factor, which
+# stands in brackets if it is negative.
+Text = list[str | int | list[int]]
+
+
+class Sent(NamedTuple):
+    """A message of the backward pass: what a node sends to one of its parents."""
+
+    sender: int  # its place among the nodes
+    argument: int
+    receiver: int
+    before: int | None  # the place of the sum of what the receiver had, if anything
+
+
+class Stage(NamedTuple):
+    """A gradient from a step on: the place of its number, and those of the terms so far."""
+
+    step: int
+    place: int
+    terms: list[int]
+
+
+class Score:
+    """The pass over the graph of a root, forward and backward.
+
+    The numbers are, in this order, the value of each node, the adjoint of each, and for each
+    message the local derivative, the message and the sum of those that the receiver has by then.
+    """
+
+    def __init__(self, root: Value, caller: str, names: Mapping[str, Any] | None = None) -> None:
+        self.root = root
+        everything = _checked(root, caller)
+        self.nodes = [node for node in everything if node.requires_grad]
+        self.place = {node: i for i, node in enumerate(self.nodes)}
+        self.operations = [i for i, node in enumerate(self.nodes) if node.parents]
+        self.facts = _named(root, self.nodes, names)
+        self.names = [_name(self.facts, x) or self.facts.labels[x] for x in self.nodes]
+        _check_current(everything, caller)
+        self.messages: list[Sent] = []
+        self.numbers: list[float] = [node.data for node in self.nodes]
+        self._run()
+
+    def _run(self) -> None:
+        """Note the messages of the backward pass, and all numbers."""
+        passed = list(steps(self.root))
+        adjoints = {step.node: step.adjoint for step in passed}
+        self.numbers += [adjoints[node] for node in self.nodes]
+        sums: dict[Value, int] = {}  # the place of the sum so far
+        for node, _, messages in passed:
+            for j, (parent, local, sent) in enumerate(messages):
+                if parent.requires_grad and sent is not None:
+                    before = sums.get(parent)
+                    self.messages.append(Sent(self.place[node], j, self.place[parent], before))
+                    total = sent if before is None else self.numbers[before] + sent
+                    sums[parent] = len(self.numbers) + 2
+                    self.numbers += [local, sent, total]
+
+    def name(self, node: Value) -> str:
+        """What a node is called."""
+        return self.names[self.place[node]]
+
+    @property
+    def last(self) -> int:
+        """The last step."""
+        return 2 * len(self.operations) + 1
+
+    def local(self, m: int) -> int:
+        """The place of the local derivative of a message; the message and the sum come next."""
+        return 2 * len(self.nodes) + 3 * m
+
+    def title(self, step: int) -> str:
+        """What a step is called."""
+        n = len(self.operations)
+        half, i = ("forward", step) if step <= n else ("backward", step - n - 1)
+        return f"{half} {i} of {n}"
+
+    @cached_property
+    def forward(self) -> dict[int, int]:
+        """The step at which each operation runs."""
+        return {node: i for i, node in enumerate(self.operations, start=1)}
+
+    @cached_property
+    def backward(self) -> dict[int, int]:
+        """The step at which each closure runs."""
+        return {node: self.last + 1 - i for node, i in self.forward.items()}
+
+    @cached_property
+    def stages(self) -> list[list[Stage]]:
+        """The stages of each node's gradient."""
+        found: list[list[Stage]] = [[] for _ in self.nodes]
+        terms: list[list[int]] = [[] for _ in self.nodes]
+        for m, sent in enumerate(self.messages):
+            step, receiver = self.backward[sent.sender], sent.receiver
+            terms[receiver].append(self.local(m) + 1)
+            stages = [stage for stage in found[receiver] if stage.step < step]
+            found[receiver] = [*stages, Stage(step, self.local(m) + 2, [*terms[receiver]])]
+        n = len(self.nodes)
+        for i in range(n):
+            if not found[i]:  # the root; and the condition of a choice, which receives nothing
+                start = n and len(self.operations) + 1
+                step = start if i == self.place[self.root] else self.backward.get(i, self.last)
+                found[i] = [Stage(step, n + i, [])]
+        return found
+
+    @cached_property
+    def formulas(self) -> list[Text]:
+        """The formula of each node over the names of its parents, with a hole for each."""
+        return [self._texts[i][0] if node.parents else [] for i, node in enumerate(self.nodes)]
+
+    @cached_property
+    def _texts(self) -> dict[int, tuple[Text, dict[int, str]]]:
+        """Of each operation the formula, and those of its derivatives by each argument."""
+        found = {}
+        for i in self.operations:
+            node = self.nodes[i]
+            marks = {x: _mark(j) for j, x in enumerate(self.nodes)}
+            try:
+                formula, partials, chosen = written(node, marks)
+            except TypeError:  # an operation that does not work on formulas
+                formula = f"{node.op}({', '.join(marks.get(x, number(x.data)) for x in node.parents)})"
+                partials, chosen = [], True
+            arguments = [j for j, x in enumerate(node.parents) if x in self.place]
+            sent = [m for m in self.messages if m.sender == i]
+            assert chosen or len(partials) == len(sent) <= len(arguments)
+            found[i] = (
+                _holes(formula),
+                {
+                    m.argument: self.filled(_holes(factor(partial)), names=True)
+                    for m, (_, partial) in zip(sent, partials)
+                    if isinstance(partial, Formula) and not chosen
+                },
+            )
+        return found
+
+    def filled(self, text: Text, names: bool = False) -> str:
+        """A text with the numbers in it, or with the names of the nodes at these places."""
+        parts = []
+        for part in text:
+            if isinstance(part, str):
+                parts.append(part)
+            elif names:
+                parts.append(self.names[part[0] if isinstance(part, list) else part])
+            else:
+                place = part[0] if isinstance(part, list) else part
+                said = number(self.numbers[place])
+                parts.append(f"({said})" if isinstance(part, list) and said[0] == "−" else said)
+        return "".join(parts)
+
+    @cached_property
+    def lines(self) -> list[list[Text]]:
+        """What is computed at each step."""
+        n, root = len(self.nodes), self.place[self.root]
+        name = self.names[root]
+        inputs: list[Text] = [
+            [f"{self.names[i]} = ", i] for i, x in enumerate(self.nodes) if not x.parents
+        ]
+        start: list[Text] = [[f"{name}.grad = 1, the derivative of {name} by itself"]]
+        few: Text = [part for i, line in enumerate(inputs) for part in (", " * (i > 0), *line)]
+        forward = [[self._computed(i)] for i in self.operations]
+        backward = [
+            [self._added(m) for m, sent in enumerate(self.messages) if sent.sender == i]
+            or [[f"{self.names[i]}.grad = ", n + i, ": nothing is sent to a condition"]]
+            for i in reversed(self.operations)
+        ]
+        return [[few], *forward, start, *backward]
+
+    def _computed(self, i: int) -> Text:
+        """v₁ = a·b = −4·2 = −8"""
+        formula = self.formulas[i]
+        equation = f"{self.names[i]} = {self.filled(formula, names=True)} = "
+        known = [*formula, " = "] if any(not isinstance(part, str) for part in formula) else []
+        return [equation, *known, i]
+
+    def _added(self, m: int) -> Text:
+        """b.grad += v₂.grad · ∂v₂/∂b = 1 · 3·b² = 1 · 12 = 12   →   b.grad = 12"""
+        sender, argument, receiver, before = self.messages[m]
+        y, x, local = self.names[sender], self.names[receiver], self.local(m)
+        upstream = len(self.nodes) + sender
+        symbols = self._texts[sender][1].get(argument)
+        line: Text = [f"{x}.grad += {y}.grad · ∂{y}/∂{x} = "]
+        if symbols:
+            line += [upstream, f" · {symbols} = "]
+        line += [upstream, " · ", [local], " = ", local + 1, f"   →   {x}.grad = "]
+        if before is not None:
+            line += [before, " + ", [local + 1], " = "]
+        return [*line, local + 2]
+
+    def steep(self, m: int) -> Text:
+        """What is said if the local derivative of a message is no finite number."""
+        sender, _, receiver, _ = self.messages[m]
+        slope = f"∂{self.names[sender]}/∂{self.names[receiver]}"
+        return [f"{slope} is ", self.local(m), f" at {self.names[receiver]} = ", receiver]
+
+    def trouble(self, i: int) -> tuple[Text, bool]:
+        """What is said if the value of an operation is no finite number; if it has a domain."""
+        node = self.nodes[i]
+        text: Text = [f"{self.filled(self.formulas[i], names=True)} is ", i]
+        for j, parent in enumerate(dict.fromkeys(x for x in node.parents if x in self.place)):
+            place = self.place[parent]
+            text += [f" {'and' if j else 'at'} {self.names[place]} = ", place]
+        rule: Any = node._rule
+        limits = domain(rule.__name__)
+        arguments = {
+            key: self.names[self.place[x]] if x in self.place else number(x.data)
+            for key, x in named(rule, node.parents).items()
+        }
+        said = re.sub(r"\b[a-z]\b", lambda found: arguments.get(found[0], found[0]), limits)
+        return ([*text, f": the domain is {said}"] if said else text), bool(said)
+
+
+def _checked(root: Any, caller: str) -> list[Value]:
+    """The nodes of the graph, in topological order."""
+    if not isinstance(root, Value) or type(root.data) is not float:
+        raise TypeError(message(caller, shortened(root), "a Value over floats"))
+    if not root.requires_grad:
+        raise ValueError(message(caller, "a constant", "a Value that requires a gradient"))
+    nodes = topological_order(root)
+    if len(nodes) > LARGEST:
+        remedy = "take a smaller case (one sample, fewer units) or an inner node"
+        raise ValueError(message(caller, f"{len(nodes)} nodes", f"at most {LARGEST}", remedy))
+    return nodes
+
+
+def _check_current(nodes: list[Value], caller: str) -> None:
+    for node in nodes:
+        if node.parents and not is_current(node):
+            found = f"{node.op} of numbers that were changed after the graph was recorded"
+            remedy = "compute the output again"
+            raise ValueError(message(caller, found, "those it was computed from", remedy))
+
+
+def _name(facts: Facts, node: Value) -> str:
+    return " ".join(printable(facts.label(node)).split())
+
+
+def _named(root: Value, nodes: list[Value], names: Mapping[str, Any] | None) -> Facts:
+    """What `draw` shows of the graph, with v₁, v₂ ... for the results that have no name."""
+    facts = draw(root, edges="message", names=names).facts
+    assert facts is not None
+    unnamed = [node for node in nodes if not _name(facts, node)]
+    labels = {node: f"v{subscript(i)}" for i, node in enumerate(unnamed, start=1)}
+    return replace(facts, labels=facts.labels | _told_apart(facts, nodes) | labels, live=True)
+
+
+def _told_apart(facts: Facts, nodes: list[Value]) -> dict[Value, str]:
+    """Longer names for parameters, if those of two layers are called the same."""
+    names = [facts.label(node) for node in nodes if node in facts.plan.parameters]
+    if len(set(names)) == len(names):
+        return {}
+    longer: dict[Value, str] = {}
+    for node in facts.plan.nodes:
+        for leaf in node.parents:
+            if leaf in facts.plan.parameters:
+                held = path_of(node)[0].module.named_parameters()
+                longer |= {x: name for pair in held for x, name in entry_names(*pair)}
+    return {leaf: longer.get(leaf, name) for leaf, name in facts.plan.parameters.items()}
+
+
+# -- Texts with holes -----------------------------------------------------------------------------
+
+MARKS = 0xE000  # of the names in a formula, for a time: characters for private use
+
+
+def _mark(i: int) -> str:
+    return chr(MARKS + i)
+
+
+def _holes(formula: str) -> Text:
+    """A formula over marks as a text with holes: 3·b² for 3·b**2."""
+    text = re.sub(r"\*\*(\d+)", lambda found: found[1].translate(SUPERSCRIPTS), formula)
+    pieces = re.split(f"([{_mark(0)}-{_mark(LARGEST)}])", text.replace("-", "−"))
+    return [piece if i % 2 == 0 else _hole(pieces, i) for i, piece in enumerate(pieces) if piece]
+
+
+def _hole(pieces: list[str], i: int) -> int | list[int]:
+    """The hole for the name at an odd index: in brackets but at the start of an expression."""
+    place = ord(pieces[i]) - MARKS
+    starts = (pieces[i - 1] == "" and i == 1) or pieces[i - 1].endswith(("(", ", "))
+    raised = pieces[i + 1].startswith(("*", *map(chr, SUPERSCRIPTS.values())))
+    return place if starts and not raised else [place]

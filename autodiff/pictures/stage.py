@@ -1,0 +1,109 @@
+"""The drawing of a graph with a mark on each part that a step changes.
+
+    data-node="3"     on the texts of a box, of class data, grad or sum: whose numbers they show
+    data-message="7"  on the text on an edge: the message that it shows
+    data-path="7"     on the two halves of an edge: the message that moves along it
+    data-lit="2 5"    on a box, an operation or an edge: the steps at which it is lit
+"""
+
+import re
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from .description import SVG, compact
+from .drawing import drawn
+from .fit import fitted
+from .layout import Layout
+from .score import Score, Stage
+from .texts import short, snug
+
+Groups = dict[str, list[Element]]  # of the drawing, by the name of their node or edge
+
+
+def staged(score: Score, rankdir: str | None) -> Element:
+    """The drawing of a score as SVG, with the numbers of the last step."""
+    facts = fitted(score.facts, rankdir)
+    svg = ElementTree.fromstring(Layout(drawn(facts).source).written("svg"))
+    compact(svg)
+    for element in svg.iter():
+        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
+    svg.set("xmlns", SVG)
+    picture = svg[0]
+    for background in [*picture.findall("polygon"), *picture.findall("g[@class='cluster']/*")]:
+        background.attrib.update({"fill": "none"} if background.tag != "text" else {})
+    groups: Groups = {}
+    for group in svg.iter("g"):
+        name = re.sub(r":\w+(:\w+)?", "", group.findtext("title", ""))  # without the ports
+        groups.setdefault(name, []).append(group)
+        for title in group.findall("title"):
+            group.remove(title)  # a browser shows it under the mouse
+    ids = [facts.ids[node] for node in score.nodes]
+    for i, name in enumerate(ids):
+        _mark_box(groups[name][0], i, score)
+        if i in score.forward:
+            steps = [score.forward[i], score.backward[i]]
+            _light(groups[f"{name}op"] + groups[f"{name}op->{name}"], steps)
+    for m, sent in enumerate(score.messages):
+        operation, middle = f"{ids[sent.sender]}op", f"{ids[sent.sender]}m{sent.argument}"
+        halves = groups[f"{ids[sent.receiver]}->{middle}"] + groups[f"{middle}->{operation}"]
+        _mark_message(groups[middle][0], halves, m, score)
+        picture.remove(groups[middle][0])
+        picture.append(groups[middle][0])  # above the edge
+    return svg
+
+
+def _mark_box(box: Element, i: int, score: Score) -> None:
+    """Mark the texts of a box, and write its numbers into them."""
+    shape = next(x for x in box if x.tag in ("polygon", "path"))
+    xs = [x for x, _ in _points(shape)]
+    texts = box.findall("text")
+    stage = score.stages[i][-1]
+    kinds = ["data", "grad", *(["sum"] if stage.terms[1:] else [])]
+    said = [f"data {snug(score.numbers[i])}", *gradient(stage, score)]
+    for text, kind, new in zip(texts[-len(kinds) :], kinds, said):
+        text.attrib.update({"class": kind, "data-node": str(i)})
+        _write(text, new, (min(xs) + max(xs)) / 2)
+    start = [len(score.operations) + 1] if score.nodes[i] is score.root else []
+    _light([box], [score.forward[i], *start, score.backward[i]] if i in score.forward else start)
+
+
+def gradient(stage: Stage, score: Score) -> list[str]:
+    """What a box says of its gradient, in two lines if there is a sum."""
+    terms = [snug(score.numbers[place]) for place in stage.terms]
+    total = " + ".join(terms[:LONGEST_SUM]).replace("+ −", "− ")
+    more = " + …" if len(terms) > LONGEST_SUM else ""
+    return [f"grad {snug(score.numbers[stage.place])}", f"= {total}{more}"]
+
+
+LONGEST_SUM = 3  # terms
+
+
+def _mark_message(text: Element, halves: list[Element], m: int, score: Score) -> None:
+    """Mark the text on an edge and the two halves of the edge, and write the message."""
+    sender = score.messages[m].sender
+    _light(halves, [score.forward[sender], score.backward[sender]])
+    for half in halves:
+        half.set("data-path", str(m))
+    paths = [next(x for x in half if x.tag == "path") for half in halves]
+    (left, _), (right, y) = _points(paths[0])[-1], _points(paths[1])[0]
+    paths[0].set("d", f"{paths[0].get('d')}L{right:g},{y:g}")  # the text stands on the edge
+    for line in text.findall("text"):
+        line.attrib.update({"class": "message", "data-message": str(m)})
+        _write(line, snug(score.numbers[score.local(m) + 1]), (left + right) / 2)
+
+
+def _write(text: Element, said: str, x: float) -> None:
+    """Write a text around the middle of its place, because its length will change."""
+    text.text = said
+    text.attrib.update({"text-anchor": "middle", "x": f"{x:.1f}"})
+
+
+def _points(shape: Element) -> list[tuple[float, float]]:
+    numbers = [float(x) for x in re.findall(r"-?[\d.]+", shape.get("d") or shape.get("points", ""))]
+    return list(zip(numbers[::2], numbers[1::2]))
+
+
+def _light(groups: list[Element], steps: list[int]) -> None:
+    for group in groups:
+        if steps:
+            group.set("data-lit", " ".join(map(str, steps)))
