@@ -71,7 +71,7 @@ What is built on it:
     __main__.py      the command line
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
-    pictures/        graphs as drawings, and the backward pass to step through
+    pictures/        graphs as drawings, and live: both halves of the pass, step by step
 """
 
 from importlib import import_module
@@ -96,9 +96,9 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from .compiler.expression import Expression
+    from .pictures.animation import animate
     from .pictures.drawing import draw
     from .pictures.viewer import show_steps
-    from .pictures.animation import animate
     from .tracing import steps, trace
 
 __version__ = "0.1.0"
@@ -115,9 +115,9 @@ __all__ = [
 
 # What is built on the engine is imported when it is first used: the name, and where it is.
 _LATER = {
-    "Expression": "compiler.expression", "animate": "pictures.animation", "draw": "pictures.drawing",
-    "nn": "nn", "optim": "optim", "show_steps": "pictures.viewer", "steps": "tracing",
-    "trace": "tracing", "tracing": "tracing",
+    "Expression": "compiler.expression", "animate": "pictures.animation",
+    "draw": "pictures.drawing", "nn": "nn", "optim": "optim", "show_steps": "pictures.viewer",
+    "steps": "tracing", "trace": "tracing", "tracing": "tracing",
 }  # fmt: skip
 
 

@@ -96,6 +96,26 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def drag(self, x, y, to):
+        """Press at a point, move sideways to another, release there."""
+        mouse = {"y": y, "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, **mouse)
+        for i in range(1, 5):
+            self.call(
+                "Input.dispatchMouseEvent", type="mouseMoved", x=x + i * (to - x) / 4, **mouse
+            )
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, **mouse)
+
+    def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
+        """Show the page on a screen of some size, to a person who prefers some things."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        preferred = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
+        features = [{"name": name, "value": value} for name, value in preferred.items()]
+        self.call("Emulation.setEmulatedMedia", features=features)
+
     def tap(self, x, y):
         self.call("Emulation.setTouchEmulationEnabled", enabled=True)
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])

@@ -124,7 +124,7 @@ def test_every_value_and_adjoint_of_a_network(node):
     nodes = topological_order(y)
     source = Expression(y).javascript([x], wrt=[x, *model.parameters()], nodes=nodes)
     point = [*x.data, *[p.data for p in model.parameters()]]
-    ((value, gradients, values, adjoints, locals_),) = node(source, point)
+    ((value, gradients, values, adjoints, _),) = node(source, point)
     expected = ad.adjoints(y)
     assert value == pytest.approx(y.data, rel=1e-12)
     assert same(gradients, [expected[leaf] for leaf in [*x, *model.parameters()]])

@@ -11,10 +11,12 @@
     layout.py        Graphviz in this process
     grids.py         arrays as grids: networks of any size
     description.py   the picture in words, for those who cannot see it
-    viewer.py        show_steps and animate: the backward pass step by step
-    viewer.html      the viewer's page
+    score.py         what a pass over the graph computes, step by step, as texts with holes
+    stage.py         the drawing, with a mark on each part that a step changes
+    viewer.py        show_steps: the live graph, a page made of viewer.html, .css and .js
+    animation.py     animate: a picture that plays by itself
     displays.py      Vectors, programs and training runs as notebooks show them
 
 `draw` arranges the nodes of a graph, finds out what fits and writes DOT, which Graphviz lays out.
-The viewer takes the SVG that comes back and adds what the backward pass will write.
+The viewer and the animation take the SVG that comes back, and show in it what a pass computes.
 """

@@ -5,7 +5,6 @@ its own in CSS, one cycle long, that shows it from one second to another.
 """
 
 import os
-import re
 from copy import deepcopy
 from itertools import accumulate
 from pathlib import Path
@@ -14,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..errors import message
 from ..value import Value
-from .score import Score, Stage
+from .score import Score
 from .stage import gradient, staged
 from .styles import FONT, LIGHT
 from .texts import snug
@@ -88,7 +87,9 @@ class Clock:
         """The animations, and that nothing moves where nothing is to move."""
         found = []
         for start, end in sorted(self.spans):
-            times = {0.0: "hidden"} | {start: "visible"} | ({end: "hidden"} if end < self.end else {})
+            times = (
+                {0.0: "hidden"} | {start: "visible"} | ({end: "hidden"} if end < self.end else {})
+            )
             frames = [f"{100 * t / self.end:.4g}% {{ visibility: {v} }}" for t, v in times.items()]
             name = _name(start, end)
             found.append(f"@keyframes {name} {{ {' '.join(frames)} }}")
@@ -117,20 +118,20 @@ def _light(group: Element, clock: Clock) -> None:
 
 def _play(group: Element, text: Element, score: Score, clock: Clock) -> None:
     """Put a text into the picture for each thing that it says, one after the other."""
-    node, m, kind = text.attrib.pop("data-node", ""), text.attrib.pop("data-message", ""), text.get("class")
-    if m:
-        step = score.backward[score.messages[int(m)].sender]
+    node, kind = text.attrib.pop("data-node", ""), text.get("class", "")
+    sent = text.attrib.pop("data-message", "")
+    if sent:
+        step = score.backward[score.messages[int(sent)].sender]
         clock.show(text, clock.arrival(step), clock.end)
-    if not node:
-        return
-    said = _said(int(node), str(kind), score)
-    ends = [*(clock.arrival(step) for step, _ in said), clock.end][1:]
-    for (step, words), end in zip(said, ends):
-        new = deepcopy(text)
-        new.text = words
-        clock.show(new, clock.arrival(step) if step else 0.0, end)
-        group.append(new)
-    group.remove(text)
+    if node:
+        said = _said(int(node), kind, score)
+        ends = [*(clock.arrival(step) for step, _ in said), clock.end][1:]
+        for (step, words), end in zip(said, ends):
+            new = deepcopy(text)
+            new.text = words
+            clock.show(new, clock.arrival(step), end)
+            group.append(new)
+        group.remove(text)
 
 
 def _said(i: int, kind: str, score: Score) -> list[tuple[int, str]]:
@@ -149,11 +150,11 @@ def _send(svg: Element, score: Score, clock: Clock) -> None:
     assert picture is not None
     ways: dict[int, list[str]] = {}
     for group in picture.iter("g"):
-        m = group.attrib.pop("data-path", "")
-        if m:
+        moving = group.attrib.pop("data-path", "")
+        if moving:
             path = group.find("path")
             assert path is not None
-            ways.setdefault(int(m), []).append(path.get("d", ""))
+            ways.setdefault(int(moving), []).append(path.get("d", ""))
     for m, (first, second) in ways.items():
         sent = score.messages[m]
         way = f"{first} L{second.removeprefix('M')}".replace("C", " C")
@@ -167,7 +168,13 @@ def _move(picture: Element, way: str, x: float, clock: Clock, step: int, points:
     start, said = clock.starts[step], snug(x)
     width = CHARACTER * len(said) + 8
     parcel = SubElement(picture, "g")
-    place = {"x": f"{-width / 2:.1f}", "y": "-8", "width": f"{width:.1f}", "height": "15", "rx": "6"}
+    place = {
+        "x": f"{-width / 2:.1f}",
+        "y": "-8",
+        "width": f"{width:.1f}",
+        "height": "15",
+        "rx": "6",
+    }
     SubElement(parcel, "rect", place, fill=LIT)
     look = {"text-anchor": "middle", "y": "3.5", "font-size": "10", "font-weight": "bold"}
     SubElement(parcel, "text", look, fill="white").text = said

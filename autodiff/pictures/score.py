@@ -146,7 +146,9 @@ class Score:
             try:
                 formula, partials, chosen = written(node, marks)
             except TypeError:  # an operation that does not work on formulas
-                formula = f"{node.op}({', '.join(marks.get(x, number(x.data)) for x in node.parents)})"
+                formula = (
+                    f"{node.op}({', '.join(marks.get(x, number(x.data)) for x in node.parents)})"
+                )
                 partials, chosen = [], True
             arguments = [j for j, x in enumerate(node.parents) if x in self.place]
             sent = [m for m in self.messages if m.sender == i]

@@ -1,9 +1,9 @@
 """The drawing of a graph with a mark on each part that a step changes.
 
-    data-node="3"     on the texts of a box, of class data, grad or sum: whose numbers they show
-    data-message="7"  on the text on an edge: the message that it shows
-    data-path="7"     on the two halves of an edge: the message that moves along it
-    data-lit="2 5"    on a box, an operation or an edge: the steps at which it is lit
+data-node="3"     on the texts of a box, of class data, grad or sum: whose numbers they show
+data-message="7"  on the text on an edge: the message that it shows
+data-path="7"     on the two halves of an edge: the message that moves along it
+data-lit="2 5"    on a box, an operation or an edge: the steps at which it is lit
 """
 
 import re
@@ -15,7 +15,7 @@ from .drawing import drawn
 from .fit import fitted
 from .layout import Layout
 from .score import Score, Stage
-from .texts import short, snug
+from .texts import snug
 
 Groups = dict[str, list[Element]]  # of the drawing, by the name of their node or edge
 
@@ -99,7 +99,7 @@ def _write(text: Element, said: str, x: float) -> None:
 
 
 def _points(shape: Element) -> list[tuple[float, float]]:
-    numbers = [float(x) for x in re.findall(r"-?[\d.]+", shape.get("d") or shape.get("points", ""))]
+    numbers = [float(x) for x in re.findall(r"-?[\d.]+", shape.get("d", shape.get("points", "")))]
     return list(zip(numbers[::2], numbers[1::2]))
 
 

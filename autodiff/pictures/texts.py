@@ -49,8 +49,9 @@ def snug(x: float) -> str:
     >>> snug(-0.958924), snug(-1.23456e-10)
     ('−0.9589', '−1.2e−10')
     """
-    return next((text for digits in (4, 3, 2) if len(text := number(x, digits)) <= len(ROOM)),
-                number(x, 1))
+    return next(
+        (text for digits in (4, 3, 2) if len(text := number(x, digits)) <= len(ROOM)), number(x, 1)
+    )
 
 
 def sign(operation: str) -> str:

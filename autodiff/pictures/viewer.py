@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ..compiler.expression import Expression
-from ..errors import a, described, message, typed
+from ..errors import described, message, typed
 from ..scopes import entry_names
 from ..value import Value
 from .drawing import FORMATS, Drawing, draw
@@ -104,10 +104,12 @@ def show_steps(
     leaves = list(dict.fromkeys([*sliders, *_leaves(score)]))
     try:
         program = Expression(root).javascript(leaves, wrt=leaves, nodes=score.nodes)
-        note = "Drag an input. What Python decided outside of the graph (if, x.data) stays as it was."
+        note = (
+            "Drag an input. What Python decided outside of the graph (if, x.data) stays as it was."
+        )
     except TypeError as error:
         program, sliders = "null", []
-        note = f"No input can be dragged here, because a program of this graph cannot be written: {error}"
+        note = f"No input can be dragged, because no program of this graph can be written: {error}"
     svg = staged(score, rankdir)
     width, height = (float(svg.attrib.pop(side)[:-2]) * 4 / 3 for side in ("width", "height"))
     svg.attrib.update({"role": "img", "aria-labelledby": "step lines"})
@@ -127,7 +129,9 @@ def show_steps(
         rows="\n".join(_rows(score)),
     )
     still = draw(root, edges="message", rankdir=rankdir, names=names)
-    return StepViewer(page, len(score.operations), _height(score, len(sliders), width, height), still)
+    return StepViewer(
+        page, len(score.operations), _height(score, len(sliders), width, height), still
+    )
 
 
 # -- Inputs ---------------------------------------------------------------------------------------
