@@ -241,8 +241,7 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
     partials = zip(node.parents, _to_parents(node, backward(1.0)))
-    found = [(p, partial) for p, partial in partials if p in names and partial is not None]
-    return Written(formula, found, notation.chosen)
+    return Written(formula, [(p, x) for p, x in partials if p in names], notation.chosen)
 
 
 class Formula(Number):

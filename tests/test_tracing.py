@@ -155,7 +155,7 @@ def test_a_comparison_has_slope_zero():
     x, y = Value(2.0), Value(3.0)
     sent = [[(m.local, m.message) for m in step.messages] for step in steps(f(x, y))]
     assert [(0.0, 0.0), (1.0, 1.0), (0.0, 0.0)] in sent
-    assert repr(ad.show_steps(f(x, y))) == "<StepViewer: a backward pass of 3 steps>"
+    assert repr(ad.show_steps(f(x, y))) == "<StepViewer: 3 operations, forward and backward>"
 
 
 def test_a_formula_of_thousands_of_arguments():

@@ -707,7 +707,8 @@ def test_a_layer_a_leaf_a_condition_and_a_kink_can_be_viewed():
     x, y = Value(1.0, label="x"), Value(2.0, label="y")
     score = Score(ad.where(ad.less(x, y), x * y, y), "test")
     lines = [score.filled(line) for lines in score.lines for line in lines]
-    assert "v₁.grad = 0: nothing is sent to a condition" in lines
+    assert "v₁ = x < y = 1 < 2 = 1" in lines
+    assert "x.grad += v₁.grad · ∂v₁/∂x = 0 · 0 = 0   →   x.grad = 2 + 0 = 2" in lines
 
 
 def test_names_are_those_of_draw():

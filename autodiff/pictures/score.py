@@ -77,7 +77,7 @@ class Score:
         sums: dict[Value, int] = {}  # the place of the sum so far
         for node, _, messages in passed:
             for j, (parent, local, sent) in enumerate(messages):
-                if parent.requires_grad and sent is not None:
+                if parent.requires_grad:
                     before = sums.get(parent)
                     self.messages.append(Sent(self.place[node], j, self.place[parent], before))
                     total = sent if before is None else self.numbers[before] + sent
@@ -123,12 +123,8 @@ class Score:
             terms[receiver].append(self.local(m) + 1)
             stages = [stage for stage in found[receiver] if stage.step < step]
             found[receiver] = [*stages, Stage(step, self.local(m) + 2, [*terms[receiver]])]
-        n = len(self.nodes)
-        for i in range(n):
-            if not found[i]:  # the root; and the condition of a choice, which receives nothing
-                start = n and len(self.operations) + 1
-                step = start if i == self.place[self.root] else self.backward.get(i, self.last)
-                found[i] = [Stage(step, n + i, [])]
+        root = self.place[self.root]
+        found[root] = [Stage(len(self.operations) + 1, len(self.nodes) + root, [])]
         return found
 
     @cached_property
@@ -180,8 +176,7 @@ class Score:
     @cached_property
     def lines(self) -> list[list[Text]]:
         """What is computed at each step."""
-        n, root = len(self.nodes), self.place[self.root]
-        name = self.names[root]
+        name = self.names[self.place[self.root]]
         inputs: list[Text] = [
             [f"{self.names[i]} = ", i] for i, x in enumerate(self.nodes) if not x.parents
         ]
@@ -190,7 +185,6 @@ class Score:
         forward = [[self._computed(i)] for i in self.operations]
         backward = [
             [self._added(m) for m, sent in enumerate(self.messages) if sent.sender == i]
-            or [[f"{self.names[i]}.grad = ", n + i, ": nothing is sent to a condition"]]
             for i in reversed(self.operations)
         ]
         return [[few], *forward, start, *backward]
