@@ -170,7 +170,7 @@ def test_an_inner_derivative_leaves_nothing_on_an_outer_variable():
 
 
 # A network as it is written in lectures on micrograd: by hand, of single numbers.
-LECTURE = '''
+LECTURE = """
 import random
 from autodiff import Value
 
@@ -228,7 +228,7 @@ for k in range(20):
     for p in n.parameters():
         p.data += -0.02 * p.grad
     losses.append(loss.data)
-'''
+"""
 
 
 def test_a_network_of_the_lectures_trains_with_one_import_changed():
