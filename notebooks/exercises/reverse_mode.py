@@ -2,19 +2,17 @@
 
 import math
 import operator
-import os
-import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations_with_replacement, product
-from pathlib import Path
 from typing import Any
 
 import autodiff
 from autodiff import Value, adjoints
 
 from . import Check, Hint, solutions
+from .borrowing import refusing
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -148,25 +146,10 @@ def peak_memory(work: Callable[[], Any]) -> float:
 
 # -- What all checks ask --------------------------------------------------------------------------
 
-PACKAGE = str(Path(autodiff.__file__).parent) + os.sep
-
 
 def alone(answer: Callable[..., Any]) -> Callable[..., Any]:
     """The answer, but a hint if it lets the package do the work."""
-
-    def watch(frame: Any, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            raise Hint("That lets the package do the work. Here the engine is you.")
-
-    def call(*args: Any) -> Any:
-        before = sys.getprofile()
-        sys.setprofile(watch)
-        try:
-            return answer(*args)
-        finally:
-            sys.setprofile(before)
-
-    return call
+    return refusing(answer, "That lets the package do the work. Here the engine is you.")
 
 
 NOTHING = "Nothing here yet: put your answer where the dots are."
