@@ -1,4 +1,4 @@
-"""The page of notation says where each sign is used first."""
+"""The page of contents and notation says what each lesson asks, and where each sign is used first."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,15 @@ CONTENTS, *LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*
 def prose(path):
     cells = nbformat.read(path, as_version=4).cells
     return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_page_of_contents_has_the_title_and_the_question_of_each_lesson(path):
+    title, question = re.search(
+        r"^# \d+\. (.*)\n+\*\*(.*)\*\*$", prose(path), re.MULTILINE
+    ).groups()
+    line = f"[{title}]({path.name}): {question[0].lower()}{question[1:]}"
+    assert line in re.sub(r"\s+", " ", prose(CONTENTS))
 
 
 def mathematics(path):
