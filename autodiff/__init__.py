@@ -54,12 +54,12 @@ The engine, in the order in which to read it:
     ops.py           every operation once: its result and its backward closure
     value.py         Value: a node of the graph, and backward()
     graph.py         the nodes in order, and their adjoints
+    dual.py          Dual: forward mode
     number.py        operators and methods of every kind of number
     functions.py     the mathematical functions, values only
-    errors.py        the words of error messages
-    dual.py          Dual: forward mode
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     linalg.py        Vector and Matrix
+    errors.py        the words of error messages
 
 What is built on it:
 

@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import autodiff
+from autodiff.__main__ import main
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "autodiff"
@@ -96,23 +99,84 @@ def test_a_folder_says_what_is_in_it(folder):
         assert path.name == "__init__.py" or re.search(rf"^ *{path.name} +\w", said, re.M), path
 
 
+# -- The README ---------------------------------------------------------------------------------
+
+BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)\n```)?", README, re.S)
+SCRIPTS = [(code, text) for code, text in BLOCKS if code.startswith('"""')]  # complete ones
+EXAMPLES = [(code, text) for code, text in BLOCKS if not code.startswith('"""')]
+
+
 def test_the_code_of_the_readme_gives_the_results_in_its_comments():
-    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert blocks
     names = {}
-    for block in blocks:
-        exec(block, names)
-        for expression, expected in re.findall(r"^(\S.*?)\s+# (?:→|->) (.*)$", block, re.M):
+    for code, _ in EXAMPLES:
+        exec(code, names)
+        for expression, expected in re.findall(r"^(\S.*?)\s+# (?:→|->) (.*)$", code, re.M):
             assert repr(eval(expression, names)) == expected, expression
+
+
+def test_the_output_of_the_readme_is_what_its_code_prints(capsys):
+    names, shown = {}, 0
+    for code, text in EXAMPLES:
+        exec(code, names)
+        printed = capsys.readouterr().out.rstrip()
+        if text:
+            last = code.strip().splitlines()[-1]
+            assert (printed or repr(eval(last, names))) == text
+            shown += 1
+    assert shown == 3
+
+
+@pytest.mark.parametrize(("code", "text"), SCRIPTS, ids=lambda part: part[3:30].partition(":")[0])
+def test_a_script_of_the_readme_is_complete_and_prints_what_stands_under_it(code, text, tmp_path):
+    (tmp_path / "script.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-X", "utf8", "-W", "error", tmp_path / "script.py"]
+    paths = {"PYTHONPATH": str(ROOT)}
+    found = subprocess.run(
+        command, capture_output=True, check=False, cwd=tmp_path, env=os.environ | paths
+    )
+    assert found.stderr.decode() == ""
+    assert found.stdout.decode("utf-8").replace("\r\n", "\n").rstrip() == text
+    assert 10 <= len(code.splitlines()) <= 30
+
+
+def test_the_readme_has_five_scripts():
+    assert len(SCRIPTS) == 5
+
+
+def test_the_rule_of_the_readme_is_that_of_the_package_without_its_types():
+    code = re.search(r"```python\n(def mul.*?)```", README, re.S).group(1)
+    here, there = (ast.parse(text).body[0] for text in (code, inspect.getsource(autodiff.ops.mul)))
+    assert list(map(ast.dump, here.body)) == list(map(ast.dump, there.body))
+
+
+def test_the_command_line_of_the_readme_prints_what_stands_under_it(capsys):
+    command, text = re.search(
+        r"```sh\n\.venv/bin/autodiff (.*?)\n```\n\n```text\n(.*?)\n```", README, re.S
+    ).groups()
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.rstrip() == text
+
+
+def test_the_lengths_of_files_in_the_readme_are_right_to_ten_lines():
+    listed = re.findall(r"\[`(\w+\.py)`\]\(autodiff/\1\) \| (\d+) \|", README)
+    for name, lines in listed:
+        assert abs(len((PACKAGE / name).read_text("utf-8").splitlines()) - int(lines)) <= 10, name
+    engine = re.search(r"The engine, .*?\n\n(.*?)\n\n", autodiff.__doc__, re.S).group(1)
+    assert [name for name, _ in listed] == re.findall(r"^ *(\w+\.py)", engine, re.M)
+    said = re.search(r"first five: .*? in about\s([\d,]+) lines", README, re.S).group(1)
+    assert abs(sum(int(lines) for _, lines in listed[:5]) - int(said.replace(",", ""))) <= 50
 
 
 def test_the_pictures_of_the_readme_are_those_that_its_code_makes(tmp_path):
     names = {}
-    exec(re.search(r"```python\n(.*?)```", README, re.S).group(1), names)
+    exec(EXAMPLES[0][0], names)
     autodiff.animate(names["c"], tmp_path / "backward.svg")
+    for code, _ in EXAMPLES[1:]:
+        exec(code, names)
     made = {
         "readme.svg": autodiff.draw(names["c"]).pipe("svg", encoding="utf-8"),
         "backward.svg": (tmp_path / "backward.svg").read_text(encoding="utf-8"),
+        "network.svg": eval(EXAMPLES[-1][0], names).pipe("svg", encoding="utf-8"),
     }
     for name, picture in made.items():
         committed = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
@@ -121,24 +185,14 @@ def test_the_pictures_of_the_readme_are_those_that_its_code_makes(tmp_path):
         assert f"(notebooks/{name})" in README
 
 
-def test_the_trace_of_the_readme_is_the_one_that_its_code_makes():
-    code, text = re.search(
-        r"```python\n([^`]*trace.*?)```\n\n```text\n(.*?)\n```", README, re.S
-    ).groups()
-    names = {"sin": autodiff.sin}
-    *lines, last = code.strip().splitlines()
-    exec("\n".join(lines), names)
-    assert repr(eval(last, names)) == text
-
-
-def test_the_programs_of_the_readme_are_those_that_its_code_prints(capsys):
-    names, printed = {}, 0
-    for code, text in re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)\n```)?", README, re.S):
-        exec(code, names)
-        if "print(" in code:
-            assert capsys.readouterr().out.rstrip() == text
-            printed += 1
-    assert printed == 2
+def test_links_of_the_readme_lead_somewhere():
+    headings = re.findall(r"^#+ (.*)$", README, re.M)
+    anchors = {re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-")) for heading in headings}
+    for place in re.findall(r"\]\((.*?)\)", README):
+        if place.startswith("#"):
+            assert place[1:] in anchors, place
+        else:
+            assert (ROOT / place).exists() or place.startswith(".github"), place
 
 
 def test_the_readme_names_every_notebook():
