@@ -1,6 +1,8 @@
 """Figures of notebook 1: secants, the valleys of the error, and a secant to drag."""
 
+import base64
 import html
+import io
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -26,11 +28,31 @@ class SecantPage:
     def _repr_html_(self) -> str:
         page = resources.files("exercises").joinpath("secant.html").read_text("utf-8")
         style = "width: 100%; max-width: 760px; height: 440px; border: 0; background: white"
+        # In the frame a still picture, for a notebook that is not trusted with frames.
         return (
             '<iframe title="A secant that becomes a tangent" sandbox="allow-scripts" '
-            f'style="{style}" srcdoc="{html.escape(page)}">'
-            "Open this notebook in Jupyter to drag the secant.</iframe>"
+            f'style="{style}" srcdoc="{html.escape(page)}">{still_secants()}</iframe>'
         )
+
+
+def still_secants() -> str:
+    """cos with its tangent at 2 and three secants, as an image of a page."""
+    figure, ax = plt.subplots(figsize=(7.2, 3.6), dpi=100, layout="constrained")
+    t = np.linspace(-1, 6, 300)
+    ax.plot(t, np.cos(t), color=GREY, lw=5, label="cos x")
+    for h, colour in ((2.0, BLUE), (1.0, GREEN), (0.3, ORANGE)):
+        slope = (np.cos(2 + h) - np.cos(2)) / h
+        ax.plot(t, np.cos(2) + slope * (t - 2), color=colour, lw=2, label=f"secant, h = {h}")
+        ax.plot(2 + h, np.cos(2 + h), "o", color=colour)
+    ax.plot(t, np.cos(2) - np.sin(2) * (t - 2), "k--", lw=1.5, label="tangent")
+    ax.plot(2, np.cos(2), "ko", ms=8)
+    ax.set(xlabel="x", ylim=(-1.7, 1.7))
+    ax.legend(fontsize=10, loc="lower left")
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    plt.close(figure)
+    data = base64.b64encode(file.getvalue()).decode()
+    return f'<img alt="cos, its tangent at 2 and three secants" src="data:image/png;base64,{data}">'
 
 
 def plot_secants(x: float, h: float, slopes: Mapping[str, float]) -> None:
