@@ -244,6 +244,7 @@ def test_outside_a_domain_the_box_is_red_and_says_so(browser, tmp_path):
     assert found["data"].count("outside domain") == 1
     assert found["values"][:2] == ["−1", "nan"]
     assert found["values"][3] == "−5"  # what does not depend on it is there
+    assert found["gradients"] == ["nan", "1", "−1.28366", "1", "1", "−1", "1"]
     colour = browser.evaluate("getComputedStyle(document.querySelector('text.wrong')).fill")
     assert colour == "rgb(192, 0, 0)"
     type_into(browser, 1, "2")
@@ -524,7 +525,7 @@ def test_it_is_readable_on_every_screen(browser, tmp_path, graph, width):
 def test_on_a_dark_page_the_picture_is_dark(browser, tmp_path):
     light = "getComputedStyle(document.querySelector('#picture text')).fill"
     opened(browser, tmp_path, example())
-    assert browser.evaluate(light) == "rgb(0, 0, 0)"
+    assert browser.evaluate(light) == "rgb(17, 17, 17)"
     browser.emulate(scheme="dark")
     assert browser.evaluate(light) == "rgb(238, 238, 238)"
     assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 17)"

@@ -122,6 +122,7 @@ def _play(group: Element, text: Element, score: Score, clock: Clock) -> None:
     sent = text.attrib.pop("data-message", "")
     if sent:
         step = score.backward[score.messages[int(sent)].sender]
+        text.attrib.update({"paint-order": "stroke", "stroke": "white", "stroke-width": "4"})
         clock.show(text, clock.arrival(step), clock.end)
     if node:
         said = _said(int(node), kind, score)

@@ -7,6 +7,7 @@ data-lit="2 5"    on a box, an operation or an edge: the steps at which it is li
 """
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -15,6 +16,7 @@ from .drawing import drawn
 from .fit import fitted
 from .layout import Layout
 from .score import Score, Stage
+from .styles import Facts
 from .texts import snug
 
 Groups = dict[str, list[Element]]  # of the drawing, by the name of their node or edge
@@ -23,20 +25,8 @@ Groups = dict[str, list[Element]]  # of the drawing, by the name of their node o
 def staged(score: Score, rankdir: str | None) -> Element:
     """The drawing of a score as SVG, with the numbers of the last step."""
     facts = fitted(score.facts, rankdir)
-    svg = ElementTree.fromstring(Layout(drawn(facts).source).written("svg"))
-    compact(svg)
-    for element in svg.iter():
-        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
-    svg.set("xmlns", SVG)
+    svg, groups = _drawn(facts)
     picture = svg[0]
-    for background in [*picture.findall("polygon"), *picture.findall("g[@class='cluster']/*")]:
-        background.attrib.update({"fill": "none"} if background.tag != "text" else {})
-    groups: Groups = {}
-    for group in svg.iter("g"):
-        name = re.sub(r":\w+(:\w+)?", "", group.findtext("title", ""))  # without the ports
-        groups.setdefault(name, []).append(group)
-        for title in group.findall("title"):
-            group.remove(title)  # a browser shows it under the mouse
     ids = [facts.ids[node] for node in score.nodes]
     for i, name in enumerate(ids):
         _mark_box(groups[name][0], i, score)
@@ -50,6 +40,40 @@ def staged(score: Score, rankdir: str | None) -> Element:
         picture.remove(groups[middle][0])
         picture.append(groups[middle][0])  # above the edge
     return svg
+
+
+def _drawn(facts: Facts) -> tuple[Element, Groups]:
+    """The drawing that shows some facts, on nothing, in few words."""
+    svg = ElementTree.fromstring(Layout(drawn(facts).source).written("svg"))
+    compact(svg)
+    for element in svg.iter():
+        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
+    svg.set("xmlns", SVG)
+    picture = svg[0]
+    picture.set("font-size", f"{facts.size:.2f}")
+    groups: Groups = {}
+    for group in svg.iter("g"):
+        del group.attrib["id"]
+        name = re.sub(r":\w+(:\w+)?", "", group.findtext("title", ""))  # without the ports
+        groups.setdefault(name, []).append(group)
+        for title in group.findall("title"):
+            group.remove(title)  # a browser shows it under the mouse
+        for text in group.findall("text"):
+            same = {"font-size": picture.get("font-size"), "fill": "#000000"}
+            text.attrib = {k: v for k, v in text.attrib.items() if same.get(k) != v}
+        _merge(group)
+    for background in [*picture.findall("polygon"), *picture.findall("g[@class='cluster']/*")]:
+        background.attrib.update({"fill": "none"} if background.tag != "text" else {})
+    return svg, groups
+
+
+def _merge(group: Element) -> None:
+    """One shape for the ground of a box and its border, where Graphviz draws two."""
+    shapes = [x for x in group if x.tag in ("path", "polygon")]
+    for ground, border in pairwise(shapes):
+        if ground.get("stroke") == "none" and _points(ground) == _points(border):
+            ground.attrib |= {k: v for k, v in border.attrib.items() if k != "fill"}
+            group.remove(border)
 
 
 def _mark_box(box: Element, i: int, score: Score) -> None:

@@ -14,17 +14,26 @@ let arrived = last; // the step before, while what is sent is on its way
 
 // -- Numbers --------------------------------------------------------------------------------------
 
-// All numbers, in the order of score.py. What is sent is the adjoint times the local derivative.
+// All numbers, in the order of score.py. What is sent is the adjoint times the local derivative;
+// the sum of what arrives is the next adjoint. Where Python refuses to go on, nan goes on.
 function computed() {
   const [, , values, adjoints, locals] = program(inputs);
   const found = [...values, ...adjoints];
-  for (const { sender, argument, before } of messages) {
-    const local = locals[sender][argument];
-    const sent = adjoints[sender] * local;
-    found.push(local, sent, before === null ? sent : found[before] + sent);
+  for (const { sender, argument, receiver, before } of messages) {
+    const local = isOutside(sender, found) ? NaN : locals[sender][argument];
+    const sent = found[nodes.length + sender] * local;
+    const sum = before === null ? sent : found[before] + sent;
+    found.push(local, sent, sum);
+    found[nodes.length + receiver] = sum;
   }
   return found;
 }
+
+const isWrong = (place, found = numbers) => !Number.isFinite(found[place]);
+
+// Whether a node is where things go wrong: it is no number, though its parents are.
+const isOrigin = (i, found) => isWrong(i, found) && !nodes[i].parents.some((p) => isWrong(p, found));
+const isOutside = (i, found) => isOrigin(i, found) && nodes[i].limited;
 
 // x to some digits, as Python writes it.
 function number(x, digits = 6) {
@@ -38,8 +47,11 @@ function number(x, digits = 6) {
 
 // x to four digits, or fewer if that would need more room than there is.
 function snug(x) {
-  const texts = [4, 3, 2, 1].map((digits) => number(x, digits));
-  return texts.find((text) => text.length <= score.room) ?? texts[3];
+  for (const digits of [4, 3, 2]) {
+    const text = number(x, digits);
+    if (text.length <= score.room) return text;
+  }
+  return number(x, 1);
 }
 
 // A text with the numbers in its holes; those that are factors in brackets if they are negative.
@@ -53,11 +65,6 @@ function filled(text) {
 
 // -- What is seen ---------------------------------------------------------------------------------
 
-const wrong = (place) => !Number.isFinite(numbers[place]);
-
-// Whether a node is where things go wrong: it is no number, though its parents are.
-const isOrigin = (i) => wrong(i) && !nodes[i].parents.some(wrong);
-
 function sum(terms) {
   const more = terms.length > score.terms ? " + …" : "";
   const said = terms.slice(0, score.terms).map((place) => snug(numbers[place])).join(" + ");
@@ -66,12 +73,12 @@ function sum(terms) {
 
 // What each kind of text says, and whether that is wrong.
 const says = {
-  data: (i) => [isOrigin(i) && nodes[i].limited ? "outside domain" : `data ${snug(numbers[i])}`, wrong(i)],
-  value: (i) => [number(numbers[i]), wrong(i)],
-  grad: (i, { place }) => [`grad ${snug(numbers[place])}`, wrong(place)],
-  sum: (i, { terms }) => [sum(terms), terms.some(wrong)],
-  gradient: (i, { place }) => [number(numbers[place]), wrong(place)],
-  message: (m) => [snug(numbers[messages[m].place + 1]), wrong(messages[m].place + 1)],
+  data: (i) => [isOutside(i) ? "outside domain" : `data ${snug(numbers[i])}`, isWrong(i)],
+  value: (i) => [number(numbers[i]), isWrong(i)],
+  grad: (i, { place }) => [`grad ${snug(numbers[place])}`, isWrong(place)],
+  sum: (i, { terms }) => [sum(terms), terms.some((place) => isWrong(place))],
+  gradient: (i, { place }) => [number(numbers[place]), isWrong(place)],
+  message: (m) => [snug(numbers[messages[m].place + 1]), isWrong(messages[m].place + 1)],
 };
 const unknown = { data: "data", grad: "grad" }; // before it is computed
 
@@ -98,16 +105,20 @@ function trouble() {
   const node = nodes.findIndex((each, i) => each.trouble && each.forward <= arrived && isOrigin(i));
   if (node >= 0) return filled(nodes[node].trouble);
   const sent = messages.find(({ sender, place }) =>
-    nodes[sender].backward <= arrived && wrong(place) && !wrong(sender));
+    nodes[sender].backward <= arrived && isWrong(place) && !isWrong(sender));
   return sent ? filled(sent.trouble) : "";
 }
 
+// Only what has changed is written: a page of sixty nodes has some three hundred texts.
 function show() {
-  for (const { element, kind, i } of texts) {
-    const [text, isWrong = false] = said(kind, i);
-    if (element.textContent !== text) element.textContent = text;
-    element.classList.toggle("wrong", isWrong);
-    if (kind === "data") element.parentNode.classList.toggle("wrong", isWrong);
+  for (const each of texts) {
+    const [text, red = false] = said(each.kind, each.i);
+    if (text !== each.text) each.element.textContent = each.text = text;
+    if (red !== each.red) {
+      each.red = red;
+      each.element.classList.toggle("wrong", red);
+      if (each.kind === "data") each.element.parentNode.classList.toggle("wrong", red);
+    }
   }
   for (const { element, steps } of lights) element.classList.toggle("lit", steps.includes(step));
   const [name, i] = step <= half ? ["forward", step] : ["backward", step - half - 1];
@@ -119,29 +130,38 @@ function show() {
     return element;
   }));
   get("trouble").textContent = trouble();
+  get("hint").hidden = get("trouble").textContent !== "";
 }
 
-// Scroll a pane so far that a part of it is in sight.
-function bring(pane, parts) {
+// Scroll a pane so far that a box is in sight, both from the left or the top of the page.
+function scroll(pane, box) {
   const frame = pane.getBoundingClientRect();
-  const boxes = parts.map((element) => element.getBoundingClientRect());
-  for (const [start, end, scroll] of [["left", "right", "scrollLeft"], ["top", "bottom", "scrollTop"]]) {
-    let first = Math.min(...boxes.map((box) => box[start]));
-    let after = Math.max(...boxes.map((box) => box[end]));
-    const room = frame[end] - frame[start];
-    if (after - first > room) [first, after] = [boxes[0][start], boxes[0][end]];
-    if (after - first > room) pane[scroll] += first - frame[start];
-    else if (first < frame[start] || after > frame[end]) {
-      pane[scroll] += (first + after - frame[start] - frame[end]) / 2;
-    }
+  if (box.left < frame.left || box.right > frame.right) {
+    pane.scrollLeft += (box.left + box.right - frame.left - frame.right) / 2;
+  }
+  if (box.top < frame.top || box.bottom > frame.bottom) {
+    pane.scrollTop += (box.top + box.bottom - frame.top - frame.bottom) / 2;
   }
 }
 
+// The box around some elements.
+function around(elements) {
+  const boxes = elements.map((element) => element.getBoundingClientRect());
+  const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+  return { left, top, right, bottom };
+}
+
+// Bring what is lit into sight: with its edges if there is room for them, else the node itself.
 function follow() {
-  for (const pane of [get("picture"), get("table")]) {
-    const lit = [...pane.querySelectorAll(".lit")];
-    if (lit.length) bring(pane, lit);
+  const picture = get("picture"), row = document.querySelector("tr.lit");
+  const lit = all("#picture .lit"), node = all("#picture .node.lit").slice(-1);
+  if (lit.length) {
+    const whole = around(lit);
+    const fits = whole.right - whole.left <= picture.clientWidth && whole.bottom - whole.top <= picture.clientHeight;
+    scroll(picture, fits ? whole : around(node));
   }
+  if (row) scroll(get("table"), around([row.cells[0]]));
 }
 
 // -- Motion ---------------------------------------------------------------------------------------
