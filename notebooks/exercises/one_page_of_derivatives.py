@@ -84,20 +84,20 @@ def check_far_out(rule):
             value, closure = rule(x)
         except (OverflowError, ValueError):
             raise Hint(
-                f"Right near 0, but the value fails at {x}. Use softplus and "
+                f"Right near 0, but the value fails at {x}. Use softplus and\n"
                 "exp(x) + exp(-x) = exp(-x) * (1 + exp(2x))."
             ) from None
         try:
             (first,) = closure(1.0)
         except (OverflowError, ZeroDivisionError, ValueError):
             raise Hint(
-                f"The value is stable, but the derivative fails at {x}. "
+                f"The value is stable, but the derivative fails at {x}.\n"
                 "sinh x / cosh x has a name, and a function that never overflows."
             ) from None
         right = 1000.0 - math.log(2)
         if not close(value, right) or not close(first, x / 1000.0):
             raise Hint(
-                f"At {x} the value should be {right:.4f} and the derivative {x / 1000.0}; "
+                f"At {x} the value should be {right:.4f} and the derivative {x / 1000.0};\n"
                 f"yours are {value:.4f} and {first}."
             )
 
@@ -129,22 +129,22 @@ def check_2(answer):
     uses_grad = all(close(b, 10 * a) for a, b in zip(one, ten))
     if same(one, swapped) and not uses_grad:
         raise Hint(
-            "Two faults. To see them: check_gradients(operation(answer_2), 3.0, 6.0), where x and "
-            "y differ, and the same of lambda x, y: 10 * ..., where grad is not 1."
+            "Two faults. check_gradients(operation(answer_2), 3.0, 6.0) shows one: x and y differ\n"
+            "there. The other shows inside a larger function, 10 * p, where grad is not 1."
         )
     if same(one, swapped):
         raise Hint(
-            "One fault mended: grad is used. The other shows where x and y differ: a large "
+            "One fault mended: grad is used. The other shows where x and y differ: a large\n"
             "resistance beside a small one hardly matters. Which one is p / x?"
         )
     if not same(one, right):
         raise Hint(
-            f"At (3, 6), for grad = 1, the messages should be ({right[0]:.4f}, {right[1]:.4f}); "
+            f"At (3, 6), for grad = 1, the messages should be ({right[0]:.4f}, {right[1]:.4f});\n"
             f"yours are ({one[0]:.4f}, {one[1]:.4f})."
         )
     if not uses_grad:
         raise Hint(
-            "The partial derivatives are right, but grad is not a factor, once, of each message: "
+            "The partial derivatives are right, but grad is not a factor, once, of each message:\n"
             "inside 10 * p the closure is given 10, and has to pass it on."
         )
     try:

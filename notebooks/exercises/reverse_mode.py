@@ -153,7 +153,7 @@ def alone(answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 NOTHING = "Nothing here yet: put your answer where the dots are."
-PATH_BY_PATH = "goes path by path: a graph of 20 doublings has 2²⁰ of them. Take each node once."
+PATH_BY_PATH = "goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take each node once."
 
 
 def close(x: float, y: float) -> bool:
@@ -189,7 +189,7 @@ def check_1(answer):
     if of_b != 2.0:
         raise Hint("u is right. b: " + b_hints.get(of_b, "u sends ū, and w sends w̄·u."))
     return (
-        "Right: u gets 5 + 5 - 3 = 7 and b gets 7 - 5 = 2. "
+        "Right: u gets 5 + 5 - 3 = 7 and b gets 7 - 5 = 2.\n"
         "Indeed y = (a + b)² - (a + b)·b = (a + b)·a, whose slope in b is a."
     )
 
@@ -378,10 +378,10 @@ def check_order(found, nodes, program):
             if parent not in place:
                 raise Hint(f"{where} {names[id(parent)]} is missing.")
             if place[parent] > place[x] and found[0] is nodes[-1]:
-                raise Hint(f"{where} The root should come last: each node after its parents.")
+                raise Hint(f"{where}\nThe root should come last: each node after its parents.")
             if place[parent] > place[x]:
                 wrong = f"{names[id(x)]} stands before its parent {names[id(parent)]}"
-                raise Hint(f"{where} {wrong}: enter a node only when its parents are in.")
+                raise Hint(f"{where}\n{wrong}: enter a node only when its parents are in.")
 
 
 def check_patience(answer):
@@ -400,9 +400,9 @@ def check_depth(works, praise, failure):
     """The praise, with a remark on recursion where a long chain is too much."""
     try:
         if works(long_sum(Node(1.0))):
-            return praise + " And a chain of 10,000 sums is no problem for it."
+            return praise + "\nAnd a chain of 10,000 sums is no problem for it."
     except RecursionError:
-        return praise + " It calls itself, so a chain of 10,000 is too deep: can you do without?"
+        return praise + "\nIt calls itself, so a chain of 10,000 is too deep: can you do without?"
     raise Hint("Right on small graphs; " + failure)
 
 
@@ -436,10 +436,10 @@ def check_5(answer):
     if probe.grad != 1.0:
         raise Hint(f"The adjoint of the root is 1. After p = a * b yours is {probe.grad}.")
     if fault := first_fault(answer):
-        raise Hint(f"On {fault[1]}. {why_wrong(answer, fault[0])}")
+        raise Hint(f"On {fault[1]}.\n{why_wrong(answer, fault[0])}")
     if fault := first_fault(answer, calls=2):
-        twice = f"Right on fresh graphs, but not when called twice. On {fault[1]}."
-        raise Hint(f"{twice} {why_wrong_twice(answer)}")
+        twice = f"Right on fresh graphs, but not when called twice.\nOn {fault[1]}."
+        raise Hint(f"{twice}\n{why_wrong_twice(answer)}")
     check_patience(answer)
     return check_depth(
         lambda root: sum_is_right(answer, root),
@@ -527,9 +527,9 @@ def check_6(answer):
     falling = ", ".join(f"{losses[k]:.4f}" for k in (0, 1, 10, 100, 299))
     guess = 100 * (a * math.tanh(b * (45 / 21 - 2) + c) + d)
     return (
-        f"It learns! The loss in steps 0, 1, 10, 100 and 299: {falling}. "
-        f"After 45 days, it says, the sunflower is {guess:.0f} cm tall; it was 169.5 cm after 42 "
-        "days and 205.5 after 49. And the engine is yours."
+        f"It learns! The loss in steps 0, 1, 10, 100 and 299: {falling}.\n"
+        f"After 45 days, it says, the sunflower is {guess:.0f} cm tall;\n"
+        "it was 169.5 cm after 42 days and 205.5 after 49. And the engine is yours."
     )
 
 
