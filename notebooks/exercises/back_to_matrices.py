@@ -227,7 +227,7 @@ def check_3(answer):
     before, after = sizes
     growing = sorted(op for op in after if after[op] > before[op])
     if growing:
-        text = f"With 6 coefficients: {before.total()} groups, with 12: {after.total()}. "
+        text = f"With 6 coefficients: {before.total()} groups, with 12: {after.total()}.\n"
         if growing == ["+"]:
             raise Hint(
                 text + "Only the additions still wait for one another. One node can add all."

@@ -46,7 +46,7 @@ def check_1(answer):
             if not math.isclose(value, huber(at)):
                 raise Hint(
                     f"Recorded at {x.data:g}, the program gives {value:g} at {at:g}, expected "
-                    f"{huber(at):g}: the choice was made while recording. What does it ask, a bool "
+                    f"{huber(at):g}: the choice\nwas made while recording. What does it ask, a bool "
                     "or a node?"
                 )
             right = max(-1.0, min(1.0, at))
