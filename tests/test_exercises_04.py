@@ -20,6 +20,7 @@ from exercises.reverse_mode import (
     examine,
     faults,
     first_fault,
+    peak_memory,
     solution,
     solution_1,
     solution_2,
@@ -441,6 +442,24 @@ def test_the_order_is_that_of_the_package():
             for order, kind in [(topological_order, Node), (autodiff.topological_order, Value)]
         ]
         assert found == right
+
+
+def test_reverse_mode_pays_in_memory():
+    def winding(xs):
+        y = 0.0
+        for x in xs:
+            for _ in range(20):
+                y = autodiff.sin(y + x)
+        return y
+
+    def forward(n):
+        return peak_memory(lambda: autodiff.jvp(winding, ([0.1] * n,), ([0.1] * n,)))
+
+    def reverse(n):
+        return peak_memory(lambda: grad(winding)([0.1] * n))
+
+    assert reverse(1000) > 100 * forward(1000)
+    assert reverse(1000) > 9 * reverse(100)
 
 
 # -- The notebook with its dots filled in ---------------------------------------------------------
