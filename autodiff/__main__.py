@@ -103,7 +103,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         help="how the gradient is computed; forward mode has a table for each variable",
     )  # fmt: skip
     add("--draw", metavar="FILE", help="save the graph: .svg, .png, .pdf ..., .gv for DOT")
-    add("--steps", metavar="FILE", help="save the backward pass as a page to step through: .html")
+    add("--steps", metavar="FILE", help="save the live graph, to step through and to change: .html")
     add("--source", action="store_true", help="print the derivative as a program instead")
     add(
         "--language", choices=("python", "javascript"),

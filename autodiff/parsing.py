@@ -129,9 +129,8 @@ def _tree(text: str) -> ast.expr:
         remedy = "; for a product write 2*x" if "literal" in error.msg else ""
         reason = f"this is not an expression: {error.msg}{remedy}"
         raise ExpressionError(reason, text, start, end) from None
-    except (MemoryError, RecursionError, ValueError) as error:
-        reason = f"this is not an expression: {error or 'it is too deep'}"
-        raise ExpressionError(reason, text, 0, len(text)) from None
+    except (MemoryError, RecursionError):  # what the parser of some Python may have for deep text
+        raise ExpressionError("the expression is nested too deep", text, 0, len(text)) from None
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]

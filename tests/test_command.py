@@ -225,6 +225,24 @@ def test_size_and_depth_are_bounded(command, text):
     assert len(err.splitlines()) <= 4 or status == 0
 
 
+def test_what_is_too_deep_or_too_long_is_refused_before_it_is_read():
+    for text in ("-" * 150 + "x", "x" + "+x" * 150, "sin(" * 101 + "x" + ")" * 101):
+        with pytest.raises(ExpressionError, match="operations are nested more than 100 deep"):
+            parse(text, ["x"])
+    with pytest.raises(ExpressionError, match="the expression has 1001 characters; at most 1000"):
+        parse("x" * 1001, ["x"])
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_a_parser_that_gives_up_is_no_traceback(monkeypatch, error):
+    def parse_nothing(*_, **__):
+        raise error
+
+    monkeypatch.setattr(parsing.ast, "parse", parse_nothing)
+    with pytest.raises(ExpressionError, match="the expression is nested too deep"):
+        parse("x", ["x"])
+
+
 def test_what_is_accepted_at_the_bounds_still_has_a_program(command):
     for text in ("sin(" * 98 + "x" + ")" * 98, "x" + "+x" * 98, "1/(1+" * 49 + "x" + ")" * 49):
         status, out, err = command(text, "x=1.5", "--source")

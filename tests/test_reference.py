@@ -109,6 +109,8 @@ def script(monkeypatch):
     place.loader.exec_module(loaded)
     monkeypatch.setattr(autodiff, "__doc__", autodiff.__doc__)
     monkeypatch.setattr(autodiff, "__all__", list(autodiff.__all__))
+    for name in autodiff._LATER:  # as in a new process
+        monkeypatch.delitem(vars(autodiff), name, raising=False)
     return loaded
 
 
