@@ -226,6 +226,31 @@ def test_a_choice_is_made_anew_and_no_formula_of_the_old_one_stays(browser, tmp_
     assert found["lines"] == ["x.grad += v₁.grad · ∂v₁/∂x = 1 · 0.1 = 0.1 → x.grad = 0.1"]
 
 
+def test_a_formula_that_holds_for_some_numbers_alone_is_not_shown(browser, tmp_path):
+    def bent(x):
+        below = ad.less(x, 0.0)
+        return ad.where(below, x * x, 3 * x), lambda grad: (grad * ad.where(below, 2 * x, 3.0),)
+
+    x = Value(-1.0, label="x")
+    opened(browser, tmp_path, operation(bent)(x))
+    for typed, local in [("-2", "(−4)"), ("5", "3")]:
+        type_into(browser, 1, typed)
+        (line,) = state(browser)["lines"]
+        assert line.startswith(f"x.grad += v₁.grad · ∂v₁/∂x = 1 · {local} = ")
+    browser.evaluate("go(1)")
+    assert state(browser)["lines"] == ["v₁ = bent(x) = bent(5) = 15"]
+
+
+def test_a_long_sum_is_cut_off(browser, tmp_path):
+    x = Value(1.0, label="x")
+    opened(browser, tmp_path, ad.sum([x * float(i) for i in range(1, 6)]))
+    last = state(browser)
+    assert last["sums"] == ["= 5 + 4 + 3 + …"]
+    assert (
+        ">= 5 + 4 + 3 + …</text>" in show_steps(ad.sum([x * float(i) for i in range(1, 6)]))._page
+    )
+
+
 def type_into(browser, slider, text):
     """Type into the number field beside a slider."""
     browser.evaluate(
@@ -249,6 +274,15 @@ def test_outside_a_domain_the_box_is_red_and_says_so(browser, tmp_path):
     assert colour == "rgb(192, 0, 0)"
     type_into(browser, 1, "2")
     assert state(browser) == before
+
+
+def test_no_gradient_goes_through_what_is_outside_a_domain(browser, tmp_path):
+    x = Value(4.0, label="x")
+    opened(browser, tmp_path, log(x * 2.0) + x)
+    type_into(browser, 1, "-1")
+    found = state(browser)
+    assert found["gradients"] == ["nan", "nan", "1", "1"]
+    assert found["trouble"] == "log(v₁) is nan at v₁ = −2: the domain is v₁ > 0"
 
 
 def test_an_infinite_derivative_is_red_and_says_so(browser, tmp_path):
@@ -484,6 +518,8 @@ def test_a_wide_picture_follows_the_node_that_is_lit(browser, tmp_path):
     for at in (1, 21, 10, 41):
         browser.evaluate(f"go({at})")
         assert browser.evaluate(INSIDE)
+    opened(browser, tmp_path, y, rankdir="RL")  # its last step is at the right
+    eventually(lambda: browser.evaluate(INSIDE))
 
 
 def test_a_tall_picture_has_another_direction(browser, tmp_path):
@@ -529,6 +565,8 @@ def test_on_a_dark_page_the_picture_is_dark(browser, tmp_path):
     browser.emulate(scheme="dark")
     assert browser.evaluate(light) == "rgb(238, 238, 238)"
     assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 17)"
+    box = "getComputedStyle(document.querySelector('#picture g.node polygon')).fill"
+    assert browser.evaluate(box) == "rgb(28, 58, 87)"
     browser.evaluate("go(1)")
     lit = "getComputedStyle(document.querySelector('#picture g.node.lit > path, #picture g.node.lit > polygon')).stroke"
     assert browser.evaluate(lit) == "rgb(255, 157, 77)"

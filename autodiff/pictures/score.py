@@ -67,7 +67,10 @@ class Score:
         _check_current(everything, caller)
         self.messages: list[Sent] = []
         self.numbers: list[float] = [node.data for node in self.nodes]
+        self.formulas: list[Text] = [[] for _ in self.nodes]  # of an operation, over its parents
+        self.slopes: dict[int, str] = {}  # the formula of a message's local derivative
         self._run()
+        self._write()
 
     def _run(self) -> None:
         """Note the messages of the backward pass, and all numbers."""
@@ -83,6 +86,17 @@ class Score:
                     total = sent if before is None else self.numbers[before] + sent
                     sums[parent] = len(self.numbers) + 2
                     self.numbers += [local, sent, total]
+
+    def _write(self) -> None:
+        """Note the formulas of operations and derivatives."""
+        marks = {node: chr(MARKS + i) for i, node in enumerate(self.nodes)}
+        for i in self.operations:
+            formula, partials = _formulas(self.nodes[i], marks)
+            self.formulas[i] = _holes(formula)
+            sent = [m for m, each in enumerate(self.messages) if each.sender == i]
+            for m, partial in zip(sent, partials):
+                if isinstance(partial, Formula):
+                    self.slopes[m] = self.filled(_holes(factor(partial)), names=True)
 
     def name(self, node: Value) -> str:
         """What a node is called."""
@@ -121,73 +135,37 @@ class Score:
         for m, sent in enumerate(self.messages):
             step, receiver = self.backward[sent.sender], sent.receiver
             terms[receiver].append(self.local(m) + 1)
-            stages = [stage for stage in found[receiver] if stage.step < step]
-            found[receiver] = [*stages, Stage(step, self.local(m) + 2, [*terms[receiver]])]
+            found[receiver].append(Stage(step, self.local(m) + 2, [*terms[receiver]]))
         root = self.place[self.root]
         found[root] = [Stage(len(self.operations) + 1, len(self.nodes) + root, [])]
         return found
 
-    @cached_property
-    def formulas(self) -> list[Text]:
-        """The formula of each node over the names of its parents, with a hole for each."""
-        return [self._texts[i][0] if node.parents else [] for i, node in enumerate(self.nodes)]
-
-    @cached_property
-    def _texts(self) -> dict[int, tuple[Text, dict[int, str]]]:
-        """Of each operation the formula, and those of its derivatives by each argument."""
-        found = {}
-        for i in self.operations:
-            node = self.nodes[i]
-            marks = {x: _mark(j) for j, x in enumerate(self.nodes)}
-            try:
-                formula, partials, chosen = written(node, marks)
-            except TypeError:  # an operation that does not work on formulas
-                formula = (
-                    f"{node.op}({', '.join(marks.get(x, number(x.data)) for x in node.parents)})"
-                )
-                partials, chosen = [], True
-            arguments = [j for j, x in enumerate(node.parents) if x in self.place]
-            sent = [m for m in self.messages if m.sender == i]
-            assert chosen or len(partials) == len(sent) <= len(arguments)
-            found[i] = (
-                _holes(formula),
-                {
-                    m.argument: self.filled(_holes(factor(partial)), names=True)
-                    for m, (_, partial) in zip(sent, partials)
-                    if isinstance(partial, Formula) and not chosen
-                },
-            )
-        return found
-
     def filled(self, text: Text, names: bool = False) -> str:
         """A text with the numbers in it, or with the names of the nodes at these places."""
-        parts = []
-        for part in text:
-            if isinstance(part, str):
-                parts.append(part)
-            elif names:
-                parts.append(self.names[part[0] if isinstance(part, list) else part])
-            else:
-                place = part[0] if isinstance(part, list) else part
-                said = number(self.numbers[place])
-                parts.append(f"({said})" if isinstance(part, list) and said[0] == "−" else said)
-        return "".join(parts)
+        return "".join([self._part(part, names) for part in text])
+
+    def _part(self, part: str | int | list[int], names: bool) -> str:
+        if isinstance(part, str):
+            return part
+        place = part[0] if isinstance(part, list) else part
+        said = self.names[place] if names else number(self.numbers[place])
+        return f"({said})" if isinstance(part, list) and said.startswith("−") else said
 
     @cached_property
     def lines(self) -> list[list[Text]]:
         """What is computed at each step."""
         name = self.names[self.place[self.root]]
-        inputs: list[Text] = [
-            [f"{self.names[i]} = ", i] for i, x in enumerate(self.nodes) if not x.parents
-        ]
-        start: list[Text] = [[f"{name}.grad = 1, the derivative of {name} by itself"]]
-        few: Text = [part for i, line in enumerate(inputs) for part in (", " * (i > 0), *line)]
+        inputs: Text = []
+        for i, node in enumerate(self.nodes):
+            if not node.parents:
+                inputs += [f"{', ' if inputs else ''}{self.names[i]} = ", i]
         forward = [[self._computed(i)] for i in self.operations]
+        start: Text = [f"{name}.grad = 1, the derivative of {name} by itself"]
         backward = [
             [self._added(m) for m, sent in enumerate(self.messages) if sent.sender == i]
             for i in reversed(self.operations)
         ]
-        return [[few], *forward, start, *backward]
+        return [[inputs], *forward, [start], *backward]
 
     def _computed(self, i: int) -> Text:
         """v₁ = a·b = −4·2 = −8"""
@@ -198,13 +176,12 @@ class Score:
 
     def _added(self, m: int) -> Text:
         """b.grad += v₂.grad · ∂v₂/∂b = 1 · 3·b² = 1 · 12 = 12   →   b.grad = 12"""
-        sender, argument, receiver, before = self.messages[m]
+        sender, _, receiver, before = self.messages[m]
         y, x, local = self.names[sender], self.names[receiver], self.local(m)
         upstream = len(self.nodes) + sender
-        symbols = self._texts[sender][1].get(argument)
         line: Text = [f"{x}.grad += {y}.grad · ∂{y}/∂{x} = "]
-        if symbols:
-            line += [upstream, f" · {symbols} = "]
+        if m in self.slopes:
+            line += [upstream, f" · {self.slopes[m]} = "]
         line += [upstream, " · ", [local], " = ", local + 1, f"   →   {x}.grad = "]
         if before is not None:
             line += [before, " + ", [local + 1], " = "]
@@ -283,17 +260,23 @@ def _told_apart(facts: Facts, nodes: list[Value]) -> dict[Value, str]:
 
 # -- Texts with holes -----------------------------------------------------------------------------
 
-MARKS = 0xE000  # of the names in a formula, for a time: characters for private use
+MARKS = 0xE000  # the names in a formula, for a time: characters for private use
 
 
-def _mark(i: int) -> str:
-    return chr(MARKS + i)
+def _formulas(node: Value, marks: Mapping[Value, str]) -> tuple[str, list[Any]]:
+    """The formula of an operation, and those of its derivatives if they hold for all numbers."""
+    try:
+        formula, partials, chosen = written(node, marks)
+    except TypeError:  # an operation that does not work on formulas
+        arguments = ", ".join([marks.get(x, number(x.data)) for x in node.parents])
+        return f"{node.op}({arguments})", []
+    return formula, [] if chosen else [partial for _, partial in partials]
 
 
 def _holes(formula: str) -> Text:
     """A formula over marks as a text with holes: 3·b² for 3·b**2."""
     text = re.sub(r"\*\*(\d+)", lambda found: found[1].translate(SUPERSCRIPTS), formula)
-    pieces = re.split(f"([{_mark(0)}-{_mark(LARGEST)}])", text.replace("-", "−"))
+    pieces = re.split(f"([{chr(MARKS)}-{chr(MARKS + LARGEST)}])", text.replace("-", "−"))
     return [piece if i % 2 == 0 else _hole(pieces, i) for i, piece in enumerate(pieces) if piece]
 
 

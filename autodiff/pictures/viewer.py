@@ -102,14 +102,9 @@ def show_steps(
     score = Score(root, "show_steps", names)
     sliders = _default_inputs(score) if inputs is None else _chosen(inputs, score)
     leaves = list(dict.fromkeys([*sliders, *_leaves(score)]))
-    try:
-        program = Expression(root).javascript(leaves, wrt=leaves, nodes=score.nodes)
-        note = (
-            "Drag an input. What Python decided outside of the graph (if, x.data) stays as it was."
-        )
-    except TypeError as error:
-        program, sliders = "null", []
-        note = f"No input can be dragged, because no program of this graph can be written: {error}"
+    program, note = _program(score, leaves)
+    if program == "null":
+        sliders = []
     svg = staged(score, rankdir)
     width, height = (float(svg.attrib.pop(side)[:-2]) * 4 / 3 for side in ("width", "height"))
     svg.attrib.update({"role": "img", "aria-labelledby": "step lines"})
@@ -177,6 +172,16 @@ def _bound(x: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(2 * abs(x)))
     return next(n * power for n in (1.0, 2.0, 5.0, 10.0, 20.0) if n * power >= 2 * abs(x))
+
+
+def _program(score: Score, leaves: list[Value]) -> tuple[str, str]:
+    """The program that computes all numbers from those of the leaves, and what to say of it."""
+    try:
+        program = Expression(score.root).javascript(leaves, wrt=leaves, nodes=score.nodes)
+    except TypeError as error:
+        return "null", f"No input can be dragged: no program of this graph can be written. {error}"
+    note = "Drag an input. What Python decided outside of the graph (if, x.data) stays as it was."
+    return program, note
 
 
 # -- The page -------------------------------------------------------------------------------------
@@ -250,4 +255,4 @@ def _height(score: Score, sliders: int, width: float, height: float) -> int:
     beside = 8.5 * (max(map(len, score.names)) + max(map(len, formulas)) + 24)
     panes = max(height, table) if width + beside < 860 else height + table
     lines = 23 * min(6, max(map(len, score.lines)))
-    return round(min(130 + 36 * -(-(sliders + 1) // 3) + lines + panes, 960))
+    return round(min(150 + 36 * -(-(sliders + 1) // 3) + lines + panes, 960))
