@@ -1,5 +1,6 @@
 """The notebooks run from a clean kernel, and what is committed is what they print."""
 
+import html
 import importlib
 import re
 import sys
@@ -42,12 +43,19 @@ def shown(cell):
     return found
 
 
+def text_of(svg):
+    return " ".join(sorted(re.findall("<text[^>]*>([^<]*)<", svg)))
+
+
 def seen(kind, data):
     if kind == "image/svg+xml":  # where the letters stand depends on the machine's fonts
         root = ElementTree.fromstring(data)
         return sorted(t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text"))
     if kind.startswith("image/"):
         return "a picture"
+    if "srcdoc" in data:  # a page with a picture, and its size in pixels
+        data = re.sub(r"\d+px", "px", html.unescape(data))
+        return re.sub("<svg.*?</svg>|base64.*", lambda found: text_of(found[0]), data, flags=re.S)
     return re.sub('0x[0-9a-f]+|base64,[^"]+', "", data) if isinstance(data, str) else data
 
 
