@@ -9,7 +9,7 @@
 
 Numbers to compute with:
 
-- `Value`: a node of a graph; `backward()` finds the derivative of a result by every node.
+- `Value`: a node of a graph; `backward()` finds the derivative with respect to each.
 - `Vector`, `Matrix`: rows of Values; products with `@`, everything else entry by entry.
 - `Dual`: a number and how fast it moves, for forward mode.
 
@@ -32,7 +32,7 @@ Functions of any kind of number:
 Checks, graphs and pictures:
 
 - `check_gradients`, `finite_difference`: derivatives compared with nudges of the input.
-- `trace`: the table of a computation with its derivatives; `steps`: the backward pass, one by one.
+- `trace`: the table of a computation with its derivatives; `steps`: the backward pass by nodes.
 - `draw`: the graph as a picture; `show_steps`, `animate`: the backward pass on it.
 - `scope`: a name for a part of a computation, which `draw` frames.
 - `topological_order`, `sources`, `adjoints`: the nodes of a graph, its leaves, all derivatives.
@@ -46,8 +46,8 @@ Networks:
 On the command line, `python -m autodiff "x*y + sin(x)" x=2 y=3` prints a value, its gradient and
 the trace; `--help` says more.
 
-What is not a number is a TypeError everywhere; what is outside a domain a ValueError or a
-ZeroDivisionError, which says of what operation, at what value.
+Anything but a number is refused with a TypeError; a number outside the domain of an operation with
+a ValueError or a ZeroDivisionError, which names the operation and the number.
 
 The engine, in the order in which to read it:
 
@@ -67,7 +67,7 @@ What is built on it:
     tracing.py       evaluation trace tables, and the backward pass in steps
     optim.py         SGD, Adagrad, RMSprop, Adam
     scopes.py        names for the parts of a computation
-    parsing.py       expressions that are text, read without running them
+    parsing.py       expressions as text, parsed but never executed
     __main__.py      the command line
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays

@@ -2,7 +2,7 @@
 
     python -m autodiff "x*y + sin(x)" x=2 y=3
 
-`--help` says the rest. The expression is read by `parsing.py`, and never run as Python.
+`--help` says the rest. The expression is parsed by `parsing.py`, and never executed as Python.
 """
 
 import argparse
@@ -122,10 +122,10 @@ def _numbers(assignments: Sequence[str]) -> dict[str, float]:
         name, equals, text = assignment.partition("=")
         name = normalize("NFKC", name.strip())  # as Python reads names
         if not (equals and name.isidentifier()):
-            reason = f"{shortened(assignment)} gives no variable a number; write x=2"
+            reason = f"{shortened(assignment)} is not a name and its number, such as x=2"
             raise ExpressionError(reason, assignment, 0, len(name) or 1)
         if name in numbers:
-            raise ExpressionError(f"{name} has a number already", assignment, 0, len(name))
+            raise ExpressionError(f"{name} is given twice", assignment, 0, len(name))
         numbers[name] = parse(text, [])()
     return numbers
 

@@ -1,8 +1,8 @@
-"""Reading an expression that is text, such as "x*y + sin(x)", without running it as Python.
+"""Expressions as text, such as "x*y + sin(x)": parsed, but never executed as Python.
 
-Python's parser makes a tree of the text. Only numbers, names, arithmetic and calls of the functions
-below are admitted in it. Each becomes a closure over the numbers to come, and so the result is a
-function of any kind of number, like one written by hand.
+Python's parser makes a tree of the text, in which only numbers, names, arithmetic and calls of the
+functions below are allowed. Each node of the tree becomes a closure that takes the numbers of the
+variables. So the result is a function of any kind of number, like one written by hand.
 """
 
 import ast
@@ -41,7 +41,7 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     ast.UAdd: operator.pos,
 }
 
-# What is written in place of a character that no expression has.
+# What to write instead of a character that an expression cannot contain.
 REMEDIES = {
     "^": "for a power write x**2",
     "²": "for a power write x**2",
@@ -59,7 +59,7 @@ Closure = Callable[[dict[str, Any]], Any]
 
 
 class ExpressionError(ValueError):
-    """A fault in an expression, which is shown with a mark under the place."""
+    """A fault in an expression, which is shown with carets under it."""
 
     def __init__(self, reason: str, text: str, start: int, end: int) -> None:
         text = "".join(c if c.isprintable() else "?" for c in text)
@@ -129,7 +129,7 @@ def _tree(text: str) -> ast.expr:
         remedy = "; for a product write 2*x" if "literal" in error.msg else ""
         reason = f"this is not an expression: {error.msg}{remedy}"
         raise ExpressionError(reason, text, start, end) from None
-    except (MemoryError, RecursionError):  # what the parser of some Python may have for deep text
+    except (MemoryError, RecursionError):  # a parser may give up on deep text
         raise ExpressionError("the expression is nested too deep", text, 0, len(text)) from None
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
@@ -141,7 +141,7 @@ def _tree(text: str) -> ast.expr:
 
 
 class Reader:
-    """Makes closures of the nodes of a tree."""
+    """Turns the nodes of a tree into closures."""
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
         self.text, self.names = text, names

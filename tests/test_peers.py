@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff
-from autodiff import Value, draw, grad, operation, sigmoid
+from autodiff import Value, draw, grad, nn, operation, optim, relu, sigmoid
 from autodiff.graph import topological_order
 
 
@@ -239,6 +239,24 @@ def test_a_network_of_the_lectures_trains_with_one_import_changed():
     pytest.importorskip("micrograd")
     exec(LECTURE.replace("from autodiff import", "from micrograd.engine import"), there)
     assert here["losses"] == pytest.approx(there["losses"], rel=1e-12)  # rounding of 20 steps
+
+
+def test_what_the_readme_says_to_users_of_micrograd():
+    x, y = Value(3.0, label="x"), Value(4.0)
+    z = x * y
+    assert (z.parents, z.op, (x * x).parents) == ((x, y), "*", (x, x))
+    assert z._backward(10.0) == (40.0, 30.0)
+    assert (x.grad, y.grad) == (0.0, 0.0)  # it has changed nothing
+    assert topological_order(z) == [x, y, z]
+    model = nn.Sequential(nn.Linear(2, 16, activation=relu, seed=0), nn.Linear(16, 1, seed=1))
+    assert len(model.parameters()) == 16 * 3 + 17
+    before = [p.data for p in model.parameters()]
+    model([1.0, 2.0])[0].backward()
+    by_hand = [p.data - 0.1 * p.grad for p in model.parameters()]
+    optim.SGD(model.parameters(), lr=0.1).step()
+    assert [p.data for p in model.parameters()] == by_hand != before
+    model.zero_grad()
+    assert not any(p.grad for p in model.parameters())
 
 
 def test_the_drawing_of_the_lectures_is_draw():
