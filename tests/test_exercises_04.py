@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from exercises import reverse_mode
+from exercises.borrowing import refusing
 from exercises.reverse_mode import (
     GRAPHS,
     NAMES,
@@ -384,6 +385,12 @@ def test_a_training_that_borrows_the_package_is_refused():
         return [Node(x) for x in path[-1]], losses
 
     assert "lets the package do" in check_6.verdict(borrowed)[1]
+
+
+def test_a_generator_of_the_package_that_ends_meanwhile_is_not_the_answers_fault():
+    walk = autodiff.steps(Value(2.0) * 3.0)
+    next(walk)
+    refusing(lambda: walk.close(), "as if the answer had called it")()
 
 
 def test_a_first_step_alone_is_not_a_training():

@@ -1,5 +1,6 @@
 """Where an exercise is to write something, the package must not write it."""
 
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -21,7 +22,10 @@ def refusing(answer: Callable[..., Any], remedy: str, file: str = "") -> Callabl
     forbidden = str(PACKAGE / file) if file else str(PACKAGE) + os.sep
 
     def watch(frame: Any, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(forbidden):
+        code = frame.f_code
+        called = event == "call" and not code.co_flags & inspect.CO_GENERATOR
+        # A generator may just be ending here, because the garbage collector has found it.
+        if called and code.co_filename.startswith(forbidden):
             raise Hint(remedy)
 
     def call(*args: Any) -> Any:
