@@ -31,6 +31,15 @@ def typed(x: Any) -> str:
     return f"{shortened(x)} of type {type(x).__name__}"
 
 
+def counted(n: int, noun: str) -> str:
+    """So many of something, in words.
+
+    >>> counted(1, "number"), counted(2, "number")
+    ('1 number', '2 numbers')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def shortened(x: Any) -> str:
     """repr(x), cut off after 40 characters, for error messages."""
     text = " ".join(repr(x).split())

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
 
-from .errors import explain, message, typed
+from .errors import counted, explain, message, typed
 
 if TYPE_CHECKING:
     from .number import Number
@@ -528,11 +528,13 @@ def logsumexp(xs: Any) -> Any:
     if not xs:
         raise ValueError(message("logsumexp", "no numbers", "at least one"))
     top = functools.reduce(maximum, xs)
-    if type(top) is float and math.isinf(top):
-        return top
-    shift = largest(xs)
-    total = sum([exp(x - shift) for x in xs])
-    return top + log(maximum(total, 1.0))  # it is less than 1 only if all are -inf
+    return top + log(sum_of_powers([exp(x - top) for x in xs]))
+
+
+def sum_of_powers(powers: Sequence[Any]) -> Any:
+    """The sum of e^(xᵢ - x) for the largest x: at least 1; 1 too where x is infinite or nan."""
+    total = sum(powers)
+    return where(less_equal(1.0, total), total, 1.0)
 
 
 @overload
@@ -551,7 +553,7 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     """
     xs, ys = _sequence("dot", xs), _sequence("dot", ys)
     if len(xs) != len(ys):
-        found = f"{len(xs)} and {len(ys)} numbers"
+        found = f"{len(xs)} and {counted(len(ys), 'number')}"
         raise ValueError(message("dot", found, "equally many on both sides"))
     inputs = [*xs, *ys]
     if _ONLY_FLOATS.issuperset(map(type, inputs)):
@@ -595,10 +597,7 @@ def largest(xs: Sequence[Any]) -> Any:
     """
     kind = _kind(xs)
     if kind is None:
-        top = functools.reduce(maximum, xs)
-        if is_array(top):  # inf - inf is nan
-            return where(_xp(top).isfinite(top), top, 0.0)
-        return min(top, sys.float_info.max) if type(top) is float else top
+        return functools.reduce(maximum, xs)
     if hasattr(kind, "_largest"):
         return kind._largest()
     return largest([x._number() if hasattr(x, "_number") else x for x in xs])

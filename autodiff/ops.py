@@ -64,9 +64,10 @@ def exponential(a: Any, x: Any) -> Result:
 def pow(x: Any, y: Any) -> Result:
     """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
-    origin = f.where(f.less_equal(f.abs(y), 0.0), f.less_equal(f.abs(x), 0.0), 0.0)
-    m = f.where(origin, 0.0, y - 1)  # x⁰ is 1 at x = 0 too, where xʸ⁻¹ is infinite
-    return z, lambda grad: (grad * y * x**m, grad * z * f.log(_base(x)))
+    zero = f.less_equal(f.abs(y), 0.0)
+    m = f.where(zero, y, y - 1)  # at y = 0 xʸ / x for xʸ⁻¹, which is infinite where x is tiny
+    w = f.where(zero, f.where(f.less_equal(f.abs(x), 0.0), 1.0, x), 1.0)  # and xʸ at x = 0
+    return z, lambda grad: (grad * y * x**m / w, grad * z * f.log(_base(x)))
 
 
 def _base(x: Any) -> Any:
@@ -245,7 +246,7 @@ def logsumexp(*xs: Any) -> Result:
     def backward(grad: Any) -> tuple[Any, ...]:
         shift = f.largest(xs)
         weights = [f.exp(x - shift) for x in xs]
-        total = f.sum(weights)
+        total = f.sum_of_powers(weights)
         return tuple([grad * (weight / total) for weight in weights])
 
     return f.logsumexp(xs), backward

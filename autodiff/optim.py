@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
 from typing import Any
 
-from .errors import message, typed
+from .errors import counted, message, typed
 from .functions import as_float, sqrt
 from .value import Value
 
@@ -66,7 +66,9 @@ class Optimizer:
 
     def __repr__(self) -> str:
         options = [f"{x.name}={getattr(self, x.name)!r}" for x in fields(self) if x.init]  # type: ignore[arg-type]
-        return f"{type(self).__name__}({len(self.params)} parameters, {', '.join(options)})"
+        return (
+            f"{type(self).__name__}({counted(len(self.params), 'parameter')}, {', '.join(options)})"
+        )
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0.
@@ -147,7 +149,9 @@ class Optimizer:
         fitting = state.keys() == expected.keys()
         fitting = fitting and state["settings"].keys() == expected["settings"].keys()
         if not fitting or [*map(set, state["state"])] != [*map(set, expected["state"])]:
-            what = f"the state of {type(self).__name__} for {len(self.params)} parameters"
+            what = (
+                f"the state of {type(self).__name__} for {counted(len(self.params), 'parameter')}"
+            )
             raise ValueError(message("load_state_dict", "another state", what))
         self.steps = state["steps"]
         self.state = [dict(each) for each in state["state"]]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .errors import a, message, typed
+from .errors import a, counted, message, typed
 from .number import Number, Rule
 from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
 from .value import Value
@@ -151,7 +151,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
         raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
     output = as_tree(f(*arguments), "trace")
     if isinstance(output, list):
-        found = f"a function that returns {len(output)} numbers"
+        found = f"a function that returns {counted(len(output), 'number')}"
         raise TypeError(message("trace", found, "one number", "trace each alone"))
     if not isinstance(output, Value):
         remedy = "was .data used? write x itself"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .dual import dual
-from .errors import message, shortened, typed
+from .errors import counted, message, shortened, typed
 from .functions import as_float
 from .linalg import Vector
 from .number import Number, check_level, new_level
@@ -75,7 +75,9 @@ def _value_and_gradient(f: Function, argnums: Any, name: str) -> Function:
         value, pullback = _reverse(f, inputs, keywords)
         if isinstance(value, list):
             remedy = "use jacrev or jacfwd for several results, or add them up"
-            raise TypeError(message(name, f"a result of {len(value)} numbers", "one", remedy))
+            raise TypeError(
+                message(name, f"a result of {counted(len(value), 'number')}", "one", remedy)
+            )
         return value, inputs.of_each(pullback(1.0))
 
     return both
@@ -273,7 +275,7 @@ class Inputs(NamedTuple):
             if not isinstance(i, int):
                 raise TypeError(message(name, f"argnums {argnums!r}", "an index, or several"))
             if not -len(args) <= i < len(args):
-                found = f"argnums {i} and {len(args)} positional arguments"
+                found = f"argnums {i} and {counted(len(args), 'positional argument')}"
                 raise ValueError(message(name, found, "the index of one of them"))
         chosen = [i % len(args) for i in chosen]
         if len(set(chosen)) < len(chosen):

@@ -162,5 +162,5 @@ def test_a_history_has_a_curve():
 @pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam])
 def test_optimisers_say_their_options(kind):
     text = repr(kind([Value(1.0)], lr=0.1))
-    assert text.startswith(f"{kind.__name__}(1 parameters, lr=0.1")
+    assert text.startswith(f"{kind.__name__}(1 parameter, lr=0.1")
     assert "0x" not in text

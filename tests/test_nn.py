@@ -210,7 +210,7 @@ def test_mse_loss():
     assert nn.mse_loss(Vector([1.0, 2.0]), [3.0, 5.0]).data == 6.5
     assert nn.mse_loss(Value(1.0), 3).data == nn.mse_loss(Vector([1.0]), 3).data == 4.0
     assert nn.mse_loss(Vector([1.0]), np.array([3.0])).data == 4.0
-    with pytest.raises(ValueError, match="found 2 predictions and 1 targets"):
+    with pytest.raises(ValueError, match="found 2 predictions and 1 target,"):
         nn.mse_loss(Vector([1.0, 2.0]), 1.0)
 
 
@@ -435,7 +435,7 @@ def test_the_history_plots():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"inputs": [1.0]}, "found 1 inputs and 12 targets"),
+        ({"inputs": [1.0]}, "found 1 input and 12 targets"),
         ({"inputs": [], "targets": []}, "found 0 inputs and 0 targets"),
         ({"epochs": 0}, "found epochs = 0, expected a positive integer"),
         ({"batch_size": 0}, "found batch_size = 0"),

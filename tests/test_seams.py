@@ -4,6 +4,7 @@ import functools
 import inspect
 import itertools
 import math
+import re
 import signal
 import sys
 import threading
@@ -721,3 +722,31 @@ def test_an_operation_that_draws_random_numbers_is_not_compiled(late):
             call([x], wrt=[x])
     with pytest.raises(TypeError, match="pass them in as inputs"):
         expression.compile([x], wrt=[x], xp=np, batch=True)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (lambda: grad(lambda x: [x])(1.0), "a result of 1 number,"),
+        (lambda: grad(lambda x: [x, x])(1.0), "a result of 2 numbers,"),
+        (lambda: grad(lambda x: x, argnums=1)(1.0), "1 positional argument,"),
+        (lambda: ad.dot([1.0], []), "1 and 0 numbers,"),
+        (lambda: ad.dot([], [1.0]), "0 and 1 number,"),
+        (lambda: Expression([Value(1.0)]).backpropagate(), "an expression of 1 output,"),
+        (lambda: Expression([Value(1.0)]).javascript([], []), "an expression of 1 output,"),
+        (lambda: ad.nn.mse_loss([Value(1.0)], [1.0, 2.0]), "1 prediction and 2 targets,"),
+        (lambda: ad.nn.accuracy([[1.0, 2.0]], [1, 0]), "1 prediction and 2 targets,"),
+        (lambda: ad.nn.cross_entropy([Value(1.0)], [1.0, 0.0]), "a target of 2 for 1 logit,"),
+    ],
+)
+def test_one_thing_is_not_called_several(attempt, words):
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        attempt()
+
+
+def test_a_representation_counts_in_words():
+    x = Value(1.0)
+    assert repr(Expression(x)) == "Expression(1 source, 1 node)"
+    assert repr(Expression(x * x + Value(2.0))) == "Expression(2 sources, 4 nodes)"
+    assert repr(ad.nn.Linear(1, 1, bias=False)).endswith(": 1 parameter")
+    assert repr(ad.optim.SGD([x], lr=0.1)).startswith("SGD(1 parameter, ")

@@ -139,7 +139,7 @@ def test_validation_is_recorded_beside_the_losses(engine):
     assert history.validation == pytest.approx(losses, rel=1e-12)
     without, *_ = trained(engine=engine)
     assert without.losses == history.losses
-    with pytest.raises(ValueError, match="fit, validation: found 7 inputs and 1 targets"):
+    with pytest.raises(ValueError, match="fit, validation: found 7 inputs and 1 target,"):
         trained(validation=(others[0], [1]))
 
 
@@ -252,7 +252,7 @@ def test_accuracy(predictions, targets, share):
 
 
 def test_accuracy_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match="accuracy: found 1 predictions and 2 targets"):
+    with pytest.raises(ValueError, match="accuracy: found 1 prediction and 2 targets"):
         nn.accuracy([[1.0, 2.0]], [0, 1])
 
 

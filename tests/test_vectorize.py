@@ -495,7 +495,7 @@ def test_arrays_of_integers_or_of_two_types():
 
 def test_what_compile_refuses_for_a_batch():
     x, w = Value(1.0), Value(2.0)
-    with pytest.raises(ValueError, match="found 1 inputs and 1 parameters in wrt, expected one or"):
+    with pytest.raises(ValueError, match="found 1 input and 1 parameter in wrt, expected one or"):
         batched(x * w, [x], [x, w])
     with pytest.raises(ValueError, match="found xp = math, expected a library of arrays"):
         batched(x * w, [x], [w], xp=math)

@@ -5,6 +5,7 @@ numbers are equal. A sum of products over an axis is a matrix product.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -70,19 +71,20 @@ class Stack(Array):
             return total(x * y, "a", self.axes["a"])
         if name == "logsumexp":
             shift = self._largest()
-            return shift + functions.log(functions.sum([functions.exp(self - shift)]))
+            total = functions.sum_of_powers([functions.exp(self - shift)])
+            return shift + functions.log(total)
         if name == "hypot":
-            largest = functions.abs(self)._largest()
+            size = functions.abs(self)  # nan is not the largest: beside inf the norm is inf
+            largest = functions.where(functions.less(0.0, size), size, 0.0)._largest()
             scale = functions.where(functions.less(0.0, largest), largest, 1.0)
             x = self / scale
-            return scale * functions.sqrt(functions.sum([x * x]))
+            norm = scale * functions.sqrt(functions.sum([x * x]))
+            return functions.where(functions.less(largest, math.inf), norm, largest)
         return self.writer.write(name, *inputs)
 
     def _largest(self) -> Any:
-        """The largest argument; 0 if it is infinite, for it must not be subtracted from itself."""
-        largest = self.writer.array("amax", (self, "a"), without(self.axes, "a"))
-        finite = self.writer.write("isfinite", largest)
-        return functions.where(finite, largest, 0.0)
+        """The largest argument."""
+        return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
 
 
 def _varying(x: Any, letter: str) -> Any:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import functions, graph
-from ..errors import a, described, explain_operation, message, shortened, typed
+from ..errors import a, counted, described, explain_operation, message, shortened, typed
 from ..functions import as_float
 from ..value import Value
 from .program import Program, javascript, scalar_program
@@ -96,7 +96,7 @@ class Expression:
             leaves = _leaves(wrt, "backpropagate, wrt")
             self._check_sources(leaves, "backpropagate")
         if not isinstance(self.sink, Value):
-            found = f"an expression of {len(self._outputs)} outputs"
+            found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("backpropagate", found, "one", "take one, or their sum"))
         adjoints = graph.adjoints(self.sink, leaves)
         return {x: adjoints[x] for x in leaves}
@@ -210,7 +210,7 @@ class Expression:
         wanted = _leaves(wrt, "javascript, wrt")
         _check_leaves(given, wanted)
         if not isinstance(self.sink, Value):
-            found = f"an expression of {len(self._outputs)} outputs"
+            found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("javascript", found, "one", "take one, or their sum"))
         shown = None if nodes is None else list(nodes)
         for node in set(shown or ()).difference(self._nodes):
@@ -235,7 +235,8 @@ class Expression:
         return formula([self.sink] if isinstance(self.sink, Value) else list(self.sink))
 
     def __repr__(self) -> str:
-        return f"Expression({len(self.sources)} sources, {len(self._nodes)} nodes)"
+        sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")
+        return f"Expression({sources}, {nodes})"
 
 
 def _leaves(items: Any, where: str) -> list[Value]:
@@ -307,6 +308,7 @@ def _check_one_kind(inputs: list[Value], wrt: list[Value]) -> None:
     """The gradients of inputs are those of each sample; those of parameters are summed."""
     inside = set(inputs).intersection(wrt)
     if inside and len(inside) < len(wrt):
-        found = f"{len(inside)} inputs and {len(wrt) - len(inside)} parameters in wrt"
+        parameters = counted(len(wrt) - len(inside), "parameter")
+        found = f"{counted(len(inside), 'input')} and {parameters} in wrt"
         wanted = "one or the other for a batch, because only those of parameters are summed"
         raise ValueError(message("compile", found, wanted, "compile two programs"))

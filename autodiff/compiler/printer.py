@@ -8,7 +8,7 @@ language adds its signs, its numbers and its functions: `Notation` is that of ma
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -50,7 +50,7 @@ class Printer:
     ) -> None:
         self.names = names or {}  # of symbols that have a line of their own
         self.spare = spare or {}  # of those that may need one
-        self.uses = _uses(outputs)
+        self.uses = _uses(outputs, self.twice)
         self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
@@ -99,6 +99,10 @@ class Printer:
 
     # What a language has to say.
 
+    def twice(self, symbol: Symbol) -> bool:
+        """Whether the arguments of an operation stand in two places of its text."""
+        return symbol.op in TWICE
+
     def number(self, x: float) -> tuple[str, int]:
         """The text of a number, and how strongly it binds."""
         raise NotImplementedError
@@ -137,6 +141,9 @@ class Python(Printer):
 
     library = "math"
 
+    def twice(self, symbol: Symbol) -> bool:
+        return symbol.op in TWICE or (symbol.op == "pow" and _may_divide(*symbol.args))
+
     def number(self, x: float) -> tuple[str, int]:
         text = repr(x) if math.isfinite(x) else f"{self.library}.{'nan' if x != x else 'inf'}"
         if not math.isfinite(x) and x < 0:
@@ -145,8 +152,13 @@ class Python(Printer):
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         of = self.of
-        if op == "pow" and type(args[1]) is float and args[1].is_integer():
-            return f"{of(args[0], ATOM)} ** {of(args[1], POWER)}", POWER
+        if op == "pow":
+            x, y = args
+            text = f"{of(x, ATOM)} ** {of(y, POWER)}"
+            if _is_plain(x, y):
+                return text, POWER
+            if _may_divide(x, y):  # by 0: a ZeroDivisionError of **, another one of math.pow
+                return f"{text} if {of(x, SUM)} >= 0.0 else math.pow({of(x)}, {of(y)})", CHOICE
         if op == "where":
             condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
@@ -161,6 +173,7 @@ class ArrayPython(Python):
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     library = "xp"
+    twice = Printer.twice
 
     def __init__(self, xp: Any, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -248,7 +261,17 @@ def _is_relu(condition: Symbol, x: Any, y: Any) -> bool:
     return positive and all(type(z) is float and z == 0.0 for z in (condition.args[1], x))
 
 
-def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
+def _is_plain(x: Any, y: Any) -> bool:
+    """Whether x ** y never is complex, as (-8.0) ** 0.5 would be."""
+    return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
+
+
+def _may_divide(x: Any, y: Any) -> bool:
+    """Whether x ** y may be complex, and 0 to a negative power as well."""
+    return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
+
+
+def _uses(outputs: Iterable[Any], twice: Callable[[Symbol], bool]) -> dict[Symbol, int]:
     """How often each symbol that the outputs need is used, by other symbols or as an output."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
@@ -258,7 +281,7 @@ def _uses(outputs: Iterable[Any]) -> dict[Symbol, int]:
             x = itself(x)
             if x not in uses:
                 uses[x] = 0
-                stack += x.args * 2 if x.op in TWICE else x.args
+                stack += x.args * 2 if twice(x) else x.args
             uses[x] += 1
     return uses
 

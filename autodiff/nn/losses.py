@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from .. import functions
-from ..errors import message, shortened
+from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
 
@@ -27,7 +27,7 @@ def mse_loss(prediction: Any, target: Any) -> Any:
     """
     predicted, wanted = _row(prediction, "mse_loss"), _row(target, "mse_loss, target")
     if len(predicted) != len(wanted):
-        found = f"{len(predicted)} predictions and {len(wanted)} targets"
+        found = f"{counted(len(predicted), 'prediction')} and {counted(len(wanted), 'target')}"
         raise ValueError(message("mse_loss", found, "as many targets as predictions"))
     return functions.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
@@ -73,7 +73,7 @@ def cross_entropy(logits: Any, target: Any) -> Any:
         return functions.logsumexp(logits) - logits[int(target)]
     weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
-        found = f"a target of {len(weights)} for {n} logits"
+        found = f"a target of {len(weights)} for {counted(n, 'logit')}"
         raise ValueError(message("cross_entropy", found, "a class index, or n probabilities"))
     known = not any(isinstance(weight, Number) for weight in weights)
     if known and abs(sum(weights) - 1.0) > 1e-6:
@@ -128,5 +128,5 @@ def _row(x: Any, where: str) -> Sequence[Any]:
 def _one(x: Any, where: str) -> Any:
     row = _row(x, where)
     if len(row) != 1:
-        raise ValueError(message(where, f"{len(row)} numbers", "one, or a Vector of one"))
+        raise ValueError(message(where, counted(len(row), "number"), "one, or a Vector of one"))
     return row[0]

@@ -7,7 +7,7 @@ from random import Random
 from reprlib import recursive_repr
 from typing import Any, Self
 
-from ..errors import message, typed
+from ..errors import counted, message, typed
 from ..functions import as_float
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
@@ -158,7 +158,7 @@ class Module:
     @recursive_repr()
     def __repr__(self) -> str:
         count = len(self.parameters())
-        return f"{type(self).__name__}({self._described()}): {count} parameters"
+        return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
 
     def _described(self) -> str:
         lines = [f"\n{name}: {_name(held)}" for name, held in self._children() if callable(held)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import message, shortened
+from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..value import leaf
 
@@ -23,7 +23,7 @@ class Samples:
         self.targets = list(targets)
         self.even = not isinstance(self.inputs, list)
         if not len(self) or len(self) != len(self.targets):
-            found = f"{len(self)} inputs and {len(self.targets)} targets"
+            found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
             raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
 
     def __len__(self) -> int:

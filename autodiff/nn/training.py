@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import functions
 from ..compiler.expression import Expression
-from ..errors import message, shortened
+from ..errors import counted, message, shortened
 from ..graph import sources
 from ..optim import Optimizer
 from .devices import OnDevices
@@ -70,7 +70,7 @@ class History:
 
     def __repr__(self) -> str:
         ends = f", loss {self.losses[0]:.6g} -> {self.losses[-1]:.6g}" if self.losses else ""
-        return f"History({len(self.losses)} epochs{ends}, {self.engine})"
+        return f"History({counted(len(self.losses), 'epoch')}{ends}, {self.engine})"
 
 
 def fit(
@@ -328,7 +328,7 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
 
     scores, wanted = numpy.asarray(predictions), numpy.asarray(list(targets))
     if len(scores) != len(wanted) or not len(scores):
-        found = f"{len(scores)} predictions and {len(wanted)} targets"
+        found = f"{counted(len(scores), 'prediction')} and {counted(len(wanted), 'target')}"
         raise ValueError(message("accuracy", found, "as many of each, and at least one"))
     if scores.size == len(scores):
         return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
