@@ -63,7 +63,7 @@ class Value(Number):
     `backward()` was called with respect to this node, 0.0 before; `label`, a name for drawings
     and error messages; `parents`, the nodes it was computed from, in the order of the arguments
     (empty for a leaf); `op`, the name of the operation ("" for a leaf); `requires_grad`. Methods
-    such as `x.exp()` and `x.tanh()` are the functions of the same names.
+    such as `x.exp()` and `x.sin()` are the functions of the same names.
 
     TypeError if data is anything but one real number (or a Dual, for forward over reverse).
 
