@@ -289,7 +289,7 @@ def test_a_label_is_text_and_nothing_else(label):
         assert "__import__" not in names
         assert "alert" not in names
     frame = ad.show_steps(z)._repr_html_()
-    page = html.unescape(re.search('srcdoc="([^"]*)"', frame).group(1))
+    page = html.unescape(re.search("srcdoc='([^']*)'", frame).group(1))
     assert "<script>alert" not in frame
     assert "<script>alert" not in page
     assert [step.node for step in ad.steps(z)]

@@ -199,6 +199,7 @@ def test_dragging_any_slider_changes_every_number_at_each_step(browser, tmp_path
 def test_numbers_are_written_as_python_writes_them(browser, tmp_path):
     opened(browser, tmp_path, example())
     numbers = [0.0, -0.0, 1.0, -4.0, 1 / 3, 123456.0, 1234567.0, 99999.95, 999999.5, 1e-4, 1.5e-5]
+    numbers += [15.625, -15.625, 15.615234375, 10.125, 1000.5, 100000.5, 0.5, 12.345, 1e-5 / 2]
     numbers += [-2.5e-300, 1e300, 0.1 + 0.2, math.pi * 1e5, -math.e * 1e-5, 12.345678]
     for x in numbers:
         assert browser.evaluate(f"number({x!r})") == number(x)
@@ -655,7 +656,7 @@ def test_the_notebook_holds_the_page_in_a_frame_without_rights(tmp_path):
     assert viewer.save(tmp_path / "page.html") == str(tmp_path / "page.html")
     frame = viewer._repr_html_()
     assert 'sandbox="allow-scripts"' in frame
-    page = html.unescape(re.search('srcdoc="([^"]*)"', frame).group(1))
+    page = html.unescape(re.search("srcdoc='([^']*)'", frame).group(1))
     assert page == (tmp_path / "page.html").read_text(encoding="utf-8")
     inside = frame.partition(">")[2]
     assert "this is its last step.</p><img" in inside  # for where frames are taken away

@@ -149,14 +149,14 @@ def _send(svg: Element, score: Score, clock: Clock) -> None:
     """Let values move along the arrows, and messages against them."""
     picture = svg.find("g")
     assert picture is not None
-    ways: dict[int, list[str]] = {}
+    halves = {}
     for group in picture.iter("g"):
-        moving = group.attrib.pop("data-path", "")
-        if moving:
-            path = group.find("path")
-            assert path is not None
-            ways.setdefault(int(moving), []).append(path.get("d", ""))
-    for m, (first, second) in ways.items():
+        half = group.attrib.pop("data-half", "")
+        path = group.find("path")
+        if half and path is not None:
+            halves[half] = path.get("d", "")
+    for m in range(len(score.messages)):
+        first, second = halves[f"{m} 1"], halves[f"{m} 2"]
         sent = score.messages[m]
         way = f"{first} L{second.removeprefix('M')}".replace("C", " C")
         forward, backward = score.forward[sent.sender], score.backward[sent.sender]

@@ -106,8 +106,8 @@ def _mark_message(text: Element, halves: list[Element], m: int, score: Score) ->
     """Mark the text on an edge and the two halves of the edge, and write the message."""
     sender = score.messages[m].sender
     _light(halves, [score.forward[sender], score.backward[sender]])
-    for half in halves:
-        half.set("data-path", str(m))
+    for i, half in enumerate(halves, start=1):
+        half.set("data-half", f"{m} {i}")
     paths = [next(x for x in half if x.tag == "path") for half in halves]
     (left, _), (right, y) = _points(paths[0])[-1], _points(paths[1])[0]
     paths[0].set("d", f"{paths[0].get('d')}L{right:g},{y:g}")  # the text stands on the edge

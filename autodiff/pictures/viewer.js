@@ -35,14 +35,21 @@ const isWrong = (place, found = numbers) => !Number.isFinite(found[place]);
 const isOrigin = (i, found) => isWrong(i, found) && !nodes[i].parents.some((p) => isWrong(p, found));
 const isOutside = (i, found) => isOrigin(i, found) && nodes[i].limited;
 
+// x to some digits, as "1.5e+0". Of two that are equally near Python takes the even one.
+function rounded(x, digits) {
+  const text = x.toExponential(digits - 1);
+  const halfway = new RegExp(`^-?\\d\\.?\\d{${digits - 1}}50*e`).test(x.toExponential(60));
+  return halfway && /[13579]e/.test(text) ? (x * (1 - 2 ** -50)).toExponential(digits - 1) : text;
+}
+
 // x to some digits, as Python writes it.
 function number(x, digits = 6) {
   if (Number.isNaN(x)) return "nan";
   if (!Number.isFinite(x)) return x > 0 ? "inf" : "−inf";
-  const [mantissa, exponent] = x.toExponential(digits - 1).split("e").map(Number);
+  const text = rounded(x, digits);
+  const [mantissa, exponent] = text.split("e").map(Number);
   const scientific = exponent < -4 || exponent >= digits;
-  const text = scientific ? `${mantissa}e${exponent}` : String(Number(x.toPrecision(digits)));
-  return text.replaceAll("-", "−");
+  return (scientific ? `${mantissa}e${exponent}` : String(Number(text))).replaceAll("-", "−");
 }
 
 // x to four digits, or fewer if that would need more room than there is.
@@ -58,8 +65,8 @@ function snug(x) {
 function filled(text) {
   return text.map((part) => {
     if (typeof part === "string") return part;
-    const said = number(numbers[part]);
-    return Array.isArray(part) && said.startsWith("−") ? `(${said})` : said;
+    const isFactor = Array.isArray(part), said = number(numbers[isFactor ? part[0] : part]);
+    return isFactor && said.startsWith("−") ? `(${said})` : said;
   }).join("");
 }
 
@@ -175,7 +182,8 @@ function move() {
   const forward = step <= half;
   const parcels = messages.flatMap(({ sender, receiver, place }, m) => {
     if (nodes[sender][forward ? "forward" : "backward"] !== step) return [];
-    return [parcel(snug(numbers[forward ? receiver : place + 1]), all(`[data-path="${m}"] path`))];
+    const halves = [1, 2].map((i) => document.querySelector(`[data-half="${m} ${i}"] path`));
+    return [parcel(snug(numbers[forward ? receiver : place + 1]), halves)];
   });
   const start = performance.now();
   const draw = (now) => {

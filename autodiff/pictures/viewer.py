@@ -41,11 +41,12 @@ class StepViewer:
     def _repr_html_(self) -> str:
         # A frame of its own: its ids and styles meet no others, its script can reach nothing, and
         # no key reaches the notebook. In it the last step, for where a frame is not shown.
+        # (The page is full of double quotes, so it stands in single ones.)
         style = f"width: 100%; height: {self._height}px; border: 0"
+        page = html.escape(self._page, quote=False).replace("'", "&#39;")
         return (
             f'<iframe title="The live graph, step by step" sandbox="allow-scripts" '
-            f'style="{style}" srcdoc="{html.escape(self._page)}"><p>{STILL}</p>'
-            f"{self._still.image()}</iframe>"
+            f"style=\"{style}\" srcdoc='{page}'><p>{STILL}</p>{self._still.image()}</iframe>"
         )
 
     def save(self, filename: str | os.PathLike[str]) -> str:
