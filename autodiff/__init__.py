@@ -66,6 +66,7 @@ What is built on it:
     numeric.py       finite differences, and a checker of gradients
     tracing.py       evaluation trace tables, and the backward pass in steps
     optim.py         SGD, Adagrad, RMSprop, Adam
+    snapshot.py      what a call of a function changes, noticed and undone
     scopes.py        names for the parts of a computation
     parsing.py       expressions as text, parsed but never executed
     __main__.py      the command line

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -75,6 +75,18 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
     raise TypeError(
         message(rule.__name__, f"a {kind.__name__} and {a(x)}", expected + ": Value(dual)")
     )
+
+
+def check_result(result: Any, numbers: Iterable[Any], level: int, rule: Rule) -> None:
+    """A TypeError if a rule has brought in a number from elsewhere, such as a Value that it holds.
+
+    In a node of this level it would be a plain number, and its derivative 0.0.
+    """
+    own = getattr(result, "_level", 0)
+    if own >= level and all(getattr(x, "_level", 0) < own for x in numbers):
+        found = f"a result that is {a(result)}, with inputs that are not"
+        remedy = "pass what else it depends on as an input; of a Vector, the entries"
+        raise TypeError(message(rule.__name__, found, "operations on its inputs alone", remedy))
 
 
 # -- Operators and methods ----------------------------------------------------------------------

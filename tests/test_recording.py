@@ -299,6 +299,12 @@ RANDOM = {
     "a generator in a dict": lambda: Layer(
         drawn(lambda m: m.held["rng"].random()), held={"rng": random.Random(0)}
     ),
+    "a method of a generator": lambda: Layer(
+        lambda m, y: y * float(m.draw() > 0.001), draw=random.Random(0).random
+    ),
+    "a method of a generator of numpy": lambda: Layer(
+        lambda m, y: y * float(m.draw() > 0.001), draw=np.random.default_rng(0).random
+    ),
     "a closure": lambda: Layer(drawn(rng_of_a_closure())),
     "Dropout": lambda: nn.Sequential(
         nn.Linear(2, 8, seed=0), nn.Dropout(0.1, seed=0), nn.Linear(8, 1, seed=1)

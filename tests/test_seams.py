@@ -704,6 +704,68 @@ def test_fit_compiles_an_operation_with_a_choice_or_walks_it(f, engine):
     assert found.losses == pytest.approx(eager.losses, rel=1e-12)
 
 
+def times(w):
+    """An operation that multiplies by a number that it holds."""
+
+    @operation
+    def scaled(x):
+        return w * x, lambda grad: (w * grad,)
+
+    return scaled
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: times(Value(2.0))(Value(3.0)),
+        lambda: grad(lambda w: times(w)(Value(3.0)))(2.0),
+        lambda: grad(lambda x: grad(lambda w: times(w)(x))(2.0) * x)(3.0),  # 6, and it was 0
+        lambda: jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,)),
+        lambda: times(Value(2.0))(Vector([1.0, 3.0])),
+        lambda: times(Value(2.0))(Dual(3.0, 1.0)),
+    ],
+)
+def test_a_derivative_by_a_number_that_a_rule_holds_is_not_lost(use):
+    with pytest.raises(TypeError, match="scaled: .*expected operations on its inputs alone; pass"):
+        use()
+
+
+def test_a_rule_may_hold_a_number_of_an_outer_derivative():
+    inner = lambda w: grad(lambda x: times(w)(x) * x)(3.0)  # 6 w  # noqa: E731
+    assert [d(inner)(2.0) for d in DERIVATIVES.values()] == [6.0] * 4
+    assert grad(times(Value(2.0)))(3.0).data == 2.0  # as grad(lambda x: w * x)
+
+
+def test_a_rule_that_makes_a_vector_of_its_inputs_is_refused():
+    @operation
+    def length(x, y):
+        norm = Vector([x, y]).norm()
+        return norm, lambda grad: (grad * x / norm, grad * y / norm)
+
+    with pytest.raises(TypeError, match="length: found a result that is a Value, with inputs"):
+        length(Value(3.0), Value(4.0))
+
+
+DRAWS = Random(0)
+
+
+@pytest.mark.parametrize(
+    "draw", [lambda: DRAWS.random(), DRAWS.random, np.random.default_rng(0).random, np.random.rand]
+)
+def test_an_operation_that_draws_the_same_twice_by_chance_is_not_compiled(draw):
+    @operation
+    def seldom(x):
+        kept = draw() > 1e-9
+        return kept * x, lambda grad: (grad * kept,)
+
+    x = Value(2.0)
+    y = seldom(x)
+    next_one = DRAWS.getstate()
+    with pytest.raises(TypeError, match="an operation that changes .* on each call"):
+        Expression(y).compile([x], wrt=[x])
+    assert DRAWS.getstate() == next_one
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_an_operation_that_draws_random_numbers_is_not_compiled(late):
     rng = Random(0)

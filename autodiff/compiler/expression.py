@@ -11,6 +11,7 @@ from typing import Any
 from .. import functions, graph
 from ..errors import a, counted, described, explain_operation, message, shortened, typed
 from ..functions import as_float
+from ..snapshot import Snapshot
 from ..value import Value
 from .program import Program, javascript, scalar_program
 
@@ -274,24 +275,31 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
 
 
 def _check_repeatable(nodes: Iterable[Value]) -> None:
-    """What a user's operation draws at random would be fixed in a program."""
-    for node in nodes:
-        numbers = [parent.data for parent in node.parents]
-        rule: Any = node._rule
-        if not hasattr(rule, "__wrapped__") or any(type(x) is not float for x in numbers):
-            continue  # an operation of ops.py, or of numbers that are not known
-        with suppress(ArithmeticError, ValueError):  # where it is undefined the program will tell
-            runs = rule(*numbers), rule(*numbers)
-            found, other = [(result, *backward(1.0)) for result, backward in runs]
-            if repr(found) != repr(other):
-                raise TypeError(
-                    message(
-                        "compile",
-                        f"{node.op}, an operation that gives other numbers on each call",
-                        "one of its inputs alone",
-                        "draw random numbers outside of it and pass them in as inputs",
-                    )
-                )
+    """What a user's operation draws at random, or counts, would be fixed in a program."""
+    own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
+    before = Snapshot({node.op: node._rule for node in own})
+    other = [node.op for node in own if _gives_other_numbers(node)]
+    changes = before.changes()
+    if changes:
+        before.restore()
+    if other or changes:
+        found = f"an operation that changes {', '.join(changes)} on each call"
+        if other:
+            found = f"{other[0]}, an operation that gives other numbers on each call"
+        remedy = "draw random numbers outside of it and pass them in as inputs"
+        raise TypeError(message("compile", found, "one of its inputs alone", remedy))
+
+
+def _gives_other_numbers(node: Value) -> bool:
+    """Whether two calls of an operation differ; not by chance, which its generator would tell."""
+    numbers, rule = [parent.data for parent in node.parents], node._rule
+    if rule is None or any(type(x) is not float for x in numbers):
+        return False  # they are not known
+    with suppress(ArithmeticError, ValueError):  # where it is undefined the program will tell
+        runs = rule(*numbers), rule(*numbers)
+        found, other = [(result, *backward(1.0)) for result, backward in runs]
+        return repr(found) != repr(other)
+    return False
 
 
 def _check_library(xp: Any, batch: bool) -> None:

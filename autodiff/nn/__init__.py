@@ -20,7 +20,6 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     engines.py         a step by walking graphs, or by a compiled program
     devices.py         a step in JAX, on all devices
     recording.py       the graph that the losses of all samples have in common
-    snapshot.py        what a model holds, to notice and undo what a call changes
 """
 
 from .initialisers import (

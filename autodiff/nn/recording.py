@@ -10,8 +10,8 @@ from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..number import Number, Rule
+from ..snapshot import Snapshot, exact_key, same
 from ..value import Value, leaf
-from .snapshot import Snapshot, exact_key, same
 
 MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
 

@@ -1,4 +1,4 @@
-"""What a model and a loss hold: so that a call that changes it is noticed, and undone."""
+"""What functions and models hold: so that a call that changes it is noticed, and undone."""
 
 import operator
 import pickle
@@ -7,13 +7,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType
 from typing import Any
 
-from ..linalg import Matrix, Vector
-from ..number import Number
-from ..value import Value
-from .modules import Module
+from .linalg import Matrix, Vector
+from .number import Number
+from .value import Value
 
 # Objects of these are taken to be what they are, whatever is called.
 LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
@@ -128,7 +127,7 @@ def same(now: Any, before: Any) -> bool:
 
 def _own(kind: Any) -> bool:
     """Whether a class or function is the user's."""
-    root = (getattr(kind, "__module__", None) or "builtins").partition(".")[0]
+    root = str(getattr(kind, "__module__", None) or "builtins").partition(".")[0]
     return root not in LIBRARIES and root not in sys.stdlib_module_names
 
 
@@ -146,7 +145,7 @@ def _access(x: Any) -> Access | None:
         return None  # it has no state
     if x is random or isinstance(x, random.Random):
         return lambda: pickle.dumps(x.getstate()), lambda s: x.setstate(pickle.loads(s))
-    if type(x).__module__.startswith("numpy.random"):
+    if str(type(x).__module__).startswith("numpy.random"):
         bits = getattr(x, "bit_generator", x)  # of a Generator; a RandomState is its own
         bits = getattr(bits, "_bit_generator", bits)
         return lambda: pickle.dumps(bits.state), lambda s: setattr(bits, "state", pickle.loads(s))
@@ -154,13 +153,13 @@ def _access(x: Any) -> Access | None:
         return x.copy, lambda before: x.__setitem__(..., before)
     if isinstance(x, FunctionType):
         return _variables(x) if _own(x) else None
-    if isinstance(x, (staticmethod, classmethod, MethodType)):
-        return lambda: {"__func__": x.__func__, "__self__": getattr(x, "__self__", None)}, _nothing
+    if isinstance(x, (staticmethod, classmethod)) or hasattr(x, "__self__"):  # rng.random too
+        return lambda: {y: getattr(x, y, None) for y in ("__func__", "__self__")}, _nothing
     if isinstance(x, partial):
         return lambda: [x.func, *x.args, *x.keywords.values()], _nothing
     if isinstance(x, type):
         return _class(x) if _own(x) else None
-    if isinstance(x, Module) or _own(type(x)):
+    if hasattr(x, "named_parameters") or _own(type(x)):  # a Module, or the user's
         return _attributes(x)
     return None
 
