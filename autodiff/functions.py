@@ -97,7 +97,7 @@ def as_float(x: Any, where: str) -> float:
 def is_array(x: Any) -> bool:
     """True for arrays of numbers (numpy, JAX), by the array API standard; not for numpy scalars."""
     return hasattr(x, "__array_namespace__") and not (
-        isinstance(x, Real) or type(x).__name__ in ("bool", "bool_")
+        isinstance(x, Real) or type(x).__name__ == "bool"
     )
 
 

@@ -3,52 +3,48 @@
     python tests/mutants.py autodiff/ops.py autodiff/graph.py --sample 100 --seed 1
 
 changes each operator, comparison, constant, condition and statement of the files (default: the
-engine and the compiler) in turn, runs the tests in a process of its own until one fails, and
-prints the changes that no test noticed: the survivors. `--sample` takes that many at random,
-`--jobs` runs as many at a time, `--list` only prints the changes.
+engine and the compiler) in turn and prints the changes that no test notices: the survivors.
+`--sample` takes that many at random, `--jobs` runs as many at a time, `--list` only prints them.
+A file may be followed by lines: `autodiff/ops.py:52,60`.
+
+All tests run once, to see which functions each of them calls and how long it takes (this is kept
+in .pytest_cache: delete it to see again). Then each change is made in a process of its own, a fork
+of this one: the tests that call the changed function run there, the quickest first, until one
+fails. `mutants.txt` says of changes that survive why nobody could tell the difference.
 """
 
 import argparse
 import ast
 import contextlib
-import importlib
+import gc
 import importlib.abc
 import importlib.machinery
-import io
 import itertools
+import json
 import os
 import random
+import resource
 import signal
 import sys
+import threading
 import time
+import traceback
+import types
 import warnings
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
-
-# The tests that most often notice a change in a file, the quickest first; then others follow.
-FIRST = {
-    "ops": ["ops", "special_points"],
-    "graph": ["graph", "value", "peers", "transforms"],
-    "value": ["value", "number", "peers", "transforms"],
-    "dual": ["dual", "transforms", "value"],
-    "transforms": ["transforms", "numeric", "bad_input"],
-    "number": ["number", "value", "functions", "linalg", "bad_input"],
-    "functions": ["functions", "ops", "value", "special_points", "bad_input"],
-    "compiler": ["expression", "vectorize", "special_points", "recording"],
-}
-ELSEWHERE = {
-    "notebooks",
-    "accuracy",
-    "types",
-    "drawing",
-    "viewer",
-    "package",
-}  # slow, of other things
-SLOW = "million or hundred_thousand or jax or torch or pickled"  # left out: nothing else is in them
-SECONDS = 240  # a change that makes the tests run this long was noticed
+ELSEWHERE = ["notebooks", "exercises*", "course*", "contents", "reference", "command", "types"]
+ELSEWHERE += ["jupyterlab", "viewer", "gallery", "drawing", "package"]  # slow, or of other things
+SLOW = "jax or numba or pickled"  # what has threads does not survive a fork
+RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
+PACKAGE = str(ROOT / "autodiff")
+SECONDS = 240  # of a processor: a change that makes the tests run longer is noticed
 
 
 class Change(NamedTuple):
@@ -64,8 +60,13 @@ class Change(NamedTuple):
         return source[: self.start] + self.text + source[self.end :]
 
     def described(self, source):
+        """What is changed in which line, both as they stand: `x < y : '<' -> '<='`."""
         was = " ".join(source[self.start : self.end].split())
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {was[:60]!r} -> {self.text[:60]!r}"
+        line = source.splitlines()[self.line - 1].strip()
+        return f"{line} : {was[:60]!r} -> {self.text[:60]!r}"
+
+    def place(self):
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
 
 
 # -- Changes --------------------------------------------------------------------------------------
@@ -164,13 +165,67 @@ def relevant(tree):
 MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or types
 
 
-# -- Running --------------------------------------------------------------------------------------
+def reasons():
+    """Why the survivors that are known cannot be noticed, by file and change."""
+    found, path, reason = {}, "", ""
+    for line in (ROOT / "tests" / "mutants.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            reason = line[2:]
+        elif line.startswith("autodiff/"):
+            path = line
+        elif line:
+            found[path, line.strip()] = reason
+    return found
+
+
+# -- Code: what a change makes of the functions that there are ------------------------------------
+
+
+def code_pairs(path, source, changed):
+    """The code of each function of a file before and after a change, of the whole file first."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pairs = [[compile(text, str(path), "exec") for text in (source, changed)]]
+    for old, new in pairs:
+        inner = [[c for c in code.co_consts if is_code(c)] for code in (old, new)]
+        if [c.co_name for c in inner[0]] == [c.co_name for c in inner[1]]:
+            pairs += zip(*inner)
+    return pairs
+
+
+def is_code(x):
+    return type(x) is types.CodeType
+
+
+def place_of(code):
+    """What tells the code of a function from that of others in the same file."""
+    return code.co_qualname, tuple(code.co_positions())
+
+
+def name_of(code):
+    return f"{code.co_filename.removeprefix(PACKAGE)} {code.co_qualname}"
+
+
+def own(code):
+    """What a function does, without the functions in it."""
+    constants = [repr(c) for c in code.co_consts if not is_code(c)]
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
+
+
+def replaced(pairs):
+    """Give all functions that there are their new code."""
+    new = {place_of(old): new for old, new in pairs}
+    path = pairs[0][0].co_filename
+    for x in gc.get_objects():
+        if type(x) is types.FunctionType and x.__code__.co_filename == path:
+            x.__code__ = new.get(place_of(x.__code__), x.__code__)
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
     """Imports one module from a changed text, all others as usual."""
 
-    def __init__(self, name, path, source):
+    def __init__(self, path, source):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         super().__init__(name, str(path))
         self.source = source
 
@@ -187,107 +242,202 @@ class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader
         super().exec_module(module)
 
 
-def module_name(path):
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+# -- Running --------------------------------------------------------------------------------------
 
 
-def noticed(change, source):
-    """Whether a test fails, in this process."""
-    import pytest
+class Tests:
+    """The tests: how long each takes, and which functions it calls. Runs them for each change."""
 
-    try:
-        text = change.of(source)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, str(change.path), "exec")
-    except SyntaxError:
+    def __init__(self, chosen, jobs):
+        self.chosen, self.jobs = chosen, jobs
+        self.seconds = {}  # of a test, by its name
+        self.callers = defaultdict(list)  # the tests that call a function
+        self.failed = False
+        self.survivors = []
+
+    # What pytest calls.
+
+    def pytest_runtest_logreport(self, report):
+        self.failed = self.failed or report.failed
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_runtestloop(self, session):
+        if session.testsfailed:
+            raise SystemExit("the tests cannot be collected without a change")
+        known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+        for item in session.items:
+            if item.nodeid not in known:
+                known[item.nodeid] = self.seconds_and_calls(item)
+            self.seconds[item.nodeid], calls = known[item.nodeid]
+            for name in calls:
+                self.callers[name].append(item)
+        RECORD.parent.mkdir(exist_ok=True)
+        RECORD.write_text(json.dumps(known))
+        self.try_all()
         return True
-    sys.meta_path.insert(0, Changed(module_name(change.path), change.path, text))
-    key = "compiler" if change.path.parent.name == "compiler" else change.path.stem
-    others = sorted(path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py"))
-    names = dict.fromkeys([*FIRST[key], *[name for name in others if name not in ELSEWHERE]])
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in names]
-    quiet = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    options = ["-x", "-q", *quiet, "-k", f"not ({SLOW})"]
-    for group in (files[:1], [str(change.path), *files[1:5]], files[5:]):
-        sink = io.StringIO()
-        with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-            if pytest.main([*options, *group]) not in (0, 5):
-                return True
-    return False
+
+    def run(self, items):
+        """Whether a test fails; those that follow it do not run."""
+        for item, following in zip(items, [*items[1:], None]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return item.nodeid
+        return None
+
+    def seconds_and_calls(self, item):
+        """How long a test takes, and the names of the functions that it calls."""
+        seen = set()
+
+        def trace(frame, event, argument, add=seen.add):
+            add(frame.f_code)
+
+        sys.settrace(trace)
+        threading.settrace(trace)
+        try:
+            self.run([item])
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+        if self.failed:  # some count objects, or bytes
+            self.failed = False
+            if self.run([item]):
+                raise SystemExit(f"fails without a change: {item.nodeid}")
+        calls = [name_of(code) for code in seen if code.co_filename.startswith(PACKAGE)]
+        return self.seconds[item.nodeid], sorted(set(calls))
+
+    def try_all(self):
+        start, running, known, done = time.monotonic(), {}, reasons(), 0
+        left = iter(self.chosen)
+        while True:
+            for change in itertools.islice(left, self.jobs - len(running)):
+                running[self.in_a_process(change)] = change, time.monotonic()
+            if not running:
+                break
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                time.sleep(0.01)
+                for pid, (_, began) in running.items():
+                    if time.monotonic() - began > 10 * SECONDS:  # it waits for something
+                        os.killpg(pid, signal.SIGKILL)
+                continue
+            change, _ = running.pop(process)
+            done += 1
+            if status == 2 << 8:
+                raise SystemExit(f"{change.place()}: the tests did not run")
+            if status == 0:
+                source = change.path.read_text(encoding="utf-8")
+                description = change.described(source)
+                reason = known.get((str(change.path.relative_to(ROOT)), description))
+                self.survivors.append((change, reason))
+                print(change.place(), description, f"[{reason}]" if reason else "", flush=True)
+            if done % 50 == 0:
+                print(f"{done} of {len(self.chosen)}, {time.monotonic() - start:.0f} s", flush=True)
+
+    def in_a_process(self, change):
+        """Start the tests of a change in a process of its own, which exits with 1 if one fails."""
+        process = os.fork()
+        if process:
+            return process
+        result = 2
+        try:
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # ends the process
+            null, errors = os.open(os.devnull, os.O_RDWR), os.dup(2)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            result = int(self.noticed(change))
+        except BaseException:
+            os.write(errors, traceback.format_exc().encode())
+        finally:
+            os._exit(result)
+
+    def noticed(self, change):
+        """Whether a test fails, in this process."""
+        source = change.path.read_text(encoding="utf-8")
+        changed = change.of(source)
+        try:
+            pairs = code_pairs(change.path, source, changed)
+        except SyntaxError:
+            return True
+        differ = [old for old, new in pairs if own(old) != own(new)]
+        found = [item for old in differ for item in self.callers[name_of(old)]]
+        if found and all(self.may_be_replaced(old, new) for old, new in pairs):
+            replaced(pairs)
+            items = sorted(dict.fromkeys(found), key=lambda item: self.seconds[item.nodeid])
+            return self.run(items) is not None
+        return self.noticed_when_imported(change, changed)
+
+    def may_be_replaced(self, old, new):
+        function = old.co_flags & 1  # CO_OPTIMIZED: not a module, nor the body of a class
+        return (old.co_freevars == new.co_freevars) if function else own(old) == own(new)
+
+    def noticed_when_imported(self, change, changed):
+        """Whether a test fails when everything is imported again."""
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", "")).startswith(str(ROOT)) and name != "__main__":
+                del sys.modules[name]
+        sys.meta_path.insert(0, Changed(change.path, changed))
+        again = Again(self.seconds)
+        return pytest.main([*arguments(), "-x"], [again]) != 0
 
 
-def in_a_process(change, source):
-    """Start the tests of a change in a process of its own, which exits with 1 if it was noticed."""
-    process = os.fork()
-    if process:
-        return process
-    result = 1
-    try:
-        os.setsid()
-        signal.alarm(SECONDS)  # ends the process, and so counts as noticed
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
-        result = int(noticed(change, source))
-    except BaseException:
-        result = 1
-    finally:
-        os._exit(result)
+class Again(NamedTuple):
+    """Runs the quickest tests first."""
+
+    seconds: dict
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+
+def arguments():
+    ignored = [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
+    ignored += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
+    quiet = ["-s", "-p", "no:cacheprovider"]
+    return [*quiet, *ignored, "-k", f"not ({SLOW})", f"{ROOT}/autodiff", f"{ROOT}/tests"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("files", nargs="*")
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     compiler = sorted((ROOT / "autodiff" / "compiler").glob("[!_]*.py"))
-    files = [path.resolve() for path in options.files]
-    files = files or [*(ROOT / "autodiff" / f"{name}.py" for name in ENGINE), *compiler]
-    sources = {path: path.read_text(encoding="utf-8") for path in files}
-    every = [change for path in files for change in changes(path)]
-    chosen = every
-    if options.sample and options.sample < len(every):
-        chosen = random.Random(options.seed).sample(every, options.sample)
+    every = [*(ROOT / "autodiff" / f"{name}.py" for name in ENGINE), *compiler]
+    chosen = []
+    for text in options.files or map(str, every):
+        file, _, lines = text.partition(":")
+        wanted = set(map(int, lines.split(","))) if lines else None
+        found = changes(Path(file).resolve())
+        chosen += [change for change in found if wanted is None or change.line in wanted]
+    if options.sample:
+        random.Random(options.seed).shuffle(chosen)
+    chosen = list(itertools.islice(filter(is_a_change, chosen), options.sample))
     if options.list:
-        print(*[change.described(sources[change.path]) for change in chosen], sep="\n")
+        for change in chosen:
+            print(change.place(), change.described(change.path.read_text(encoding="utf-8")))
         return
-    prepare()
-    nothing = Change(files[0], 1, 0, 0, "")
-    in_a_process(nothing, sources[files[0]])
-    if os.wait()[1] != 0:
-        sys.exit("the tests fail without a change: first make them pass")
-    start, running, survivors, done = time.monotonic(), {}, [], 0
-    left = iter(chosen)
-    while True:
-        for change in itertools.islice(left, options.jobs - len(running)):
-            running[in_a_process(change, sources[change.path])] = change
-        if not running:
-            break
-        process, status = os.wait()
-        change = running.pop(process)
-        done += 1
-        if status == 0:
-            survivors.append(change)
-            print("survived", change.described(sources[change.path]), flush=True)
-        if done % 50 == 0:
-            print(f"{done} of {len(chosen)}, {time.monotonic() - start:.0f} s", flush=True)
-    killed = len(chosen) - len(survivors)
-    print(f"{killed} of {len(chosen)} changes noticed, {100 * killed / max(1, len(chosen)):.1f} %")
-
-
-def prepare():
-    """Import what all tests need but what is tested, once for all processes."""
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.chdir(ROOT)
-    os.environ["TEST_SHARE"] = "0.2"
-    for name in ("autograd.numpy", "autograd.scipy.special", "hypothesis.strategies", "mpmath"):
-        importlib.import_module(name)
-    importlib.import_module("pytest")
-    assert not any(name.startswith("autodiff") for name in sys.modules)
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    tests = Tests(chosen, options.jobs)
+    pytest.main(arguments(), [tests])
+    known = sum(reason is not None for _, reason in tests.survivors)
+    killed = len(chosen) - len(tests.survivors)
+    print(f"{killed} of {len(chosen)} changes noticed, {100 * killed / max(1, len(chosen)):.1f} %;")
+    print(f"{known} of the others cannot be, for the reasons in mutants.txt")
+
+
+def is_a_change(change):
+    """Whether the compiled code differs: constants of the same value fold to the same code."""
+    source = change.path.read_text(encoding="utf-8")
+    with contextlib.suppress(SyntaxError):
+        pairs = code_pairs(change.path, source, change.of(source))
+        return any(own(old) != own(new) for old, new in pairs)
+    return True
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Random graphs over all operations, for hypothesis."""
 
-import os
 import re
 from functools import partial
 from types import SimpleNamespace
@@ -21,8 +20,7 @@ def for_all(*strategies, examples):
     """
 
     def decorate(check):
-        share = float(os.environ.get("TEST_SHARE", "1"))  # fewer, when many versions are tested
-        quick = hypothesis.settings(max_examples=max(5, int(share * examples)))
+        quick = hypothesis.settings(max_examples=examples)
         thorough = hypothesis.settings(max_examples=10 * examples, derandomize=False)
 
         @pytest.mark.parametrize(

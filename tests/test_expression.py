@@ -17,6 +17,7 @@ from rounding import allowed
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn, operation
+from autodiff.compiler.printer import wrapped
 from autodiff.graph import topological_order
 
 
@@ -751,6 +752,39 @@ def test_an_operation_of_thousands(total):
     assert value == pytest.approx(y.data, rel=5000 * sys.float_info.epsilon)
     assert gradients == pytest.approx([x.grad for x in xs], rel=5000 * sys.float_info.epsilon)
     assert max(map(len, program.source.splitlines())) <= 100
+
+
+TERMS = " + ".join(f"term{i}" for i in range(20))  # longer than a line
+
+
+@pytest.mark.parametrize(
+    ("line", "joined"),
+    [
+        (f"    x = {TERMS}", f"    x = ({TERMS})"),
+        (f"    return {TERMS}", f"    return ({TERMS})"),
+        (f"    x = f({TERMS})", f"    x = f({TERMS})"),
+        (f"    x = f([{TERMS}], (y, z))", f"    x = f([{TERMS}], (y, z))"),
+        (f"    x = ({TERMS}) * f(y)", f"    x = (({TERMS}) * f(y))"),
+        (f"    x = f(y) * ({TERMS})", f"    x = (f(y) * ({TERMS}))"),
+        (f"    x = [{TERMS}]", f"    x = [{TERMS}]"),
+        (f"def program({TERMS}):", f"def program({TERMS}):"),
+        (f"    # {TERMS}", f"    # {TERMS}"),
+        (f"    x = {TERMS}  # (n,)", f"    x = ({TERMS})"),
+    ],
+)
+def test_a_long_line_is_broken_where_python_may_break_it(line, joined):
+    lines = wrapped(line)
+    more = "    # " if "#" in joined else " " * (len(line) - len(line.lstrip()) + 4)
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 100
+    assert lines[1].startswith(more)
+    assert f"{lines[0]} {lines[1].removeprefix(more)}" == joined
+
+
+def test_a_line_that_fits_is_left_alone():
+    assert wrapped("x" * 100) == ["x" * 100]
+    assert wrapped(f"{'x' * 95}  # (n,)") == ["x" * 95]  # the remark is left out
+    assert len(wrapped(f"    x = {'y + ' * 22}yyyyy")) == 2  # 101
 
 
 @pytest.mark.parametrize(
