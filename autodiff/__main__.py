@@ -38,8 +38,8 @@ An expression has numbers, names, + - * / ** and brackets, pi and e, and the fun
 
 {LISTED}
 
-Write it in quotes: a shell has a use of its own for * and for brackets. A number after the
-expression may be one itself, such as x=pi/4.
+Put it in quotes, because * and brackets mean something to a shell. The number of a variable may
+itself be an expression, such as x=pi/4.
 
 examples:
   autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward

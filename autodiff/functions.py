@@ -304,7 +304,7 @@ def _erf_of_array(x: Any) -> Any:
 
 @_unary(math.erf, None, _erf_of_array)
 def erf(x: Any) -> Any:
-    r"""The error function, $\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt$.
+    r"""The error function, $\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt$.
 
     >>> erf(0.0)
     0.0
