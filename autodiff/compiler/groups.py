@@ -34,7 +34,7 @@ class _Groups(Batch):
         for i, values in enumerate(alike):
             self.ids.update(dict.fromkeys(values, self.end + i))
         self.found.append(([values[0] for values in alike], shape, [ids for ids, _ in readings]))
-        self._add(ArrayNode(self.writer, None, shape, False, False), ())
+        self._add(ArrayNode(self.writer, None, shape, False), ())
 
 
 def groups(root: Value) -> list[Group]:

@@ -21,7 +21,12 @@ class ArrayNode:
     """An array of the program, the numbers of a row or a grid, and the messages sent back to it."""
 
     def __init__(
-        self, writer: ArrayWriter, symbol: Any, shape: tuple[int, ...], varies: bool, wanted: bool
+        self,
+        writer: ArrayWriter,
+        symbol: Any,
+        shape: tuple[int, ...],
+        varies: bool,
+        wanted: bool = False,
     ) -> None:
         self.writer = writer
         self.symbol = symbol
@@ -160,7 +165,7 @@ class ArrayNode:
         for region, piece in pieces.items():
             by_rows[region[0]][region] = piece
         for (start, stop), parts in by_rows.items():
-            strip = ArrayNode(self.writer, None, (stop - start, self.shape[1]), self.varies, True)
+            strip = ArrayNode(self.writer, None, (stop - start, self.shape[1]), self.varies)
             while parts:
                 found, key = strip._joined(parts, 1), ((start, stop), (0, self.shape[1]))
                 rows[key] = rows[key] + found if key in rows else found

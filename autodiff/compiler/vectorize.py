@@ -274,7 +274,7 @@ class Batch:
         ends = list(itertools.accumulate([size for _, size in parts]))
 
         def backward(grad: Any) -> tuple[Any, ...]:
-            whole = ArrayNode(self.writer, grad, node.shape, node.varies, True)
+            whole = ArrayNode(self.writer, grad, node.shape, node.varies)
             return tuple(
                 [
                     whole.read(place_of(np.arange(end - size, end), "g"))
@@ -342,7 +342,7 @@ class Batch:
 
     def gradients(self, node: ArrayNode, places: Ids) -> Any:
         """The gradients of the numbers of a node at some places."""
-        whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies, True)
+        whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies)
         axes = node.axes | {"g": len(places)}
         found = whole.read(place_of(places, "g")) if len(places) else 0.0
         return self.writer.repeated(found, axes)
