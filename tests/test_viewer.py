@@ -160,27 +160,26 @@ def computed(root, at):
     }
 
 
-def check_every_number(browser, root, at):
-    """The page at a step shows the numbers of a graph."""
-    browser.evaluate(f"go({at})")
-    found, expected = state(browser), computed(root, at)
-    for kind in ("values", "gradients"):
-        assert found[kind] == expected[kind], (at, kind)
-    for kind in ("data", "grads", "sums", "messages"):
-        assert sorted(found[kind]) == sorted(expected[kind]), (at, kind)
+def check_every_number(browser, root):
+    """At each step the page shows the numbers of a graph."""
     score = Score(root, "test")
-    assert found["lines"] == [re.sub(r"\s+", " ", score.filled(x)) for x in score.lines[at]]
-    assert found["trouble"] == ""
+    for at in range(score.last + 1):
+        browser.evaluate(f"go({at})")
+        found, expected = state(browser), computed(root, at)
+        for kind in ("values", "gradients"):
+            assert found[kind] == expected[kind], (at, kind)
+        for kind in ("data", "grads", "sums", "messages"):
+            assert sorted(found[kind]) == sorted(expected[kind]), (at, kind)
+        assert found["lines"] == [re.sub(r"\s+", " ", score.filled(x)) for x in score.lines[at]]
+        assert found["trouble"] == ""
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_dragging_any_slider_changes_every_number_at_each_step(browser, tmp_path, graph):
     root = graph()
     sliders = leaves(root)[:8]
-    last = Score(root, "test").last
     opened(browser, tmp_path, root, inputs=sliders, screen={"height": 1500})
-    for at in range(last + 1):
-        check_every_number(browser, root, at)
+    check_every_number(browser, root)
     for i, leaf in enumerate(sliders):
         before = state(browser)
         slider = f"#inputs label:nth-child({i + 1}) input[type=range]"
@@ -192,8 +191,7 @@ def test_dragging_any_slider_changes_every_number_at_each_step(browser, tmp_path
         assert moved[:i] + moved[i + 1 :] == [x.data for x in sliders[:i] + sliders[i + 1 :]]
         assert state(browser)["values"] != before["values"]
         Expression(root).propagate({leaf: moved[i]})
-        for at in range(last + 1):
-            check_every_number(browser, root, at)
+        check_every_number(browser, root)
 
 
 def test_numbers_are_written_as_python_writes_them(browser, tmp_path):

@@ -20,7 +20,8 @@ from .texts import snug
 
 LIT = "#d55e00"
 MOVING = 1.0  # seconds that a number is on its way
-PER_CHARACTER = 0.045  # seconds: fast readers take 25 characters a second
+PER_CHARACTER = 0.04  # seconds that it takes to read one
+PAUSE = 0.8  # seconds of each step besides
 HOLD = 4.0  # seconds more for the last step
 LINE, CHARACTER = 17, 6.4  # points: the height of a line and the width of a character
 
@@ -64,7 +65,7 @@ class Clock:
 
     def __init__(self, score: Score) -> None:
         self.lines = [[score.filled(line) for line in lines] for lines in score.lines]
-        times = [1.2 + MOVING + PER_CHARACTER * len("".join(lines)) for lines in self.lines]
+        times = [PAUSE + MOVING + PER_CHARACTER * len("".join(lines)) for lines in self.lines]
         times[-1] += HOLD
         self.starts = [0.0, *accumulate(times)]  # of the steps, and of the next cycle
         self.spans: set[tuple[float, float]] = set()

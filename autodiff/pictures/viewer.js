@@ -241,9 +241,9 @@ let timer = null;
 const pause = () => 1800 + Math.min(6000, 35 * get("lines").textContent.length);
 
 function tick() {
-  if (step === last) return stop();
   go(step + 1, true);
-  timer = setTimeout(tick, pause());
+  if (step === last) stop();
+  else timer = setTimeout(tick, pause());
 }
 
 function stop() {
