@@ -473,10 +473,13 @@ def in_a_notebook(browser, tmp_path, outputs, head=""):
     eventually(lambda: browser.in_frames("document.readyState") == ["complete"] * frames)
 
 
-def test_where_a_policy_forbids_scripts_the_last_step_can_be_read(browser, tmp_path):
-    policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'\">"
+@pytest.mark.parametrize("forbidden", ["script-src 'none'", "default-src 'none'"])
+def test_where_a_policy_forbids_scripts_the_last_step_can_be_read(browser, tmp_path, forbidden):
+    policy = f'<meta http-equiv=Content-Security-Policy content="{forbidden}; frame-src *">'
     in_a_notebook(browser, tmp_path, show_steps(example())._repr_html_(), policy)
     assert browser.in_frames(STILL) == ["block"]
+    dead = "[...document.querySelectorAll('input, button')].some((e) => e.getClientRects().length)"
+    assert browser.in_frames(dead) == [False]
     assert browser.in_frames("document.querySelector('tbody').rows[1].cells[3].textContent") == [
         "8"
     ]

@@ -313,6 +313,7 @@ get("reset").addEventListener("click", () => {
   setters.forEach((set, i) => set(score.inputs[i]));
   recompute();
 });
-document.body.classList.add("scripts");
+all(".live").forEach((element) => { element.hidden = false; });
+get("still").hidden = true;
 show();
 new ResizeObserver(follow).observe(get("picture")); // it may get its width only later
