@@ -162,12 +162,11 @@ function around(elements) {
 // Bring what is lit into sight: with its edges if there is room for them, else the node itself.
 function follow() {
   const picture = get("picture"), row = document.querySelector("tr.lit");
-  const lit = all("#picture .lit"), node = all("#picture .node.lit").slice(-1);
-  if (lit.length) {
-    const whole = around(lit);
-    const fits = whole.right - whole.left <= picture.clientWidth && whole.bottom - whole.top <= picture.clientHeight;
-    scroll(picture, fits ? whole : around(node));
-  }
+  const whole = around(all("#picture .lit"));
+  const fits = whole.right - whole.left <= picture.clientWidth
+    && whole.bottom - whole.top <= picture.clientHeight;
+  const node = all("#picture .node.lit").at(-1) ?? document.querySelector("#picture .node");
+  scroll(picture, fits && whole.right > whole.left ? whole : around([node]));
   if (row) scroll(get("table"), around([row.cells[0]]));
 }
 
