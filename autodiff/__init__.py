@@ -9,7 +9,7 @@
 
 Numbers to compute with:
 
-- `Value`: a node of a graph; `backward()` finds the derivative with respect to each.
+- `Value`: a node of a graph; `backward()` finds the derivative with respect to each node.
 - `Vector`, `Matrix`: rows of Values; products with `@`, everything else entry by entry.
 - `Dual`: a number and how fast it moves, for forward mode.
 
@@ -32,8 +32,8 @@ Functions of any kind of number:
 Checks, graphs and pictures:
 
 - `check_gradients`, `finite_difference`: derivatives compared with nudges of the input.
-- `trace`: the table of a computation with its derivatives; `steps`: the backward pass by nodes.
-- `draw`: the graph as a picture; `show_steps`, `animate`: the backward pass on it.
+- `trace`: a computation as a table, with derivatives; `steps`: the backward pass, node by node.
+- `draw`: the graph as a picture; `show_steps`: the graph live; `animate`: both passes, animated.
 - `scope`: a name for a part of a computation, which `draw` frames.
 - `topological_order`, `sources`, `adjoints`: the nodes of a graph, its leaves, all derivatives.
 - `Expression`: a graph to run again with other numbers, or compiled to a program.
