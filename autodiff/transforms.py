@@ -327,7 +327,7 @@ def opened_argument(x: Any, name: str) -> Any:
 
 def _is_sequence(x: Any) -> bool:
     kinds = (str, bytes, dict)
-    return isinstance(x, Iterable) and not isinstance(x, kinds) and getattr(x, "ndim", 1) != 0
+    return isinstance(x, Iterable) and not isinstance(x, kinds) and getattr(x, "ndim", None) != 0
 
 
 def as_tree(output: Any, name: str) -> Any:

@@ -754,6 +754,23 @@ def test_an_operation_of_thousands(total):
     assert max(map(len, program.source.splitlines())) <= 100
 
 
+def test_what_stands_in_two_places_is_computed_once():
+    x, y, z = Value(2.0), Value(3.0), Value(4.0)
+    assert compiled(x**y, [x, y]).source.count("x2 - 1.0") == 1
+    for of_many in (ad.logsumexp, ad.maximum):
+        total = of_many([x, y, z]) if of_many is ad.logsumexp else of_many(of_many(x, y), z)
+        assert compiled(total, [x, y, z], wrt=[]).source.count("x1 >= x2") == 1
+
+
+def test_the_local_derivatives_in_javascript():
+    x, y = Value(2.0), Value(3.0)
+    product, choice = x * y, ad.where(x, x, y)
+    source = Expression(product).javascript([x, y], [x], nodes=[product])
+    assert "return [v1, [x2], [v1], [1.0], [[x2, 0.0]]];" in source  # y leads to nothing wanted
+    source = Expression(choice).javascript([x, y], [x, y], nodes=[choice])
+    assert "[[0.0, x1_bar, x2_bar]]];" in source  # by the condition there is none
+
+
 TERMS = " + ".join(f"term{i}" for i in range(20))  # longer than a line
 
 

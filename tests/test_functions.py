@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import autodiff
+from autodiff import Dual
+from autodiff.errors import typed
+from autodiff.functions import as_float
 
 ARRAYS = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
@@ -70,7 +73,22 @@ def test_integers_and_numpy_scalars_give_floats():
         assert autodiff.sqrt(x) == 2.0
 
 
-@pytest.mark.parametrize("x", ["1", None, [1.0]])
-def test_other_things_are_refused_by_name(x):
-    with pytest.raises(TypeError, match=r"^exp: found .* expected one real number"):
-        autodiff.exp(x)
+@pytest.mark.parametrize(
+    ("x", "remedy"),
+    [
+        ("1", "convert it first: float(text)"),
+        (b"1", "convert it first: float(text)"),
+        (None, "is a `return` missing in the function that made it?"),
+        (1j, "take its .real, its .imag or abs() of it"),
+        ([1.0], "make one Value of each number: Vector(data), or [Value(v) for v in data]"),
+        (np.ones(2), "make one Value of each number: Vector(data), or [Value(v) for v in data]"),
+        (Dual(1.0), "it is a number of another kind already; use it as it is"),
+        (sum, ""),
+    ],
+)
+def test_other_things_are_refused_by_name(x, remedy):
+    with pytest.raises(TypeError) as error:
+        as_float(x, "exp")
+    expected = "expected one real number (int, float, Fraction or a numpy scalar)"
+    expected += f"; {remedy}" if remedy else ""
+    assert str(error.value) == f"exp: found {typed(x)}, {expected}"

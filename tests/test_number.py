@@ -133,3 +133,11 @@ def test_comparisons_with_numpys_numbers_and_bools():
     assert x > np.False_
     assert x == np.float64(1.0)
     assert x <= np.int64(1)
+
+
+@pytest.mark.parametrize("name", NUMPYS[:6])
+def test_a_comparison_of_an_array_is_an_array_of_bools(name):
+    numbers = np.array([0.25, 0.5, 1.0])
+    found = getattr(np, name)(Value(0.5), numbers)
+    assert found.dtype == bool
+    assert found.tolist() == getattr(np, name)(0.5, numbers).tolist()

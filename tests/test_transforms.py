@@ -332,3 +332,11 @@ def test_a_result_that_does_not_depend_on_the_inputs_has_derivative_0(transform)
 def test_what_is_refused(attempt, kind, message):
     with pytest.raises(kind, match=message):
         attempt()
+
+
+def test_a_value_of_ones_own_as_the_result():
+    constant, variable = Value(3.0), Value(2.0)
+    constant.requires_grad = False
+    value, slope = value_and_grad(lambda x: constant)(1.0)
+    assert (type(value), value, slope) == (float, 3.0, 0.0)
+    assert vjp(lambda x: variable, 1.0)[0] is variable  # which has derivatives elsewhere

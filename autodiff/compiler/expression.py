@@ -256,7 +256,7 @@ def _values(items: Any, where: str, expected: str) -> list[Value]:
     """The Values in a Vector, a Matrix or a sequence of Values, in order."""
     if isinstance(items, Value):
         return [items]
-    single = isinstance(items, str) or getattr(items, "ndim", 1) == 0  # an array of one number
+    single = isinstance(items, str) or getattr(items, "ndim", None) == 0  # an array of one number
     if single or not isinstance(items, Iterable):
         raise TypeError(message(where, typed(items), expected))
     return [value for item in items for value in _values(item, where, expected)]
