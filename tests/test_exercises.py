@@ -23,6 +23,20 @@ def test_praise_hint_and_error_are_a_line_each(capsys):
     assert said[3].startswith("✗ Nothing here yet")
 
 
+@Check
+def talkative(answer):
+    raise Hint("A short line.\n\n    kept(as_it, stands)\n" + "and on, " * 20 + "x" * 100)
+
+
+def test_a_hint_fits_the_page_and_keeps_its_line_breaks(capsys):
+    talkative(1)
+    said = capsys.readouterr().out.splitlines()
+    assert said[:3] == ["✗ A short line.", "", "    kept(as_it, stands)"]
+    assert said[3].startswith("and on, and on,")
+    assert [len(line) <= 90 for line in said] == [True] * (len(said) - 1) + [False]
+    assert said[-1] == "x" * 100, "a word is not cut in two"
+
+
 @pytest.mark.parametrize("answer", [..., None, (1, ...), [...], {"a": ...}, {"a": (1, ...)}])
 def test_dots_that_are_still_there_are_seen(answer):
     assert check.verdict(answer)[0] is False

@@ -5,6 +5,7 @@ import importlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -80,6 +81,15 @@ def test_cells_were_run_in_order_and_all_of_them(path):
     assert [cell.execution_count for cell in code_cells(path)] == list(
         range(1, len(code_cells(path)) + 1)
     )
+
+
+@each
+def test_what_a_cell_prints_is_committed_in_one_piece(path):
+    """Cut in two by chance, it would be drawn as two outputs. So would each state of a bar."""
+    for cell in code_cells(path):
+        streams = [o.get("name") for o in cell.outputs]
+        assert not any(a and a == b for a, b in pairwise(streams)), cell.source
+        assert not any("\r" in o.get("text", "") for o in cell.outputs), cell.source
 
 
 @each_lesson

@@ -8,6 +8,7 @@ with a hint; and `solution(1)`, which shows the code of ours.
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
+from textwrap import fill
 from typing import Any
 
 from IPython.display import Code, display
@@ -41,7 +42,13 @@ class Check:
 
     def __call__(self, answer: Any) -> None:
         right, text = self.verdict(answer)
-        print("✓" if right else "✗", text)
+        print(wrapped(f"{'✓' if right else '✗'} {text}"))
+
+
+def wrapped(text: str) -> str:
+    """The text in lines that fit a notebook's page; its own line breaks stay."""
+    whole_words = {"break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(fill(line, 90, **whole_words) for line in text.split("\n"))
 
 
 def unfilled(answer: Any) -> bool:
