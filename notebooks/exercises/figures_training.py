@@ -1,6 +1,6 @@
-"""Figures of notebook 8: where a model decides, and small images in rows."""
+"""Figures of notebook 8: where a model decides, what it has learnt so far, small images in rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -26,6 +26,33 @@ def boundary(axes: Any, model: Any, points: Any, labels: Sequence[int]) -> None:
         members = points[np.array(labels) == label]
         axes.plot(*members.T, marker, color=color, markersize=5, label=f"label {label}")
     axes.set(xlabel="first feature", ylabel="second feature")
+
+
+def plot_snapshots(
+    points: Sequence[float],
+    heights: Sequence[float],
+    grid: Any,
+    truth: Any,
+    snapshots: Mapping[int, Any],
+) -> None:
+    """Four panels, each with the data, the true function and what a network makes of the grid.
+
+    Args:
+        points, heights: the samples.
+        grid, truth: where the curves are drawn, and the true function there.
+        snapshots: the network's answers on the grid, by the number of epochs.
+    """
+    shared: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained"}
+    figure, panels = plt.subplots(2, 2, figsize=(9, 4.5), **shared)
+    for axes, (epochs, drawn) in zip(panels.flat, snapshots.items(), strict=True):
+        axes.plot(points[::3], heights[::3], ".", color="#BBBBBB", markersize=3, label="data")
+        axes.plot(grid, truth, "--", color=ORANGE, label="true function")
+        axes.plot(grid, drawn, color=BLUE, label="network")
+        axes.set_title(f"after {epochs} epoch{'s' if epochs > 1 else ''}", fontsize=12)
+        axes.set(xlabel="x", ylabel="y")
+        axes.label_outer()
+    panels[0, 0].legend(fontsize=10, loc="upper left", markerscale=4)
+    plt.show()
 
 
 def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:

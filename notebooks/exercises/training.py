@@ -11,7 +11,7 @@ from autodiff import Value, Vector, adjoints, hessian, nn, optim
 
 from . import Check, Hint, solutions
 
-XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of section 1
+XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
 
 def _curvatures() -> Any:
@@ -37,8 +37,8 @@ def check_1(answer: Any) -> str:
         1 / small: "The smaller curvature is the patient one. Look at the other.",
         large: "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?",
         small: "That is a curvature. For which lr is |1 - lr λ| = 1?",
-        0.3: "0.3 diverged in section 8, but a smaller one does, too.",
-        0.1: "0.1 learned well in section 1. How far up can you go?",
+        0.3: "0.3 diverged in the last section, but a smaller one does, too.",
+        0.1: "0.1 learnt well in the first section. How far up can you go?",
     }
     for wrong, text in known.items():
         if math.isclose(lr, wrong, rel_tol=0.01):
