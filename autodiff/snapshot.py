@@ -5,7 +5,7 @@ import pickle
 import random
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
@@ -24,7 +24,7 @@ class Snapshot:
     """Everything that can change in models and functions, as it is now.
 
     That is the attributes of objects and their classes, lists, dicts, sets, arrays, Values,
-    random generators, the global ones among them, and the variables that functions use.
+    random generators, and the variables that functions use; but not the Values in `apart`.
 
     >>> counts = {"calls": 0}
     >>> before = Snapshot({"the loss": [counts]})
@@ -36,34 +36,15 @@ class Snapshot:
     {'calls': 0}
     """
 
-    def __init__(self, roots: dict[str, Any]) -> None:
+    def __init__(self, roots: dict[str, Any], apart: Iterable[Value] = ()) -> None:
         self.held: list[tuple[str, Access, Any]] = []
         self.iterators: list[str] = []  # it cannot be told whether these have changed
-        seen: dict[int, Any] = {}
-        stack: list[tuple[str, Any]] = [*roots.items(), ("random", random)]
-        if "numpy" in sys.modules:
-            stack.append(("numpy.random", sys.modules["numpy"].random.mtrand._rand))
-        while stack:
-            name, x = stack.pop()
-            if id(x) in seen:
-                continue
-            seen[id(x)] = x
+        for name, x in reached(roots, apart):
             if isinstance(x, Iterator):
                 self.iterators.append(name)
-            if isinstance(x, tuple):
-                stack += [(f"{name}[{i}]", part) for i, part in enumerate(x)]
             access = _access(x)
-            if access is None:
-                continue
-            holds = access[0]()
-            self.held.append((name, access, holds))
-            if isinstance(holds, dict) and not isinstance(x, (Value, Vector, Matrix)):
-                join = ": " if isinstance(x, FunctionType) else "."
-                stack += [(f"{name}{join}{key}", part) for key, part in holds.items()]
-            elif isinstance(holds, list):
-                stack += [(f"{name}[{i}]", part) for i, part in enumerate(holds)]
-            if _own(type(x)):
-                stack.append((type(x).__name__, type(x)))
+            if access is not None:
+                self.held.append((name, access, access[0]()))
 
     def changes(self) -> list[str]:
         """The names of what has changed since."""
@@ -78,6 +59,38 @@ class Snapshot:
         for _, (read, write), before in self.held:
             if not same(read(), before):
                 write(before)
+
+
+def reached(roots: dict[str, Any], apart: Iterable[Value] = ()) -> Iterator[tuple[str, Any]]:
+    """All that functions and models hold, each once with its name; but not the Values in `apart`.
+
+    >>> [name for name, _ in reached({"a": [1.0, {"b": 2.0}]})]
+    ['a', 'a[1]', 'a[1].b', 'a[0]']
+    """
+    seen: dict[int, Any] = {id(x): x for x in apart}
+    stack: list[tuple[str, Any]] = [*roots.items()]
+    while stack:
+        name, x = stack.pop()
+        numbers = isinstance(x, (Vector, Matrix))
+        if id(x) in seen or (numbers and all(id(entry) in seen for entry in x._entries)):
+            continue
+        seen[id(x)] = x
+        yield name, x
+        access = None if numbers or isinstance(x, Value) or hasattr(x, "tobytes") else _access(x)
+        holds = access[0]() if access else x
+        if access and isinstance(holds, dict):
+            join = ": " if isinstance(x, FunctionType) else "."
+            stack += [(f"{name}{join}{key}", part) for key, part in holds.items()]
+        elif isinstance(holds, (list, tuple)):
+            stack += [(f"{name}[{i}]", part) for i, part in enumerate(holds)]
+        if access and _own(type(x)):
+            stack.append((type(x).__name__, type(x)))
+
+
+def generators() -> dict[str, Any]:
+    """The global random generators by name: roots of a Snapshot."""
+    numpy = sys.modules.get("numpy")
+    return {"random": random} | ({"numpy.random": numpy.random.mtrand._rand} if numpy else {})
 
 
 def exact_key(x: Any) -> Any:

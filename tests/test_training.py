@@ -1,5 +1,6 @@
 """What fit offers beside the loop: callbacks, validation, modes, predictions, resuming, devices."""
 
+import functools
 import json
 import math
 import os
@@ -105,6 +106,58 @@ def test_what_a_callback_changes_counts(engine):
         return history.losses, [p.data for p in model.parameters()]
 
     for found, expected in zip(run(engine), run("eager")):
+        assert found == pytest.approx(expected, rel=1e-11)
+
+
+SCALE = 1.0  # of a loss
+
+
+class Weighted(nn.Module):
+    """A layer between numbers that are not trained, each of which a callback may change."""
+
+    def __init__(self):
+        self.inner, self.factor = nn.Linear(2, 1, seed=0), 0.5
+        self.shift = Vector([0.1, 0.2]).requires_grad_(False)
+        self.weights = {"output": 1.0}
+        self.activation = ad.tanh
+
+    def forward(self, x):
+        y = self.inner(x + self.shift) * self.factor * self.weights["output"]
+        return y.map(self.activation)
+
+
+def rescale(model, epoch):
+    global SCALE
+    SCALE = 0.5**epoch
+
+
+SCHEDULES = {
+    "an attribute": lambda model, epoch: setattr(model, "factor", 0.1 * epoch),
+    "a frozen Value": lambda model, epoch: setattr(model.shift[0], "data", 0.1 * epoch),
+    "a number in a dict": lambda model, epoch: model.weights.update(output=0.1 * epoch),
+    "a function": lambda model, epoch: setattr(model, "activation", ad.sin),
+    "a layer": lambda model, epoch: epoch == 5 and setattr(model.inner, "bias", Vector([1.0])),
+    "a variable of the loss": rescale,
+    "late": lambda model, epoch: epoch == 5 and setattr(model, "factor", 1.0),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_what_a_callback_changes_in_the_model_or_the_loss_counts_from_the_next_epoch(name):
+    def run(engine):
+        global SCALE
+        SCALE = 1.0
+        model = Weighted()
+        descent = optim.SGD(model.inner.parameters(), lr=0.1)
+        history = nn.fit(
+            model, INPUTS, CLASSES, lambda p, t: SCALE * nn.mse_loss(p, t), descent, 7,
+            progress=False, validation=(INPUTS[:5], CLASSES[:5]), engine=engine,
+            callback=lambda history: SCHEDULES[name](model, len(history.losses)),
+        )  # fmt: skip
+        assert history.engine == engine
+        return history.losses, history.validation, [p.data for p in model.parameters()]
+
+    for found, expected in zip(run("compiled"), run("eager")):
         assert found == pytest.approx(expected, rel=1e-11)
 
 
@@ -235,6 +288,70 @@ def test_predict_takes_a_model_that_chooses_or_drops():
     dropping = nn.Sequential(network(), nn.Dropout(0.5, seed=0))
     np.testing.assert_allclose(nn.predict(dropping, INPUTS), nn.predict(network(), INPUTS))
     assert dropping.training
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+    def __call__(self, x):
+        return self.held(x)
+
+
+class Wrapped(nn.Module):
+    def __init__(self, held):
+        self.function = lambda x: held(x)
+
+    def forward(self, x):
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda net: lambda x: net(x),
+        lambda net: net.forward,
+        lambda net: functools.partial(net),
+        Holder,
+        Wrapped,
+    ],
+)
+def test_modes_reach_the_modules_that_functions_and_objects_use(wrap):
+    net = nn.Sequential(nn.Dropout(0.5, seed=0), nn.Linear(2, 1, seed=0))
+    right = nn.predict(net, INPUTS)
+    assert nn.predict(wrap(net), INPUTS).tolist() == right.tolist()
+    modes = []
+    descent = optim.SGD(net.parameters(), lr=0.0)
+    nn.fit(
+        wrap(net.eval()), INPUTS, CLASSES, lambda p, t: modes.append(net.training) or p.sum(),
+        descent, 1, progress=False, engine="eager",
+    )  # fmt: skip
+    assert set(modes) == {True}
+    assert not net.training
+    assert not net.layers[0].training
+
+
+def test_predict_takes_numbers_beside_values():
+    layer = nn.Linear(2, 1, seed=0)
+    for rows in (INPUTS[:2], INPUTS):
+        found = nn.predict(lambda x: [layer(x)[0], 0.5], rows)
+        assert found[:, 0] == pytest.approx(nn.predict(layer, rows)[:, 0], rel=1e-15)
+        assert set(found[:, 1]) == {0.5}
+        assert nn.predict(lambda x: 2, rows).tolist() == [2.0] * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "message"),
+    [
+        (lambda x: {"a": x[0]}, TypeError, "predict, what the model returns: found {'a'"),
+        (lambda x: None, TypeError, "predict, what the model returns: found None"),
+        (lambda x: [x, x[0]], ValueError, "predict: found results of different shapes"),
+    ],
+)
+def test_what_a_model_may_not_return_to_predict(model, kind, message):
+    for rows in (INPUTS[:2], INPUTS):
+        with pytest.raises(kind, match=message):
+            nn.predict(model, rows)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 from .. import functions, graph
 from ..errors import a, counted, described, explain_operation, message, shortened, typed
 from ..functions import as_float
-from ..snapshot import Snapshot
+from ..snapshot import Snapshot, generators
 from ..value import Value
 from .program import Program, javascript, scalar_program
 
@@ -277,7 +277,7 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
 def _check_repeatable(nodes: Iterable[Value]) -> None:
     """What a user's operation draws at random, or counts, would be fixed in a program."""
     own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
-    before = Snapshot({node.op: node._rule for node in own})
+    before = Snapshot({node.op: node._rule for node in own} | generators())
     other = [node.op for node in own if _gives_other_numbers(node)]
     changes = before.changes()
     if changes:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import graph
 from ..compiler.expression import Expression
 from ..optim import Optimizer
+from ..snapshot import Snapshot
 from ..value import Value
 from .recording import NotRecordable, Recording, check_dependence, loss_value, unchanged
 from .samples import Samples
@@ -91,7 +92,7 @@ class Walking:
                 state.update(before)
 
     def load(self) -> "Walking | None":
-        """Take over what may have been changed from outside; None if other parameters train."""
+        """Take over what was changed from outside; None if the engine has to be made anew."""
         same = list(map(id, self.parameters)) == [
             id(p) for p in self.optimizer.params if p.requires_grad
         ]
@@ -136,6 +137,7 @@ class Compiled(Walking):
         self.held_out: Any = None  # program and inputs for validation, once they are there
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
+        self.recorded = Snapshot({"model": model, "loss": loss}, apart=self.parameters)
         self.load()
 
     def compiled(self, samples: Samples, values_only: bool = False) -> tuple[Any, Any]:
@@ -173,7 +175,7 @@ class Compiled(Walking):
         self.p = array([p.data for p in self.parameters])
         names = self.memory[0] if self.by_arrays else ()
         self.state = {name: array([state[name] for state in self.memory]) for name in names}
-        return super().load()
+        return None if self.recorded.changes() else super().load()
 
     def store(self) -> None:
         """Write the parameters back, and what the optimiser remembers of them."""

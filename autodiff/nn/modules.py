@@ -12,6 +12,7 @@ from ..functions import as_float
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
+from ..snapshot import reached
 from ..value import Value
 from .initialisers import Rows, he_normal
 
@@ -290,7 +291,7 @@ class Dropout(Module):
 @contextmanager
 def mode(model: Any, training: bool) -> Iterator[None]:
     """Set a model to training or evaluation mode for a while."""
-    held = _inside([model], deep=True)
+    held = reached({"model": model})  # by functions, too
     before = [(each, each.training) for _, each in held if isinstance(each, Module)]
     try:
         for each, _ in before:

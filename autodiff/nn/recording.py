@@ -10,7 +10,7 @@ from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..number import Number, Rule
-from ..snapshot import Snapshot, exact_key, same
+from ..snapshot import Snapshot, exact_key, generators, same
 from ..value import Value, leaf
 
 MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
@@ -197,7 +197,7 @@ def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
 @contextmanager
 def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
     """Put back what the model and the loss change meanwhile; if checked, refuse it."""
-    before = Snapshot({"model": model, "loss": loss})
+    before = Snapshot({"model": model, "loss": loss} | generators())
     if checked and before.iterators:
         raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")
     try:

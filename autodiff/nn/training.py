@@ -10,8 +10,11 @@ from typing import Any
 from .. import functions
 from ..compiler.expression import Expression
 from ..errors import counted, message, shortened
+from ..functions import as_float, is_array
 from ..graph import sources
+from ..linalg import Matrix, Vector
 from ..optim import Optimizer
+from ..value import Value
 from .devices import OnDevices
 from .engines import Batch, Compiled, Walking
 from .modules import mode, positive
@@ -273,8 +276,8 @@ class _Bar:
 def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     """What a model gives for each input, in evaluation mode: an array, shape (n, outputs).
 
-    A model that returns one Value gives an array of shape (n,). TypeError if an input holds
-    anything but numbers.
+    A model that returns one Value gives an array of shape (n,). TypeError if an input or a
+    prediction holds anything but numbers, ValueError if predictions differ in shape.
 
     >>> from autodiff import nn
     >>> predict(nn.Linear(2, 3, seed=0), [[1.0, 2.0], [3.0, 4.0]]).shape
@@ -286,8 +289,11 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     with mode(model, training=False):
         found = _batched(model, rows)
         if found is None:
-            found = numpy.array([_numbers(model(constants(row))) for row in rows])
-    return found
+            found = [_numbers(model(constants(row))) for row in rows]
+    try:
+        return numpy.array(found)
+    except ValueError:
+        raise ValueError(message("predict", "results of different shapes", "one shape")) from None
 
 
 def _batched(model: Callable[[Any], Any], rows: Any) -> Any:
@@ -337,4 +343,8 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
 
 
 def _numbers(prediction: Any) -> Any:
-    return prediction.data if hasattr(prediction, "data") else [_numbers(x) for x in prediction]
+    if isinstance(prediction, (Value, Vector, Matrix)):
+        return prediction.data
+    if isinstance(prediction, (list, tuple)) or is_array(prediction):
+        return [_numbers(x) for x in prediction]
+    return as_float(prediction, "predict, what the model returns")
