@@ -138,7 +138,10 @@ class Optimizer:
         return {"steps": self.steps, "settings": self.settings(), "state": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`. ValueError if it is not that of an optimiser like this one.
+        """Go on from a `state_dict`.
+
+        ValueError or TypeError if it is not that of an optimiser like this one, or holds settings
+        that it would not take or anything but numbers. Nothing is changed then.
 
         >>> descent = SGD([Value(1.0)], lr=0.1)
         >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
@@ -146,17 +149,28 @@ class Optimizer:
         0.5
         """
         expected = self.state_dict()
-        fitting = state.keys() == expected.keys()
-        fitting = fitting and state["settings"].keys() == expected["settings"].keys()
-        if not fitting or [*map(set, state["state"])] != [*map(set, expected["state"])]:
+        try:
+            fitting = state.keys() == expected.keys()
+            fitting = fitting and state["settings"].keys() == expected["settings"].keys()
+            fitting = fitting and [*map(set, state["state"])] == [*map(set, expected["state"])]
+            fitting = fitting and isinstance(state["steps"], int) and state["steps"] >= 0
+        except (AttributeError, TypeError):  # no dicts
+            fitting = False
+        if not fitting:
             what = (
                 f"the state of {type(self).__name__} for {counted(len(self.params), 'parameter')}"
             )
             raise ValueError(message("load_state_dict", "another state", what))
-        self.steps = state["steps"]
-        self.state = [dict(each) for each in state["state"]]
-        for name, setting in state["settings"].items():
-            setattr(self, name, tuple(setting) if isinstance(setting, list) else setting)
+        lists = {name: tuple(x) for name, x in state["settings"].items() if isinstance(x, list)}
+        settings = state["settings"] | lists
+        kind: Any = type(self)
+        kind(self.params, **settings)  # refuses what it would not take
+        memory = [dict(each) for each in state["state"]]
+        for each, known in zip(memory, expected["state"]):
+            for name in [name for name, number in known.items() if type(number) is float]:
+                each[name] = as_float(each[name], f"load_state_dict, {name}")
+        self.steps, self.state = state["steps"], memory
+        vars(self).update(settings)
 
 
 @dataclass(eq=False, repr=False)

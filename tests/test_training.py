@@ -361,6 +361,8 @@ def test_what_a_model_may_not_return_to_predict(model, kind, message):
         ([[2.0, 1.0], [0.0, 3.0]], [[1, 0], [0, 1]], 1.0),
         ([[0.5], [-2.0]], [1, -1], 1.0),
         ([0.5, -2.0], [0, 0], 0.5),
+        ([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], [[1], [0]], 0.0),  # a column of classes
+        ([[2.0, 1.0], [0.0, 3.0]], [False, True], 1.0),
     ],
 )
 def test_accuracy(predictions, targets, share):
@@ -371,6 +373,39 @@ def test_accuracy(predictions, targets, share):
 def test_accuracy_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="accuracy: found 1 prediction and 2 targets"):
         nn.accuracy([[1.0, 2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("predictions", "targets"),
+    [
+        ([[2.0, 1.0], [0.0, 3.0]], [1, -1]),
+        ([[2.0, 1.0], [0.0, 3.0]], [1, 2]),
+        ([[2.0, 1.0], [0.0, 3.0]], ["a", "b"]),
+        ([[2.0, 1.0], [0.0, 3.0]], [[1, 0, 0], [0, 1, 0]]),
+        ([0.5, -2.0], [1, 2]),
+        ([[0.5], [-2.0]], [[1, 0], [0, 1]]),
+    ],
+)
+def test_accuracy_refuses_targets_that_there_are_no_scores_for(predictions, targets):
+    with pytest.raises(ValueError, match="accuracy: found targets .*, expected classes out of"):
+        nn.accuracy(predictions, targets)
+
+
+def test_a_frame_of_targets_is_its_rows_not_the_names_of_its_columns():
+    rows = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    frame = pandas.DataFrame(rows, index=[5, 3, 4])  # its columns are called 0, 1, 2
+    scores = [[0.0, 0.5, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]]
+    assert nn.accuracy(scores, frame) == 1.0
+    found = []
+    for targets in (frame, rows):
+        model = nn.Linear(2, 3, seed=0)
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        history = nn.fit(
+            model, INPUTS[:3], targets, nn.cross_entropy, descent, 2, progress=False,
+            validation=(INPUTS[:3], targets),
+        )  # fmt: skip
+        found.append((history.losses, history.validation))
+    assert found[0] == found[1]
 
 
 def test_accuracy_after_training():
@@ -430,6 +465,27 @@ def test_the_state_of_another_optimizer_is_refused():
     for broken in ({}, {"steps": 1}, state | {"state": [{}]}, state | {"settings": {}}):
         with pytest.raises(ValueError, match=r"state of Adam for 2 parameters"):
             optim.Adam(p).load_state_dict(broken)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind", "message"),
+    [
+        (lambda state: 3, ValueError, "another state"),
+        (lambda state: state | {"settings": None}, ValueError, "another state"),
+        (lambda state: state | {"steps": None}, ValueError, "another state"),
+        (lambda state: state | {"steps": -1}, ValueError, "another state"),
+        (lambda state: state["settings"].update(lr="a") or state, TypeError, "Adam, lr: found 'a'"),
+        (lambda state: state["settings"].update(lr=-1.0) or state, ValueError, "lr = -1.0"),
+        (lambda state: state["settings"].update(betas=[2, 3]) or state, ValueError, "betas"),
+        (lambda state: state["state"][1].update(mean="a") or state, TypeError, "mean: found 'a'"),
+    ],
+)
+def test_a_state_that_is_none_changes_nothing(spoil, kind, message):
+    descent = optim.Adam([Value(1.0), Value(2.0)], lr=0.1)
+    before = descent.state_dict()
+    with pytest.raises(kind, match=message):
+        descent.load_state_dict(spoil(descent.state_dict() | {"steps": 7}))
+    assert descent.state_dict() == before
 
 
 def test_an_optimizer_of_ones_own_steps_parameter_by_parameter():

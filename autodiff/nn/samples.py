@@ -20,7 +20,7 @@ class Samples:
             if not isinstance(given, Iterable) or isinstance(given, str):
                 raise TypeError(message(where, f"{name} {shortened(given)}", "a sequence"))
         self.inputs = as_rows(inputs)
-        self.targets = list(targets)
+        self.targets = as_list(targets)
         self.even = not isinstance(self.inputs, list)
         if not len(self) or len(self) != len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
@@ -38,6 +38,13 @@ def constants(row: Any) -> Vector:
     """A row of floats as a Vector that requires no gradient."""
     numbers = row if isinstance(row, list) else row.tolist()
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
+
+
+def as_list(targets: Iterable[Any]) -> list[Any]:
+    """Targets, one for each sample: rows of an array or a DataFrame, entries of a sequence."""
+    if hasattr(targets, "to_numpy"):  # a DataFrame iterates over the names of its columns
+        targets = targets.to_numpy()
+    return list(targets)
 
 
 def as_rows(inputs: Any) -> Any:

@@ -19,7 +19,7 @@ from .devices import OnDevices
 from .engines import Batch, Compiled, Walking
 from .modules import mode, positive
 from .recording import NotRecordable, record_outputs
-from .samples import Samples, as_rows, constants
+from .samples import Samples, as_list, as_rows, constants
 
 ENGINES = ("auto", "compiled", "eager")
 FEW = 10  # rows for which predict has no program compiled
@@ -323,7 +323,8 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
         With one score for each sample, shape (n, 1) or (n,), its sign does
     targets: the index of the class, a one-hot row, or for one score 1 and 0, or 1 and -1
 
-    ValueError unless there are as many predictions as targets, and at least one.
+    ValueError unless there are as many predictions as targets, at least one, and the targets are
+    classes that there are scores for.
 
     >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
     0.5
@@ -332,14 +333,22 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     """
     import numpy
 
-    scores, wanted = numpy.asarray(predictions), numpy.asarray(list(targets))
-    if len(scores) != len(wanted) or not len(scores):
-        found = f"{counted(len(scores), 'prediction')} and {counted(len(wanted), 'target')}"
+    scores, wanted = numpy.asarray(predictions), numpy.asarray(as_list(targets))
+    n = len(scores)
+    if n != len(wanted) or not n:
+        found = f"{counted(n, 'prediction')} and {counted(len(wanted), 'target')}"
         raise ValueError(message("accuracy", found, "as many of each, and at least one"))
-    if scores.size == len(scores):
+    single = scores.size == n  # a score for each sample
+    known = (-1, 0, 1) if single else range(scores.shape[1])
+    if wanted.shape == scores.shape and not single:
+        wanted = wanted.argmax(axis=1)
+    if wanted.size > n or not numpy.isin(wanted, known).all():
+        found = f"targets {shortened(wanted.tolist())} for scores of shape {scores.shape}"
+        expected = f"classes out of {', '.join(map(str, known))}, or one-hot rows"
+        raise ValueError(message("accuracy", found, expected))
+    if single:
         return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
-    classes = wanted if wanted.ndim == 1 else wanted.argmax(axis=1)
-    return float(numpy.mean(scores.argmax(axis=1) == classes))
+    return float(numpy.mean(scores.argmax(axis=1) == wanted.ravel()))
 
 
 def _numbers(prediction: Any) -> Any:
