@@ -20,7 +20,7 @@ def look() -> None:
 
 def plot_swell(families: Mapping[str, Sequence[Sequence[int]]]) -> None:
     """The four sizes of a derivative for n = 1, 2 ..., a panel for each family."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(8.3, 4), layout="constrained")
     for ax, (family, sizes) in zip(axes, families.items()):
         for column, (label, style) in zip(zip(*sizes), CURVES.items()):
             ax.plot(range(1, len(sizes) + 1), column, label=label, **style)

@@ -15,7 +15,7 @@ def lit_matrices(a: Any, b: Any, slopes: Mapping[str, Any]) -> None:
     """For each nudged entry: a and b, with what turns up among the slopes shaded, and the slopes."""
     entries = {f"A[{i}, {k}]": number for (i, k), number in np.ndenumerate(np.array(a.data))}
     entries |= {f"B[{k}, {j}]": number for (k, j), number in np.ndenumerate(np.array(b.data))}
-    size = (9, 2.7 * len(slopes))
+    size = (8.3, 2.7 * len(slopes))
     figure, grid = plt.subplots(len(slopes), 3, figsize=size, layout="constrained")
     for panels, (name, moved) in zip(grid, slopes.items(), strict=True):
         shaded = [entries[name], *moved[moved != 0]]
