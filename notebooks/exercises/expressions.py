@@ -90,7 +90,7 @@ def huber_of(answer, x):
             )
         raise Hint(text)
     if x not in topological_order(y):
-        text = "The number is right, but x is not in its graph: `.data` leaves the graph behind."
+        text = "The number is right, but x is not in its graph: `.data` takes it out."
         raise Hint(text)
     return y
 

@@ -552,7 +552,7 @@ def same(found, right):
 
 def why_not_trained(answer, losses):
     if not close(losses[0], descent(OTHER, 1, 0.02)[1][0]):
-        return "The loss of the first step is another one: leave the start values and the sum."
+        return "The loss of the first step has changed: leave the start values and the sum."
     if same(losses, descent(OTHER, 4, 0.02, sign=1.0)[1]):
         return "The loss grows: you walk uphill. Go against the gradient: -="
     if same(losses, descent(OTHER, 4, 0.02, forget=False)[1]):
@@ -562,7 +562,7 @@ def why_not_trained(answer, losses):
     for name, found, right in zip("abcd", moved, after):
         if not close(found, right):
             return f"After one step {name} should be {right:.6f}; yours is {found:.6f}."
-    return f"The first step is right; then the loss should be another than {losses[-1]:.6f}."
+    return f"The first step is right, but then the loss should not be {losses[-1]:.6f}."
 
 
 def solution_6(points, steps=300, rate=0.02):
