@@ -275,7 +275,9 @@ def polynomial_of(answer, coefficients, x):
             remedy = "Which coefficient belongs to which power? Coefficient 0 comes first."
         raise Hint(f"With {n} coefficients it gives {y.data:.6g}, expected {right:.6g}. {remedy}")
     if not {x, *coefficients} <= {*topological_order(y)}:
-        text = "The number is right, but x or a coefficient is not in its graph: `.data` takes it out."
+        text = (
+            "The number is right, but x or a coefficient is not in its graph: `.data` takes it out."
+        )
         raise Hint(text)
     return y
 
