@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import re
 import shlex
@@ -195,9 +196,16 @@ def test_links_of_the_readme_lead_somewhere():
             assert (ROOT / place).exists() or place.startswith(".github"), place
 
 
-def test_the_readme_names_every_notebook():
+def test_the_readme_names_every_notebook_and_its_question():
+    start = json.loads((ROOT / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8"))
+    contents = " ".join("".join(start["cells"][0]["source"]).split())
     for path in (ROOT / "notebooks").glob("*.ipynb"):
-        assert f"notebooks/{path.name}" in README
+        (question,) = re.findall(
+            rf"^\| \[\d\d\]\(notebooks/{path.name}\) \| (.*) \|$", README, re.M
+        )
+        if not path.name.startswith("00"):
+            assert f"({path.name}): {question[0].lower()}{question[1:]}" in contents
+    assert re.search(r"Reading one takes (.*?) minutes", contents)[1] in README
 
 
 def test_the_top_level_holds_nothing_else():
