@@ -42,6 +42,10 @@ ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
 ELSEWHERE = ["notebooks", "exercises*", "course*", "contents", "reference", "command", "types"]
 ELSEWHERE += ["jupyterlab", "viewer", "gallery", "drawing", "package"]  # slow, or of other things
 SLOW = "jax or numba or pickled"  # what has threads does not survive a fork
+OPTIONS = ["-s", "-p", "no:cacheprovider", "-k", f"not ({SLOW})"]
+OPTIONS += [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
+OPTIONS += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
+EVERYWHERE = [str(ROOT / "autodiff"), str(ROOT / "tests")]
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
 PACKAGE = str(ROOT / "autodiff")
 SECONDS = 240  # of a processor: a change that makes the tests run longer is noticed
@@ -372,13 +376,19 @@ class Tests:
         return (old.co_freevars == new.co_freevars) if function else own(old) == own(new)
 
     def noticed_when_imported(self, change, changed):
-        """Whether a test fails when everything is imported again."""
-        for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", "")).startswith(str(ROOT)) and name != "__main__":
-                del sys.modules[name]
+        """Whether a test fails when everything is imported again; first those of the same name."""
         sys.meta_path.insert(0, Changed(change.path, changed))
-        again = Again(self.seconds)
-        return pytest.main([*arguments(), "-x"], [again]) != 0
+        near = ROOT / "tests" / f"test_{change.path.stem}.py"
+        for paths in ([str(near)] if near.exists() else [], EVERYWHERE):
+            for name, module in list(sys.modules.items()):
+                if (
+                    str(getattr(module, "__file__", "")).startswith(str(ROOT))
+                    and name != "__main__"
+                ):
+                    del sys.modules[name]
+            if paths and pytest.main([*OPTIONS, "-x", *paths], [Again(self.seconds)]) not in (0, 5):
+                return True
+        return False
 
 
 class Again(NamedTuple):
@@ -388,13 +398,6 @@ class Again(NamedTuple):
 
     def pytest_collection_modifyitems(self, items):
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
-
-
-def arguments():
-    ignored = [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
-    ignored += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
-    quiet = ["-s", "-p", "no:cacheprovider"]
-    return [*quiet, *ignored, "-k", f"not ({SLOW})", f"{ROOT}/autodiff", f"{ROOT}/tests"]
 
 
 def main():
@@ -424,7 +427,7 @@ def main():
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     tests = Tests(chosen, options.jobs)
-    pytest.main(arguments(), [tests])
+    pytest.main([*OPTIONS, *EVERYWHERE], [tests])
     known = sum(reason is not None for _, reason in tests.survivors)
     killed = len(chosen) - len(tests.survivors)
     print(f"{killed} of {len(chosen)} changes noticed, {100 * killed / max(1, len(chosen)):.1f} %;")

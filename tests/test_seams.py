@@ -812,3 +812,23 @@ def test_a_representation_counts_in_words():
     assert repr(Expression(x * x + Value(2.0))) == "Expression(2 sources, 4 nodes)"
     assert repr(ad.nn.Linear(1, 1, bias=False)).endswith(": 1 parameter")
     assert repr(ad.optim.SGD([x], lr=0.1)).startswith("SGD(1 parameter, ")
+
+
+def test_comparisons_of_equality_in_a_rule_are_numbers():
+    @operation
+    def square(x):
+        return x * x, lambda grad: (grad * ((x != 0) * x + (x == 3) * x),)
+
+    for number in (3.0, 0.0):
+        x = Value(number)
+        square(x).backward(create_graph=True)
+        assert x.grad.data == 2 * number
+
+
+def test_errors_say_what_was_called():
+    with pytest.raises(TypeError, match="^hessian: found a result of 2 numbers, expected one"):
+        hessian(lambda x: [x, x])(1.0)
+    with pytest.raises(ZeroDivisionError, match=r"^x \*\* n: x = 0.0, n = -1.0 is outside"):
+        ad.power(0.0, -1.0)
+    with pytest.raises(ValueError, match=r"^x \*\* n: x = -8.0, n = 0.5 is outside"):
+        ad.power(-8.0, 0.5)

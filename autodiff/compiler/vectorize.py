@@ -294,9 +294,10 @@ class Batch:
             names[itself(symbol)] = f"{name}{self.counts[name]}"
 
     def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
-        name = f"{names.get(itself(symbol))}_bar" if isinstance(symbol, Array) else "None_bar"
         new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # no result by chance
-        if name != "None_bar" and new and name not in self.counts:
+        named = names.get(itself(symbol)) if isinstance(symbol, Array) else None
+        name = f"{named}_bar"
+        if named and new and name not in self.counts:
             self.counts[name] += 1
             names.setdefault(itself(adjoint), name)
 
