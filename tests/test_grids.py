@@ -77,6 +77,13 @@ def test_cells_are_shaded_by_gradient_as_boxes_are():
     assert [bytes(colour).hex() for colour in found[0]] == expected
 
 
+def test_a_number_that_is_computed_twice_has_the_gradient_of_both():
+    weights, x = Matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Vector([1.0, 2.0])
+    root = (2.0 * (weights @ x)).sum() + (3.0 * (weights @ x)).sum()
+    source = draw(root, arrays=True, color="grad").source
+    assert re.findall(r"\|grad\| ≤ ([\d.]+)", source)[2] == "5"  # of the dots: 2 + 3
+
+
 def test_of_several_numbers_in_a_cell_the_largest_is_shown():
     numbers = np.zeros((128, 200))
     numbers[77, 150], numbers[3, 3] = -5.0, math.nan

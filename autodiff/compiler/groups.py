@@ -16,6 +16,7 @@ class Group(NamedTuple):
 
     members: list[Value]  # in the order of the array
     shape: tuple[int, ...]
+    alike: dict[Value, list[Value]]  # of a member, all nodes that are this number, itself included
     arguments: list[tuple[list[Value], tuple[int, ...]]]  # the numbers of each, and their shape
 
 
@@ -24,7 +25,7 @@ class _Groups(Batch):
 
     def __init__(self, root: Value) -> None:
         leaves = sources(root)
-        self.found: list[tuple[list[Value], tuple[int, ...], list[Ids]]] = []
+        self.found: list[tuple[list[list[Value]], tuple[int, ...], list[Ids]]] = []
         super().__init__(root, [], leaves, set())
 
     def _compute(
@@ -33,7 +34,7 @@ class _Groups(Batch):
         alike = [each if isinstance(each, list) else [each] for each in members]
         for i, values in enumerate(alike):
             self.ids.update(dict.fromkeys(values, self.end + i))
-        self.found.append(([values[0] for values in alike], shape, [ids for ids, _ in readings]))
+        self.found.append((alike, shape, [ids for ids, _ in readings]))
         self._add(ArrayNode(self.writer, None, shape, False), ())
 
 
@@ -48,7 +49,9 @@ def groups(root: Value) -> list[Group]:
     values: dict[int, Value] = {}
     for value, i in batch.ids.items():
         values.setdefault(i, value)
-    return [
-        Group(members, shape, [([values[i] for i in np.ravel(ids)], ids.shape) for ids in readings])
-        for members, shape, readings in batch.found
-    ]
+    found = []
+    for members, shape, readings in batch.found:
+        alike = {nodes[0]: nodes for nodes in members}
+        arguments = [([values[i] for i in np.ravel(ids)], ids.shape) for ids in readings]
+        found.append(Group(list(alike), shape, alike, arguments))
+    return found

@@ -35,6 +35,7 @@ class Array:
     name: str = ""
     path: Path = ()
     origins: dict["Array", str] = field(default_factory=dict)  # with what is said on the edge
+    alike: dict[Value, list[Value]] = field(default_factory=dict)  # nodes computed twice
 
     @property
     def operation(self) -> str:
@@ -49,6 +50,7 @@ def arrays_of(root: Value, labels: dict[Value, str]) -> list[Array]:
     names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
     for group in groups(root):
         array = Array(group.members, group.shape, path=path_of(group.members[0]))
+        array.alike = group.alike
         for numbers, shape in group.arguments:
             unique = list(dict.fromkeys(numbers))
             new = [x for x in unique if not x.parents and x not in leaves]
@@ -170,7 +172,8 @@ class Grids:
         """What the shades of an array tell."""
         if self.gradients is None:
             return [x.data for x in array.members]
-        return [as_float(self.gradients.get(x, 0.0)) for x in array.members]
+        nodes = [array.alike.get(x, [x]) for x in array.members]
+        return [sum(as_float(self.gradients.get(x, 0.0)) for x in each) for each in nodes]
 
 
 def write_grids(picture: Any, grids: Grids) -> None:
