@@ -334,7 +334,7 @@ class Tests:
                 reason = known.get((str(change.path.relative_to(ROOT)), description))
                 self.survivors.append((change, reason))
                 print(change.place(), description, f"[{reason}]" if reason else "", flush=True)
-            if done % 50 == 0:
+            if done % 10 == 0:
                 print(f"{done} of {len(self.chosen)}, {time.monotonic() - start:.0f} s", flush=True)
 
     def in_a_process(self, change):
