@@ -263,7 +263,8 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
     A rule chooses by `where(x > 0, a, b)`: over nodes and symbols `x > 0` is an operation itself,
     and a graph or a program that the rule goes into chooses anew with other numbers. There a
-    choice by Python (`if x > 0`) would be frozen, so that it is a TypeError.
+    choice by Python (`if x > 0`) would be frozen, so that it is a TypeError. So is a Value that
+    the rule holds: its derivative would be lost.
 
     >>> @operation
     ... def cube(x):

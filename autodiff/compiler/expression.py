@@ -137,7 +137,8 @@ class Expression:
 
         ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
         `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
-        not, or if `xp` is math. TypeError for anything but Values, and for another `xp`.
+        not, or if `xp` is math. TypeError for anything but Values, for another `xp`, and for an
+        operation of your own that draws random numbers, or changes what it holds.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()

@@ -106,7 +106,8 @@ def fit(
         it depends on numbers, chance, or earlier calls. "eager" walks the graph of every sample.
         "auto" compiles if possible, else it walks, with a WalkingWarning that says why
     validation: inputs and targets whose mean loss is recorded after each epoch
-    callback: called after each epoch with the history so far; training stops if it returns True
+    callback: called after each epoch with the history so far; training stops if it returns True.
+        What it changes in the model, the loss or the optimizer counts from the next epoch
     xp: the library that runs the program: numpy, if None, or jax.numpy, which trains on all of
         `jax.devices()`, each with its share of every batch
 
