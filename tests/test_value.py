@@ -567,3 +567,11 @@ def test_thousands_of_inputs_are_one_node():
     assert {x.grad for x in leaves} == {1.0}
     assert tanh(total).parents == (total,)
     assert sys.getrecursionlimit() < 5000
+
+
+def test_the_sign_of_each_operation():
+    x, y = Value(2.0), Value(3.0)
+    made = [x + y, x - y, x * y, x / y, -x, x**2, 2.0**x, x**y]
+    assert [node.op for node in made] == ["+", "-", "*", "/", "-", "**", "**", "**"]
+    f = autodiff.functions
+    assert [f.less(x, y).op, f.less_equal(x, y).op, f.exp(x).op, x.op] == ["<", "<=", "exp", ""]
