@@ -92,6 +92,15 @@ def test_what_a_cell_prints_is_committed_in_one_piece(path):
         assert not any("\r" in o.get("text", "") for o in cell.outputs), cell.source
 
 
+@each
+def test_no_picture_is_wider_than_the_page(path):
+    """JupyterLab draws an SVG as wide as it says; a window of 1,000 pixels has 816 for outputs."""
+    outputs = [o for cell in code_cells(path) for o in cell.outputs]
+    drawn = [o.data["image/svg+xml"] for o in outputs if "image/svg+xml" in o.get("data", {})]
+    widths = [re.search(r'<svg[^>]*? width="([\d.]+)pt"', svg)[1] for svg in drawn]
+    assert all(float(width) * 96 / 72 <= 816 for width in widths), widths
+
+
 @each_lesson
 def test_a_notebook_is_one_sitting(path):
     cells = nbformat.read(path, as_version=4).cells
