@@ -340,3 +340,19 @@ def test_a_value_of_ones_own_as_the_result():
     value, slope = value_and_grad(lambda x: constant)(1.0)
     assert (type(value), value, slope) == (float, 3.0, 0.0)
     assert vjp(lambda x: variable, 1.0)[0] is variable  # which has derivatives elsewhere
+
+
+@pytest.mark.parametrize(
+    ("transform", "what"),
+    [
+        (grad, "The gradient"),
+        (value_and_grad, "The value and the gradient"),
+        (jacrev, "The Jacobian"),
+        (jacfwd, "The Jacobian"),
+        (hessian, "The Hessian"),
+    ],
+)
+def test_a_derivative_says_what_it_is(transform, what):
+    found = transform(sin)
+    assert found.__name__ == found.__qualname__ == f"{transform.__name__}(sin)"
+    assert found.__doc__ == f"{what} of sin, a function of the same arguments."
