@@ -532,9 +532,12 @@ def logsumexp(xs: Any) -> Any:
 
 
 def sum_of_powers(powers: Sequence[Any]) -> Any:
-    """The sum of e^(xᵢ - x) for the largest x: at least 1; 1 too where x is infinite or nan."""
+    """The sum of e^(xᵢ - x) for the largest x; 1 where that is infinite or nan, and so is the sum.
+
+    Over nodes x is a constant, the largest when they were recorded. So the sum may be less than 1.
+    """
     total = sum(powers)
-    return where(less_equal(1.0, total), total, 1.0)
+    return where(less_equal(0.0, total), total, 1.0)
 
 
 @overload

@@ -741,6 +741,18 @@ def test_a_hundred_thousand_nodes_in_a_row():
     assert program(x.data, b.data) == (y.data, (x.grad, b.grad))
 
 
+def test_a_gradient_of_logsumexp_is_right_far_from_where_it_was_recorded():
+    x, y = Value(0.5), Value(0.5)
+    slope = ad.adjoints(ad.logsumexp([x, x, y]), create_graph=True)[x]
+    expected = ad.grad(lambda x: ad.logsumexp([x, x, -3.0]))(-2.0)
+    program = Expression(slope).compile([x, y], wrt=[x, y])
+    value, curvatures = program(-2.0, -3.0)
+    assert value == pytest.approx(expected, rel=1e-15)
+    curved = ad.grad(ad.grad(lambda x: ad.logsumexp([x, x, -3.0])))(-2.0)
+    assert curvatures == pytest.approx((curved, -curved), rel=1e-14)
+    assert Expression(slope).propagate({x: -2.0, y: -3.0}) == value
+
+
 @pytest.mark.parametrize("total", [ad.sum, ad.prod, ad.logsumexp, lambda xs: ad.dot(xs, xs)])
 def test_an_operation_of_thousands(total):
     xs = [Value(1.0 + i / 1e8) for i in range(5000)]
