@@ -145,3 +145,7 @@ def test_the_names_of_arguments():
         check_gradients(lambda rate, w: bad(rate, *w), 2.0, [3.0, 4.0])
     with pytest.raises(AssertionError, match=r"argument 0 .*\nargument 1 "):
         check_gradients(lambda *v: bad(*v), 2.0, 3.0)
+
+
+def test_the_complex_step_at_a_kink_takes_the_convention_of_the_rule():
+    assert finite_difference(autodiff.relu, 0.0, method="complex") == 0.0
