@@ -766,6 +766,22 @@ def test_an_operation_of_thousands(total):
     assert max(map(len, program.source.splitlines())) <= 100
 
 
+@pytest.mark.parametrize("xp", [math, np], ids=["math", "numpy"])
+def test_ones_and_signs_are_left_out_of_a_program_but_not_of_its_result(xp):
+    x = Value(2.0)
+    for f, exact in [
+        (lambda x: x * -1.0, (-2.0, -1.0)),
+        (lambda x: x / -1.0, (-2.0, -1.0)),
+        (lambda x: -1.0 * x, (-2.0, -1.0)),
+        (lambda x: (-x) * -1.0, (2.0, 1.0)),
+        (lambda x: (-x) / -1.0, (2.0, 1.0)),
+        (lambda x: 1.0 * x / 1.0, (2.0, 1.0)),
+        (lambda x: 0.0 - x + 0.0, (-2.0, -1.0)),
+    ]:
+        value, (slope,) = compiled(f(x), [x], xp=xp)(2.0 if xp is math else np.array(2.0))
+        assert (value, slope) == exact
+
+
 def test_what_stands_in_two_places_is_computed_once():
     x, y, z = Value(2.0), Value(3.0), Value(4.0)
     assert compiled(x**y, [x, y]).source.count("x2 - 1.0") == 1

@@ -141,3 +141,9 @@ def test_a_comparison_of_an_array_is_an_array_of_bools(name):
     found = getattr(np, name)(Value(0.5), numbers)
     assert found.dtype == bool
     assert found.tolist() == getattr(np, name)(0.5, numbers).tolist()
+
+
+def test_a_method_has_the_name_and_the_first_line_of_its_function():
+    for name in ("exp", "sqrt", "relu"):
+        method, function = getattr(Value, name), getattr(autodiff, name)
+        assert (method.__name__, method.__doc__) == (name, function.__doc__.splitlines()[0])

@@ -828,6 +828,8 @@ def test_comparisons_of_equality_in_a_rule_are_numbers():
 def test_errors_say_what_was_called():
     with pytest.raises(TypeError, match="^hessian: found a result of 2 numbers, expected one"):
         hessian(lambda x: [x, x])(1.0)
+    with pytest.raises(ValueError, match=r"^vjp: found the cotangent \[1.0\], expected the shape"):
+        vjp(sin, 1.0)[1]([1.0])
     with pytest.raises(ZeroDivisionError, match=r"^x \*\* n: x = 0.0, n = -1.0 is outside"):
         ad.power(0.0, -1.0)
     with pytest.raises(ValueError, match=r"^x \*\* n: x = -8.0, n = 0.5 is outside"):
