@@ -532,10 +532,7 @@ def logsumexp(xs: Any) -> Any:
 
 
 def sum_of_powers(powers: Sequence[Any]) -> Any:
-    """The sum of e^(xᵢ - x) for the largest x; 1 where that is infinite or nan, and so is the sum.
-
-    Over nodes x is a constant, the largest when they were recorded. So the sum may be less than 1.
-    """
+    """The sum of e^(xᵢ - x) for the largest x; 1 where that is infinite or nan, and the sum too."""
     total = sum(powers)
     return where(less_equal(0.0, total), total, 1.0)
 
@@ -590,20 +587,14 @@ def hypot(*xs: Any) -> Any:
     return math.hypot(*numbers)
 
 
-def largest(xs: Sequence[Any]) -> Any:
-    """The largest of xs as a plain number, for a shift on which no result depends.
-
-    So of numbers with a derivative just the numbers are looked at.
+@_of_many
+def largest(xs: Any) -> Any:
+    """The largest of xs without a derivative: a shift on which no result depends.
 
     >>> largest([1.0, 3.0, 2.0])
     3.0
     """
-    kind = _kind(xs)
-    if kind is None:
-        return functools.reduce(maximum, xs)
-    if hasattr(kind, "_largest"):
-        return kind._largest()
-    return largest([x._number() if hasattr(x, "_number") else x for x in xs])
+    return functools.reduce(maximum, xs)
 
 
 def _sequence(name: str, xs: Any) -> Sequence[Any]:

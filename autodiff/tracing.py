@@ -265,7 +265,7 @@ class Formula(Number):
         if name == "mul" and _is_one(inputs[0]):
             return inputs[1]
         value = rule(*map(_value, inputs))[0]
-        if name in ("less", "less_equal"):
+        if name in ("less", "less_equal", "largest"):
             self.notation.chosen = True
             return value  # the formula is that of the choice made here
         return Formula(self.notation, name, inputs, value)

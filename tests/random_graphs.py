@@ -279,6 +279,8 @@ def call(node, inputs):
         return f" {SIGNS[rule]} ".join(inputs)
     if rule in ("neg", "pos"):
         return f"{'-' if rule == 'neg' else '+'}{inputs[0]}"
+    if rule == "largest":
+        return f"ad.functions.largest([{', '.join(inputs)}])"
     if rule in ("sum", "prod", "logsumexp"):
         return f"ad.{rule}([{', '.join(inputs)}])"
     if rule == "dot":

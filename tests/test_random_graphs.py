@@ -51,7 +51,7 @@ def test_the_table_of_random_graphs_has_every_operation():
         for name, rule in vars(ops).items()
         if getattr(rule, "__module__", "") == "autodiff.ops" and not name.startswith("_")
     }
-    assert rules <= used
+    assert rules - used == {ops.largest}  # which only a gradient holds
     assert len(used - rules) == 1  # cube, one of the user's own
 
 

@@ -834,3 +834,20 @@ def test_errors_say_what_was_called():
         ad.power(0.0, -1.0)
     with pytest.raises(ValueError, match=r"^x \*\* n: x = -8.0, n = 0.5 is outside"):
         ad.power(-8.0, 0.5)
+
+
+def test_the_gradient_of_a_softmax_shifts_by_the_largest_number_of_now():
+    x, y = Value(0.0), Value(0.0)
+    ad.logsumexp([x, y]).backward(create_graph=True)
+    gradient = Expression(x.grad)
+    plain = gradient.compile([x, y], wrt=[])
+    batch = gradient.compile([x, y], wrt=[x, y], xp=np, batch=True)
+    for shift in (-2000.0, -740.0, 0.0, 1000.0):  # e^-740 has two digits left, e^1000 is too large
+        at = shift, shift - 1
+        right = 1 / (1 + math.exp(-1))
+        found = [
+            plain(*at)[0],
+            batch(np.array([at]))[0][0],
+            gradient.propagate({x: at[0], y: at[1]}),
+        ]
+        assert found == [pytest.approx(right, rel=1e-15)] * 3

@@ -70,21 +70,19 @@ class Stack(Array):
             x, y = inputs
             return total(x * y, "a", self.axes["a"])
         if name == "logsumexp":
-            shift = self._largest()
+            shift = functions.largest([self])
             total = functions.sum_of_powers([functions.exp(self - shift)])
             return shift + functions.log(total)
         if name == "hypot":
             size = functions.abs(self)  # nan is not the largest: beside inf the norm is inf
-            largest = functions.where(functions.less(0.0, size), size, 0.0)._largest()
+            largest = functions.largest([functions.where(functions.less(0.0, size), size, 0.0)])
             scale = functions.where(functions.less(0.0, largest), largest, 1.0)
             x = self / scale
             norm = scale * functions.sqrt(functions.sum([x * x]))
             return functions.where(functions.less(largest, math.inf), norm, largest)
+        if name == "largest":
+            return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
         return self.writer.write(name, *inputs)
-
-    def _largest(self) -> Any:
-        """The largest argument."""
-        return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
 
 
 def _varying(x: Any, letter: str) -> Any:

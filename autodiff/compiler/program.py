@@ -35,8 +35,7 @@ class Program:
         namespace: dict[str, Any] = {}
         exec(compile(source, filename, "exec"), namespace)  # text of this module's own making
         self._function = namespace["program"]
-        linecache.cache[filename] = len(source), None, source.splitlines(True), filename
-        weakref.finalize(self._function, linecache.cache.pop, filename, None)
+        _keep_lines(filename, source, self._function)
 
     def __call__(self, *numbers: Any) -> Any:
         if self._sizes is not None:
@@ -77,6 +76,19 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
 
 
 _numbers = count(1)
+_functions: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+
+
+def _keep_lines(filename: str, source: str, function: Any) -> None:
+    """Let a traceback show the lines of a program, and drop those of programs that are gone.
+
+    Not as soon as they are gone: linecache may be walking over its files just then.
+    """
+    for name in [name for name in list(linecache.cache) if name.startswith("<program ")]:
+        if name not in _functions:
+            linecache.cache.pop(name, None)
+    _functions[filename] = function
+    linecache.cache[filename] = len(source), None, source.splitlines(True), filename
 
 
 class Scalars:

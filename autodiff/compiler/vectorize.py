@@ -23,7 +23,7 @@ from .places import inner_size, place_of
 from .printer import ATOM, assembled
 from .symbolic import itself
 
-REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot)  # take all arguments as one, along axis a
+REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take all as one, along a
 
 Ids = Any  # an array of integers: each number of the program has one
 Reading = tuple[Ids, str]  # what an operation reads, and the axes along which it lies
