@@ -40,7 +40,7 @@ def constants(row: Any) -> Vector:
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
 
 
-def as_list(targets: Iterable[Any]) -> list[Any]:
+def as_list(targets: Any) -> list[Any]:
     """Targets, one for each sample: rows of an array or a DataFrame, entries of a sequence."""
     if hasattr(targets, "to_numpy"):  # a DataFrame iterates over the names of its columns
         targets = targets.to_numpy()

@@ -173,7 +173,10 @@ class Grids:
         if self.gradients is None:
             return [x.data for x in array.members]
         nodes = [array.alike.get(x, [x]) for x in array.members]
-        return [sum(as_float(self.gradients.get(x, 0.0)) for x in each) for each in nodes]
+        found: list[list[Any]] = [
+            [as_float(self.gradients.get(x, 0.0)) for x in each] for each in nodes
+        ]
+        return [None if None in each else sum(each) for each in found]
 
 
 def write_grids(picture: Any, grids: Grids) -> None:
