@@ -532,7 +532,7 @@ def logsumexp(xs: Any) -> Any:
 
 
 def sum_of_powers(powers: Sequence[Any]) -> Any:
-    """The sum of e^(xᵢ - x) for the largest x; 1 where that is infinite or nan, and the sum too."""
+    """The sum of e^(xᵢ - x), with the largest x. Where x is infinite the sum is nan: 1 instead."""
     total = sum(powers)
     return where(less_equal(0.0, total), total, 1.0)
 

@@ -128,14 +128,12 @@ def _comparison(
     """A comparison of the numbers: a bool. In a rule it is an operation, and so made anew later."""
 
     def comparison(self: Any, other: Any) -> Any:
-        if not isinstance(other, Number):
-            if not (isinstance(other, Real) or type(other).__name__ in ("bool", "bool_")):
-                return NotImplemented
-            if not running.get():
-                return bool(compare(self._number(), other))
-        elif not running.get():
-            return bool(compare(self._number(), other._number()))
-        return in_rule(self, other)
+        ours = isinstance(other, Number)
+        if not (ours or isinstance(other, Real) or type(other).__name__ == "bool"):  # numpy's bool
+            return NotImplemented
+        if running.get():
+            return in_rule(self, other)
+        return bool(compare(self._number(), other._number() if ours else other))
 
     return comparison
 
@@ -146,6 +144,17 @@ def _equal(x: Any, y: Any) -> Any:
 
 running: ContextVar[str] = ContextVar("running", default="")
 """The name of the user's operation whose rule runs over numbers of another kind than floats."""
+
+
+def _run(name: str, function: Callable[..., Any], *inputs: Any, held: Sequence[Any] = ()) -> Any:
+    """What a rule makes of its inputs; or its closure, which holds numbers, of a gradient."""
+    if not any(isinstance(x, Number) for x in (*inputs, *held)):
+        return function(*inputs)
+    before = running.set(name)
+    try:
+        return function(*inputs)
+    finally:
+        running.reset(before)
 
 
 class Number:
@@ -282,25 +291,16 @@ def operation(rule: Rule) -> Callable[..., Any]:
         expected = "a function with a name: a def with two lines"
         raise TypeError(message("operation", typed(rule), expected))
 
-    def run(function: Callable[..., Any], *numbers: Any) -> Any:
-        if not any(isinstance(x, Number) for x in numbers):
-            return function(*numbers)
-        before = running.set(name)
-        try:
-            return function(*numbers)
-        finally:
-            running.reset(before)
-
     @wraps(rule)
     def checked(*numbers: Any) -> ops.Result:
-        found: Any = run(rule, *numbers)
+        found: Any = _run(name, rule, *numbers)
         if not (isinstance(found, tuple) and len(found) == 2 and callable(found[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
             raise TypeError(message(name, f"a rule that returns {a(found)}", expected))
         result, backward = found
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
-            grads = run(lambda grad, *_: backward(grad), grad, *numbers)
+            grads = _run(name, backward, grad, held=numbers)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
                 expected = f"a tuple of {len(numbers)}, a gradient for each input"
                 raise TypeError(message(name, f"a backward that returns {grads!r}", expected))

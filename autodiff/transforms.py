@@ -242,8 +242,8 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """The Hessian of f at x times v, without the Hessian: one forward-over-reverse pass.
 
     x and v are both numbers, or sequences of the same length; so is the result. Other keywords go
-    to f. Its cost is a
-    constant number of evaluations of f, whatever the number of inputs (Pearlmutter 1994).
+    to f. Its cost is that of a few evaluations of f, however many inputs there are (Pearlmutter
+    1994).
     ValueError if the shapes of x and v differ, TypeError if f returns anything but one number.
 
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])

@@ -1,7 +1,13 @@
 """What all exercises have in common: a verdict in a line, and solutions on request."""
 
+import re
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 from exercises import Check, Hint, solutions
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
 
 @Check
@@ -52,3 +58,14 @@ def test_a_solution_is_its_code(capsys):
     assert "return 2" in capsys.readouterr().out
     show(4)
     assert "only [1]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_a_notebook_shows_the_code_of_each_of_its_solutions(number, capsys):
+    notebook = next(NOTEBOOKS.glob(f"{number:02}_*.ipynb"))
+    module = import_module(f"exercises.{notebook.stem[3:]}")
+    known = sorted(name for name in vars(module) if re.fullmatch(r"solution_\d", name))
+    assert known[:3] == ["solution_1", "solution_2", "solution_3"]
+    for name in known:
+        module.solution(int(name[-1]))
+        assert "def " in capsys.readouterr().out, name

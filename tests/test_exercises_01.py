@@ -9,7 +9,6 @@ from exercises.numeric_derivatives import (
     check_1,
     check_2,
     check_3,
-    solution,
     solution_1,
     solution_2,
     solution_3,
@@ -89,12 +88,6 @@ def test_each_wrong_answer_has_its_hint(check, answer, hint):
     right, said = check.verdict(answer)
     assert not right
     assert hint in said
-
-
-def test_solutions_are_shown(capsys):
-    for number in (1, 2, 3):
-        solution(number)
-        assert f"def solution_{number}" in capsys.readouterr().out
 
 
 def test_the_secant_becomes_the_tangent_as_h_is_dragged(tmp_path):

@@ -12,7 +12,6 @@ from exercises.symbolic_derivatives import (
     check_2,
     check_3,
     derivative,
-    solution,
     solution_1,
     solution_2,
     solution_3,
@@ -165,9 +164,3 @@ def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
     both = sum(bool(node.args) for node in {**names["order"](e), **names["order"](d)})
     assert names["shared"](e) == 20
     assert 6 * 20 < both <= 7 * 20
-
-
-def test_solutions_are_shown(capsys):
-    for number in (1, 2, 3):
-        solution(number)
-        assert f"def solution_{number}" in capsys.readouterr().out

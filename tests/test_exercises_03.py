@@ -8,7 +8,6 @@ from exercises.forward_mode import (
     check_1,
     check_2,
     check_3,
-    solution,
     solution_1,
     solution_2,
     solution_3,
@@ -157,9 +156,3 @@ def test_what_is_no_answer_to_exercise_3_is_refused(answer, hint):
     right, said = check_3.verdict(answer)
     assert not right
     assert hint in said
-
-
-def test_solutions_are_shown(capsys):
-    for number in (1, 2, 3):
-        solution(number)
-        assert f"def solution_{number}" in capsys.readouterr().out

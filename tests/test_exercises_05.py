@@ -7,7 +7,6 @@ from exercises.one_page_of_derivatives import (
     check_1,
     check_2,
     check_3,
-    solution,
     solution_1,
     solution_2,
     solution_3,
@@ -164,9 +163,3 @@ def test_the_rule_to_mend_passes_where_everything_is_symmetric():
 def test_the_prediction_is_what_the_package_says():
     f = lambda x, y: maximum(x, y) * x + 3 * relu(x - y)  # noqa: E731
     assert grad(f, argnums=(0, 1))(2.0, 2.0) == solution_3()
-
-
-def test_solutions_are_shown(capsys):
-    for number in (1, 2, 3):
-        solution(number)
-    assert capsys.readouterr().out

@@ -278,6 +278,8 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
 def _check_repeatable(nodes: Iterable[Value]) -> None:
     """What a user's operation draws at random, or counts, would be fixed in a program."""
     own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
+    if not own:
+        return
     before = Snapshot({node.op: node._rule for node in own} | generators())
     other = [node.op for node in own if _gives_other_numbers(node)]
     changes = before.changes()

@@ -225,8 +225,7 @@ class JavaScript(Printer):
         if op in TWICE:
             x, y = (of(x, SUM) for x in args)
             return f"{x} {TWICE[op]} {y} || {x} !== {x} ? {x} : {y}", CHOICE
-        name = op if op in HELPERS else "Number.isFinite" if op == "isfinite" else f"Math.{op}"
-        return super().call(name, *args)
+        return super().call(op if op in HELPERS else f"Math.{op}", *args)
 
     def helpers(self) -> list[str]:
         """The functions that JavaScript does not have, or not as Python has them."""

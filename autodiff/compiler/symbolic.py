@@ -148,7 +148,7 @@ def _is(x: Any, number: float) -> bool:
     return type(x) is float and x == number
 
 
-CONDITIONS = {"less", "less_equal", "isfinite"}  # true or false, unlike numbers
+CONDITIONS = {"less", "less_equal"}  # true or false, unlike numbers
 
 
 def _is_condition(x: Any) -> bool:

@@ -10,7 +10,7 @@ from .styles import BORDERS, DARKEST, SCALE, Facts, Look, largest_gradient, mean
 from .texts import ROOM, markup, number, printable, short, sign
 
 LONGEST_SUM = 4  # terms
-LONGEST_LIVE_SUM = 3
+LONGEST_LIVE_SUM = 3  # where each term needs room for other numbers
 
 
 def card(box: Box, facts: Facts) -> str:

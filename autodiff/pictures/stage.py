@@ -2,7 +2,7 @@
 
 data-node="3"     on the texts of a box, of class data, grad or sum: whose numbers they show
 data-message="7"  on the text on an edge: the message that it shows
-data-path="7"     on the two halves of an edge: the message that moves along it
+data-half="7 1"   on the first half of an edge ("7 2": the second): the message that moves along it
 data-lit="2 5"    on a box, an operation or an edge: the steps at which it is lit
 """
 
@@ -15,6 +15,7 @@ from .description import SVG, compact
 from .drawing import drawn
 from .fit import fitted
 from .layout import Layout
+from .markup import LONGEST_LIVE_SUM
 from .score import Score, Stage
 from .styles import Facts
 from .texts import snug
@@ -94,12 +95,9 @@ def _mark_box(box: Element, i: int, score: Score) -> None:
 def gradient(stage: Stage, score: Score) -> list[str]:
     """What a box says of its gradient, in two lines if there is a sum."""
     terms = [snug(score.numbers[place]) for place in stage.terms]
-    total = " + ".join(terms[:LONGEST_SUM]).replace("+ −", "− ")
-    more = " + …" if len(terms) > LONGEST_SUM else ""
+    total = " + ".join(terms[:LONGEST_LIVE_SUM]).replace("+ −", "− ")
+    more = " + …" if len(terms) > LONGEST_LIVE_SUM else ""
     return [f"grad {snug(score.numbers[stage.place])}", f"= {total}{more}"]
-
-
-LONGEST_SUM = 3  # terms
 
 
 def _mark_message(text: Element, halves: list[Element], m: int, score: Score) -> None:

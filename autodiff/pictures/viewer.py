@@ -20,8 +20,9 @@ from ..errors import described, message, typed
 from ..scopes import entry_names
 from ..value import Value
 from .drawing import FORMATS, Drawing, draw
+from .markup import LONGEST_LIVE_SUM
 from .score import Score, Text
-from .stage import LONGEST_SUM, staged
+from .stage import staged
 from .styles import DARK, LIGHT
 from .texts import ROOM
 
@@ -193,7 +194,7 @@ def _as_json(score: Score, leaves: list[Value], sliders: list[Value]) -> str:
     held = {
         "last": score.last,
         "room": len(ROOM),
-        "terms": LONGEST_SUM,
+        "terms": LONGEST_LIVE_SUM,
         "inputs": [x.data for x in leaves],
         "sliders": [{"name": score.name(x), "bound": _bound(x.data)} for x in sliders],
         "numbers": score.numbers,

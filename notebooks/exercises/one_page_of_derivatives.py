@@ -5,7 +5,7 @@ import math
 from autodiff import check_gradients, grad, operation, softplus, tanh
 
 from . import Check, Hint, solutions, unfilled
-from .borrowing import refusing
+from .probes import refusing
 
 BORROWED = "That lets the package differentiate. Write the derivative down yourself."
 

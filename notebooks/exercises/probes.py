@@ -1,10 +1,14 @@
 """What checks share: a look at what an answer returned, and at who calls a function."""
 
+import inspect
 import math
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import autodiff
 from exercises import Hint, unfilled
 
 
@@ -55,21 +59,40 @@ def by_hand(function: Callable[[Any], Any], remedy: str) -> Callable[[Any], Any]
     return probe
 
 
+PACKAGE = Path(autodiff.__file__).parent
+
+
+def refusing(answer: Callable[..., Any], remedy: str, file: str = "") -> Callable[..., Any]:
+    """The answer, which raises the remedy as a hint if it calls this file of the package.
+
+    Without a file the whole package is refused. The hint comes at the end, whatever the answer
+    returned, raised or caught.
+    """
+    forbidden = str(PACKAGE / file) if file else str(PACKAGE) + os.sep
+
+    def call(*args: Any) -> Any:
+        called = False
+
+        def watch(frame: Any, event: str, _: Any) -> None:
+            nonlocal called
+            code = frame.f_code
+            # A generator may just be ending here, because the garbage collector has found it.
+            if event == "call" and not code.co_flags & inspect.CO_GENERATOR:
+                called |= code.co_filename.startswith(forbidden)
+
+        before = sys.getprofile()
+        sys.setprofile(watch)
+        try:
+            return answer(*args)
+        finally:
+            sys.setprofile(before)
+            if called:
+                raise Hint(remedy)
+
+    return call
+
+
 def without_the_package(answer: Callable[..., Any], *args: Any) -> Any:
     """What the answer returns; a hint if it calls a function of autodiff to find it."""
-    called = False
-
-    def watch(frame: Any, event: str, _: Any) -> None:
-        nonlocal called
-        name = str(frame.f_globals.get("__name__"))
-        called |= event == "call" and name.startswith("autodiff.")
-
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
-        found = answer(*args)
-    finally:
-        sys.setprofile(before)
-    if called:
-        raise Hint("That leaves the work to the package. Write it with `math` and + - * / alone.")
-    return found
+    remedy = "That leaves the work to the package. Write it with `math` and + - * / alone."
+    return refusing(answer, remedy)(*args)

@@ -12,7 +12,7 @@ import autodiff
 from autodiff import Value, adjoints
 
 from . import Check, Hint, solutions
-from .borrowing import refusing
+from .probes import refusing
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
