@@ -13,15 +13,16 @@ from .number import Number, Rule, admit, check_result, top_level
 class Dual(Number):
     """primal + tangent * ε, where ε² = 0: forward mode.
 
-    If a number moves by its tangent, what is computed from it moves by the tangent of the
-    result. So with tangent 1 in one input and 0 in all others, the tangent of a result is its
-    derivative with respect to that input.
+    When the inputs move by their tangents, a result moves by its own. So with tangent 1 in one
+    input and 0 in all others, the tangent of a result is its derivative with respect to that
+    input.
 
-    The closure of an operation, fed 1, is the 1 x n Jacobian of that operation; times the
-    tangents of the inputs it is the tangent of the result. So no derivative is stated here.
+    The backward closure of an operation, called with 1, returns the operation's 1 x n Jacobian;
+    times the tangents of the inputs, that is the tangent of the result. So no derivative is
+    stated here.
 
-    Duals that you make yourself all have one level. For a derivative inside a derivative use
-    `jvp` and its kin, which keep the levels apart.
+    Duals that you make yourself all have the same level. For a derivative inside a derivative
+    use `jvp` or another transform: they keep the levels apart.
 
     TypeError if the primal or the tangent is not one real number (or a Value).
 
@@ -42,7 +43,7 @@ class Dual(Number):
         self._level = 1
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        """The dual number that an operation makes of its inputs."""
+        """The result of an operation: its value, and its tangent from the backward closure."""
         top = top_level(inputs)
         if not isinstance(top, Dual):
             return top._apply(rule, *inputs)
@@ -56,7 +57,7 @@ class Dual(Number):
             raise explain_operation(error, rule, inputs) from None
         check_result(primal, numbers, level, rule)
         moving = [i for i, t in enumerate(tangents) if type(t) is not float or t != 0.0]
-        if not moving:  # where nothing moves the derivative is not needed, and may not exist
+        if not moving:  # the derivative is not needed, and may not exist
             return dual(primal, 0.0, level)
         try:
             jacobian = backward(1.0)
@@ -73,7 +74,7 @@ class Dual(Number):
 
 
 def dual(primal: Any, tangent: Any, level: int) -> Dual:
-    """A dual number of a certain level of nested derivatives."""
+    """A dual number of the given level."""
     x = object.__new__(Dual)
     x.primal, x.tangent, x._level = primal, tangent, level
     return x
@@ -81,7 +82,7 @@ def dual(primal: Any, tangent: Any, level: int) -> Dual:
 
 def _real(x: Any, where: str) -> Any:
     nested = isinstance(x, Number) and not isinstance(x, Iterable)
-    nested = nested and getattr(x, "_level", 1) == 1  # not one of a transform
+    nested = nested and getattr(x, "_level", 1) == 1  # not from inside a transform
     return x if nested else as_float(x, where)
 
 

@@ -1,4 +1,4 @@
-"""The words of error messages: what was found, what was expected, and what to do about it."""
+"""Error messages: what was found, what was expected, and what to do about it."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def typed(x: Any) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """So many of something, in words.
+    """A number of things, in words.
 
     >>> counted(1, "number"), counted(2, "number")
     ('1 number', '2 numbers')
@@ -47,7 +47,7 @@ def shortened(x: Any) -> str:
 
 
 def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
-    """The same kind of error, saying which operation met which value, and what it admits.
+    """The same type of error, naming the operation, its inputs and its domain.
 
     >>> explain(ValueError("math domain error"), "log", {"x": -1.0})
     ValueError('log: x = -1.0 is outside the domain x > 0')
@@ -78,8 +78,8 @@ LOST = (
 )
 
 LEAKED = (
-    "found a number of a derivative that has been computed already, expected numbers of one that "
-    "is being computed; a function must return what depends on its inputs, not store it elsewhere"
+    "found a number of a derivative that has been computed already, expected one of a derivative "
+    "in progress; a function must return what depends on its inputs, not store it elsewhere"
 )
 
 OPERATORS = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}
@@ -99,7 +99,7 @@ DOMAINS = {
 
 
 def domain(name: str) -> str:
-    """Where an operation is defined; "" if that is everywhere.
+    """The domain of an operation; "" if it is defined everywhere.
 
     >>> domain("log"), domain("exp")
     ('x > 0', '')
@@ -119,14 +119,14 @@ def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
-    """The error of an operation, saying which operation met which values."""
+    """The error of an operation, naming the operation and its inputs."""
     if any(hasattr(_number(x), "_level") for x in inputs):
-        return error  # of an operation on the numbers of an outer derivative: explained already
+        return error  # already explained, by the operation on numbers of an outer derivative
     return explain(error, rule.__name__, named(rule, inputs))
 
 
 def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
-    """The error of a backward closure, saying of which operation and at which values."""
+    """The error of a backward closure, naming the operation and its inputs."""
     if any(hasattr(_number(x), "_level") for x in inputs):
         return error
     at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())

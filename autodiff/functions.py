@@ -1,10 +1,8 @@
 """Mathematical functions of any kind of number.
 
 `exp(2.0)` is a float, `exp(Value(2.0))` a node of a graph, `exp(Dual(2.0, 1.0))` a dual number,
-`exp(array)` an array. A function here computes with plain numbers and arrays itself; any other
-kind of number is asked to apply the operation of the same name (see `ops.py`) to itself.
-
-This file has values only. The derivatives are all in `ops.py`.
+`exp(array)` an array. A function here computes with plain numbers and arrays; any other kind of
+number applies the operation of the same name from `ops.py`, where all derivatives are.
 """
 
 import builtins
@@ -26,7 +24,7 @@ N = TypeVar("N", bound="Number")
 
 
 class Unary(Protocol):
-    """The type of a function of one number: what goes in comes out."""
+    """The type of a function of one number: the result is of the same kind."""
 
     @overload
     def __call__(self, x: N, /) -> N: ...  # type: ignore[overload-overlap]
@@ -102,8 +100,8 @@ def is_array(x: Any) -> bool:
 
 
 def _kind(inputs: Iterable[Any]) -> Any:
-    """The first input that is neither a plain number nor an array; it finds the top level."""
-    if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, at the speed of C
+    """The first input that is neither a plain number nor an array; None if there is none."""
+    if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, without a loop in Python
         return None
     for x in inputs:
         if hasattr(x, "_level"):
@@ -112,7 +110,7 @@ def _kind(inputs: Iterable[Any]) -> Any:
 
 
 def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs with every plain number as a float; arrays and complex are left as they are."""
+    """The inputs, plain numbers as floats; arrays and complex numbers stay as they are."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):
         return inputs
     return [x if is_array(x) or type(x) is complex else as_float(x, name) for x in inputs]
@@ -133,9 +131,9 @@ def _unary(
 ) -> Callable[[Callable[[Any], Any]], Unary]:
     """A function of any kind of number, declared by its name and docstring alone.
 
-    Complex numbers come from complex-step differences (`numeric.py`). Their imaginary part is
-    tiny, so the domain is that of the real part. A library of arrays has a function of the same
-    name, unless `of_array` says how to compute it.
+    Complex numbers come from the complex step (`numeric.py`). Their imaginary part is tiny, so
+    the domain is that of the real part. For arrays the library's function of the same name is
+    called, unless `of_array` is given.
     """
 
     def decorate(declared: Callable[[Any], Any]) -> Unary:
@@ -155,7 +153,7 @@ def _unary(
                     return of_complex(x)
                 return of_float(as_float(x, name))
             except (ValueError, OverflowError) as error:
-                if hasattr(x, "_level"):  # it has explained the error already
+                if hasattr(x, "_level"):  # explained already
                     raise
                 raise explain(error, name, {"x": x}) from None
 
@@ -175,7 +173,7 @@ def exp(x: Any) -> Any:
 
 @_unary(math.log, cmath.log)
 def log(x: Any) -> Any:
-    """The natural logarithm of x > 0; else a ValueError.
+    """The natural logarithm of x. ValueError unless x > 0.
 
     >>> round(log(10.0), 6)
     2.302585
@@ -184,7 +182,7 @@ def log(x: Any) -> Any:
 
 @_unary(math.sqrt, cmath.sqrt)
 def sqrt(x: Any) -> Any:
-    """The square root of x >= 0; else a ValueError.
+    """The square root of x. ValueError unless x >= 0.
 
     Its derivative at 0 is infinite: a ZeroDivisionError.
 
@@ -222,7 +220,7 @@ def tan(x: Any) -> Any:
 
 @_unary(math.asin, cmath.asin)
 def asin(x: Any) -> Any:
-    """The angle in [-π/2, π/2], in radians, of sine x.
+    """The angle in [-π/2, π/2], in radians, whose sine is x.
 
     ValueError unless -1 <= x <= 1.
 
@@ -233,7 +231,7 @@ def asin(x: Any) -> Any:
 
 @_unary(math.acos, cmath.acos)
 def acos(x: Any) -> Any:
-    """The angle in [0, π], in radians, of cosine x.
+    """The angle in [0, π], in radians, whose cosine is x.
 
     ValueError unless -1 <= x <= 1.
 
@@ -244,7 +242,7 @@ def acos(x: Any) -> Any:
 
 @_unary(math.atan, cmath.atan)
 def atan(x: Any) -> Any:
-    """The angle in (-π/2, π/2), in radians, of tangent x.
+    """The angle in (-π/2, π/2), in radians, whose tangent is x.
 
     >>> round(atan(1.0), 6)
     0.785398
@@ -367,7 +365,7 @@ def softplus(x: Any) -> Any:
 
 
 def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
-    """A function of any kinds of number, from one of floats, complex numbers and arrays."""
+    """A function of two numbers of any kind, from one of floats and complex numbers."""
     name = of_plain.__name__
 
     @functools.wraps(of_plain)
@@ -385,7 +383,7 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
 
 
 def power(x: Any, n: Any) -> Any:
-    """x to the power n. ValueError where that is not real, as (-8) ** (1/3).
+    """x to the power n. ValueError if that is not real, as for (-8) ** (1/3).
 
     ZeroDivisionError for 0 to a negative power, OverflowError for results above 1.8e308.
 
@@ -428,7 +426,7 @@ def minimum(x: Any, y: Any) -> Any:
 
 @_binary
 def less(x: Any, y: Any) -> Any:
-    """1.0 where x < y, else 0.0: a comparison that is an operation, and so a node of a graph.
+    """1.0 where x < y, else 0.0: a comparison as an operation, and so a node of a graph.
 
     >>> less(2, 3), less(3, 3)
     (1.0, 0.0)
@@ -449,8 +447,8 @@ def less_equal(x: Any, y: Any) -> Any:
 def where(condition: Any, x: Any, y: Any) -> Any:
     """x where the condition holds (is not 0), else y. The condition has no derivative.
 
-    A condition that is a bool or a plain number chooses at once, and the choice is what
-    comes back; one that is an array, or a number with a derivative, makes an operation.
+    If the condition is a bool or a plain number, x or y itself is returned; if it is an array
+    or a number such as a Value, the choice is an operation.
 
     >>> where(2 > 1, 10.0, 20.0)
     10.0
@@ -468,10 +466,10 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 class _Start(float):
-    """A 0.0 to begin a sum with that makes the builtin sum add one by one, from left to right.
+    """A 0.0 from which the builtin sum adds plainly, from left to right.
 
-    Given a float to begin with, it compensates rounding errors since Python 3.12, and an ordinary
-    sum, such as that of a compiled program, would differ in the last digits.
+    Since Python 3.12 it compensates for rounding if it starts from a float. Its result would then
+    differ in the last digits from an ordinary sum, such as that of a compiled program.
     """
 
 
@@ -532,7 +530,7 @@ def logsumexp(xs: Any) -> Any:
 
 
 def sum_of_powers(powers: Sequence[Any]) -> Any:
-    """The sum of e^(xᵢ - x), with the largest x. Where x is infinite the sum is nan: 1 instead."""
+    """The sum of e^(xᵢ - m), where m is the largest x; 1 if it is nan, because m is infinite."""
     total = sum(powers)
     return where(less_equal(0.0, total), total, 1.0)
 
@@ -589,7 +587,7 @@ def hypot(*xs: Any) -> Any:
 
 @_of_many
 def largest(xs: Any) -> Any:
-    """The largest of xs without a derivative: a shift on which no result depends.
+    """The largest of xs, without a derivative: for a shift that cancels out of the result.
 
     >>> largest([1.0, 3.0, 2.0])
     3.0

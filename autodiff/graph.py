@@ -1,6 +1,6 @@
 """Reading a graph: its nodes in order, its sources, the adjoints of its nodes.
 
-Nothing here changes a node, and nothing here knows a derivative: the closures do.
+Nothing here changes a node or knows a derivative: the derivatives are in the closures.
 """
 
 from collections.abc import Iterable
@@ -12,9 +12,8 @@ from .errors import a, described, explain_derivative, message, typed
 def topological_order(root: Any) -> list[Any]:
     """All nodes that root depends on, each after its parents; root comes last.
 
-    Depth first, parents from left to right, and without recursion, so that a chain of a
-    million nodes is no problem. The order is the same in every run. TypeError if root is not a
-    Value.
+    Depth first, parents from left to right, without recursion, so that a chain of a million
+    nodes works. The order is the same in every run. TypeError if root is not a Value.
 
     >>> from autodiff import Value
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
@@ -43,7 +42,7 @@ def sources(root: Any) -> list[Any]:
 def depths(root: Any) -> dict[Any, int]:
     """The depth of each node that root depends on: 0 for a leaf, else one more than its parents'.
 
-    In ascending order: first the leaves, then what needs just them, and so on.
+    In ascending order: first the leaves, then the results of leaves alone, and so on.
 
     >>> from autodiff import Value
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
@@ -64,8 +63,8 @@ def depths(root: Any) -> dict[Any, int]:
 def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
-    A node is put back on the stack below its parents, with a None to tell that they are done when
-    it turns up again. It makes no other object, and so does not trigger garbage collection.
+    A node is put back on the stack below its parents, under a None: when that is popped, they are
+    done. No other object is made, so garbage collection is not triggered.
     """
     order: dict[Any, Any] = {}
     stack = [*roots]
@@ -88,8 +87,7 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
     just these and the nodes between them and root, and no other is walked; an input that root
     does not depend on has adjoint 0.0. With `create_graph` the adjoints are nodes of a graph
-    themselves, so that they can be differentiated again. Nothing is changed: `grad` of every
-    node stays as it is.
+    themselves, so that they can be differentiated again. No `grad` is changed.
 
     TypeError if root or an input is not a Value. ValueError if an input is a constant, or if a
     derivative is undefined (ZeroDivisionError if it is infinite).
@@ -107,8 +105,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
 def backpropagated(
     seeds: dict[Any, Any], inputs: Iterable[Any] | None = None, create_graph: bool = False
 ) -> dict[Any, Any]:
-    """The adjoints of all nodes, from those of the outputs: their seeds."""
-    adjoint = _depth_first(seeds, tracked_only=True)  # None, until a first message arrives
+    """The adjoints of all nodes, given those of the outputs, the seeds."""
+    adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     adjoint |= seeds
     if inputs is None:
         _send_messages(adjoint, adjoint, create_graph)
@@ -174,15 +172,14 @@ def is_current(node: Any) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
     result, backward = node._rule(*[parent.data for parent in node.parents])
     now, then = (result, *backward(1.0)), (node.data, *node._backward(1.0))
-    return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # the latter: nan
+    return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 
 def _retraced(node: Any) -> Any:
     """The backward closure of a node over its parents themselves, not over their numbers.
 
-    So what it computes with them is recorded: the gradient becomes a graph. The parents must
-    still have the data that the node was computed from, or the result and the local derivatives
-    would be others.
+    What it computes is recorded, so the gradient becomes a graph. RuntimeError if the data of a
+    parent has changed since, because the result and its derivatives would differ.
     """
     if not is_current(node):
         remedy = "compute the output again before differentiating it"

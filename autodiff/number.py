@@ -1,6 +1,6 @@
-"""Python's operators and methods, for every kind of number at once; and which number leads.
+"""Operators and methods of every kind of number, and the levels of nested derivatives.
 
-A kind of number derives from `Number` and says one thing: how to apply an operation to itself.
+A kind of number is a subclass of `Number` that says how to apply an operation to itself.
 """
 
 import itertools
@@ -29,11 +29,11 @@ _open: set[float] = {0, 1, math.inf}
 
 @contextmanager
 def new_level() -> Iterator[int]:
-    """A level for the variables of one derivative, deeper than all that were begun before it.
+    """A level for the variables of one derivative, deeper than every level before it.
 
-    Of the numbers in an operation the deepest leads, and treats all others as plain numbers. So
-    in d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. When the function to be
-    differentiated has returned the level is closed: nothing computes with its numbers any more.
+    The deepest number in an operation applies it, and treats all others as plain numbers. So in
+    d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. The level is closed when the
+    function being differentiated has returned: its numbers are of no use after that.
     """
     level = next(_levels)
     _open.add(level)
@@ -44,7 +44,7 @@ def new_level() -> Iterator[int]:
 
 
 def top_level(inputs: Sequence[Any]) -> Any:
-    """The input of the deepest derivative, which applies the operation; None if all are plain."""
+    """The input with the deepest level, which applies the operation; None if all are plain."""
     top, deepest = None, -1
     for x in inputs:
         level = getattr(x, "_level", -1)
@@ -55,16 +55,16 @@ def top_level(inputs: Sequence[Any]) -> Any:
 
 
 def check_level(x: Any) -> None:
-    """A RuntimeError if x is a number of a derivative that has been computed and is gone."""
+    """Raise a RuntimeError if x belongs to a derivative that has been computed already."""
     if getattr(x, "_level", 0) > 1 and x._level not in _open:
         raise RuntimeError(LEAKED)
 
 
 def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
-    """An input of an operation on numbers of this kind and level.
+    """x as an input of an operation (`rule`) on numbers of this kind and level.
 
-    That is a number of the kind and level, or a number of an outer derivative, which is a
-    constant to this one, or a float. TypeError for anything else.
+    It may be a number of this kind and level, a number of an outer derivative, which is a
+    constant to this one, or a plain number. TypeError for anything else.
     """
     if not isinstance(x, Number):
         return as_float(x, f"{kind.__name__} {rule.__name__}")
@@ -78,14 +78,15 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
 
 
 def check_result(result: Any, numbers: Iterable[Any], level: int, rule: Rule) -> None:
-    """A TypeError if a rule has brought in a number from elsewhere, such as a Value that it holds.
+    """Raise a TypeError if the result of a rule depends on a number that is not an input.
 
-    In a node of this level it would be a plain number, and its derivative 0.0.
+    Such as a Value in its closure: to a node of this level it would be a plain number, and its
+    derivative 0.0.
     """
     own = getattr(result, "_level", 0)
     if own >= level and all(getattr(x, "_level", 0) < own for x in numbers):
         found = f"a result that is {a(result)}, with inputs that are not"
-        remedy = "pass what else it depends on as an input; of a Vector, the entries"
+        remedy = "pass all that it depends on as inputs, a Vector as its entries"
         raise TypeError(message(rule.__name__, found, "operations on its inputs alone", remedy))
 
 
@@ -98,7 +99,7 @@ def _operator(rule: Rule) -> Callable[[N, Any], N]:
 
 def _applied(rule: Rule, x: Any, y: Any) -> Any:
     if hasattr(y, "__array_ufunc__") and not isinstance(y, Number):
-        return NotImplemented  # an array of numpy or pandas: it goes entry by entry
+        return NotImplemented  # numpy and pandas go through their arrays entry by entry
     return x._apply(rule, x, y)
 
 
@@ -125,7 +126,7 @@ def _method(rule: Rule) -> Callable[[N], N]:
 def _comparison(
     compare: Callable[[Any, Any], Any], in_rule: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], bool]:
-    """A comparison of the numbers: a bool. In a rule it is an operation, and so made anew later."""
+    """A comparison: a bool, or in a user's rule an operation, which new numbers may change."""
 
     def comparison(self: Any, other: Any) -> Any:
         ours = isinstance(other, Number)
@@ -143,11 +144,11 @@ def _equal(x: Any, y: Any) -> Any:
 
 
 running: ContextVar[str] = ContextVar("running", default="")
-"""The name of the user's operation whose rule runs over numbers of another kind than floats."""
+"""The user's operation whose rule is running on Values or other Numbers, not on plain floats."""
 
 
 def _run(name: str, function: Callable[..., Any], *inputs: Any, held: Sequence[Any] = ()) -> Any:
-    """What a rule makes of its inputs; or its closure, which holds numbers, of a gradient."""
+    """Call a rule with its inputs, or its closure, which holds numbers, with a gradient."""
     if not any(isinstance(x, Number) for x in (*inputs, *held)):
         return function(*inputs)
     before = running.set(name)
@@ -160,10 +161,10 @@ def _run(name: str, function: Callable[..., Any], *inputs: Any, held: Sequence[A
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
-    A kind defines `_apply(rule, *inputs)`, which returns the result of an operation of `ops.py`;
-    `_number()`, the plain number that it stands for in a comparison; and `_level`: which
-    derivative it belongs to. Comparisons compare the numbers, and give a bool; the hash is that
-    of the object, so that a node can be the key of a dict.
+    A subclass defines `_apply(rule, *inputs)`, which returns the result of an operation of
+    `ops.py`; `_number()`, the plain number to compare; and `_level`, the derivative that it
+    belongs to. Comparisons return a bool. Hashing is by identity, so that a node can be the key
+    of a dict.
     """
 
     __slots__ = ()
@@ -177,7 +178,7 @@ class Number:
         raise NotImplementedError
 
     def _call(self, name: str, *inputs: Any) -> Any:
-        """Apply the operation that is called `name` in ops.py."""
+        """Apply the operation of `ops.py` with this name."""
         return self._apply(getattr(ops, name), *inputs)
 
     __add__, __radd__ = _operator(ops.add), _reflected(ops.add)
@@ -249,7 +250,7 @@ _NUMPYS_NAMES = {
 
 
 def _power_rule(x: Any, y: Any) -> Rule:
-    """The operation for x ** y. The derivative by a constant is not needed, and may not exist."""
+    """The operation for x ** y, without the derivative by a constant, which may not exist."""
     level = max(getattr(x, "_level", 0), getattr(y, "_level", 0))
     if _constant(y, level):
         return ops.power
@@ -257,23 +258,23 @@ def _power_rule(x: Any, y: Any) -> Rule:
 
 
 def _constant(x: Any, level: int) -> bool:
-    """Whether x is a constant in the derivative of this level: a Dual may have tangent 0."""
+    """Whether x is a constant at this level, as is a Dual with tangent 0."""
     tangent = getattr(x, "tangent", None)
     return getattr(x, "_level", 0) < max(level, 1) or (type(tangent) is float and tangent == 0.0)
 
 
 def operation(rule: Rule) -> Callable[..., Any]:
-    """A function of any kind of number, from an operation of your own.
+    """An operation of your own, as a function of any kind of number.
 
-    The rule takes numbers and returns (result, backward), as those in `ops.py` do: two lines.
-    Written with operators and this package's functions, it works in every mode at once, for
-    derivatives of any order. `backward` returns a tuple with a gradient for each input, None for
-    one that has no derivative. TypeError for a rule that returns anything else.
+    The rule takes numbers and returns (result, backward), like those in `ops.py`. Written with
+    operators and this package's functions, it works in every mode at once, for derivatives of
+    any order. `backward` returns a tuple with a gradient for each input, None for an input that
+    has no derivative. TypeError if the rule returns anything else.
 
-    A rule chooses by `where(x > 0, a, b)`: over nodes and symbols `x > 0` is an operation itself,
-    and a graph or a program that the rule goes into chooses anew with other numbers. There a
-    choice by Python (`if x > 0`) would be frozen, so that it is a TypeError. So is a Value that
-    the rule holds: its derivative would be lost.
+    To choose, write `where(x > 0, a, b)`: over nodes and symbols `x > 0` is an operation too, so
+    a graph or a program chooses again when its numbers change. `if x > 0` would freeze the
+    choice, and is a TypeError there. So is a Value that the rule does not get as an input,
+    because its derivative would be lost.
 
     >>> @operation
     ... def cube(x):
@@ -288,7 +289,7 @@ def operation(rule: Rule) -> Callable[..., Any]:
     """
     name: Any = getattr(rule, "__name__", None)
     if name is None:
-        expected = "a function with a name: a def with two lines"
+        expected = "a function with a name, defined with def"
         raise TypeError(message("operation", typed(rule), expected))
 
     @wraps(rule)
@@ -302,7 +303,7 @@ def operation(rule: Rule) -> Callable[..., Any]:
         def checked_backward(grad: Any) -> tuple[Any, ...]:
             grads = _run(name, backward, grad, held=numbers)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
-                expected = f"a tuple of {len(numbers)}, a gradient for each input"
+                expected = f"a tuple of {len(numbers)}: a gradient for each input"
                 raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
             return tuple([g if g is None else _any_number(g, f"{name}, a gradient") for g in grads])
 
@@ -319,5 +320,5 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
 
 def _any_number(x: Any, where: str) -> Any:
-    """x as it is if it is an array or a number of another kind, else as a float."""
+    """x itself if it is a Number, a complex number or an array, else x as a float."""
     return x if isinstance(x, (Number, complex)) or is_array(x) else as_float(x, where)

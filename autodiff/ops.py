@@ -5,7 +5,7 @@ the result and returns the gradient for each input, in order; None for one that 
 The numbers may be floats, arrays, dual numbers, nodes of a graph or symbols of a program: the
 arithmetic is the same, and so everything else in this package reads derivatives off this page.
 For the same reason a condition is written `f.less(x, y)`, not x < y: over nodes it is a node, so
-that a derivative which is a graph chooses anew when its numbers change.
+that a derivative which is a graph chooses again when its numbers change.
 """
 
 import math
@@ -27,7 +27,7 @@ def add(x: Any, y: Any) -> Result:
 
 
 def _to_both(grad: Any) -> tuple[Any, Any]:
-    return grad, grad  # holds no number, so that one serves all additions
+    return grad, grad  # needs neither x nor y, so one function serves all additions
 
 
 def sub(x: Any, y: Any) -> Result:
@@ -51,7 +51,7 @@ def div(x: Any, y: Any) -> Result:
 def power(x: Any, n: Any) -> Result:
     """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
     zero = f.less_equal(f.abs(n), 0.0)
-    m = f.where(zero, 0.0, n - 1)  # not n - 1 = -1 at n = 0, for the sake of x = 0
+    m = f.where(zero, 0.0, n - 1)  # at n = 0, x**(n - 1) would divide by x = 0
     return f.power(x, n), lambda grad: (grad * n * x**m, None)
 
 
@@ -65,13 +65,14 @@ def pow(x: Any, y: Any) -> Result:
     """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
     zero = f.less_equal(f.abs(y), 0.0)
-    m = f.where(zero, y, y - 1)  # at y = 0 xʸ / x for xʸ⁻¹, which is infinite where x is tiny
-    w = f.where(zero, f.where(f.less_equal(f.abs(x), 0.0), 1.0, x), 1.0)  # and xʸ at x = 0
+    # xᵐ / w is xʸ⁻¹. At y = 0 it is written xʸ / x, because x⁻¹ overflows for tiny x; xʸ at x = 0.
+    m = f.where(zero, y, y - 1)
+    w = f.where(zero, f.where(f.less_equal(f.abs(x), 0.0), 1.0, x), 1.0)
     return z, lambda grad: (grad * y * x**m / w, grad * z * f.log(_base(x)))
 
 
 def _base(x: Any) -> Any:
-    """x where ln x is its logarithm; 1 at 0, so that it is 0, and nan below, so that it is nan."""
+    """x if x > 0; at 0 it is 1, and below nan, so that the logarithm is 0 and nan there."""
     return f.where(f.less_equal(x, 0.0), f.where(f.less(x, 0.0), math.nan, 1.0), x)
 
 
@@ -94,7 +95,7 @@ def _sign(x: Any) -> Any:
     return f.where(f.less(0.0, x), 1.0, f.where(f.less(x, 0.0), -1.0, 0.0))
 
 
-# -- Exponential, trigonometric and their kin ---------------------------------------------------
+# -- Exponential, trigonometric and related functions -------------------------------------------
 
 
 def exp(x: Any) -> Result:
@@ -224,8 +225,8 @@ def sum(*xs: Any) -> Result:
 
 def prod(*xs: Any) -> Result:
     """d(x₁ ... xₙ) = Σᵢ (the product of all others) dxᵢ"""
-    left, right = [1.0], [1.0]  # products of what stands left and right of each: no division, so
-    for x, y in zip(xs[:-1], xs[:0:-1], strict=True):  # that zeros do no harm
+    left, right = [1.0], [1.0]  # the products of all inputs left and right of each: dividing the
+    for x, y in zip(xs[:-1], xs[:0:-1], strict=True):  # whole product by xᵢ would fail at xᵢ = 0
         left.append(left[-1] * x)
         right.append(right[-1] * y)
     others = [a * b for a, b in zip(left, reversed(right), strict=True)]
@@ -253,7 +254,7 @@ def logsumexp(*xs: Any) -> Result:
 
 
 def largest(*xs: Any) -> Result:
-    """The largest of xs, only for a shift that cancels: so it needs no derivative"""
+    """The largest of xs, for a shift that cancels out of the result, so without a derivative"""
     return f.largest(xs), lambda grad: (None,) * len(xs)
 
 

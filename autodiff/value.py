@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "-"}
 _SIGNS |= {"power": "**", "exponential": "**", "pow": "**", "less": "<", "less_equal": "<="}
 
-_new: Any = object.__new__  # while a scope is open, one that notes it: see scopes.py
+_new: Any = object.__new__  # an open scope replaces it: see scopes.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
 
 
-Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # not a Vector: Value * Vector is one
+Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
 
 
-def _quick(rule: Rule) -> Callable[["Value", Scalar], "Value"]:
-    """An operator for by far the most frequent cases: x * y and x * 2.0.
+def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], "Value"]:
+    """An operator that is quick for the most frequent operands: x * y and x * 2.0.
 
-    It does what `_apply` does. The node is filled in here, because a call would cost 10 %.
+    It does what `_apply` does, without calls: `_node` would cost 10 %.
     """
-    slow: Any = getattr(Number, f"__{_NAMES.get(rule.__name__, rule.__name__)}__")
 
     def operator(self: "Value", other: Any) -> Any:
         if type(other) is not Value or other._level != self._level:
@@ -49,15 +48,12 @@ def _quick(rule: Rule) -> Callable[["Value", Scalar], "Value"]:
     return operator
 
 
-_NAMES = {"div": "truediv"}
-
-
 class Value(Number):
     """A scalar node of a computational graph.
 
-    Arithmetic with Values, numbers and the functions of this package makes new nodes; each keeps
-    its parents and a closure, `_backward`, that takes the gradient of the node and returns the
-    gradient for each parent. `backward()` runs the closures from the output to the leaves.
+    Operators and the functions of this package make new nodes. Each node keeps its parents and a
+    closure, `_backward`, that takes the gradient of the node and returns the gradient for each
+    parent. `backward()` runs the closures from the output to the leaves.
 
     Attributes: `data`, the number, a float; `grad`, the derivative of the last output on which
     `backward()` was called with respect to this node, 0.0 before; `label`, a name for drawings
@@ -83,7 +79,7 @@ class Value(Number):
     _rule: Rule | None  # the operation of ops.py that made this node
     _backward: ops.Backward  # the closure that the operation left
     _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
-    _scope: Any  # the scope that the node was made in; left empty where there was none
+    _scope: Any  # the scope that the node was made in; unset if there was none
 
     def __init__(self, data: Any, label: str = "") -> None:
         if not isinstance(label, str):
@@ -97,7 +93,7 @@ class Value(Number):
         self._level = 1
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        """The node that an operation makes of its inputs; numbers among them become constants."""
+        """The node of an operation on these inputs; numbers among them become constants."""
         parents = inputs
         level = self._level if len(inputs) == 1 else _common_level(inputs)
         if level < 0:
@@ -114,10 +110,10 @@ class Value(Number):
             check_result(data, map(_data, parents), level, rule)
         return _node(data, parents, rule, backward, level)
 
-    __add__ = _quick(ops.add)
-    __sub__ = _quick(ops.sub)
-    __mul__ = _quick(ops.mul)
-    __truediv__ = _quick(ops.div)
+    __add__ = _quick(ops.add, Number.__add__)
+    __sub__ = _quick(ops.sub, Number.__sub__)
+    __mul__ = _quick(ops.mul, Number.__mul__)
+    __truediv__ = _quick(ops.div, Number.__truediv__)
 
     @property
     def data(self) -> Any:
@@ -135,7 +131,7 @@ class Value(Number):
     @data.setter
     def data(self, data: Any) -> None:
         nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
-        nested = nested and getattr(data, "_level", 1) == 1  # not one of a transform
+        nested = nested and getattr(data, "_level", 1) == 1  # not from inside a transform
         self._data = data if type(data) is float or nested else as_float(data, "Value")
 
     @property
@@ -150,9 +146,9 @@ class Value(Number):
 
     @property
     def requires_grad(self) -> bool:
-        """False for a constant and for what is computed from constants alone.
+        """False for a constant, and for a result of constants alone.
 
-        Assign it to a leaf before computing with it: the graph of a constant is not walked.
+        Assign it to a leaf before computing with it. The backward pass skips constants.
 
         >>> scale = Value(10.0)
         >>> scale.requires_grad = False
@@ -174,14 +170,15 @@ class Value(Number):
     def backward(self, inputs: Iterable["Value"] | None = None, create_graph: bool = False) -> None:
         """Compute the derivative of this node with respect to every node it depends on.
 
-        It is added to `grad` in leaves, so that several outputs may be differentiated in turn
-        (`zero_grad()` starts afresh), and replaces `grad` in the nodes between. With `inputs`,
-        only these and the nodes between them and this one are walked and written. With
+        It is added to `grad` in leaves, so that several outputs can be differentiated in turn
+        (`zero_grad()` resets it), and replaces `grad` in the nodes between. With `inputs`, only
+        these and the nodes between them and this one are walked and written. With
         `create_graph`, the gradients are Values that can be differentiated again.
 
         ValueError if this node requires no gradient, ZeroDivisionError or ValueError if a
         derivative is infinite or undefined at the data of its graph, RuntimeError inside a
-        function that is being differentiated. On an error, or Ctrl-C, no `grad` is changed.
+        function that is being differentiated. After an error no `grad` has changed; after Ctrl-C
+        none has, or all have.
 
         >>> a = Value(3.0)
         >>> b = a + a
@@ -198,7 +195,7 @@ class Value(Number):
             remedy = "nest grad, or another transform: grad(lambda y: ...)(x)"
             raise RuntimeError(message("backward", found, "a Value of your own", remedy))
         adjoints = graph.adjoints(self, inputs, create_graph)
-        if create_graph:  # those that are plain numbers become Values too
+        if create_graph:  # plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
         for x in [x for x in adjoints if not x.parents]:
             if type(x.grad) is not float or x.grad != 0.0:
@@ -206,13 +203,13 @@ class Value(Number):
         try:
             for x, grad in adjoints.items():
                 x.grad = grad
-        except KeyboardInterrupt:  # Ctrl-C: all are written, or none
+        except KeyboardInterrupt:  # never only some of them
             for x, grad in adjoints.items():
                 x.grad = grad
             raise
 
     def zero_grad(self) -> None:
-        """Set `grad` to 0.0 in this node and in all that it depends on.
+        """Set `grad` to 0.0 in this node and in all nodes that it depends on.
 
         >>> x = Value(2.0)
         >>> y = x * x
@@ -275,7 +272,7 @@ def _node(
 
 
 def leaf(data: Any, level: int) -> Value:
-    """A leaf of a certain level: 0 for a constant, else the variable of a nested derivative."""
+    """A leaf of the given level: 0 for a constant."""
     return _node(data, (), None, _nothing, level)
 
 
@@ -289,9 +286,9 @@ _ONLY_VALUES = {Value}
 
 
 def _common_level(inputs: tuple[Any, ...]) -> int:
-    """The level of the Values that the inputs are, if it is one, apart from constants; else -1.
+    """The level of the inputs, 0 if all are constants; negative if not all are Values of one level.
 
-    At the speed of C, for the sake of a dot of hundreds.
+    Constants have no say. There is no loop in Python, because a dot may have hundreds of inputs.
     """
     if not _ONLY_VALUES.issuperset(map(type, inputs)):
         return -1
