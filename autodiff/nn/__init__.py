@@ -2,24 +2,24 @@
 
 A Module holds Values. Called with a sample, it makes a graph; a loss is the root of that graph.
 
-- `Module`: what a model of your own derives from; `Linear`, `Sequential`, `Dropout`: layers.
+- `Module`: the base class for models of your own; `Linear`, `Sequential`, `Dropout`: layers.
 - `mse_loss`, `hinge_loss`: losses.
-- `cross_entropy`, `binary_cross_entropy_with_logits`: losses of logits, which do not overflow.
-- `fit`: trains a model, and returns a `History`; `WalkingWarning`: says that it is slow, and why.
-- `predict`, `accuracy`, `softmax`: what a model says, and how often it is right.
-- `he_normal`, `he_uniform`, `xavier_normal`, `xavier_uniform`, `lecun_normal`, `lecun_uniform`: the
-  weights that a layer starts with.
+- `cross_entropy`, `binary_cross_entropy_with_logits`: losses that take logits and do not overflow.
+- `fit`: trains a model and returns a `History`; `WalkingWarning`: says why training is slow.
+- `predict`, `softmax`, `accuracy`: predictions, probabilities, and how often a model is right.
+- `he_normal`, `he_uniform`, `xavier_normal`, `xavier_uniform`, `lecun_normal`, `lecun_uniform`:
+  initial weights.
 
-`fit` records the graph of one sample, has it compiled and runs the program on whole batches.
+`fit` records the graph of one sample, compiles it and runs the program on whole batches.
 
     modules.py         Module, Linear, Sequential, Dropout
-    initialisers.py    the weights that a layer starts with
+    initialisers.py    initial weights
     losses.py          how far a prediction is from its target
     training.py        fit: the training loop, its History; predict and accuracy
     samples.py         inputs and targets as arrays
-    engines.py         a step by walking graphs, or by a compiled program
-    devices.py         a step in JAX, on all devices
-    recording.py       the graph that the losses of all samples have in common
+    engines.py         a training step, by walking graphs or by a compiled program
+    devices.py         a training step in JAX, on all devices
+    recording.py       the graph that the losses of all samples share
 """
 
 from .initialisers import (

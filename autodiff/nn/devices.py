@@ -1,7 +1,7 @@
 """Training in JAX: the program and the optimiser's step in one `jax.jit`, on all devices.
 
-The rows of a batch are laid out over the devices, and each device has all parameters. What has to
-be sent between them, JAX finds out: nothing about that is written here.
+The rows of a batch are split among the devices, and each device has all parameters. JAX works out
+what has to be sent between them.
 """
 
 import copy
@@ -15,10 +15,10 @@ from .samples import Samples
 
 
 class OnDevices(Compiled):
-    """Training on all of `jax.devices()`, those of a cluster included that JAX has been started on.
+    """Training on all of `jax.devices()`, including those of a cluster if JAX runs on one.
 
-    Numbers are float32 unless `jax_enable_x64` is set. ValueError for an optimiser that is not
-    one of this package, because its step may need plain numbers.
+    Numbers are float32 unless `jax_enable_x64` is set. ValueError for an optimiser from outside
+    this package, because its step may need plain numbers.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class OnDevices(Compiled):
             raise ValueError(message("fit, xp=jax.numpy", found, expected))
 
     def load(self) -> Any:
-        """Take over the parameters and what the optimiser remembers of them."""
+        """Read the parameters and the optimiser's state."""
         found = super().load()
         self.p, self.state = self.jax.device_put((self.p, self.state), self.everywhere)
         return found
 
     def placed(self, batch: Batch) -> tuple[Any, Any]:
-        """The rows of a batch: as many as can be laid out evenly over the devices, and the rest."""
+        """The rows of a batch that can be split evenly among the devices, and the rest."""
         if batch is None and self.whole is not None:
             return self.whole  # type: ignore[no-any-return]
         rows = self.inputs if batch is None else self.inputs.take(batch, axis=0)
@@ -59,9 +59,9 @@ class OnDevices(Compiled):
         return found
 
     def step(self, batch: Batch) -> float:
-        """Take one step; returns the sum of the losses of the batch."""
+        """Take one step; return the sum of the losses of the batch."""
         settings = self.optimizer.settings()
-        lr = settings.pop("lr")  # the one that changes from epoch to epoch
+        lr = settings.pop("lr")  # the setting that may change from epoch to epoch
         total, p, state = self.jitted(
             self.p, self.state, self.optimizer.steps + 1, lr, self.placed(batch),
             settings=tuple(settings.items()),
@@ -70,7 +70,7 @@ class OnDevices(Compiled):
             self.last = self.p, self.state, self.optimizer.steps
             self.p, self.state = p, state
             self.optimizer.steps += 1
-        else:  # walked, to tell what happened
+        else:  # walk, to find out what happened
             total, gradients = self._walked(batch)
             self.move(self.jax.device_put(gradients, self.everywhere))
         return float(total)
@@ -78,7 +78,7 @@ class OnDevices(Compiled):
     def _step(
         self, p: Any, state: Any, steps: Any, lr: Any, parts: tuple[Any, Any], settings: Any
     ) -> tuple[Any, Any, Any]:
-        """A step as a function of arrays: the sum of losses, the parameters, the memory."""
+        """A step as a function of arrays: the sum of losses, the parameters, the new state."""
         found = [self.program(rows, p) for rows in parts if len(rows)]
         total = sum(values.sum() for values, _ in found)
         gradients = sum(gradients for _, gradients in found) / sum(map(len, parts))

@@ -14,7 +14,7 @@ from ..value import Value
 from .recording import NotRecordable, Recording, check_dependence, loss_value, unchanged
 from .samples import Samples
 
-Batch = Any  # a sequence of the numbers of samples; None for all of them
+Batch = Any  # the indices of its samples; None for all samples
 
 
 class Walking:
@@ -26,10 +26,10 @@ class Walking:
         self.model, self.loss, self.samples, self.optimizer = model, loss, samples, optimizer
         self.parameters = [p for p in optimizer.params if p.requires_grad]
         self.memory = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
-        self.last: Any = None  # the parameters before the last step, and what it depended on
+        self.last: Any = None  # what `back` restores: parameters, state and step count
 
     def epoch(self, batches: Iterable[Batch]) -> float:
-        """Take a step for each batch; returns the sum of the losses.
+        """Take a step for each batch; return the sum of the losses.
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
@@ -39,7 +39,7 @@ class Walking:
         return total
 
     def step(self, batch: Batch) -> float:
-        """Take one step; returns the sum of the losses of the batch."""
+        """Take one step; return the sum of the losses of the batch."""
         total = self.gradients(batch)
         memory = [dict(state) for state in self.memory]
         self.last = [p.data for p in self.parameters], memory, self.optimizer.steps
@@ -47,7 +47,7 @@ class Walking:
         return total
 
     def gradients(self, batch: Batch) -> float:
-        """Set `grad` to the mean over a batch; returns the sum of its losses."""
+        """Set each `grad` to the mean over a batch; return the sum of its losses."""
         self.optimizer.zero_grad()
         total: float = 0.0
         numbers = range(len(self.samples)) if batch is None else batch
@@ -74,7 +74,7 @@ class Walking:
         return float(sum([other.loss_of(i).data for i in range(len(samples))])) / len(samples)
 
     def difference(self, i: int) -> str:
-        """How sample i differs from what walking it gives: not at all."""
+        """How the engine disagrees with walking sample i; "" here, because it does walk."""
         return ""
 
     def good(self) -> bool:
@@ -92,7 +92,7 @@ class Walking:
                 state.update(before)
 
     def load(self) -> "Walking | None":
-        """Take over what was changed from outside; None if the engine has to be made anew."""
+        """Read what a callback has changed; None if a new engine is needed."""
         same = list(map(id, self.parameters)) == [
             id(p) for p in self.optimizer.params if p.requires_grad
         ]
@@ -104,7 +104,7 @@ class Walking:
 
 @contextmanager
 def _collector_off() -> Iterator[None]:
-    """No garbage collection for a while."""
+    """Turn off garbage collection in the block."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -118,7 +118,7 @@ class Compiled(Walking):
     """Training by a program that computes the losses and gradients of a whole batch.
 
     While it runs, the parameters are one array, and so is each number that the optimiser
-    remembers of a parameter. NotRecordable if the graph of a sample is not that of every other.
+    remembers of a parameter. NotRecordable if the graphs of the samples differ.
     """
 
     name = "compiled"
@@ -133,8 +133,8 @@ class Compiled(Walking):
         self.errors = numpy.geterr()
         self.program, self.inputs = self.compiled(samples)
         samples.inputs = self.inputs[:, : samples.inputs.shape[1]]
-        self.run = getattr(self.program, "_function", self.program)  # its arguments are right
-        self.held_out: Any = None  # program and inputs for validation, once they are there
+        self.run = getattr(self.program, "_function", self.program)  # without checks
+        self.held_out: Any = None  # program and inputs for validation, once compiled
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
         self.recorded = Snapshot({"model": model, "loss": loss}, apart=self.parameters)
@@ -144,7 +144,7 @@ class Compiled(Walking):
         """A program for the loss of samples, and its inputs: a row for each sample and target."""
         if not samples.even:
             raise NotRecordable("the inputs are rows of different lengths")
-        with _collector_off():  # it would look through all parameters again and again
+        with _collector_off():  # which would scan all parameters again and again
             given = samples.input, samples.targets, self.parameters
             recording = Recording(self.model, self.loss, *given)
             expression = Expression([recording.root] if values_only else recording.root)
@@ -157,7 +157,7 @@ class Compiled(Walking):
         return program, inputs
 
     def mean_loss(self, samples: Samples) -> float:
-        """The mean loss of other samples, always the same ones."""
+        """The mean loss of the validation samples, which are the same in every call."""
         try:
             if self.held_out is None:
                 self.held_out = self.compiled(samples, values_only=True)
@@ -168,7 +168,7 @@ class Compiled(Walking):
             return super().mean_loss(samples)
 
     def load(self) -> Walking | None:
-        """Take over the parameters and what the optimiser remembers of them."""
+        """Read the parameters and the optimiser's state; None if a new engine is needed."""
         array = self.numpy.array
         states = zip(self.optimizer.params, self.optimizer.state)
         self.memory = [state for p, state in states if p.requires_grad]
@@ -178,7 +178,7 @@ class Compiled(Walking):
         return None if self.recorded.changes() else super().load()
 
     def store(self) -> None:
-        """Write the parameters back, and what the optimiser remembers of them."""
+        """Write the parameters and the optimiser's state back."""
         for p, number in zip(self.parameters, self.p.tolist()):
             p.data = number
         for name, column in self.state.items():
@@ -186,12 +186,12 @@ class Compiled(Walking):
                 state[name] = number
 
     def epoch(self, batches: Iterable[Batch]) -> float:
-        """Take a step for each batch; returns the sum of the losses."""
+        """Take a step for each batch; return the sum of the losses."""
         with self.numpy.errstate(all="raise", under="ignore"):
             return super().epoch(batches)
 
     def step(self, batch: Batch) -> float:
-        """Take one step; returns the sum of the losses of the batch."""
+        """Take one step; return the sum of the losses of the batch."""
         if batch is None:  # samples last, as the program has them; copied only once
             inputs = self.inputs = self.numpy.asfortranarray(self.inputs)
         else:
@@ -203,7 +203,7 @@ class Compiled(Walking):
             total = math.nan
         if math.isfinite(total):
             gradients = gradients / len(inputs)
-        else:  # walked, to tell what happened; it may have been in a choice that was not made
+        else:  # walk, to find out what happened; it may have been in a branch not taken
             total, gradients = self._walked(batch)
         if self.by_arrays:
             self.move(gradients)
@@ -218,20 +218,20 @@ class Compiled(Walking):
         optimizer.steps += 1
         try:
             p = optimizer.moved(self.p, gradients, state)
-        except FloatingPointError:  # as with floats, the next loss tells
+        except FloatingPointError:  # with floats, too, only the next loss shows it
             state = dict(self.state)
             with self.numpy.errstate(all="ignore"):
                 p = optimizer.moved(self.p, gradients, state)
         self.p, self.state, self.last = p, state, last
 
     def move_values(self, gradients: Any) -> None:
-        """Let an optimiser that is not ours move the parameters one by one."""
+        """Let an optimiser from outside this package move the parameters one by one."""
         self.last = self.p, self.state, self.optimizer.steps
         for p, gradient in zip(self.parameters, gradients.tolist()):
             p.grad = gradient
         try:
             self.optimizer.step()
-        finally:  # an interrupt among them
+        finally:  # after an interrupt, too
             self.p = self.numpy.array([p.data for p in self.parameters])
 
     def _walked(self, batch: Batch) -> tuple[float, Any]:
@@ -250,7 +250,7 @@ class Compiled(Walking):
         return bool(self.xp.isfinite(self.p).all())
 
     def difference(self, i: int) -> str:
-        """How the program differs from walking sample i; "" if it does not, but for rounding."""
+        """How the program disagrees with walking sample i; "" if by no more than rounding."""
         self.store()
         try:
             with unchanged(self.model, self.loss):
@@ -261,7 +261,7 @@ class Compiled(Walking):
         except (ArithmeticError, ValueError):
             root = Value(math.nan)
         if not math.isfinite(root.data):
-            return ""  # the step of its batch tells of it
+            return ""  # the step of its batch reports it
         with self.numpy.errstate(all="ignore"):
             found = self.program(self.xp.asarray(self.inputs[i : i + 1]), self.p)
         (value,), gradients = map(self.numpy.asarray, found)

@@ -1,7 +1,7 @@
-"""The weights that a layer starts with: random, with a spread that keeps signals the same size.
+"""Initial weights: random, with a variance that keeps signals the same size from layer to layer.
 
 Each function takes the sizes of a layer and a random generator, and returns rows of numbers of
-shape (out_features, in_features). A function of your own does the same.
+shape (out_features, in_features). You can write one of your own.
 """
 
 import math
@@ -15,7 +15,7 @@ Initialiser = Callable[[int, int, Random], Rows]
 def _pair(
     name: str, variance: Callable[[int, int], float], described: str
 ) -> tuple[Initialiser, Initialiser]:
-    """A normal and a uniform distribution with a variance that depends on the sizes of a layer."""
+    """A normal and a uniform initialiser whose variance depends on the sizes of the layer."""
 
     def normal(in_features: int, out_features: int, rng: Random) -> Rows:
         deviation = math.sqrt(variance(in_features, out_features))
@@ -30,7 +30,7 @@ def _pair(
     for function in (normal, uniform):
         kind = function.__name__
         function.__name__ = function.__qualname__ = f"{name}_{kind}"
-        function.__doc__ = f"""Rows of {kind} random numbers of variance {described}.
+        function.__doc__ = f"""Rows of {kind}ly distributed numbers of variance {described}.
 
         n is in_features, m is out_features; the shape is (m, n). ZeroDivisionError if n is 0.
 

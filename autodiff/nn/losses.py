@@ -1,6 +1,6 @@
 """Losses: one number that says how far a prediction is from its target.
 
-Those that take logits do not overflow, however large the logits are.
+The losses of logits do not overflow, however large the logits are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ def mse_loss(prediction: Any, target: Any) -> Any:
 
 
 def hinge_loss(score: Any, label: Any) -> Any:
-    r"""How far a score is from the right side of the margin: one Value.
+    r"""How far a score is on the wrong side of the margin: one Value.
 
     $$\max(0, 1 - t s)$$ for the score s and the label t, which is 1 or -1.
 
@@ -55,8 +55,8 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k; it does not overflow.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
-    each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or the
-    probabilities are of another number or do not add up to 1.
+    each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or if
+    there are not n probabilities, or they do not add up to 1.
 
     >>> from autodiff import Vector
     >>> round(cross_entropy(Vector([0.0, 0.0]), 1).data, 6)
@@ -82,7 +82,7 @@ def cross_entropy(logits: Any, target: Any) -> Any:
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
-    r"""Minus the log-probability of a target t that is yes (1) or no (0), or between: one Value.
+    r"""Minus the log-probability of a target t: 1 for yes, 0 for no, or between. One Value.
 
     $$-t \log \sigma(z) - (1 - t) \log(1 - \sigma(z))$$ for the logit z, with the sigmoid σ.
     Computed as softplus(z) - t z, which does not overflow. The logit is one number, or a Vector
@@ -105,8 +105,8 @@ def softmax(logits: Any) -> Any:
 
     $$e^{z_i} / \sum_j e^{z_j}$$
 
-    Of a Vector or a sequence, shape (n,), a Vector; of an array, along its last axis, an array.
-    TypeError if a logit is not a number.
+    A Vector or a sequence, shape (n,), gives a Vector; an array gives an array, along its last
+    axis. TypeError if a logit is not a number.
 
     >>> softmax([0.0, 0.0]).data
     [0.5, 0.5]

@@ -20,10 +20,10 @@ Parameter = Value | Vector | Matrix
 
 
 class Module:
-    """A function with parameters: whatever Values, Vectors, Matrices and Modules it holds.
+    """A function with parameters: the Values, Vectors, Matrices and Modules that it holds.
 
-    A layer of your own derives from it, assigns its parameters as attributes, and defines
-    `forward(x)`; NotImplementedError without one.
+    For a layer of your own, derive from it, assign the parameters as attributes and define
+    `forward(x)`; without that, a call is a NotImplementedError.
 
     >>> class Scale(Module):
     ...     def __init__(self):
@@ -36,7 +36,7 @@ class Module:
     {'factor': 2.0}
     """
 
-    training = True  # or evaluation mode, in which Dropout passes everything on
+    training = True  # False: evaluation mode, in which Dropout does nothing
 
     def __call__(self, x: Any) -> Any:
         with Scope(type(self).__name__, self):  # a box in drawings
@@ -56,8 +56,8 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
-        Weights that were computed, such as 0.1 * Matrix(rows), are parameters, and so leaves from
-        now on; what was computed from parameters is none.
+        Weights computed from constants, such as 0.1 * Matrix(rows), are parameters and become
+        leaves; what is computed from parameters is not a parameter.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
@@ -83,7 +83,7 @@ class Module:
         return list(dict.fromkeys(x for _, parameter in named for x in _entries(parameter)))
 
     def train(self, training: bool = True) -> Self:
-        """Set this module and those in it to training mode, or evaluation mode; returns it.
+        """Set this module and those in it to training mode, or to evaluation mode; return it.
 
         >>> model = Sequential(Dropout(0.5))
         >>> model.train(False).layers[0].training
@@ -95,7 +95,7 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """Set this module and those in it to evaluation mode; returns it.
+        """Set this module and those in it to evaluation mode; return it.
 
         >>> Dropout(0.5).eval()(Vector([1.0, 2.0])).data
         [1.0, 2.0]
@@ -125,9 +125,9 @@ class Module:
     def load_state_dict(self, state: Any) -> None:
         """Set all parameters to the numbers of a `state_dict`.
 
-        ValueError, with a list of what is missing, unexpected or of another shape, if the state
-        is not that of a model like this one; TypeError if an entry is not a number. Nothing is
-        changed then.
+        ValueError, with a list of all that is missing, unexpected or of another shape, if the
+        state does not fit this model; TypeError if an entry is not a number. Nothing is changed
+        in either case.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
@@ -135,7 +135,7 @@ class Module:
         [11.0]
         """
         if not isinstance(state, Mapping):
-            expected = "a dict from names to numbers, of state_dict()"
+            expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
         given = {name: _flat(data) for name, data in state.items()}
@@ -174,9 +174,9 @@ class Linear(Module):
     activation: a function of one number, or None
     init: makes the rows of `weight`, a Matrix of shape (out_features, in_features): see
         `initialisers.py`
-    seed: of the random generator for `init`, which is the layer's own; None: differs each time
+    seed: for the layer's own random generator, which `init` draws from; None: a random one
 
-    ValueError for an x of another length, or a size that is not a positive integer.
+    ValueError if x has another length, or a size is not a positive integer.
 
     >>> layer = Linear(2, 3, seed=1)
     >>> layer(Vector([1.0, -1.0])).shape, len(layer.parameters())
@@ -197,9 +197,7 @@ class Linear(Module):
         in_features = positive(in_features, "Linear", "in_features")
         out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
-            raise TypeError(
-                message("Linear, activation", typed(activation), "a function: autodiff.relu")
-            )
+            raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
@@ -210,7 +208,7 @@ class Linear(Module):
             raise ValueError(message("Linear", found, str(expected)))
 
     def forward(self, x: Any) -> Vector:
-        """activation(weight @ x + bias), for a Vector or a sequence of numbers x."""
+        """activation(weight @ x + bias) for x, a Vector or a sequence of numbers."""
         x = _input(x)
         if len(x) != self.in_features:
             found = f"an input of shape {x.shape}"
@@ -225,7 +223,7 @@ class Linear(Module):
 
 
 class Sequential(Module):
-    """Layers one after the other; each a Module, or a function of a Vector.
+    """Layers one after the other, each a Module or a function of a Vector.
 
     The result is that of the last layer. TypeError if a layer is not a function.
 
@@ -240,9 +238,7 @@ class Sequential(Module):
     def __init__(self, *layers: Callable[[Any], Any]) -> None:
         for layer in layers:
             if not callable(layer):
-                raise TypeError(
-                    message("Sequential", typed(layer), "layers: Sequential(first, second)")
-                )
+                raise TypeError(message("Sequential", typed(layer), "a Module or a function"))
         self.layers = layers
 
     def _attributes(self) -> dict[str, Any]:
@@ -250,18 +246,17 @@ class Sequential(Module):
         return layers | {name: held for name, held in vars(self).items() if name != "layers"}
 
     def forward(self, x: Any) -> Any:
-        """The result of the last layer for the input x of the first."""
+        """The result of the last layer, given x to the first."""
         for layer in self.layers:
             x = layer(x)
         return x
 
 
 class Dropout(Module):
-    """Sets each entry to 0 with probability p, and divides the others by 1 - p, while training.
+    """While training, sets each entry to 0 with probability p and divides the others by 1 - p.
 
     In evaluation mode, which `eval()` sets and `predict` uses, a Vector passes unchanged
-    (Srivastava et al. 2014). `seed` is that of its random generator. ValueError unless
-    0 <= p < 1.
+    (Srivastava et al. 2014). `seed` is for its random generator. ValueError unless 0 <= p < 1.
 
     >>> layer = Dropout(0.5, seed=0)
     >>> layer(Vector([1.0, 2.0, 3.0, 4.0])).data
@@ -277,7 +272,7 @@ class Dropout(Module):
         self.rng = Random(seed)
 
     def forward(self, x: Any) -> Vector:
-        """The entries that are left, for a Vector or a sequence of numbers x."""
+        """x, a Vector or a sequence of numbers, with entries dropped."""
         row = _input(x)
         if not self.training or self.p == 0:
             return row
@@ -290,8 +285,8 @@ class Dropout(Module):
 
 @contextmanager
 def mode(model: Any, training: bool) -> Iterator[None]:
-    """Set a model to training or evaluation mode for a while."""
-    held = reached({"model": model})  # by functions, too
+    """Set a model to training or evaluation mode in the block."""
+    held = reached({"model": model})  # modules that functions use, too
     before = [(each, each.training) for _, each in held if isinstance(each, Module)]
     try:
         for each, _ in before:
@@ -304,7 +299,7 @@ def mode(model: Any, training: bool) -> Iterator[None]:
 
 
 def positive(number: Any, where: str, name: str) -> int:
-    """A positive integer, of NumPy too, as an int; ValueError if it is none."""
+    """A positive integer, of NumPy too, as an int; ValueError for anything else."""
     if not isinstance(number, Integral) or int(number) < 1:
         raise ValueError(message(where, f"{name} = {number!r}", "a positive integer"))
     return int(number)
@@ -315,7 +310,7 @@ def _name(function: Any) -> str:
 
 
 def _input(x: Any) -> Vector:
-    """x itself, or a Vector of a row: plain numbers in it are data, which needs no gradient."""
+    """x as a Vector; plain numbers in it are data, which requires no gradient."""
     if isinstance(x, Vector):
         return x
     row = Vector(x)
@@ -330,7 +325,7 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
 
 
 def _flat(data: Any) -> tuple[tuple[Any, ...], list[Any]]:
-    """The shape of nested lists, and their numbers; of ragged lists the shapes of the parts."""
+    """The shape of nested lists, and their numbers; for ragged lists, the shapes of the parts."""
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         return (), [data]
     parts = [_flat(part) for part in data]

@@ -1,4 +1,4 @@
-"""The graph of a sample's loss, recorded over numbers that are not known: that of every sample."""
+"""Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,24 +13,24 @@ from ..number import Number, Rule
 from ..snapshot import Snapshot, exact_key, generators, same
 from ..value import Value, leaf
 
-MANY = 1000  # shapes of the graph of the loss, for different targets, that are compiled together
+MANY = 1000  # the most shapes of graph, for different targets, that are compiled together
 
 
 class NotRecordable(Exception):  # noqa: N818
-    """Says why the graph of a loss cannot be recorded, so that each sample's is walked."""
+    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
 
 
 class Unknown(Number):
-    """A number that is not known while a graph is recorded: whatever is computed from it is not.
+    """A number that is unknown while a graph is recorded, like everything computed from it.
 
-    It refuses to be looked at, because a graph that depends on numbers is not every sample's.
+    Looking at it is an error, because a graph that depends on numbers differs between samples.
     """
 
     __slots__ = ("refused",)
     _level = 0.5  # type: ignore[assignment]  # to a node it is a number, not a constant
 
     def __init__(self) -> None:
-        self.refused = False  # kept, for the case that a model catches the exception
+        self.refused = False  # remembered in case the model catches the exception
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         return self
@@ -50,17 +50,21 @@ class Unknown(Number):
 
 
 class Recording:
-    """The graph of the loss of one sample, and what its target brings into it.
+    """The graph of one sample's loss, with leaves for everything that depends on the sample.
 
     `root` is the loss, `x` the leaves that stand for the inputs, `leaves` those that depend on
     the target: row `which[i]` of `table` holds their numbers for sample i. Each different target
-    is recorded once. The constants that it brings into the graph become leaves; where it chooses
-    among nodes, as the index of a class does, the choice becomes a `dot` with a one-hot row.
+    is recorded once. Its constants in the graph become leaves; where it chooses among nodes, as
+    the index of a class does, the choice becomes a `dot` with a one-hot row.
 
-    `sample(i)` is sample i as the model takes it. NotRecordable for a model that looks at
-    numbers, builds a different graph on each call, or changes what the next call starts from.
-    The model is left as it was. An error that the model or the loss raises with the numbers of a
-    sample, too, is raised.
+    model, loss: the functions to record; loss(model(x), target) is one Value
+    sample: gives the input of sample i as the model takes it
+    targets: one for each sample
+    parameters: the Values to train
+
+    The model is left as it was. NotRecordable if it looks at numbers, builds a different graph on
+    each call, or changes what the next call starts from. If the model or the loss also fails with
+    the numbers of a sample, its error is raised.
     """
 
     def __init__(
@@ -88,7 +92,7 @@ class Recording:
             raise
         except _Failure as failure:
             with unchanged(model, loss, checked=False):
-                loss(model(sample(self.at)), targets[self.at])  # fails for these numbers too?
+                loss(model(sample(self.at)), targets[self.at])  # with real numbers, too?
             error = failure.__cause__
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
 
@@ -139,14 +143,14 @@ class Recording:
         return loss_value(self._called(self.loss, prediction, self.targets[i]))
 
     def _chosen(self, column: tuple[Any, ...]) -> Value:
-        """What stands at one place of the graph, a number or a node for each different target."""
+        """One node for a place in the graph that holds a number or a node for each target."""
         import numpy
 
         if isinstance(column[0], Value):
             choices = list(dict.fromkeys(column))
             if len(choices) == 1:
                 return column[0]
-            choices.sort(key=lambda x: self.order.get(x, 0))  # as they stand in the prediction
+            choices.sort(key=lambda x: self.order.get(x, 0))  # in the order of the prediction
             one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
             return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
         numbers = numpy.array(column)
@@ -156,9 +160,9 @@ class Recording:
 
 
 def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, list[Value], Any]:
-    """What a model gives for an input that is not known: the input, the numbers, their shape.
+    """What a model returns for an unknown input: the input, the outputs, their shape.
 
-    NotRecordable for a model that looks at its input, or changes from call to call.
+    NotRecordable if the model looks at its input, or changes from call to call.
     """
     unknown = Unknown()
     x = Vector._of([leaf(unknown, 0) for _ in range(width)], (width,))
@@ -178,12 +182,12 @@ def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, lis
 
 
 class _Failure(Exception):  # noqa: N818
-    """An exception of the model or the loss, its cause, over numbers that are not known."""
+    """The model or the loss raised an exception, the cause of this one, with unknown numbers."""
 
 
 @contextmanager
 def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
-    """While it is open, the numbers of the parameters are not known."""
+    """Make the numbers of the parameters unknown in the block."""
     unknown, before = Unknown(), [p.data for p in parameters]
     for p in parameters:
         p._data = unknown
@@ -196,7 +200,7 @@ def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
 
 @contextmanager
 def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
-    """Put back what the model and the loss change meanwhile; if checked, refuse it."""
+    """Put back what the model and the loss change in the block; if checked, it is an error."""
     before = Snapshot({"model": model, "loss": loss} | generators())
     if checked and before.iterators:
         raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")
@@ -216,7 +220,7 @@ def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
 
 
 def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
-    """ValueError if a loss depends on none of the parameters: it would not train them."""
+    """ValueError if a loss depends on none of the parameters, which training would not change."""
     wanted, seen, stack = set(parameters), set(), [root]
     while stack:
         node = stack.pop()
@@ -226,11 +230,12 @@ def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
             seen.add(node)
             stack += node.parents
     found = "a loss that depends on none of the optimizer's parameters"
-    raise ValueError(message("fit", found, "one that does", "is it that of another model?"))
+    remedy = "give the optimizer the parameters of this model"
+    raise ValueError(message("fit", found, "one that does", remedy))
 
 
 def loss_value(found: Any) -> Value:
-    """The Value that a loss has returned, on its own or in a Vector of one; else a TypeError."""
+    """The Value that a loss has returned, alone or in a Vector of one; TypeError if none."""
     if isinstance(found, (Vector, list, tuple)) and len(found) == 1:
         found = found[0]
     if not isinstance(found, Value):
@@ -240,7 +245,7 @@ def loss_value(found: Any) -> Value:
 
 
 def _values(prediction: Any) -> Iterator[Value]:
-    """The Values in a prediction: one, or a Vector, a Matrix, and whatever nests these."""
+    """The Values in a prediction: a Value, Vector or Matrix, or these in lists, tuples, dicts."""
     if isinstance(prediction, Value):
         yield prediction
     elif isinstance(prediction, (Vector, Matrix, list, tuple, dict)):
@@ -250,7 +255,7 @@ def _values(prediction: Any) -> Iterator[Value]:
 
 
 def _flat(root: Value, known: dict[Value, Any]) -> tuple[Any, list[Any]]:
-    """The operations above known nodes and constants, and what these are, from left to right."""
+    """The operations above known nodes and constants, and a list of these, from left to right."""
     operations: list[Any] = []
     below: list[Any] = []
     position: dict[Value, int] = {}
@@ -271,7 +276,7 @@ def _flat(root: Value, known: dict[Value, Any]) -> tuple[Any, list[Any]]:
 def _references(
     parents: Iterable[Value], position: dict[Value, int], known: dict[Value, Any], below: list[Any]
 ) -> Iterator[Any]:
-    """What an operation takes: the number of another, or "node" or "number", added to below."""
+    """The inputs of an operation: the index of another, or "node" or "number", added to `below`."""
     for x in parents:
         if x in position:
             yield position[x]
@@ -280,13 +285,13 @@ def _references(
             yield "node"
         else:
             if isinstance(x._data, Unknown):
-                raise NotRecordable("the .data of a number that is not known was taken")
+                raise NotRecordable("the model or the loss reads .data")
             below.append(x._data)
             yield "number"
 
 
 def _node(operations: tuple[Any, ...], below: list[Value]) -> Value:
-    """The root of the graph that `_flat` took apart."""
+    """Rebuild the graph that `_flat` took apart; return its root."""
     nodes: list[Value] = []
     rest = iter(below)
     for rule, *references in operations:

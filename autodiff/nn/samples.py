@@ -1,4 +1,4 @@
-"""The samples of a training: inputs as one array, each sample as a model takes it."""
+"""Training samples: the inputs as one array, and each sample as a model takes it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ class Samples:
     """n inputs and n targets; `inputs[i]` is a row of floats.
 
     `even` tells whether all rows have the same length, so that `inputs` is an array, shape
-    (n, features). ValueError for none, or unequal numbers of inputs and targets.
+    (n, features). ValueError if there are no samples, or not as many targets as inputs.
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
@@ -41,14 +41,14 @@ def constants(row: Any) -> Vector:
 
 
 def as_list(targets: Any) -> list[Any]:
-    """Targets, one for each sample: rows of an array or a DataFrame, entries of a sequence."""
-    if hasattr(targets, "to_numpy"):  # a DataFrame iterates over the names of its columns
+    """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
+    if hasattr(targets, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
         targets = targets.to_numpy()
     return list(targets)
 
 
 def as_rows(inputs: Any) -> Any:
-    """Inputs as an array of floats, shape (n, features); as a list of rows if these are uneven.
+    """Inputs as an array of floats, shape (n, features); a list of rows if their lengths differ.
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
     number.

@@ -22,13 +22,13 @@ from .recording import NotRecordable, record_outputs
 from .samples import Samples, as_list, as_rows, constants
 
 ENGINES = ("auto", "compiled", "eager")
-FEW = 10  # rows for which predict has no program compiled
+FEW = 10  # rows; with fewer, predict walks instead of compiling
 
 
 class WalkingWarning(UserWarning):
     """Given once by `fit` with engine="auto" when it has to walk the graph of every sample.
 
-    To be rid of it, say that walking is what you want: engine="eager".
+    To silence it, ask for walking: engine="eager".
 
     >>> issubclass(WalkingWarning, UserWarning)
     True
@@ -39,8 +39,7 @@ class History:
     """What a training run leaves behind: `losses`, the mean loss of each epoch.
 
     `validation` is the mean loss on the validation samples after each epoch, if there are any.
-    `engine` is "compiled" or "eager", whichever ran last, and `reason` says why it was not
-    compiled.
+    `engine` is "compiled" or "eager", whichever ran last; `reason` says why it was not compiled.
 
     >>> History([3.0, 1.5])
     History(2 epochs, loss 3 -> 1.5, eager)
@@ -91,34 +90,34 @@ def fit(
     callback: Callable[[History], Any] | None = None,
     xp: Any = None,
 ) -> History:
-    """Train a model: each epoch takes every sample once, a step for each batch.
+    """Train a model: in each epoch every sample is used once, and each batch is one step.
 
     model: a Module, or a function of a sample; optimizer: of its parameters; epochs: how many
     inputs: a row for each sample, shape (n, in_features), or a number for each
-    targets: one for each sample, of whatever kind `loss(model(x), target)` takes
-    loss: a function of a prediction and a target; that of a batch is the mean over its samples
-    batch_size: samples in a batch, which are drawn in a new order in each epoch, the last one
-        may be smaller; None: all n in one batch
+    targets: one for each sample: anything that `loss(model(x), target)` takes
+    loss: a function of a prediction and a target; the loss of a batch is the mean over its samples
+    batch_size: samples in a batch, in a new random order in each epoch; the last batch may be
+        smaller; None: all n in one batch
     progress: whether to show a progress bar, if tqdm is installed
     seed: fixes the order of the samples
     engine: "compiled" records the loss of one sample, compiles it, and runs it on whole batches
-        in NumPy; it is a ValueError if the graph of a sample is not that of every other, because
-        it depends on numbers, chance, or earlier calls. "eager" walks the graph of every sample.
-        "auto" compiles if possible, else it walks, with a WalkingWarning that says why
+        in NumPy; ValueError if the graph differs from sample to sample, because it depends on
+        numbers, chance or earlier calls. "eager" walks the graph of every sample. "auto" compiles
+        if possible; if not, it walks, with a WalkingWarning that says why
     validation: inputs and targets whose mean loss is recorded after each epoch
     callback: called after each epoch with the history so far; training stops if it returns True.
-        What it changes in the model, the loss or the optimizer counts from the next epoch
-    xp: the library that runs the program: numpy, if None, or jax.numpy, which trains on all of
+        What it changes in the model, the loss or the optimizer takes effect in the next epoch
+    xp: the library that runs the program: None is numpy; jax.numpy trains on all of
         `jax.devices()`, each with its share of every batch
 
     Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... one sample is
     walked and compared with the program: if they differ by more than rounding, engine="compiled"
     is a RuntimeError that names epoch and sample; "auto" goes on walking, with a warning.
 
-    ValueError for no samples, more or fewer targets than inputs, an epochs or batch_size that is
-    not a positive integer, or no parameter that requires a gradient. FloatingPointError, which
-    names the epoch, if a loss becomes nan, infinite or too large for a float; the parameters are
-    then the last ones with which it was not.
+    ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
+    require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
+    which names the epoch, if a loss becomes nan, infinite or too large for a float; the
+    parameters are then the last ones with which it was finite.
 
     >>> from autodiff import nn, optim
     >>> model = nn.Linear(1, 1, seed=0)
@@ -159,7 +158,7 @@ def fit(
 
 
 def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> float:
-    """Train for one epoch, and return the sum of the losses; undo the step that diverges."""
+    """Train for one epoch; return the sum of the losses. If a step diverges, it is undone."""
     try:
         total = run.epoch(batches)
         if last and not run.good():
@@ -179,7 +178,7 @@ def _validated(run: Walking, held_out: Samples) -> float:
 
 
 def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
-    """The engine that is asked for."""
+    """The engine to train with; if it cannot compile, one that walks, or an error."""
     given = run.model, run.loss, run.samples, run.optimizer
     run = Walking(*given)
     if engine != "eager":
@@ -250,7 +249,7 @@ def _name(xp: Any) -> str:
 
 
 class _Bar:
-    """A progress bar, right in a terminal and in Jupyter, if it is wanted and tqdm is installed."""
+    """A progress bar for terminals and Jupyter, if it is wanted and tqdm is installed."""
 
     def __init__(self, epochs: int, wanted: bool) -> None:
         self.bar: Any = None
@@ -269,13 +268,13 @@ class _Bar:
             self.bar.update(epoch - self.bar.n)
 
     def close(self) -> None:
-        """Leave it as it is."""
+        """Stop the bar where it is."""
         if self.bar is not None:
             self.bar.close()
 
 
 def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
-    """What a model gives for each input, in evaluation mode: an array, shape (n, outputs).
+    """What a model predicts for each input, in evaluation mode: an array, shape (n, outputs).
 
     A model that returns one Value gives an array of shape (n,). TypeError if an input or a
     prediction holds anything but numbers, ValueError if predictions differ in shape.
@@ -298,7 +297,7 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
 
 
 def _batched(model: Callable[[Any], Any], rows: Any) -> Any:
-    """The predictions by a program; None if there is none, or it does not agree with walking."""
+    """The predictions of a compiled program; None if there is none, or walking disagrees."""
     import numpy
 
     if len(rows) < FEW or isinstance(rows, list):
@@ -318,14 +317,14 @@ def _batched(model: Callable[[Any], Any], rows: Any) -> Any:
 
 
 def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
-    """The share of samples whose class is predicted right, from 0.0 to 1.0.
+    """The fraction of samples whose class is predicted correctly, from 0.0 to 1.0.
 
-    predictions: scores for each class, such as logits, shape (n, classes): the largest counts.
-        With one score for each sample, shape (n, 1) or (n,), its sign does
-    targets: the index of the class, a one-hot row, or for one score 1 and 0, or 1 and -1
+    predictions: a score for each class, such as logits, shape (n, classes): the largest counts;
+        or one score for each sample, shape (n, 1) or (n,): its sign counts
+    targets: the index of the class, or a one-hot row; for single scores 1 and 0, or 1 and -1
 
-    ValueError unless there are as many predictions as targets, at least one, and the targets are
-    classes that there are scores for.
+    ValueError unless there are as many predictions as targets, at least one, and each target is a
+    class that has a score.
 
     >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
     0.5
