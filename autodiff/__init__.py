@@ -11,31 +11,31 @@ Numbers to compute with:
 
 - `Value`: a node of a graph; `backward()` finds the derivative with respect to each node.
 - `Vector`, `Matrix`: rows of Values; products with `@`, everything else entry by entry.
-- `Dual`: a number and how fast it moves, for forward mode.
+- `Dual`: a number and its tangent, for forward mode.
 
 Derivatives of a function, with JAX's names; they nest:
 
-- `grad`, `value_and_grad`: the gradient by reverse mode; with the value.
+- `grad`, `value_and_grad`: the gradient by reverse mode; the value and the gradient.
 - `jvp`, `vjp`: the Jacobian times a direction, and a direction times the Jacobian.
 - `jacfwd`, `jacrev`: the whole Jacobian, column by column or row by row.
 - `hessian`, `hvp`: second derivatives; the Hessian times a direction.
 
 Functions of any kind of number:
 
-- `exp`, `log`, `sqrt`, `power`: powers and their kin; `abs`, `hypot`: sizes.
+- `exp`, `log`, `sqrt`, `power`: powers, roots and logarithms; `abs`, `hypot`: magnitudes.
 - `sin`, `cos`, `tan`, `asin`, `acos`, `atan`: trigonometry; `sinh`, `cosh`: hyperbolic functions.
 - `tanh`, `sigmoid`, `relu`, `softplus`, `erf`: activations.
 - `sum`, `prod`, `dot`, `logsumexp`: many numbers in one operation.
-- `maximum`, `minimum`, `where`, `less`, `less_equal`: choices.
-- `operation`: makes a function of your own, from its result and its derivative.
+- `maximum`, `minimum`, `where`, `less`, `less_equal`: choices and comparisons.
+- `operation`: adds an operation of your own, given its result and its derivative.
 
 Checks, graphs and pictures:
 
-- `check_gradients`, `finite_difference`: derivatives compared with nudges of the input.
+- `check_gradients`, `finite_difference`: derivatives checked, and approximated, by differences.
 - `trace`: a computation as a table, with derivatives; `steps`: the backward pass, node by node.
 - `draw`: the graph as a picture; `show_steps`: the graph live; `animate`: both passes, animated.
-- `scope`: a name for a part of a computation, which `draw` frames.
-- `topological_order`, `sources`, `adjoints`: the nodes of a graph, its leaves, all derivatives.
+- `scope`: names a part of a computation, which `draw` frames.
+- `topological_order`, `sources`, `adjoints`: a graph's nodes, its leaves, all its derivatives.
 - `Expression`: a graph to run again with other numbers, or compiled to a program.
 
 Networks:
@@ -46,8 +46,8 @@ Networks:
 On the command line, `python -m autodiff "x*y + sin(x)" x=2 y=3` prints a value, its gradient and
 the trace; `--help` says more.
 
-Anything but a number is refused with a TypeError; a number outside the domain of an operation with
-a ValueError or a ZeroDivisionError, which names the operation and the number.
+Anything but a number raises a TypeError; a number outside the domain of an operation raises a
+ValueError or a ZeroDivisionError that names the operation and the number.
 
 The engine, in the order in which to read it:
 
@@ -59,20 +59,20 @@ The engine, in the order in which to read it:
     functions.py     the mathematical functions, values only
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     linalg.py        Vector and Matrix
-    errors.py        the words of error messages
+    errors.py        how error messages are worded
 
 What is built on it:
 
-    numeric.py       finite differences, and a checker of gradients
+    numeric.py       finite differences, and checking gradients with them
     tracing.py       evaluation trace tables, and the backward pass in steps
     optim.py         SGD, Adagrad, RMSprop, Adam
-    snapshot.py      what a call of a function changes, noticed and undone
+    snapshot.py      noticing and undoing what a function call changes
     scopes.py        names for the parts of a computation
     parsing.py       expressions as text, parsed but never executed
     __main__.py      the command line
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
-    pictures/        graphs as drawings, and live: both halves of the pass, step by step
+    pictures/        graphs drawn, and live: the forward and the backward pass, step by step
 """
 
 from importlib import import_module
@@ -114,7 +114,7 @@ __all__ = [
     "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
 ]  # fmt: skip
 
-# What is built on the engine is imported when it is first used: the name, and where it is.
+# What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {
     "Expression": "compiler.expression", "animate": "pictures.animation",
     "draw": "pictures.drawing", "nn": "nn", "optim": "optim", "show_steps": "pictures.viewer",

@@ -2,7 +2,7 @@
 
     python -m autodiff "x*y + sin(x)" x=2 y=3
 
-`--help` says the rest. The expression is parsed by `parsing.py`, and never executed as Python.
+See `--help`. The expression is parsed by `parsing.py`, never executed as Python.
 """
 
 import argparse
@@ -38,8 +38,8 @@ An expression has numbers, names, + - * / ** and brackets, pi and e, and the fun
 
 {LISTED}
 
-Put it in quotes, because * and brackets mean something to a shell. The number of a variable may
-itself be an expression, such as x=pi/4.
+Put it in quotes: * and brackets mean something to a shell. The number of a variable may itself be
+an expression, such as x=pi/4.
 
 examples:
   autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward
@@ -54,7 +54,7 @@ exit status:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of this process; the exit status.
+    """Run a command line, by default sys.argv, and return the exit status.
 
     >>> main(["x*y", "x=2", "y=3"])
     value   6.0
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # where a terminal has no ∂
+            stream.reconfigure(errors="replace")  # for terminals without ∂
     options = _options(sys.argv[1:] if argv is None else argv)
     try:
         for lines in _answers(options, _numbers(options.numbers)):
@@ -110,7 +110,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         help="the language of the program; python by default",
     )  # fmt: skip
     add("--check", action="store_true", help="compare both modes with finite differences")
-    # A single dash before an expression is a minus. Behind a space argparse takes it for one.
+    # A leading dash is a minus sign, not an option: after a space argparse leaves it alone.
     negative = [f" {x}" if x[:1] == "-" and x[:2] != "--" and x != "-h" else x for x in argv]
     return parser.parse_intermixed_args(negative)
 
@@ -131,7 +131,7 @@ def _numbers(assignments: Sequence[str]) -> dict[str, float]:
 
 
 def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator[str]:
-    """What is printed, part by part; files are written on the way."""
+    """The parts of the output; the files that were asked for are written on the way."""
     f = parse(options.expression, list(numbers))
     variables = [Value(number, label=name) for name, number in numbers.items()]
     root = f(*variables)

@@ -1,4 +1,4 @@
-"""Derivatives by nudging the input: finite differences, the complex step, and a checker."""
+"""Finite differences, the complex step, and a check of gradients against them."""
 
 import math
 import sys
@@ -38,7 +38,7 @@ def finite_difference(
 
     The default steps balance the error of the formula against round-off, which grows as ε/h
     (ε = 2.2e-16). The complex step subtracts nothing, so its h can be tiny (Squire and Trapp,
-    SIAM Review 40, 1998); operators and the functions of this package know complex numbers.
+    SIAM Review 40, 1998); operators and the functions of this package take complex numbers.
     Give h if f varies over distances much shorter than max(1, abs(x)).
 
     x is a number, or a flat sequence, which reaches f as a list. For a number and a result that
@@ -70,7 +70,7 @@ def finite_difference(
 
 
 def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, here: Any) -> Any:
-    """The difference quotient in one number; its shape is that of `here`, the result of f at x."""
+    """The difference quotient in one number x; `here` is f(x), for "forward" and "backward"."""
     if method == "complex":
         step = h or 1e-20
         return map_tree(lambda y: _imaginary(y) / step, _result(f(_Complex(complex(x, step)))))
@@ -79,7 +79,7 @@ def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, h
     low = x if method == "forward" else x - step
     above = here if method == "backward" else _result(f(high))
     below = here if method == "forward" else _result(f(low))
-    # high - low is what the step became in floating point; 2 * step would be a little off
+    # high - low is the step after rounding; 2 * step would be slightly off
     return map_tree(lambda b, a: (b - a) / (high - low), above, below)
 
 
@@ -88,9 +88,9 @@ def _result(output: Any) -> Any:
 
 
 class _Complex(Number):
-    """A complex number: one more reader of `ops.py`, so that abs(x) and x > 0 go by its real part.
+    """A complex number whose abs(x) and x > 0 go by its real part.
 
-    Python's own abs would take the modulus, and lose the derivative.
+    Python's own abs returns the modulus, which would lose the derivative.
     """
 
     __slots__ = ("_level", "z")
@@ -99,7 +99,7 @@ class _Complex(Number):
         self.z, self._level = z, 1
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        if hasattr(rule, "__wrapped__"):  # a user's operation may compare: it gets these numbers
+        if hasattr(rule, "__wrapped__"):  # a user's rule may compare, which complex cannot
             found = rule(*inputs)[0]
         else:
             found = rule(*[x.z if isinstance(x, _Complex) else x for x in inputs])[0]
@@ -118,9 +118,9 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
 
     f takes numbers and flat sequences of numbers and returns one number. Returns None if all
     agree: forward and reverse to 1e-9, both with the central difference to 1e-6, relative to
-    max(1, |derivative|), and as far as its round-off (10 ε |f| / h) lets one see.
+    max(1, |derivative|), plus the round-off of the difference, 10 ε |f| / h.
 
-    AssertionError if not, with a table of all derivatives that names the arguments in doubt.
+    AssertionError if not, with a table of all derivatives that marks those in doubt.
 
     >>> check_gradients(lambda x, w: x * w[0] + w[1], 3.0, [1.0, 2.0])
     >>> from autodiff import operation

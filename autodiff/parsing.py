@@ -16,12 +16,12 @@ from typing import Any
 
 from . import functions
 
-LONGEST, DEEPEST = 1_000, 100  # characters; operations inside one another
-SHOWN = 80  # characters of an expression with a fault
+LONGEST, DEEPEST = 1_000, 100  # characters; levels of nesting
+SHOWN = 80  # characters of an expression in an error message
 
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
 
-FUNCTIONS = {  # by what they take
+FUNCTIONS = {  # by their arguments
     "(x)": "abs acos asin atan cos cosh erf exp log relu sigmoid sin sinh softplus sqrt tan tanh",
     "(x, y)": "less less_equal maximum minimum power",
     "(x, y, ...)": "hypot",
@@ -59,7 +59,7 @@ Closure = Callable[[dict[str, Any]], Any]
 
 
 class ExpressionError(ValueError):
-    """A fault in an expression, which is shown with carets under it."""
+    """An error in an expression, with the place marked by carets."""
 
     def __init__(self, reason: str, text: str, start: int, end: int) -> None:
         text = "".join(c if c.isprintable() else "?" for c in text)
@@ -75,10 +75,10 @@ class DomainError(ExpressionError):
 
 
 def parse(text: str, names: Sequence[str]) -> Callable[..., Any]:
-    """The function that an expression is of the variables called `names`, in this order.
+    """An expression as a function of the variables in `names`, in this order.
 
     ExpressionError if the text is anything but arithmetic with numbers, these names, pi, e and the
-    functions of this package. The function raises a DomainError, which is another one, if an
+    functions of this package. The function raises a DomainError, a kind of ExpressionError, if an
     operation has no result.
 
     >>> f = parse("x*y + sin(x)", ["x", "y"])
@@ -106,7 +106,7 @@ def parse(text: str, names: Sequence[str]) -> Callable[..., Any]:
 
 
 def _check_characters(text: str) -> None:
-    """Nothing but names, numbers and the signs of arithmetic reaches Python's parser."""
+    """Let nothing but names, numbers and the signs of arithmetic reach Python's parser."""
     if not text:
         raise ExpressionError("the expression is empty; write one such as 'x*y + sin(x)'", "", 0, 0)
     if len(text) > LONGEST:
@@ -129,7 +129,7 @@ def _tree(text: str) -> ast.expr:
         remedy = "; for a product write 2*x" if "literal" in error.msg else ""
         reason = f"this is not an expression: {error.msg}{remedy}"
         raise ExpressionError(reason, text, start, end) from None
-    except (MemoryError, RecursionError):  # a parser may give up on deep text
+    except (MemoryError, RecursionError):  # the parser may give up on deep nesting
         raise ExpressionError("the expression is nested too deep", text, 0, len(text)) from None
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
@@ -147,7 +147,7 @@ class Reader:
         self.text, self.names = text, names
 
     def read(self, node: ast.expr) -> Closure:
-        """The number that a node stands for, as a function of the numbers of the variables."""
+        """The value of a node, as a function of the numbers of the variables."""
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return self._constant(node, number)
@@ -203,7 +203,7 @@ class Reader:
     def _operation(
         self, node: ast.expr, apply: Callable[..., Any], inputs: list[Closure]
     ) -> Closure:
-        """An operation, with the place of the fault in its errors."""
+        """An operation whose errors show its place in the text."""
 
         def result(numbers: dict[str, Any]) -> Any:
             found = [read(numbers) for read in inputs]
@@ -225,6 +225,6 @@ class Reader:
 
 
 def _width(text: str) -> int:
-    """How many columns a text takes on a screen."""
+    """The number of columns that a text takes up on a screen."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))

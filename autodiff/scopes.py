@@ -1,9 +1,8 @@
 """Scopes: names for the parts of a computation, such as the layers of a network.
 
-Inside a scope, each new node of a graph notes it, and `draw` frames the nodes of a scope. Outside
-there is nothing to note: `value.py` makes its nodes with `object.__new__`, which an open scope
-replaces and then puts back. So a scope costs nothing where none is used. (Once two threads have
-used scopes it stays replaced, as each may have one open.)
+A node made inside a scope records it, and `draw` frames the nodes of a scope. `value.py` makes its
+nodes with `object.__new__`, which a scope replaces while it is open, so scopes cost nothing where
+none is used. (Once two threads have used scopes it stays replaced, as each may have one open.)
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from .value import Value
 
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
 _new = object.__new__
-_threads: set[int] = set()  # that have used scopes
+_threads: set[int] = set()  # those that have used scopes
 
 
 class Scope:
@@ -36,17 +35,15 @@ class Scope:
 
     def __enter__(self) -> None:
         if self.outer is not self:
-            found, remedy = (
-                f"{self.name!r} entered twice",
-                f"write `with scope({self.name!r}):` again",
-            )
+            found = f"{self.name!r} entered twice"
             expected = "a scope for each part of a computation"
+            remedy = f"write `with scope({self.name!r}):` again"
             raise RuntimeError(message("scope", found, expected, remedy))
         self.outer = _innermost.get()
         try:
             _threads.add(get_ident())
             value._new = _noting
-            _innermost.set(self)  # last: interrupted before, it is not entered
+            _innermost.set(self)  # last, so that after an interrupt it is not entered
         except BaseException:
             self.__exit__()
             raise
@@ -58,18 +55,18 @@ class Scope:
 
 
 def _noting(kind: type[Value], scope: Callable[[], Any] = _innermost.get) -> Value:
-    """A new node that notes the scope it is made in."""
+    """A new node that records the scope it is made in."""
     node = _new(kind)
     node._scope = scope()
     return node
 
 
 def scope(name: str) -> Scope:
-    """A context: the nodes that are made inside belong together, under a name.
+    """A context manager: the nodes made inside it belong together, under this name.
 
     `draw` puts a frame around them, or with collapse=True shows one box in their place. Scopes
-    nest, and a call of a `Module` opens one by itself. A leaf made with `Value(...)` stays
-    outside; a number in the computation is inside. TypeError if name is not a str.
+    nest, and calling a `Module` opens one. Leaves made with `Value(...)` do not belong to a
+    scope; plain numbers in the computation do. TypeError if name is not a str.
 
     >>> from autodiff import Value, draw
     >>> x = Value(3.0, label="x")
@@ -84,7 +81,7 @@ def scope(name: str) -> Scope:
 
 
 def entry_names(name: str, held: Any) -> Iterator[tuple[Value, str]]:
-    """Each Value in what a variable holds, by name: w, w[0] of a Vector, w[0,1] of a Matrix."""
+    """Each Value that a variable holds, and its name: w, w[0] in a Vector, w[0,1] in a Matrix."""
     if isinstance(held, Value):
         yield held, name
     elif isinstance(held, Matrix):

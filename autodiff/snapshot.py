@@ -1,4 +1,4 @@
-"""What functions and models hold: so that a call that changes it is noticed, and undone."""
+"""Snapshots of what functions and models hold, to notice and undo what a call changes."""
 
 import operator
 import pickle
@@ -14,7 +14,7 @@ from .linalg import Matrix, Vector
 from .number import Number
 from .value import Value
 
-# Objects of these are taken to be what they are, whatever is called.
+# Objects of these libraries are taken not to change.
 LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
 FIELDS = ("_data", "grad", "label", "_level")  # of a Value
 Access = tuple[Callable[[], Any], Callable[[Any], Any]]  # read what something holds; put it back
@@ -24,7 +24,7 @@ class Snapshot:
     """Everything that can change in models and functions, as it is now.
 
     That is the attributes of objects and their classes, lists, dicts, sets, arrays, Values,
-    random generators, and the variables that functions use; but not the Values in `apart`.
+    random generators, and the variables that functions use, except the Values in `apart`.
 
     >>> counts = {"calls": 0}
     >>> before = Snapshot({"the loss": [counts]})
@@ -38,7 +38,7 @@ class Snapshot:
 
     def __init__(self, roots: dict[str, Any], apart: Iterable[Value] = ()) -> None:
         self.held: list[tuple[str, Access, Any]] = []
-        self.iterators: list[str] = []  # it cannot be told whether these have changed
+        self.iterators: list[str] = []  # whether these have changed cannot be seen
         for name, x in reached(roots, apart):
             if isinstance(x, Iterator):
                 self.iterators.append(name)
@@ -62,7 +62,7 @@ class Snapshot:
 
 
 def reached(roots: dict[str, Any], apart: Iterable[Value] = ()) -> Iterator[tuple[str, Any]]:
-    """All that functions and models hold, each once with its name; but not the Values in `apart`.
+    """All that functions and models hold, each object once, with its name; without `apart`.
 
     >>> [name for name, _ in reached({"a": [1.0, {"b": 2.0}]})]
     ['a', 'a[1]', 'a[1].b', 'a[0]']
@@ -88,13 +88,13 @@ def reached(roots: dict[str, Any], apart: Iterable[Value] = ()) -> Iterator[tupl
 
 
 def generators() -> dict[str, Any]:
-    """The global random generators by name: roots of a Snapshot."""
+    """The global random generators by name, as roots of a Snapshot."""
     numpy = sys.modules.get("numpy")
     return {"random": random} | ({"numpy.random": numpy.random.mtrand._rand} if numpy else {})
 
 
 def exact_key(x: Any) -> Any:
-    """What tells x from everything that is not exactly the same: 0.0 from -0.0, 1 from 1.0.
+    """A key that is equal only for exactly the same: not for 0.0 and -0.0, or 1 and 1.0.
 
     >>> exact_key((0.5, 0)) == exact_key((0.5, 0.0))
     False
@@ -112,7 +112,7 @@ def exact_key(x: Any) -> Any:
 
 
 def _where(now: Any, before: Any) -> str:
-    """The attribute, key or position that has changed, as it is written after a name."""
+    """The attribute or key that has changed, as a suffix of a name."""
     if isinstance(before, dict):
         changed = [key for key in {**before, **now} if not same(now.get(key), before.get(key))]
         return f".{str(changed[0]).lstrip('_')}" if changed else ""
@@ -120,7 +120,7 @@ def _where(now: Any, before: Any) -> str:
 
 
 def same(now: Any, before: Any) -> bool:
-    """Whether dicts, lists or other things hold exactly the same.
+    """Whether two dicts, lists or other objects hold exactly the same.
 
     >>> same([1.0, "a"], [1.0, "a"]), same([0.0], [-0.0])
     (True, False)
@@ -139,7 +139,7 @@ def same(now: Any, before: Any) -> bool:
 
 
 def _own(kind: Any) -> bool:
-    """Whether a class or function is the user's."""
+    """Whether a class or function is the user's own."""
     root = str(getattr(kind, "__module__", None) or "builtins").partition(".")[0]
     return root not in LIBRARIES and root not in sys.stdlib_module_names
 
@@ -191,7 +191,7 @@ def _setter(entries: Any) -> Callable[[Any], None]:
 
 
 def _attributes(x: Any) -> Access:
-    """The attributes of an object, those in slots among them."""
+    """The attributes of an object, including those in slots."""
     slots = [y for kind in type(x).__mro__ for y in _names(vars(kind).get("__slots__", ()))]
 
     def read() -> dict[str, Any]:
@@ -212,7 +212,7 @@ def _names(slots: Any) -> list[str]:
 
 
 def _class(kind: type) -> Access:
-    """The attributes of a class, methods among them."""
+    """The attributes of a class, including its methods."""
 
     def read() -> dict[str, Any]:
         return {key: x for key, x in vars(kind).items() if not key.startswith("__")}
@@ -227,7 +227,7 @@ def _class(kind: type) -> Access:
 
 
 def _variables(function: FunctionType) -> Access:
-    """The variables that a function uses from outside: of the function around it, and global."""
+    """The variables that a function uses from outside, enclosing and global, and its defaults."""
     names, codes = set(), [function.__code__]
     while codes:
         code = codes.pop()

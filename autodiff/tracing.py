@@ -27,7 +27,7 @@ class Message(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A node of the backward pass, its adjoint, complete by now, and its messages to parents."""
+    """A node of the backward pass, its complete adjoint, and its messages to its parents."""
 
     node: Value
     adjoint: Any
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 def steps(root: Value) -> Iterator[Step]:
     """The backward pass from root, one node at a time, in the order in which it runs.
 
-    Nothing is changed: `grad` of every node stays as it is. TypeError if root is not a Value.
+    No `grad` is changed. TypeError if root is not a Value.
 
     >>> a = Value(3.0, label="a")
     >>> for node, adjoint, messages in steps(a * a):
@@ -54,9 +54,9 @@ def steps(root: Value) -> Iterator[Step]:
 
 
 def _to_parents(node: Value, sent: tuple[Any, ...]) -> list[Any]:
-    """What a closure sends, with a 0.0 for a condition, which has no derivative but may be a node.
+    """What a closure sends to each parent, with 0.0 for None unless the parent is a constant.
 
-    So a comparison shows what it sends: a step has no slope.
+    The parents of a comparison get None, but the derivative to show is 0: a step has no slope.
     """
     return [0.0 if x is None and p._level else x for p, x in zip(node.parents, sent)]
 
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 
 class Trace:
-    """An evaluation trace: `rows` for a program, text by print, a table in Jupyter."""
+    """An evaluation trace: text when printed, a table in Jupyter, and its `rows`."""
 
     def __init__(self, mode: str, rows: list[Row]) -> None:
         self.mode = mode
@@ -180,7 +180,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
 
 
 def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: Any) -> Any:
-    """For each variable the formula of its tangent and its value, from the inputs on."""
+    """For each variable its tangent, a formula and a value, from the inputs on."""
     tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
     for node, parts in partials.items():
         terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
@@ -190,7 +190,7 @@ def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: A
 
 
 def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
-    """For each variable the formula of its adjoint and its value, from the output back."""
+    """For each variable its adjoint, a formula and a value, from the output back."""
     terms: dict[Any, list[str]] = {x: [] for x in variables}
     values = dict.fromkeys(variables, 0.0)
     terms[output], values[output] = [_marked(y, BAR)], 1.0
@@ -215,18 +215,18 @@ def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
 
 
 class Written(NamedTuple):
-    """The formula of a result, and those of its derivatives by its parents."""
+    """The formulas of a result and of its derivatives by its parents."""
 
     formula: str
     partials: list[tuple[Value, Any]]
-    chosen: bool  # whether those of the derivatives hold for the present numbers alone
+    chosen: bool  # whether the formulas of the derivatives hold only at the present numbers
 
 
 def written(node: Value, names: Mapping[Value, str]) -> Written:
     """The formulas of a result and its derivatives over the names of its parents.
 
     A parent without a name is a constant. The operations of `ops.py`, run over formulas, write
-    their own derivatives. That of relu is 1 or 0: a choice is made by the numbers.
+    their own derivatives. A choice is made by the numbers: the derivative of relu is 1 or 0.
     """
     notation = Notation()
     inputs = [
@@ -245,9 +245,9 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
 
 
 class Formula(Number):
-    """A number that is known, and how it was computed: an operation on it is a formula again.
+    """A number and the formula that computed it: an operation on formulas is a formula.
 
-    A variable is a formula without arguments. What a rule chooses is chosen by the numbers.
+    A variable is a formula without arguments. A comparison, and so a choice, is of the numbers.
     """
 
     __slots__ = ("args", "notation", "op", "value")
@@ -267,7 +267,7 @@ class Formula(Number):
         value = rule(*map(_value, inputs))[0]
         if name in ("less", "less_equal", "largest"):
             self.notation.chosen = True
-            return value  # the formula is that of the choice made here
+            return value  # what follows is the formula of the choice made here
         return Formula(self.notation, name, inputs, value)
 
     def _number(self) -> Any:

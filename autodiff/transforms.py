@@ -1,10 +1,10 @@
 """Functions that take a function and return its derivative, with JAX's names.
 
 Each takes a function of numbers, or of flat sequences of numbers, written with ordinary
-operators and the functions of this package. A sequence reaches it as a list, a numpy array or a
-Vector as a `Vector`; keywords reach it as they are. A result that does not depend on the inputs
-has derivative 0.0. They nest: every call has a level of its own (`number.new_level`), so a
-derivative inside another treats the other's variables as constants.
+operators and the functions of this package. A sequence is passed to it as a list, a numpy array
+or a Vector as a `Vector`, a keyword as it is. A result that does not depend on the inputs has
+derivative 0.0. They nest: every call has a level of its own (`number.new_level`), so a derivative
+inside another treats the other's variables as constants.
 """
 
 import sys
@@ -28,11 +28,11 @@ Pullback = Callable[[Any], list[Any]]
 
 
 def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
-    """The gradient of f, a function with one number as its result, by reverse mode.
+    """The gradient of f, a function that returns one number, by reverse mode.
 
-    The result is a function of the same arguments. With respect to a number it returns a float,
-    with respect to a sequence a list, to a numpy array an array, and for several `argnums` a
-    tuple of these. It makes one call of f and one backward pass, however many inputs there are.
+    The gradient is a function of the same arguments. With respect to a number it returns a float,
+    to a sequence a list, to a numpy array an array, and for several `argnums` a tuple of these.
+    It calls f once and makes one backward pass, however many inputs there are.
 
     TypeError if f returns anything but one number.
 
@@ -89,7 +89,7 @@ def vjp(
     """The value of f at the primals, and a function from a cotangent v to $v^T J$.
 
     The cotangent has the shape of the value; $v^T J$ is a tuple with a number or a list for each
-    primal. J is the Jacobian of f, which is never made: each call is one backward pass.
+    primal. J is the Jacobian of f, which is never formed: each call is one backward pass.
 
     TypeError or ValueError if the cotangent does not have the value's shape.
 
@@ -133,7 +133,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
 
 def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[Any, Pullback]:
-    """The value of f, and a function from a cotangent to the gradient by each chosen input.
+    """The value of f, and a function from a cotangent to the gradients of the chosen inputs.
 
     The adjoints of the outputs start at the cotangent, which may be a number of another
     derivative: the backward pass is linear in it.
@@ -165,7 +165,7 @@ def jvp(
     """The value of f at the primals, and $J v$: its derivative along the tangents v.
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
-    shapes; keywords go to f. $J v$ has the shape of the value. It makes one call of f and no
+    shapes; keywords go to f. $J v$ has the shape of the value. f is called once, and there is no
     backward pass.
 
     TypeError or ValueError if the shapes of primals and tangents differ.
@@ -187,8 +187,8 @@ def jvp(
 def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
-    Shaped as by `jacrev`. Prefer it when there are fewer inputs than results. TypeError if a
-    result is not a number.
+    It has the shape that `jacrev` gives it. Prefer it when there are fewer inputs than results.
+    TypeError if a result is not a number.
 
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
@@ -259,11 +259,11 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
 
 
 class Inputs(NamedTuple):
-    """The arguments of a function, and those of them that it is differentiated by."""
+    """The arguments of a function, and which of them to differentiate with respect to."""
 
     name: str  # of the transform, for errors
     args: Sequence[Any]
-    several: bool  # argnums, and so a tuple of derivatives
+    several: bool  # whether argnums is a sequence, which makes the result a tuple
     chosen: list[int]  # indices into args
     primals: list[Any]  # the chosen ones: a float, or a list of floats
 
@@ -284,7 +284,7 @@ class Inputs(NamedTuple):
         return cls(name, args, several, chosen, primals)
 
     def result(self, f: Function, variables: list[Any], keywords: Any, level: int) -> Any:
-        """What f returns for variables in the place of the chosen arguments, as a tree."""
+        """What f returns, as a tree, with variables in place of the chosen arguments."""
         args = list(self.args)
         for i, x in zip(self.chosen, variables):
             vector = isinstance(x, list) and x and _is_array(args[i])
@@ -295,11 +295,11 @@ class Inputs(NamedTuple):
         return output
 
     def shaped(self, i: int, derivative: Any) -> Any:
-        """A derivative by argument i: an array, if that is one."""
+        """The derivative by argument i, as an array if the argument is one."""
         if not (_is_array(self.args[i]) and isinstance(derivative, list) and derivative):
             return derivative
-        if any(isinstance(x, Number) for x in flat_tree(derivative)):
-            nested = isinstance(derivative[0], list)  # it is to be differentiated again
+        if any(isinstance(x, Number) for x in flat_tree(derivative)):  # of an outer derivative
+            nested = isinstance(derivative[0], list)
             return derivative if nested else Vector._of(derivative, (len(derivative),))
         if isinstance(self.args[i], Vector):
             return derivative
@@ -316,7 +316,7 @@ def _is_array(x: Any) -> bool:
 
 
 def opened_argument(x: Any, name: str) -> Any:
-    """A number, as a float, or a flat sequence of them, as a list; numbers of other kinds stay."""
+    """A number as a float, a flat sequence of numbers as a list; a Number stays as it is."""
     if not _is_sequence(x):
         return x if isinstance(x, Number) else as_float(x, name)
     if getattr(x, "ndim", 1) > 1:
@@ -331,7 +331,7 @@ def _is_sequence(x: Any) -> bool:
 
 
 def as_tree(output: Any, name: str) -> Any:
-    """What a function returned: a number, or a list of such, nested as it was."""
+    """The result of a function as a tree: a number, or a list of trees."""
     if _is_sequence(output):
         return [as_tree(y, name) for y in output]
     if isinstance(output, Number):
@@ -340,7 +340,7 @@ def as_tree(output: Any, name: str) -> Any:
 
 
 def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
-    """The function applied to the numbers of trees of one shape."""
+    """The function applied to the numbers of trees of the same shape."""
     if isinstance(trees[0], list):
         return [map_tree(function, *branches) for branches in zip(*trees)]
     return function(*trees)
@@ -352,7 +352,7 @@ def flat_tree(tree: Any) -> list[Any]:
 
 
 def _basis(tree: Any) -> list[Any]:
-    """For each number in a tree one of the same shape, with 1 in its place and 0 elsewhere."""
+    """For each number of a tree, a tree of the same shape with 1 there and 0 elsewhere."""
     n = len(flat_tree(tree))
     return [_unflattened(tree, [float(i == j) for i in range(n)]) for j in range(n)]
 
