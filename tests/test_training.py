@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 
 import numpy as np
 import pandas
@@ -176,6 +177,48 @@ def test_an_error_or_an_interrupt_in_a_callback_leaves_the_numbers_of_that_epoch
         expected = trained(epochs=2)[1]
         assert [p.data for p in model.parameters()] == [p.data for p in expected.parameters()]
         assert all(p.grad == 0.0 for p in model.parameters())
+
+
+@ENGINES
+@pytest.mark.parametrize("how", ["goes on", "stops", "raises KeyError", "raises Ctrl-C"])
+def test_what_a_callback_restores_stays(engine, how):
+    """Early stopping puts the best weights back, and ends the training."""
+    model = network()
+    optimizer = optim.Adam(model.parameters(), lr=0.1)
+    best = {}
+
+    def restore(history):
+        if len(history.losses) == 1:
+            best.update(model=model.state_dict(), optimizer=optimizer.state_dict())
+        if len(history.losses) == 3:
+            model.load_state_dict(best["model"])
+            optimizer.load_state_dict(best["optimizer"])
+            if how.startswith("raises"):
+                raise KeyError if how.endswith("KeyError") else KeyboardInterrupt
+            return how == "stops"
+
+    with suppress(KeyError):
+        nn.fit(
+            model, INPUTS, CLASSES, nn.cross_entropy, optimizer, 3, progress=False,
+            callback=restore, engine=engine,
+        )  # fmt: skip
+    assert model.state_dict() == best["model"]
+    assert optimizer.state_dict() == best["optimizer"]
+
+
+@ENGINES
+def test_a_callback_that_freezes_everything_ends_a_training_that_goes_on(engine):
+    model = network()
+
+    def freeze(history):
+        for layer in model.layers:
+            layer.weight.requires_grad_(False)
+            layer.bias.requires_grad_(False)
+
+    with pytest.raises(ValueError, match="depends on none of the optimizer's parameters"):
+        trained(model, epochs=2, callback=freeze, engine=engine)
+    model = network()
+    assert len(trained(model, epochs=1, callback=freeze, engine=engine)[0].losses) == 1
 
 
 @ENGINES

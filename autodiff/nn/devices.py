@@ -42,6 +42,7 @@ class OnDevices(Compiled):
         """Read the parameters and the optimiser's state."""
         found = super().load()
         self.p, self.state = self.jax.device_put((self.p, self.state), self.everywhere)
+        self.stored = self.p
         return found
 
     def placed(self, batch: Batch) -> tuple[Any, Any]:

@@ -169,21 +169,26 @@ class Compiled(Walking):
 
     def load(self) -> Walking | None:
         """Read the parameters and the optimiser's state; None if a new engine is needed."""
+        if self.recorded.changes() or not super().load():
+            return None
         array = self.numpy.array
         states = zip(self.optimizer.params, self.optimizer.state)
         self.memory = [state for p, state in states if p.requires_grad]
-        self.p = array([p.data for p in self.parameters])
+        self.p = self.stored = array([p.data for p in self.parameters])
         names = self.memory[0] if self.by_arrays else ()
         self.state = {name: array([state[name] for state in self.memory]) for name in names}
-        return None if self.recorded.changes() else super().load()
+        return self
 
     def store(self) -> None:
-        """Write the parameters and the optimiser's state back."""
+        """Write the parameters and the optimiser's state back, once: a callback may set others."""
+        if self.p is self.stored:
+            return
         for p, number in zip(self.parameters, self.p.tolist()):
             p.data = number
         for name, column in self.state.items():
             for state, number in zip(self.memory, column.tolist()):
                 state[name] = number
+        self.stored = self.p
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Take a step for each batch; return the sum of the losses."""

@@ -147,7 +147,7 @@ def fit(
                     history.validation.append(_validated(run, held_out))
                 if callback:
                     run.store()
-                    if callback(history) is True:
+                    if callback(history) is True or epoch == epochs:
                         break
                     run = run.load() or _engine(run, engine, xp, history)
     finally:
