@@ -1,8 +1,8 @@
 """From a graph to a program that computes its value and derivatives.
 
     expression.py   Expression, the graph of an output: propagate, backpropagate, compile
-    program.py      a program, and how a graph becomes one number by number
-    vectorize.py    how a graph becomes a program of arrays: what is alike is one array
+    program.py      programs that compute number by number
+    vectorize.py    programs that compute with arrays, one for each group of similar nodes
     groups.py       the groups alone, for pictures
     nodes.py        the arrays of such a program, and the messages sent back to them
     places.py       where numbers lie in an array
@@ -11,6 +11,6 @@
     printer.py      symbols as source text
     backends.py     what NumPy, JAX and PyTorch do differently
 
-A graph is computed once more over symbols, forward and backward. Each operation on a symbol is
-written down, and the printer turns what was written into lines of Python.
+A graph is run once more over symbols, forward and backward. Each operation on a symbol is recorded,
+and the printer turns the record into lines of Python.
 """

@@ -1,7 +1,7 @@
-"""Arrays that are not known yet: symbols with axes, and how they are written in a program.
+"""Symbols of arrays, with named axes, and how they are written in a program.
 
-An array is a symbol whose numbers lie along named axes. Along an axis that it lacks, all its
-numbers are equal. A sum of products over an axis is a matrix product.
+Along an axis that an array lacks, all its numbers are equal. A sum of products over an axis is a
+matrix product.
 """
 
 import itertools
@@ -17,10 +17,10 @@ from .symbolic import Symbol, Writer, key_of
 # -- Symbols of arrays --------------------------------------------------------------------------
 
 # g and h: the nodes of a group, in rows or in a grid; a: the arguments of each; b: the samples of
-# the batch. The samples lie last: a sum over anything else adds up whole rows of them.
+# the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
 AXES = "ghab"
 
-Axes = dict[str, int]  # the size of each axis, in the order of AXES; that of b is 0, not known
+Axes = dict[str, int]  # the size of each axis, in the order of AXES; for b it is 0: not known
 
 
 def axes_of(x: Any) -> Axes:
@@ -34,7 +34,7 @@ def ordered(axes: Axes) -> Axes:
 
 
 def union(xs: Iterable[Any]) -> Axes:
-    """The axes of what is computed from arrays and numbers entry by entry."""
+    """The axes of the result of an operation on arrays and numbers, entry by entry."""
     found: Axes = {}
     for x in xs:
         found |= axes_of(x)
@@ -42,12 +42,12 @@ def union(xs: Iterable[Any]) -> Axes:
 
 
 def without(axes: Axes, letters: str) -> Axes:
-    """The axes but for some."""
+    """The axes except those in `letters`."""
     return {letter: size for letter, size in axes.items() if letter not in letters}
 
 
 class Array(Symbol):
-    """An array that is not known yet, with named axes."""
+    """A symbol of an array with named axes."""
 
     __slots__ = ("axes",)
 
@@ -60,7 +60,7 @@ class Stack(Array):
 
     __slots__ = ()
 
-    _level = 1  # so that functions.py leaves the work to _call
+    _level = 1  # makes functions.py call _call
 
     def _call(self, name: str, *inputs: Any) -> Any:
         total = self.writer.total
@@ -86,7 +86,7 @@ class Stack(Array):
 
 
 def _varying(x: Any, letter: str) -> Any:
-    """The only argument of a sign, product or quotient that has an axis; None if there is none."""
+    """The only factor of a negation, product or quotient that has this axis; else None."""
     if x.op not in ("neg", "mul", "div"):
         return None
     having = [arg for arg in x.args if letter in axes_of(arg)]
@@ -94,12 +94,12 @@ def _varying(x: Any, letter: str) -> Any:
 
 
 class ArrayWriter(Writer):
-    """A writer of operations on arrays: entry by entry, and those that change their axes."""
+    """Records operations on arrays: entry by entry, and those that change their axes."""
 
     def __init__(self) -> None:
         super().__init__()
         self.constants: dict[str, str] = {}  # arrays of positions, as source: their names
-        self.totals: dict[tuple[int, str], Any] = {}  # of arrays, by number and axis
+        self.totals: dict[tuple[int, str], Any] = {}  # sums of arrays, by number and axis
         self.n = self.array("n", (), {})  # how many samples there are
 
     def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
@@ -146,7 +146,7 @@ class ArrayWriter(Writer):
         names = {old: new for old, new in names.items() if old in axes and old != new}
         if not names:
             return x
-        if x.op == "neg":  # on the outside, where it meets an addition
+        if x.op == "neg":  # the sign stays outside, where it can make a sum a difference
             return -self.renamed(x.args[0], names)
         new = {names.get(letter, letter): size for letter, size in axes.items()}
         op = "as" if list(new) == list(ordered(new)) else "transposed"
@@ -161,7 +161,7 @@ class ArrayWriter(Writer):
         alike: list[tuple[Any, int]] = []
         for x, size in parts:
             if alike and letter not in axes_of(x) and key_of("", (x,)) == key_of("", alike[-1][:1]):
-                alike[-1] = x, alike[-1][1] + size  # what repeats itself is one part
+                alike[-1] = x, alike[-1][1] + size  # repetitions become one part
             else:
                 alike.append((x, size))
         if len(alike) == 1:
@@ -169,7 +169,7 @@ class ArrayWriter(Writer):
         return self.array("join", (letter, *[x for part in alike for x in part]), axes)
 
     def repeated(self, x: Any, axes: Axes) -> Any:
-        """The same numbers with all the axes."""
+        """x with all of these axes, repeated along those that it lacks."""
         return x if axes_of(x) == axes else self.array("repeat", (x,), axes)
 
     def index(self, text: str) -> str:
@@ -181,12 +181,12 @@ class ArrayWriter(Writer):
 
 
 class ArrayText(ArrayPython):
-    """Symbols of arrays as source: their axes lined up as the libraries of arrays do it."""
+    """Symbols of arrays as source, with their axes lined up for broadcasting."""
 
     target: Axes | None = None  # of the expression that is being written
 
     def of(self, x: Any, least: int = CHOICE) -> str:
-        """The text of an array, its axes lined up with those of the expression it stands in."""
+        """The text of an array, with its axes lined up with those of the expression around it."""
         index = _aligned(axes_of(x), list(self.target or {}))
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
@@ -213,7 +213,7 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     index = [":" if letter in axes else "None" for letter in letters]
     if ":" not in index:
         return ""
-    index = index[index.index(":") :]  # the libraries add those in front
+    index = index[index.index(":") :]  # broadcasting adds those in front
     while index and index[-1] == ":":
         index.pop()
     return f"[{', '.join(index)}]" if index else ""
@@ -239,17 +239,14 @@ def _product(printer: ArrayText, symbol: Array, x: Array, y: Array, letter: str)
         shape = "".join(stacked) + rows + columns
         fits = len(rows) < 2 and len(columns) < 2 and "".join(symbol.axes) == shape
         if fits and _is_stack(left, stacked, rows) and _is_stack(right, stacked, columns):
-            texts = [
-                _oriented(printer, left, rows, letter, letter),
-                _oriented(printer, right, columns, letter, columns),
-            ]
-            return " @ ".join(texts), PRODUCT
+            text = _oriented(printer, left, rows, letter)
+            return f"{text} @ {_oriented(printer, right, columns, columns)}", PRODUCT
     formula = f"{''.join(x.axes)},{''.join(y.axes)}->{''.join(symbol.axes)}"
     return f'xp.einsum("{formula}", {printer.of(x)}, {printer.of(y)})', ATOM
 
 
 def _free(x: Array, other: Array, letter: str) -> str:
-    """The last axis of a factor but for the summed one, if the other factor lacks it."""
+    """The last axis of a factor, apart from the summed one, if the other factor lacks it."""
     own = [key for key in x.axes if key != letter]
     return own[-1] if own and own[-1] not in other.axes else ""
 
@@ -264,8 +261,8 @@ def _is_stack(x: Array, stacked: list[str], free: str) -> bool:
     )
 
 
-def _oriented(printer: ArrayText, x: Array, free: str, letter: str, last: str) -> str:
-    """The text of a factor with the summed axis, or the other one, last."""
+def _oriented(printer: ArrayText, x: Array, free: str, last: str) -> str:
+    """The text of a factor, transposed if it has a free axis and its last one is not `last`."""
     text = printer.of(x, ATOM)
     if not free or list(x.axes)[-1] == last:
         return str(text)
@@ -291,7 +288,7 @@ def _transposed(printer: ArrayText, symbol: Array, x: Array, *names: str) -> tup
 
 
 def _repeated(printer: ArrayText, symbol: Array, x: Any) -> tuple[str, int]:
-    """The text of x with all the axes of a symbol."""
+    """The text of x with all the axes of the symbol."""
     sizes = ["len(inputs)" if key == "b" else str(size) for key, size in symbol.axes.items()]
     shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
     if not isinstance(x, Array):

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def is_floating(dtype: Any) -> bool:
-    """Whether a type of the entries of arrays is one of floats."""
+    """Whether arrays of this dtype hold floats."""
     kind = getattr(dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
     return bool(dtype.is_floating_point) if kind is None else kind in "fV"
 
@@ -17,16 +17,16 @@ def takes_numbers(xp: Any, name: str) -> bool:
 
 
 def largest(xp: Any) -> str:
-    """The method that finds the largest numbers along an axis: PyTorch's max finds places too."""
+    """The method for the maximum along an axis: PyTorch's max returns the indices as well."""
     return "amax" if xp.__name__ == "torch" else "max"
 
 
 def keep_memory(xp: Any) -> None:
     """Make NumPy's large arrays reuse the memory of those before them.
 
-    C's malloc on Linux gives the memory of large arrays back to the system at once, and gets it
-    again page by page, which takes longer than computing with it: 2.6 times for a network of
-    64-32-10. It keeps what is smaller than the largest block that has been freed (mallopt(3)).
+    On Linux malloc returns a large block to the system as soon as it is freed. Getting it back,
+    page by page, takes longer than computing with it: 2.6 times for a network of 64-32-10. It
+    keeps blocks smaller than the largest that has been freed (mallopt(3)), so free one of 32 MB.
     """
     if xp.__name__ == "numpy":
         xp.empty(2**25 - 2**16, xp.uint8)
@@ -36,7 +36,7 @@ def erf(x: Any) -> Any:
     """The error function of an array, or of a float in a program for arrays."""
     if type(x) in (float, int):
         return math.erf(x)
-    if type(x).__module__ == "numpy":  # it has none
+    if type(x).__module__ == "numpy":  # it has no erf
         xp = importlib.import_module("numpy")
         return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)
     from jax.scipy.special import erf
@@ -45,7 +45,7 @@ def erf(x: Any) -> Any:
 
 
 def scatter_add(values: Any, index: Any, size: int) -> Any:
-    """Zeros with the values added at an index each: (k, ...) and (k,) give (size, ...).
+    """Zeros, with each of the values added at its index: (k, ...) and (k,) give (size, ...).
 
     >>> import numpy
     >>> scatter_add(numpy.array([1.0, 2.0, 4.0]), numpy.array([0, 2, 0]), 4)

@@ -1,4 +1,4 @@
-"""`Expression`: a graph used again, with other numbers, for some of its leaves, or compiled."""
+"""`Expression`: a graph to run again with other numbers, or to compile to a program."""
 
 import math
 import sys
@@ -38,14 +38,14 @@ class Expression:
         self.sources = [node for node in self._nodes if not node.parents]
 
     def propagate(self, values: Mapping[Value, Any] | None = None) -> Any:
-        """Set sources to new numbers, compute every node again in place, return the output's data.
+        """Set sources to new numbers, recompute every node in place, return the output's data.
 
-        `values` holds a number for each source that changes. The operations are those that were
-        recorded, whatever a comparison of the new numbers would choose. `grad` stays as it was.
+        `values` holds a number for each source that changes. The operations stay those that were
+        recorded, even if an `if` in your code would now choose others. No `grad` is changed.
 
         ValueError for a node that is not a source of this expression, TypeError for a value that
         is not a number, and the errors of the operations for numbers outside their domain. After
-        an error nothing has changed.
+        an error every node is as it was.
 
         >>> x, y = Value(2.0), Value(5.0)
         >>> expression = Expression(x * y + x)
@@ -79,9 +79,9 @@ class Expression:
     def backpropagate(self, wrt: Iterable[Any] | None = None) -> dict[Value, Any]:
         """The derivative of the output with respect to leaves, as a dict from leaf to number.
 
-        `wrt` holds sources, or Vectors and Matrices of them; None stands for all that require a
+        `wrt` holds sources, or Vectors and Matrices of them; None means all that require a
         gradient. Only the nodes between these and the output are walked, so training the last
-        layer of a network costs only that layer. `grad` stays as it was.
+        layer of a network costs only that layer. No `grad` is changed.
 
         ValueError for a node that is not a source of this expression or requires no gradient;
         TypeError for anything but Values.
@@ -120,20 +120,20 @@ class Expression:
         wrt: likewise, the leaves to differentiate with respect to.
         xp: the library to compute with. math: on floats, with nothing but Python; numpy,
             jax.numpy or torch: on arrays as well, entry by entry.
-        batch: a program for many samples at once. What is alike in the graph becomes one array,
-            and dots that share a vector become a matrix product (see `vectorize.py`). It takes
-            an array of inputs, a row for each sample, shape (n, number of inputs), and one of the
-            numbers of `wrt`, the parameters, shape (m,). It returns the value of each sample,
-            shape (n,), and the gradients of the parameters, summed over the samples, shape (m,).
-            If `wrt` are inputs, there are no parameters, and the gradients are those of each
-            sample, shape (n, m).
+        batch: a program for many samples at once. Similar nodes become one array, and dots that
+            share a vector become a matrix product (see `vectorize.py`). It takes an array of
+            inputs, a row for each sample, shape (n, number of inputs), and one of the numbers of
+            `wrt`, the parameters, shape (m,). It returns the value of each sample, shape (n,),
+            and the gradients of the parameters, summed over the samples, shape (m,). If `wrt`
+            holds inputs, there are no parameters, and the gradients are those of each sample,
+            shape (n, m).
 
-        Of several outputs the program returns the values alone, a tuple, or for a batch an array
+        For several outputs the program returns the values alone, a tuple, or for a batch an array
         of shape (n, number of outputs); `wrt` holds further arguments, and may be empty.
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
-        condition is a node choose anew.
+        condition is a node choose again.
 
         ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
         `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
@@ -190,10 +190,9 @@ class Expression:
 
         inputs: leaves, or Vectors and Matrices of them.
         wrt: likewise, the leaves to differentiate with respect to.
-        nodes: nodes of the graph, to be looked at as well: the function then returns
-            [value, gradients, values, adjoints, locals], with a value and an adjoint for each of
-            them, 0 if it does not lead to one of `wrt`, and its derivatives by its parents, 0 by
-            one that does not.
+        nodes: nodes of the graph to report as well: the function then returns [value, gradients,
+            values, adjoints, locals], with a value and an adjoint for each of them, and its
+            derivatives by its parents. Those are 0 for a node to which no leaf of `wrt` leads.
 
         ValueError for several outputs, a node that is not of this expression, and as `compile`.
 
@@ -276,7 +275,7 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
 
 
 def _check_repeatable(nodes: Iterable[Value]) -> None:
-    """What a user's operation draws at random, or counts, would be fixed in a program."""
+    """Raise a TypeError if a user's operation draws or counts: a program would freeze that."""
     own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
     if not own:
         return
@@ -294,11 +293,11 @@ def _check_repeatable(nodes: Iterable[Value]) -> None:
 
 
 def _gives_other_numbers(node: Value) -> bool:
-    """Whether two calls of an operation differ; not by chance, which its generator would tell."""
+    """Whether two calls of an operation give different results."""
     numbers, rule = [parent.data for parent in node.parents], node._rule
     if rule is None or any(type(x) is not float for x in numbers):
-        return False  # they are not known
-    with suppress(ArithmeticError, ValueError):  # where it is undefined the program will tell
+        return False  # not plain numbers
+    with suppress(ArithmeticError, ValueError):  # the program will raise this error
         runs = rule(*numbers), rule(*numbers)
         found, other = [(result, *backward(1.0)) for result, backward in runs]
         return repr(found) != repr(other)
@@ -316,7 +315,7 @@ def _check_library(xp: Any, batch: bool) -> None:
 
 
 def _check_one_kind(inputs: list[Value], wrt: list[Value]) -> None:
-    """The gradients of inputs are those of each sample; those of parameters are summed."""
+    """Raise a ValueError if wrt mixes inputs, with gradients for each sample, and parameters."""
     inside = set(inputs).intersection(wrt)
     if inside and len(inside) < len(wrt):
         parameters = counted(len(wrt) - len(inside), "parameter")

@@ -1,4 +1,4 @@
-"""The groups of a graph without a program: what would be one array of it, for pictures."""
+"""The groups of similar nodes in a graph, each of which would be an array of its program."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,16 +12,16 @@ from .vectorize import Batch, Ids, Reading
 
 
 class Group(NamedTuple):
-    """The nodes that one operation on arrays makes."""
+    """The nodes that one operation on arrays computes."""
 
     members: list[Value]  # in the order of the array
     shape: tuple[int, ...]
-    alike: dict[Value, list[Value]]  # of a member, all nodes that are this number, itself included
-    arguments: list[tuple[list[Value], tuple[int, ...]]]  # the numbers of each, and their shape
+    alike: dict[Value, list[Value]]  # of a member, all nodes that are this number, and itself
+    arguments: list[tuple[list[Value], tuple[int, ...]]]  # for each, its numbers and their shape
 
 
 class _Groups(Batch):
-    """The groups alone: no operation is run."""
+    """A batch that only finds the groups, and runs no operation."""
 
     def __init__(self, root: Value) -> None:
         leaves = sources(root)

@@ -10,7 +10,7 @@ from .places import Place, Slice, block, slices
 
 
 class Argument(NamedTuple):
-    """An argument of a group: its symbol, and where its numbers lie unless they are constants."""
+    """An argument of a group: its symbol, and where its numbers lie if they are not constants."""
 
     symbol: Any
     node: "ArrayNode | None" = None
@@ -18,7 +18,7 @@ class Argument(NamedTuple):
 
 
 class ArrayNode:
-    """An array of the program, the numbers of a row or a grid, and the messages sent back to it."""
+    """An array of the program, a row or a grid of numbers, and the messages sent back to it."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class ArrayNode:
         self.writer = writer
         self.symbol = symbol
         self.shape = shape
-        self.varies = varies  # from sample to sample
-        self.wanted = wanted  # it leads to what is differentiated
+        self.varies = varies  # whether it differs from sample to sample
+        self.wanted = wanted  # whether a leaf of wrt leads to it
         self.messages: dict[Place, Any] = {}
         self.arguments: list[Argument] = []
         self.backward: ops.Backward | None = None
-        self.space: Axes = {}  # all axes of the operation that it comes from
+        self.space: Axes = {}  # all axes of the operation that computes it
 
     @property
     def size(self) -> int:
@@ -47,7 +47,7 @@ class ArrayNode:
         return dict(zip("gh", self.shape)) | ({"b": 0} if self.varies else {})
 
     def _axes(self, place: Place, x: Any) -> Axes:
-        """The axes of a place, and the samples of x."""
+        """The axes of a place, and of the samples if x has them."""
         own = {"b": 0} if "b" in axes_of(x) else {}
         return ordered(dict(zip(place.letters, place.shape)) | own)
 
@@ -55,7 +55,7 @@ class ArrayNode:
         """The numbers at a place."""
         x = self.symbol
         if not without(axes_of(x), "b"):
-            return x  # all of them are equal
+            return x  # all numbers are equal
         found = slices(place, self.shape)
         if found is not None:
             return self._read_slices(x, place, found)
@@ -99,11 +99,11 @@ class ArrayNode:
         self.messages[place] = message if so_far is None else so_far + message
 
     def adjoint(self) -> Any:
-        """The sum of all messages, each at its place."""
+        """The sum of all messages, each in its place."""
         if self.size == 1:
             return functions.sum(self.messages.values())
         found: list[Any] = []
-        pieces: dict[tuple[tuple[int, int], ...], Any] = {}  # a range along each axis: its message
+        pieces: dict[tuple[tuple[int, int], ...], Any] = {}  # by a range along each axis
         for place, message in self.messages.items():
             region, part = self._placed(place, message)
             if region is None:
@@ -117,7 +117,7 @@ class ArrayNode:
         return functions.sum(found) if found else 0.0
 
     def _placed(self, place: Place, message: Any) -> tuple[Any, Any]:
-        """A message as the piece of this array that it is, and its range along each axis."""
+        """A message as a piece of this array: its range along each axis (None: all), and itself."""
         found = slices(place, self.shape)
         if found is not None and all(part.step == 1 for part in found):
             names = {part.letter: axis for axis, part in zip("gh", found) if part.letter}
@@ -146,7 +146,7 @@ class ArrayNode:
         return x if axes_of(x) == self.axes else self.writer.reshaped(x, self.axes)
 
     def _joined(self, pieces: dict[Any, Any], axis: int) -> Any:
-        """Pieces side by side, with zeros between them; those that overlap are left over."""
+        """Pieces side by side, with zeros between them; those that overlap stay in `pieces`."""
         parts: list[tuple[Any, int]] = []
         end = 0
         for region in sorted(pieces):
@@ -159,7 +159,7 @@ class ArrayNode:
         return parts[0][0] if len(parts) == 1 else self.writer.joined(parts, "gh"[axis], self.axes)
 
     def _joined_columns(self, pieces: dict[Any, Any]) -> dict[Any, Any]:
-        """Pieces of a grid, joined to pieces of whole rows."""
+        """Pieces of a grid, joined side by side into pieces of whole rows."""
         rows: dict[Any, Any] = {}
         by_rows: dict[Any, dict[Any, Any]] = defaultdict(dict)
         for region, piece in pieces.items():

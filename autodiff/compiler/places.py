@@ -1,6 +1,6 @@
-"""Where numbers lie in an array: as a slice, as a block of rows, or here and there.
+"""Where numbers lie in an array: as a slice, as a block, or scattered.
 
-A position is a row's index, or in a grid of (rows, columns) that of a cell, row after row.
+A position is an index into a row of numbers, or into a grid that is read row by row.
 """
 
 import math
@@ -14,8 +14,8 @@ Factors = tuple[tuple[int, int], ...]  # sizes and steps of the loops along an a
 class Place(NamedTuple):
     """The positions that an operation reads, along the axes called `letters`.
 
-    They are start + a sum of step times index over the `factors` of each axis; positions that
-    follow no such rule are `listed`, as the bytes of an array.
+    They are `start` plus step times index, summed over the `factors` of every axis. Positions
+    that are not so regular are `listed`, as the bytes of an array.
     """
 
     letters: str
@@ -28,7 +28,7 @@ class Place(NamedTuple):
         return tuple([math.prod([size for size, _ in loops]) for loops in self.factors])
 
     def positions(self) -> Any:
-        """All positions, an array with the axes of the place."""
+        """All positions, as an array with the axes of the place."""
         if self.listed:
             return np.frombuffer(self.listed, int).reshape(self.shape)
         return spread(self.start, *self.factors)
@@ -51,7 +51,7 @@ def spread(start: int, *axes: Factors) -> Any:
 
 
 def place_of(positions: Any, letters: str) -> Place:
-    """The place of an array of positions; without the axes along which they do not change."""
+    """The place of an array of positions, without the axes along which they do not change."""
     for axis in reversed(range(positions.ndim)):
         first = positions.take([0], axis)
         if (positions == first).all():
@@ -70,7 +70,7 @@ def place_of(positions: Any, letters: str) -> Place:
 
 
 def _loops(line: Any) -> Factors:
-    """Loops that run through positions, the first of which is 0; none if there are no such."""
+    """The nested loops that run through positions, from 0 on; empty if there are none."""
     size, step = len(line), int(line[1])
     if step <= 0:
         return ()
@@ -92,7 +92,7 @@ def inner_size(positions: Any) -> int:
 
 
 class Slice(NamedTuple):
-    """What is read along one axis of an array: one position if it is called nothing."""
+    """What is read along one axis of an array; one position if the letter is empty."""
 
     letter: str
     start: int
@@ -101,7 +101,7 @@ class Slice(NamedTuple):
 
 
 def slices(place: Place, shape: tuple[int, ...]) -> list[Slice] | None:
-    """The place as a slice along each axis of an array of a shape; None if it is not that."""
+    """The place as a slice along each axis of an array of this shape; None if it is not one."""
     if place.listed or any(len(loops) > 1 for loops in place.factors):
         return None
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -118,7 +118,7 @@ def slices(place: Place, shape: tuple[int, ...]) -> list[Slice] | None:
 
 
 def block(place: Place) -> str:
-    """The letters of a place that is one piece of an array, outermost first; else nothing."""
+    """The letters of a place that is one piece of an array, outermost first; else empty."""
     if place.listed or any(len(loops) > 1 for loops in place.factors):
         return ""
     loops = sorted(

@@ -20,10 +20,10 @@ from .symbolic import CONDITIONS, Symbol, itself
 # strongly than a product: 1 / 2·v is read as 1 / (2·v), or as (1 / 2)·v.
 CHOICE, ORDER, SUM, QUOTIENT, PRODUCT, SIGN, POWER, ATOM = range(8)
 LONGEST = 100  # characters of a line
-LINE = 60  # characters of an expression inside another one: no nesting gets deep
+LINE = 60  # characters of an expression inside another one, so that nesting stays shallow
 
 # Of each binary operator: how it is written, how strongly it binds, and how strongly its left and
-# its right operand have to.
+# its right operand have to bind to need no brackets.
 SIGNS = {
     "add": (" + ", SUM, SUM, PRODUCT),
     "sub": (" - ", SUM, SUM, PRODUCT),
@@ -49,13 +49,13 @@ class Printer:
         spare: Mapping[Symbol, str] | None = None,
     ) -> None:
         self.names = names or {}  # of symbols that have a line of their own
-        self.spare = spare or {}  # of those that may need one
+        self.spare = spare or {}  # of symbols that get one only if needed
         self.uses = _uses(outputs, self.twice)
         self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
     def lines(self, symbols: Iterable[Symbol]) -> list[str]:
-        """The assignments of those symbols that the outputs need."""
+        """The assignments of the symbols that the outputs need."""
         lines = []
         for symbol in symbols:
             uses = self.uses.get(symbol, 0)
@@ -81,7 +81,7 @@ class Printer:
         return [*primal, *([remark] if adjoint else []), *adjoint]
 
     def of(self, x: Any, least: int = CHOICE) -> str:
-        """The text of a symbol or number, in brackets if it binds less strongly than it has to."""
+        """The text of a symbol or number, in brackets if it binds less strongly than `least`."""
         text, strength = self.texts[itself(x)] if isinstance(x, Number) else self.number(x)
         return text if strength >= least else f"({text})"
 
@@ -97,10 +97,10 @@ class Printer:
             return f"-({text})" if text.startswith("-") else f"-{text}", strength
         return self.call(op, *args)
 
-    # What a language has to say.
+    # What differs between languages.
 
     def twice(self, symbol: Symbol) -> bool:
-        """Whether the arguments of an operation stand in two places of its text."""
+        """Whether the text of an operation has its arguments twice."""
         return symbol.op in TWICE
 
     def number(self, x: float) -> tuple[str, int]:
@@ -116,7 +116,7 @@ class Printer:
         return f"{name} = {text}{self.comment(symbol)}"
 
     def comment(self, symbol: Symbol) -> str:
-        """What stands after a line."""
+        """A comment to put after a line."""
         return ""
 
 
@@ -157,19 +157,19 @@ class Python(Printer):
             text = f"{of(x, ATOM)} ** {of(y, POWER)}"
             if _is_plain(x, y):
                 return text, POWER
-            if _may_divide(x, y):  # by 0: a ZeroDivisionError of **, another one of math.pow
+            if _may_divide(x, y):  # at x = 0 math.pow raises another error than **
                 return f"{text} if {of(x, SUM)} >= 0.0 else math.pow({of(x)}, {of(y)})", CHOICE
         if op == "where":
             condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
-        if op in TWICE:  # as functions.py has it: nan stays nan
+        if op in TWICE:  # as in functions.py: nan stays nan
             x, y = map(of, args)
             return f"{x} if {x} {TWICE[op]} {y} or {x} != {x} else {y}", CHOICE
         return super().call("abs" if op == "abs" else f"math.{op}", *args)
 
 
 class ArrayPython(Python):
-    """Python over arrays, with the functions of a library of them."""
+    """Python over arrays, with the functions of their library."""
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     library = "xp"
@@ -180,7 +180,7 @@ class ArrayPython(Python):
         self.xp = xp
 
     def typed(self, x: float, beside: Any) -> str:
-        """A number that takes its type from an array: beside a second number it has none."""
+        """A number with the dtype of an array, where no array beside it would give it one."""
         return f"xp.full_like({self.of(beside)}, {self.of(x)})"
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
@@ -228,7 +228,7 @@ class JavaScript(Printer):
         return super().call(op if op in HELPERS else f"Math.{op}", *args)
 
     def helpers(self) -> list[str]:
-        """The functions that JavaScript does not have, or not as Python has them."""
+        """The functions that JavaScript lacks, or that differ from Python's."""
         used = {x.op for x in self.uses}
         return [line for op, lines in HELPERS.items() if op in used for line in lines]
 
@@ -261,17 +261,17 @@ def _is_relu(condition: Symbol, x: Any, y: Any) -> bool:
 
 
 def _is_plain(x: Any, y: Any) -> bool:
-    """Whether x ** y never is complex, as (-8.0) ** 0.5 would be."""
+    """Whether x ** y is always real, unlike (-8.0) ** 0.5."""
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
 
 
 def _may_divide(x: Any, y: Any) -> bool:
-    """Whether x ** y may be complex, and 0 to a negative power as well."""
+    """Whether x ** y may be complex, and may also be 0 to a negative power."""
     return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
 
 
 def _uses(outputs: Iterable[Any], twice: Callable[[Symbol], bool]) -> dict[Symbol, int]:
-    """How often each symbol that the outputs need is used, by other symbols or as an output."""
+    """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
     while stack:
@@ -286,7 +286,7 @@ def _uses(outputs: Iterable[Any], twice: Callable[[Symbol], bool]) -> dict[Symbo
 
 
 def wrapped(line: str) -> list[str]:
-    """A line in several if it is too long to read: an expression in brackets, or a comment."""
+    """A line, or several if it is too long: an expression in brackets, or a comment."""
     if len(line) <= LONGEST:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
@@ -308,7 +308,7 @@ def wrapped(line: str) -> list[str]:
 
 
 def _one_call(expression: str) -> bool:
-    """Whether the first bracket closes at the very end: then a line may break inside it."""
+    """Whether the first bracket closes at the very end, so that a line may break inside it."""
     depth = 0
     for i, character in enumerate(expression):
         depth += (character in "([") - (character in ")]")
@@ -317,7 +317,7 @@ def _one_call(expression: str) -> bool:
     return False
 
 
-# Functions that not every library has, or each in its own way.
+# Functions that some libraries lack, or that differ between them.
 OURS = {
     "erf": "autodiff.compiler.backends",
     "scatter_add": "autodiff.compiler.backends",
@@ -328,7 +328,7 @@ OURS = {
 def assembled(
     xp: Any, printer: Printer, arguments: list[str], body: list[str], constants: Sequence[str] = ()
 ) -> str:
-    """The text of a Python program: what it imports, and the function."""
+    """The text of a Python program: its imports, its constants and the function."""
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
     code = "\n".join([*constants, *body])
     for name, module in OURS.items():

@@ -18,7 +18,7 @@ from .symbolic import Writer
 class Program:
     """A compiled expression: a function, `(*numbers) -> (value, gradients)`, and its `source`.
 
-    Made by `Expression.compile`. It can be pickled: it is made again of its source.
+    Made by `Expression.compile`. It can be pickled, as its source.
 
     >>> from autodiff import Expression, Value
     >>> x, y = Value(3.0), Value(4.0)
@@ -30,10 +30,10 @@ class Program:
     def __init__(self, source: str, sizes: tuple[int, ...] | None = None) -> None:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch; empty for arrays of any shape
-        self._known: Any = None  # the shapes and types of arrays that were found right
-        filename = f"<program {next(_numbers)}>"  # of the lines that a traceback shows
+        self._known: Any = None  # the shapes and types of the arrays last checked
+        filename = f"<program {next(_numbers)}>"  # for tracebacks
         namespace: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), namespace)  # text of this module's own making
+        exec(compile(source, filename, "exec"), namespace)  # written by this package
         self._function = namespace["program"]
         _keep_lines(filename, source, self._function)
 
@@ -58,7 +58,7 @@ class Program:
 
 
 def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
-    """The arguments of a batched program have their shapes, and all arrays hold floats."""
+    """Raise a ValueError unless arguments have the right shapes, and arrays hold floats."""
     for name, array, size in zip(("inputs", "parameters"), arrays, sizes):
         shape = getattr(array, "shape", None)
         if shape is None or len(shape) != 1 + (name == "inputs") or shape[-1] != size:
@@ -80,9 +80,9 @@ _functions: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary(
 
 
 def _keep_lines(filename: str, source: str, function: Any) -> None:
-    """Let a traceback show the lines of a program, and drop those of programs that are gone.
+    """Let tracebacks show the lines of this program, and drop those of programs that are gone.
 
-    Not as soon as they are gone: linecache may be walking over its files just then.
+    They are not dropped any earlier, because linecache might be going through its files then.
     """
     for name in [name for name in list(linecache.cache) if name.startswith("<program ")]:
         if name not in _functions:
@@ -92,7 +92,7 @@ def _keep_lines(filename: str, source: str, function: Any) -> None:
 
 
 class Scalars:
-    """A graph and its backward pass over symbols, number by number."""
+    """A graph and its backward pass, run over symbols, number by number."""
 
     def __init__(self, output: Value | list[Value], inputs: list[Value], wrt: list[Value]) -> None:
         self.writer = Writer()
@@ -125,11 +125,11 @@ class Scalars:
         return self.writer.as_number(self.copies[node].data)
 
     def adjoint(self, node: Value) -> Any:
-        """The derivative of the output by a node; 0.0 if it does not lead to what is wanted."""
+        """The derivative of the output by a node; 0.0 if no leaf of wrt leads to it."""
         return self.adjoints.get(self.copies[node], 0.0)
 
     def locals(self, node: Value) -> list[Any]:
-        """The derivatives of a node by its parents; 0.0 by one that does not lead to wrt."""
+        """The derivatives of a node by its parents; 0.0 if no leaf of wrt leads to the parent."""
         found = self.copies[node]._backward(1.0)
         return [
             0.0 if local is None or parent not in self.adjoints else self.writer.as_number(local)
@@ -137,7 +137,7 @@ class Scalars:
         ]
 
     def named(self) -> dict[Any, str]:
-        """The names of symbols, each by the first one that fits."""
+        """The name of each symbol: that of the first node, or adjoint, that it stands for."""
         found: dict[Any, str] = {}
         for node, name in self.names.items():
             found.setdefault(self.copies[node].data, name)
@@ -153,10 +153,10 @@ class Scalars:
 def scalar_program(
     output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
 ) -> str:
-    """The value of output and its derivatives wrt leaves, number by number.
+    """The source of a program for the value of output and its derivatives, number by number.
 
-    Its arguments are the inputs, then those of wrt that are not among them. All other leaves are
-    constants. Of several outputs it returns the values alone.
+    Its arguments are the inputs, then those of wrt that are not among them; all other leaves are
+    constants. xp is its library. For several outputs it returns the values alone.
     """
     scalars = Scalars(output, inputs, wrt)
     if isinstance(output, list):
@@ -165,7 +165,7 @@ def scalar_program(
         outputs = [scalars.value(output), *map(scalars.adjoint, wrt)]
     named = scalars.named()
     text: Printer = Python(outputs, named) if xp is math else ArrayPython(xp, outputs, named)
-    # Whatever else a label may hold is kept out of the program.
+    # No other text of a label gets into the program.
     labels = [
         f"{name} = {x.label}"
         for x, name in scalars.names.items()
@@ -181,7 +181,7 @@ def scalar_program(
 def javascript(
     output: Value, inputs: list[Value], wrt: list[Value], nodes: list[Value] | None = None
 ) -> str:
-    """The same program as the text of a JavaScript function of an array of numbers.
+    """The same program as the text of a JavaScript function of an array: inputs, then wrt.
 
     It returns [value, gradients], and if nodes are given also their values, their adjoints and,
     in a list for each, their derivatives by their parents. Outside a domain numbers are NaN or
@@ -189,11 +189,10 @@ def javascript(
     """
     scalars = Scalars(output, inputs, wrt)
     shown = nodes or []
-    value, *lists = [
-        scalars.value(output),
-        [scalars.adjoint(x) for x in wrt],
-        *([list(map(f, shown)) for f in (scalars.value, scalars.adjoint)] if shown else []),
-    ]
+    value = scalars.value(output)
+    lists = [[scalars.adjoint(x) for x in wrt]]
+    if shown:
+        lists += [list(map(scalars.value, shown)), list(map(scalars.adjoint, shown))]
     locals_ = [scalars.locals(node) for node in shown]
     used = [value, *[x for each in lists + locals_ for x in each]]
     printer = JavaScript(used, scalars.named())

@@ -1,7 +1,7 @@
-"""Numbers that are not known yet.
+"""Symbols: numbers that are not known yet.
 
-A `Symbol` is such a number. An operation on it is written down by its `Writer`, so that a graph
-that is computed over symbols, and its backward pass, leave the operations of a program behind.
+The `Writer` of a symbol records each operation on it. So a graph that is run over symbols, and its
+backward pass, leave the operations of a program behind.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ..number import Number, Rule
 class Symbol(Number):
     """A number that is not known yet: the result of an operation on other symbols and numbers.
 
-    To `functions.py` it is an array, and its `Writer` the library of that array.
+    `functions.py` takes it for an array, and its `Writer` for the array's library.
     """
 
     __slots__ = ("args", "number", "op", "writer")
@@ -27,7 +27,7 @@ class Symbol(Number):
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         if rule.__name__ in ARITHMETIC and rule is getattr(ops, rule.__name__):
             return self.writer.write(rule.__name__, *inputs)
-        return rule(*inputs)[0]  # in terms of functions.py, and so of arithmetic and the library
+        return rule(*inputs)[0]  # through functions.py: arithmetic, and calls of the library
 
     def __array_namespace__(self) -> "Writer":
         return self.writer
@@ -45,7 +45,7 @@ class Symbol(Number):
         return "<a number that is not known yet>"
 
     def _number(self, *other: Any) -> Any:
-        """What asks for the number is refused: the answer would be fixed in the program."""
+        """Refuse to be read as a number: the answer would be fixed in the program."""
         raise TypeError(UNKNOWN)
 
     __float__ = __int__ = __index__ = __bool__ = __str__ = __format__ = _number
@@ -62,7 +62,7 @@ ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
 
 
 class Writer:
-    """The operations of a program, each different one once, in an order that can be run."""
+    """The operations of a program, each once, in an order in which they can run."""
 
     def __init__(self) -> None:
         self.symbols: dict[Any, Symbol] = {}
@@ -77,9 +77,9 @@ class Writer:
         return self._once(name, ())
 
     def write(self, op: str, *args: Any) -> Any:
-        """The symbol of an operation, or what is left of it when a 1 or 0 is gone."""
+        """The symbol of an operation, or what is left of it after simplification."""
         args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
-        chosen = 1 if op == "where" else 0  # only there may a condition stand as it is
+        chosen = 1 if op == "where" else 0  # all other arguments are numbers, not conditions
         args = args[:chosen] + tuple(map(self.as_number, args[chosen:]))
         if op == "where":
             if key_of(op, args[1:2]) == key_of(op, args[2:]):
@@ -90,7 +90,7 @@ class Writer:
                 and _is(condition.args[1], 1.0)
                 and _is(condition.args[2], 0.0)
             ):
-                args = condition.args[0], *args[1:]  # it was a condition already
+                args = condition.args[0], *args[1:]  # a condition that was made a number
         if op == "pow" and _is(args[1], 1.0):
             return args[0]
         return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
@@ -140,7 +140,7 @@ class Writer:
 
 
 def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What tells an operation from others."""
+    """What tells an operation from all others."""
     return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
 
 
@@ -148,7 +148,7 @@ def _is(x: Any, number: float) -> bool:
     return type(x) is float and x == number
 
 
-CONDITIONS = {"less", "less_equal"}  # true or false, unlike numbers
+CONDITIONS = {"less", "less_equal"}  # these are true or false in a program, not numbers
 
 
 def _is_condition(x: Any) -> bool:
@@ -160,7 +160,7 @@ def _negated(x: Any) -> bool:
 
 
 def itself(x: Any) -> Any:
-    """What a symbol is another name for."""
+    """x without any renaming of its axes."""
     while x.op == "as":
         x = x.args[0]
     return x

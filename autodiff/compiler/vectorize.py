@@ -1,9 +1,9 @@
-"""From scalars back to matrices: what is alike in a graph becomes one array of a program.
+"""From scalars back to matrices: similar nodes of a graph become one array of a program.
 
-The nodes that apply one operation to numbers from the same arrays form a group, and a group is an
-array: this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that pair
-each of some vectors with each of others become a matrix product. Each group runs its operation of
-`ops.py`, and the closure that this leaves, over arrays that are not known yet (`arrays.py`).
+The nodes that apply the same operation to numbers from the same arrays form a group, and a group
+is an array: this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that
+pair each of some vectors with each of some others become a matrix product. Each group runs its
+operation of `ops.py`, and later the backward closure, over symbols of arrays (`arrays.py`).
 """
 
 import itertools
@@ -23,10 +23,10 @@ from .places import inner_size, place_of
 from .printer import ATOM, assembled
 from .symbolic import itself
 
-REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take all as one, along a
+REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take one array, along a
 
 Ids = Any  # an array of integers: each number of the program has one
-Reading = tuple[Ids, str]  # what an operation reads, and the axes along which it lies
+Reading = tuple[Ids, str]  # the numbers that an operation reads, and their axes
 
 
 class Batch:
@@ -37,9 +37,9 @@ class Batch:
     ) -> None:
         self.writer = ArrayWriter()
         self.names: dict[Any, str] = {}  # of symbols that have a line of their own
-        self.spare: dict[Any, str] = {}  # of those that may need one
+        self.spare: dict[Any, str] = {}  # of symbols that get one only if needed
         self.counts: Counter[str] = Counter()
-        self.forward = 0  # how many symbols there are before the backward pass
+        self.forward = 0  # the number of symbols before the backward pass
         self.nodes: list[ArrayNode] = []
         self.bases: list[int] = []  # the id of the first number of each node
         self.end = 0
@@ -72,7 +72,7 @@ class Batch:
         return np.searchsorted(self.bases, ids, "right") - 1
 
     def _among(self, ids: Ids) -> set[int]:
-        """The indices of all nodes that some numbers are in."""
+        """The indices of all nodes that these numbers are in; -1 for constants."""
         return {int(i) - 1 for i in np.flatnonzero(np.bincount(self._owners(ids).reshape(-1) + 1))}
 
     # -- Groups --
@@ -137,7 +137,7 @@ class Batch:
         return (k,)
 
     def _dots(self, members: list[Value], rows: Ids) -> None:
-        """Dots in parts that pair each of some vectors with each of others: matrix products."""
+        """Split dots into matrix products: each of some vectors with each of some others."""
         half = rows.shape[1] // 2
         keys = [(row[:half].tobytes(), row[half:].tobytes()) for row in rows]
         partners: list[dict[bytes, set[bytes]]] = [defaultdict(set), defaultdict(set)]
@@ -159,12 +159,12 @@ class Batch:
             self._product([own, list(others)] if side == 0 else [list(others), own], cells)
 
     def _product(self, vectors: list[list[bytes]], cells: dict[Any, list[Value]]) -> None:
-        """The dots of each of some vectors with each of others."""
+        """The dots of each of some vectors with each of some others."""
         arrays = [np.array([np.frombuffer(key, int) for key in keys]) for keys in vectors]
         orders = [np.lexsort([array[:, -1], array[:, 0]]) for array in arrays]
         arrays = [array[order] for array, order in zip(arrays, orders)]
         lefts, rights = [[keys[i] for i in order] for keys, order in zip(vectors, orders)]
-        # What varies from sample to sample comes first: W @ x[i] for each i, whatever the side.
+        # The side that varies from sample to sample comes first: W @ x[i] for each i.
         swap = [self._varies(array) for array in arrays] == [False, True]
         sizes = [len(rights), len(lefts)] if swap else [len(lefts), len(rights)]
         shape = tuple([size for size in sizes if size > 1]) or (1,)
@@ -202,11 +202,11 @@ class Batch:
             for value in each if isinstance(each, list) else [each]:
                 self.ids[value] = self.end + i
         self._add(node, ())
-        known = rule is getattr(ops, rule.__name__, None)  # others may have any name
+        known = rule is getattr(ops, rule.__name__, None)  # a user's may have any name
         self._name(self.spare, result, rule.__name__ if known else "v")
 
     def _in_order(self, readings: list[Reading]) -> list[Reading]:
-        """The terms of sums in the order in which the numbers of samples lie in their array."""
+        """The terms of sums, in the order in which the varying numbers lie in their array."""
         varying = [ids for ids, _ in readings if self._varies(ids)]
         if len(varying) != 1:
             return readings
@@ -228,7 +228,7 @@ class Batch:
     # -- Arguments --
 
     def _argument(self, ids: Ids, letters: str) -> Argument:
-        """The array of some numbers, along these axes."""
+        """The array of these numbers, along these axes."""
         owners = self._among(ids)
         if owners == {-1}:
             return Argument(self._constant(ids, letters))
@@ -244,7 +244,7 @@ class Batch:
         return Argument(symbol, node, place)
 
     def _constant(self, ids: Ids, letters: str) -> Any:
-        """Numbers that stand in the program as they are."""
+        """Constants, as a number or an array that is written out in the program."""
         numbers = np.array(self.constants)[-1 - ids]
         bits = numbers.view(int)  # 0.0 is not -0.0, and nan is nan
         axes = {}
@@ -294,7 +294,7 @@ class Batch:
             names[itself(symbol)] = f"{name}{self.counts[name]}"
 
     def _name_adjoint(self, names: dict[Any, str], symbol: Any, adjoint: Any) -> None:
-        new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # no result by chance
+        new = isinstance(adjoint, Array) and adjoint.number >= self.forward  # not a result
         named = names.get(itself(symbol)) if isinstance(symbol, Array) else None
         name = f"{named}_bar"
         if named and new and name not in self.counts:
@@ -304,7 +304,7 @@ class Batch:
     # -- Values and gradients --
 
     def values(self, output: Value | list[Value]) -> Any:
-        """The output for each sample; of several outputs, a row for each."""
+        """The output for each sample; for several outputs, a row for each."""
         axes = {"b": 0}
         if isinstance(output, list):
             axes = {"g": len(output), "b": 0}
@@ -314,9 +314,9 @@ class Batch:
         return self.writer.repeated(x, axes)
 
     def backpropagate(self, output: Value) -> None:
-        """Send the messages from the output back."""
+        """Send messages back from the output."""
         start = self.ids[output]
-        if start >= 0:  # the gradients of n samples are added up, n times the same if none varies
+        if start >= 0:  # gradients are summed over n samples: n times, if they do not vary
             root = self._argument(np.asarray(start), "")
             assert root.node is not None
             root.node.receive(root.place, 1.0 if root.node.varies else self.writer.n)
@@ -342,7 +342,7 @@ class Batch:
         to.receive(argument.place, message)
 
     def gradients(self, node: ArrayNode, places: Ids) -> Any:
-        """The gradients of the numbers of a node at some places."""
+        """The gradients of the numbers at these positions in a node."""
         whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies)
         axes = node.axes | {"g": len(places)}
         found = whole.read(place_of(places, "g")) if len(places) else 0.0
@@ -350,7 +350,7 @@ class Batch:
 
 
 def _order(rows: Ids) -> Ids:
-    """The order of a group's nodes: as they came, unless more arguments are regular if sorted."""
+    """The order of a group's nodes: as they came, unless sorting makes more arguments regular."""
     few = range(rows.shape[1]) if rows.shape[1] < 4 else (0, -1)
     columns = sorted(few, key=lambda j: -len(np.unique(rows[:, j])))
     found = np.lexsort([rows[:, j] for j in reversed(columns)])
@@ -369,8 +369,8 @@ def batched_program(
 ) -> tuple[str, tuple[int, ...]]:
     """The source of a program for a batch of samples at once, and the sizes of its arguments.
 
-    Its arguments are an array of inputs, a row for each sample, and one of those leaves of wrt
-    that are not among the inputs: the parameters. Of several outputs it returns the values alone.
+    Its arguments are an array of inputs, a row for each sample, and one of the parameters: wrt,
+    unless these are inputs. xp is its library. For several outputs it returns the values alone.
     """
     backends.keep_memory(xp)
     of_inputs = set(inputs).issuperset(wrt) and bool(wrt)
