@@ -1,7 +1,7 @@
-"""The pass over a graph as a picture that plays by itself: an SVG without a script.
+"""The pass over a graph, forward and backward, as an SVG that plays by itself, without a script.
 
-The drawing holds all that is ever to be seen. Each part that comes and goes has an animation of
-its own in CSS, one cycle long, that shows it from one second to another.
+The drawing contains everything that is ever visible. Each part that comes and goes has a CSS
+animation of its own, one cycle long, which shows it from one second to another.
 """
 
 import os
@@ -19,9 +19,9 @@ from .styles import FONT, LIGHT
 from .texts import snug
 
 LIT = "#d55e00"
-MOVING = 1.0  # seconds that a number is on its way
-PER_CHARACTER = 0.04  # seconds that it takes to read one
-PAUSE = 0.8  # seconds of each step besides
+MOVING = 1.0  # seconds for a number to move along an edge
+PER_CHARACTER = 0.04  # seconds to read one
+PAUSE = 0.8  # seconds more for each step
 HOLD = 4.0  # seconds more for the last step
 LINE, CHARACTER = 17, 6.4  # points: the height of a line and the width of a character
 
@@ -30,8 +30,8 @@ def animate(root: Value, filename: str | os.PathLike[str]) -> str:
     """Write the pass over the graph of root as an SVG file that plays by itself, over and over.
 
     First the forward half: values move along the arrows to each operation. Then the backward half:
-    what each closure sends moves against them, and where messages meet, their sum grows. It needs
-    no script, so a plain <img> shows it; on paper, and where nothing is to move, it is the last
+    messages move against the arrows, and where they meet, their sum grows. It needs no script, so
+    a plain <img> shows it; on paper, and for readers who have turned motion off, it is the last
     step. Returns the path. TypeError and ValueError as for `show_steps`.
 
     >>> import tempfile
@@ -61,7 +61,7 @@ def animate(root: Value, filename: str | os.PathLike[str]) -> str:
 
 
 class Clock:
-    """When each step begins, and what is to be seen from when to when."""
+    """When each step begins, and what is visible from when to when."""
 
     def __init__(self, score: Score) -> None:
         self.lines = [[score.filled(line) for line in lines] for lines in score.lines]
@@ -75,22 +75,21 @@ class Clock:
         return self.starts[-1]
 
     def show(self, element: Element, start: float, end: float) -> None:
-        """Show an element from one second to another, and at rest if the latter is the end."""
+        """Show an element from one second to another, and at rest if that is the end."""
         self.spans.add((start, end))
         element.set("class", _name(start, end))
         element.set("visibility", "visible" if end == self.end else "hidden")
 
     def arrival(self, step: int) -> float:
-        """When the numbers of a step are there."""
+        """When the numbers of a step have arrived."""
         return self.starts[step] + (MOVING if step else 0.0)
 
     def style(self) -> str:
-        """The animations, and that nothing moves where nothing is to move."""
+        """The animations, and a rule that stops them for readers who have turned motion off."""
         found = []
         for start, end in sorted(self.spans):
-            times = (
-                {0.0: "hidden"} | {start: "visible"} | ({end: "hidden"} if end < self.end else {})
-            )
+            times = {0.0: "hidden"} | {start: "visible"}
+            times |= {end: "hidden"} if end < self.end else {}
             frames = [f"{100 * t / self.end:.4g}% {{ visibility: {v} }}" for t, v in times.items()]
             name = _name(start, end)
             found.append(f"@keyframes {name} {{ {' '.join(frames)} }}")
@@ -118,7 +117,7 @@ def _light(group: Element, clock: Clock) -> None:
 
 
 def _play(group: Element, text: Element, score: Score, clock: Clock) -> None:
-    """Put a text into the picture for each thing that it says, one after the other."""
+    """Put a copy of a text into the picture for each thing that it says over time."""
     node, kind = text.attrib.pop("data-node", ""), text.get("class", "")
     sent = text.attrib.pop("data-message", "")
     if sent:
@@ -137,7 +136,7 @@ def _play(group: Element, text: Element, score: Score, clock: Clock) -> None:
 
 
 def _said(i: int, kind: str, score: Score) -> list[tuple[int, str]]:
-    """What a text of a box says, and from which step on."""
+    """What a text of a box says over time, each with the step at which it begins."""
     if kind == "data":
         known = score.forward.get(i, 0), f"data {snug(score.numbers[i])}"
         return [known] if known[0] == 0 else [(0, "data"), known]
@@ -147,7 +146,7 @@ def _said(i: int, kind: str, score: Score) -> list[tuple[int, str]]:
 
 
 def _send(svg: Element, score: Score, clock: Clock) -> None:
-    """Let values move along the arrows, and messages against them."""
+    """Move values along the arrows, and messages against them."""
     picture = svg.find("g")
     assert picture is not None
     halves = {}
@@ -166,18 +165,12 @@ def _send(svg: Element, score: Score, clock: Clock) -> None:
 
 
 def _move(picture: Element, way: str, x: float, clock: Clock, step: int, points: str) -> None:
-    """Let a number move along a way at the beginning of a step."""
+    """Move a number along a path at the beginning of a step; points: where it is, from 0 to 1."""
     start, said = clock.starts[step], snug(x)
     width = CHARACTER * len(said) + 8
     parcel = SubElement(picture, "g")
-    place = {
-        "x": f"{-width / 2:.1f}",
-        "y": "-8",
-        "width": f"{width:.1f}",
-        "height": "15",
-        "rx": "6",
-    }
-    SubElement(parcel, "rect", place, fill=LIT)
+    place = {"x": f"{-width / 2:.1f}", "y": "-8", "width": f"{width:.1f}", "height": "15"}
+    SubElement(parcel, "rect", place, rx="6", fill=LIT)
     look = {"text-anchor": "middle", "y": "3.5", "font-size": "10", "font-weight": "bold"}
     SubElement(parcel, "text", look, fill="white").text = said
     times = [0.0, start / clock.end, (start + MOVING) / clock.end, 1.0]
@@ -190,7 +183,7 @@ def _move(picture: Element, way: str, x: float, clock: Clock, step: int, points:
 
 
 def _add_lines(svg: Element, score: Score, clock: Clock) -> None:
-    """Make room below the picture, and write there the name of each step and what it computes."""
+    """Write the name of each step, and what it computes, below the picture."""
     _, _, width, below = map(float, svg.get("viewBox", "").split())
     longest = max(len(line) for lines in clock.lines for line in lines)
     width = max(width, CHARACTER * longest + 16)

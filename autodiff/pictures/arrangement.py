@@ -16,7 +16,7 @@ class Arrangement(NamedTuple):
 
     nodes: list[Value]  # in topological order
     boxes: dict[Box, list[Value]]  # each with the nodes in it
-    frames: dict[Scope | None, dict[Box, None]]  # what stands in each frame; None: outside of all
+    frames: dict[Scope | None, dict[Box, None]]  # the boxes in each frame; None: outside all frames
     box_of: dict[Value, Box]  # of each node, except parameters inside a collapsed scope
     parameters: dict[Value, str]  # with the name that each has in the module that holds it
     inputs: set[Value]  # the other leaves that were made outside the scope they are used in
@@ -25,13 +25,13 @@ class Arrangement(NamedTuple):
 def arrange(nodes: list[Value], collapse: bool | int) -> Arrangement:
     """The boxes and frames for the nodes of a graph, given in topological order.
 
-    With collapse=True the innermost scopes are one box each, with a number those at that depth.
-    A parameter stands in the innermost scope whose module holds it and that has all its uses.
+    With collapse=True each innermost scope is one box; with a number, each scope at that depth.
+    A parameter goes into the innermost scope that contains all its uses and whose module holds it.
     """
     paths = {node: path_of(node) for node in nodes}
     collapsed = _collapsed(set(paths.values()), collapse)
     names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
-    uses: dict[Value, list[Path]] = {}  # of a leaf made outside all scopes, where it is used in one
+    uses: dict[Value, list[Path]] = {}  # where leaves from outside all scopes are used
     found = Arrangement(nodes, {}, {None: {}}, {}, {}, set())
     for node in nodes:
         for leaf in node.parents:
@@ -75,7 +75,7 @@ def holding(leaf: Value, path: Path, names: dict[int, dict[Value, str]]) -> Path
     for length in range(len(path), 0, -1):
         module = path[length - 1].module
         if module is not None and id(module) not in names:
-            named = reversed(module.named_parameters())  # of two names the first one counts
+            named = reversed(module.named_parameters())  # the first of two names counts
             names[id(module)] = {x: name for pair in named for x, name in entry_names(*pair)}
         if module is not None and leaf in names[id(module)]:
             return path[:length]
@@ -103,7 +103,7 @@ TAKING_VECTORS = ("dot", "sum", "prod", "logsumexp", "hypot")
 
 
 def uses_of(plan: Arrangement) -> dict[Value, list[Value]]:
-    """The operations that take each leaf; only of leaves that have a box."""
+    """The operations that use each leaf that has a box."""
     root = plan.nodes[-1]
     uses: dict[Value, list[Value]] = {} if root.parents else {root: []}
     for node in plan.nodes:
@@ -116,9 +116,9 @@ def uses_of(plan: Arrangement) -> dict[Value, list[Value]]:
 def vectors(
     plan: Arrangement, uses: dict[Value, list[Value]], label: Callable[[Value], str]
 ) -> list[list[Value]]:
-    """The leaves that are entries of one vector: arguments of the same operations, side by side.
+    """The leaves to draw as one vector: arguments of the same operations, side by side.
 
-    Of entries with labels, only those that have the same name before the brackets.
+    Labelled leaves need the same name before the brackets.
     """
     place = {box: scope for scope, inside in plan.frames.items() for box in inside}
 

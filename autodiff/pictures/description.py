@@ -16,12 +16,12 @@ from .texts import number, printable, sign
 
 SVG = "http://www.w3.org/2000/svg"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-LONGEST_FORMULA = 120  # characters; with more, a summary says more
+LONGEST_FORMULA = 120  # characters; a longer one gives way to a summary
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def description(facts: Facts) -> str:
-    """What a picture shows: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8", of a large one a summary."""
+    """What a picture shows: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     root, names = facts.root, {node: _name(node, facts) for node in facts.plan.nodes}
     value = f"{number(root.data)}"
     output = names[root] or "y"
@@ -50,9 +50,10 @@ class Words(NamedTuple):
 
 
 def words(facts: Facts) -> Words:
-    """The description of a picture, and what each of its boxes says."""
+    """The description of a picture, and a line for each box."""
     titles = {name: box_title(box, facts) for box, name in facts.ids.items()}
-    titles |= {facts.ids[leaf[0]]: _entries(leaf, facts) for leaf in facts.leaves if len(leaf) > 1}
+    for entries in facts.leaves:
+        titles[facts.ids[entries[0]]] = "; ".join(box_title(leaf, facts) for leaf in entries)
     return Words(description(facts), titles)
 
 
@@ -68,7 +69,7 @@ def box_title(box: Box, facts: Facts) -> str:
 
 
 def described(svg: bytes, words: Words) -> bytes:
-    """A picture with its description in it, where screen readers and pointers look for it."""
+    """An SVG with its description in it, for screen readers and as tooltips."""
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(svg)
@@ -92,7 +93,7 @@ def described(svg: bytes, words: Words) -> bytes:
 
 
 def compact(root: Element) -> None:
-    """Say once what Graphviz says of each text, and leave out what is as it is by default."""
+    """Make an SVG smaller: common attributes of texts once, no empty text, no second decimals."""
     same = {"font-family": FONT, "text-anchor": "start", "font-size": "10.50", SPACE: "preserve"}
     for group in root.findall(f"{{{SVG}}}g"):
         group.attrib.update(same)
@@ -107,10 +108,6 @@ def compact(root: Element) -> None:
         for name in ("d", "points"):
             if name in element.attrib:
                 element.set(name, re.sub(r"(\.\d)\d+", r"\1", element.attrib[name]))
-
-
-def _entries(leaves: list[Value], facts: Facts) -> str:
-    return "; ".join(box_title(leaf, facts) for leaf in leaves)
 
 
 def _name(node: Value, facts: Facts) -> str:

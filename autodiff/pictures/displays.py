@@ -16,13 +16,13 @@ from .description import description
 from .styles import Facts
 from .texts import as_float, number
 
-ROWS, COLUMNS = 20, 12  # of a table; of more, the first and the last
+ROWS, COLUMNS = 20, 12  # of a table; with more, the first ones and the last
 CURVE = 240, 80  # pixels
 FORWARD, BACKWARD = "#1d6fb8", "#b5541c"
 
 
 def table(rows: Sequence[Sequence[Value]], shape: tuple[int, ...]) -> str:
-    """Values as an HTML table, aligned, with the gradient of each under the pointer."""
+    """Values as an HTML table, aligned, with the gradient of each as a tooltip."""
     width = max(map(len, rows), default=0)
     lines = [
         "<tr>" + "".join(_entry(row, j) for j in _few(width, COLUMNS)) + "</tr>"
@@ -48,7 +48,7 @@ def _few(count: int, most: int) -> list[int | None]:
 
 
 def program(source: str) -> str:
-    """A program with its words in colours; the lines of the backward pass have another border."""
+    """A program with its syntax in colours and a border that tells forward from backward."""
     lines, side = [], "transparent"
     for plain, line in zip(source.splitlines(), _highlighted(source)):
         if plain.lstrip().startswith("# from the output back"):
@@ -115,7 +115,7 @@ def _curve(losses: Sequence[float]) -> Any:
 
 
 def formula(roots: Sequence[Value]) -> str:
-    """The outputs as formulas of their inputs, where these are short enough to be read."""
+    """The outputs as formulas of their inputs, if short enough to read."""
     return "<br>".join(map(_formula, roots))
 
 

@@ -28,22 +28,24 @@ def write(picture: Any, facts: Facts, with_legend: bool) -> None:
             frames[scope] = _frame(type(picture)(name=f"cluster{i}"), scope, facts)
     _add_boxes(frames, facts)
     edges = [
-        edge for box in facts.ids for edge in _edges(box, frames[_frame_of(box, facts)], facts)
+        edge
+        for box in facts.ids
+        for edge in _edges(box, frames[(None, *facts.around[box])[-1]], facts)
     ]
-    edges += _leaves_after_what_enters(facts)
+    edges += _invisible_edges(facts)
     for scope, inside in reversed(facts.plan.frames.items()):  # the inner frames first
         for inner in inside:
             if isinstance(inner, Scope) and inner in frames:
                 frames[scope].subgraph(frames[inner])
-    for tail, head, look in edges:  # at last: the order of nodes is that in which they come
+    for tail, head, look in edges:  # last: nodes stand in the order in which they first appear
         picture.edge(tail, head, **look)
-    if with_legend:  # as a label of the whole it stands below, and stretches nothing
+    if with_legend:  # as the label of the whole picture, it stands below and stretches nothing
         columns = max(3, int(estimated_width(facts) // 75))
         picture.attr(label=legend(facts, columns), labelloc="b")
 
 
 def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:
-    """A frame with its title; if edges cross its top and bottom, where fewer do."""
+    """A frame with its title, at the top or the bottom, whichever fewer edges cross."""
     enter = leave = 0
     for box, around in facts.around.items():
         for edge in edges_into(box, facts).values() if box in facts.ids else ():
@@ -55,11 +57,6 @@ def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:
     frame.attr(label=f"<{markup(title(scope))}>", labeljust="r" if end else "l", labelloc=side)
     frame.attr(style="rounded", color=facts.colours["frame"], margin="4")
     return frame
-
-
-def _frame_of(box: Box, facts: Facts) -> Scope | None:
-    """The innermost frame around a box, or None."""
-    return facts.around[box][-1] if facts.around[box] else None
 
 
 def _add_boxes(frames: dict[Scope | None, Any], facts: Facts) -> None:
@@ -87,9 +84,9 @@ def _add_result(frame: Any, node: Value, facts: Facts) -> None:
         frame.node(name, f"<{card(node, facts)}>")
 
 
-def _leaves_after_what_enters(facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Edges that are not seen: they keep each frame behind the one that it takes its input from."""
-    last: dict[Scope, Box] = {}  # of what enters each frame
+def _invisible_edges(facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Edges that keep each frame behind the one that it takes its input from."""
+    last: dict[Scope, Box] = {}  # the box that the last edge into each frame comes from
     for box in facts.ids:
         for edge in edges_into(box, facts).values():
             for scope in set(facts.around[box]) - set(facts.around[edge.origin]):
@@ -105,7 +102,7 @@ def _leaves_after_what_enters(facts: Facts) -> Iterator[tuple[str, str, dict[str
 def _edges(box: Box, frame: Any, facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
     """The edges into a box: tail, head and look.
 
-    What one says becomes a node on it, in the frame of the box: other edges keep away from it.
+    The text on an edge becomes a node, in the frame of the box, so that other edges avoid it.
     """
     out, into = tuple(SIDES[facts.rankdir])
     head, count = facts.ids[box], 0

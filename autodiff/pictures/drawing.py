@@ -1,4 +1,4 @@
-"""`draw`, the graph as a picture, and `Drawing`, the picture: a `graphviz.Digraph`."""
+"""`draw`, which draws a graph, and `Drawing`, the picture: a `graphviz.Digraph`."""
 
 import base64
 import html
@@ -22,9 +22,9 @@ from .fit import crossed_ranks, fitted
 from .layout import Layout
 from .styles import THEMES, Facts
 
-READABLE = 300  # boxes; with more, no screen shows the text of a box and the whole at once
+READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-CROSSED = 50_000  # by edges, ranks of boxes; with more, no layout takes less than two seconds
+CROSSED = 50_000  # ranks that edges cross, in all; with more, every layout takes over two seconds
 FORMATS = {"bmp", "eps", "gif", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tiff", "webp"}
 PathLike = str | os.PathLike[str]
 
@@ -33,12 +33,12 @@ class Drawing(graphviz.Digraph):
     """A `graphviz.Digraph` that is laid out in this process.
 
     `.save("graph.svg")` writes the picture, in the format of the ending (svg, png, pdf ...);
-    `.source` is its DOT text, which `.save("graph.gv")` writes. In a notebook it is shown.
+    `.source` is its DOT text, which `.save("graph.gv")` writes. A notebook shows it.
     """
 
-    facts: Facts | None = None  # what it shows, if not arrays
-    words: Callable[[], Words] | None = None  # how that is said
-    images: dict[str, bytes]  # those that its boxes hold, by the name that they have in DOT
+    facts: Facts | None = None  # what it shows, unless arrays
+    words: Callable[[], Words] | None = None  # its description
+    images: dict[str, bytes]  # the images in its boxes, by their names in DOT
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -49,7 +49,7 @@ class Drawing(graphviz.Digraph):
         return f"<{type(self).__name__}: {said}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
-        """SVG, and PNG for where a notebook is not trusted with SVG."""
+        """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
         places = Layout(self.source, self.images)
         svg = self._finished(places.written("svg"))
         png, width, height = places.png(svg)
@@ -61,7 +61,7 @@ class Drawing(graphviz.Digraph):
         return bundle, {"image/png": size}
 
     def image(self) -> str:
-        """The picture as an HTML element, which any page shows, even one without rights."""
+        """The picture as an HTML element that any page shows, even one that is not trusted."""
         data, size = self._repr_mimebundle_()
         said = html.escape(size["image/png"].get("alt", ""))
         return (
@@ -88,7 +88,7 @@ class Drawing(graphviz.Digraph):
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
     ) -> str:
-        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); the path."""
+        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); its path."""
         if filename is None or Path(filename).suffix[1:].lower() not in FORMATS:
             return str(super().save(filename, directory=directory, **more))
         path = Path(str(directory or self.directory or ""), filename)
@@ -105,8 +105,8 @@ class Drawing(graphviz.Digraph):
 
         The arguments are those of `graphviz.Digraph.render`: `directory` is where both go, `view`
         opens the picture, `cleanup` removes the source, `format` is the picture's, `outfile` its
-        path, by default `filename` with the format as its ending. A `filename` that ends like a
-        picture is taken for `outfile`.
+        path, by default `filename` with the format as its ending. A `filename` with the
+        ending of a picture counts as `outfile`.
         """
         if outfile is None and format is None and Path(filename or "").suffix[1:] in FORMATS:
             filename, outfile = None, filename
@@ -149,9 +149,10 @@ def draw(
     order of its arguments. Leaves that are entries of one vector are a table; parameters stand at
     the operation that uses them. A frame is a `scope` or the call of a Module.
 
-    root: the output. format: of `.render`, such as "svg", "png", "pdf".
+    root: the output.
+    format: what `.render` writes, such as "svg", "png", "pdf".
     rankdir: the direction of the edges: "LR", "RL", "TB" or "BT"; by default the one that fits
-        into a page. So do the numbers: they have six digits where there is room, or fewer.
+        on a page. Numbers have six digits if there is room, else fewer.
     edges: "local" shows the derivative of each operation with respect to each argument, "message"
         what the backward pass sends: upstream · local. Where messages meet, grad is their sum.
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
@@ -200,7 +201,7 @@ def draw(
 
 
 def drawn(facts: Facts, format: str = "svg", with_legend: bool = False) -> Drawing:
-    """The drawing that shows some facts."""
+    """The drawing that shows `facts`."""
     picture = Drawing(format=format)
     picture.facts = facts
     picture.words = partial(words, facts)
@@ -244,7 +245,7 @@ def _unreadable(plan: Arrangement, edges: int) -> ValueError:
 
 
 def _labels(names: Any) -> dict[Value, str]:
-    """The name of the variable that holds each Value, but none that begins with _."""
+    """The name of the variable that holds each Value, unless it begins with _."""
     if not isinstance(names, Mapping | None):
         found = f"names of type {type(names).__name__}"
         raise TypeError(message("draw", found, "a dict from name to Value", "write names=locals()"))

@@ -1,4 +1,4 @@
-"""The edges of a picture: where each comes from, and what it says."""
+"""The edges of a picture: where each comes from, and the text on it."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from .arrangement import TAKING_VECTORS, Box
 from .styles import Facts
 from .texts import ROOM, finite, short
 
-SLOTS = 8  # an operation with more arguments has one entry for all
+SLOTS = 8  # an operation with more arguments has one slot for all
 
 
 class Edge(NamedTuple):
@@ -42,7 +42,7 @@ def edges_into(box: Box, facts: Facts) -> dict[int, Edge]:
 
 
 def _edge(node: Value, argument: int, facts: Facts) -> Edge:
-    """An edge with the local derivative or the message that it shows; nothing for a constant."""
+    """An edge with the local derivative or the message on it; without if it is for a constant."""
     parent = node.parents[argument]
     if not facts.edges or not parent.requires_grad:
         return Edge(parent)
@@ -57,10 +57,7 @@ def _edge(node: Value, argument: int, facts: Facts) -> Edge:
 
 
 def slots(node: Value) -> int:
-    """How many entries an operation has: one for each argument where their order is to be seen.
-
-    Else 0: one for all.
-    """
+    """How many slots an operation has: one for each argument if their order matters, else 0."""
     count = len(node.parents)
     alike = node.op in TAKING_VECTORS and len(set(node.parents)) == count
     return 0 if alike or not 1 < count <= SLOTS else count

@@ -1,4 +1,4 @@
-"""How wide a picture will be, and the direction and digits with which it fits into a page."""
+"""How wide a picture will be, and the direction and digits with which it fits on a page."""
 
 from collections import Counter
 from dataclasses import replace
@@ -54,12 +54,12 @@ def estimated_width(facts: Facts) -> float:
 
 
 def ranksep(facts: Facts) -> float:
-    """The distance between ranks, in inches: room for as many edges as there are at the most."""
+    """The distance between ranks, in inches: more if many edges end in one rank."""
     edges = Counter[int]()
     ranks = _ranks(facts)
     for box in facts.plan.boxes:
         edges[ranks[box]] += len(edges_into(box, facts))
-    least = 0.12 if facts.live else 0.18  # live edges have ranks of their own for what they say
+    least = 0.12 if facts.live else 0.18  # the texts on live edges have ranks of their own
     return least + 0.012 * min(max(edges.values()), 25)
 
 
@@ -102,7 +102,7 @@ def _ranks(facts: Facts) -> dict[Box, int]:
 
 
 def crossed_ranks(facts: Facts) -> int:
-    """About how many ranks the edges cross, all in all: the time of a layout grows with it."""
+    """About how many ranks the edges cross in all: the time that a layout takes grows with it."""
     ranks = _ranks(facts)
     return sum(
         abs(ranks[box] - ranks.get(edge.origin, 0))
@@ -112,10 +112,10 @@ def crossed_ranks(facts: Facts) -> int:
 
 
 def effort(facts: Facts) -> dict[str, str]:
-    """Graphviz's settings with which a layout takes less than two seconds, as measured.
+    """Graphviz's settings for a layout in less than two seconds, found by measuring.
 
     The best layout takes a fraction of a second up to 1,000 crossed ranks, minutes at 10,000; with
-    straight edges and fewer attempts there is next to nothing that takes more than a second.
+    straight edges and fewer attempts, hardly any graph takes more than a second.
     """
     crossed = crossed_ranks(facts)
     if crossed <= 1_000:

@@ -1,6 +1,6 @@
 """Arrays as grids: what the compiler would put into one array is one box, a cell for each number.
 
-So a network of any size is a dozen boxes, and reads as its formula does: x, W, b, tanh ...
+So a network of any size is a dozen boxes, which read like its formula: x, W, b, tanh ...
 """
 
 import math
@@ -22,7 +22,7 @@ from .styles import BORDERS, DARKEST, FONT, LARGEST, SCALE, SMALLEST
 from .texts import as_float, markup, number, printable, sign
 
 MOST = 64  # cells in a row or column; with more, one stands for several numbers
-SIDE = 72  # points: a grid of many cells is about so long
+SIDE = 72  # points: about the length of a grid with many cells
 NEGATIVE, POSITIVE, BAD = (33, 102, 172), (178, 24, 43), (255, 0, 255)  # blue, red; nan and inf
 
 
@@ -34,8 +34,8 @@ class Array:
     shape: tuple[int, ...]
     name: str = ""
     path: Path = ()
-    origins: dict["Array", str] = field(default_factory=dict)  # with what is said on the edge
-    alike: dict[Value, list[Value]] = field(default_factory=dict)  # nodes computed twice
+    origins: dict["Array", str] = field(default_factory=dict)  # with the text on the edge
+    alike: dict[Value, list[Value]] = field(default_factory=dict)  # nodes that are computed twice
 
     @property
     def operation(self) -> str:
@@ -86,9 +86,9 @@ def _vector_name(leaves: list[Value], name: str) -> str:
 
 
 def cells_of(numbers: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
-    """Numbers in rows and columns, few enough to be seen, and what a cell stands for, if several.
+    """Numbers in rows and columns, and how many numbers a cell stands for; "" if one.
 
-    A long vector is folded. Of several numbers the largest in size is shown, nan before all.
+    A long vector is folded. A cell for several numbers shows the largest in size, or nan if any is.
     """
     cells = np.array([x.data if isinstance(x, Value) else x for x in numbers], float)
     if len(shape) > 1:
@@ -114,7 +114,7 @@ def cells_of(numbers: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
 
 
 def shades(cells: Any, what: str) -> Any:
-    """Cells as colours: of |grad| by powers of ten; of data from blue over white to red."""
+    """Cells as colours: |grad| by powers of ten; data from blue through white to red."""
     if what == "grad":
         scale = list(SCALE.values())
         size = np.abs(cells)
@@ -153,11 +153,11 @@ def png(colours: Any, zoom: int) -> bytes:
 
 @dataclass
 class Grids:
-    """What a picture of arrays is to show."""
+    """What a picture of arrays shows."""
 
     root: Value
     arrays: list[Array]
-    gradients: dict[Value, Any] | None  # if these are what the shades tell
+    gradients: dict[Value, Any] | None  # None if the shades show data
     colours: dict[str, str]
     rankdir: str
 
@@ -169,7 +169,7 @@ class Grids:
         }
 
     def numbers(self, array: Array) -> list[Any]:
-        """What the shades of an array tell."""
+        """The numbers that the shades of an array show."""
         if self.gradients is None:
             return [x.data for x in array.members]
         nodes = [array.alike.get(x, [x]) for x in array.members]
@@ -258,7 +258,7 @@ def _box(array: Array, grids: Grids, images: dict[str, bytes]) -> str:
     border, style, spacing = BORDERS.get(kind, (1, "", 0))
     look = f' style="{style}"' if style else ""
     fill = f'color="{colours["text"]}" bgcolor="{colours[kind]}"{look}'
-    room = 2 + len(name) // 4  # Graphviz takes long names for shorter than they are
+    room = 2 + len(name) // 4  # Graphviz underestimates how long a long name is
     body = "".join(f'<tr><td cellpadding="{room}">{row}</td></tr>' for row in rows)
     port = "" if array in grids.attached else 'port="op"'
     table = f'<table {port} border="{border}" cellborder="0" cellspacing="0" {fill}>{body}</table>'

@@ -1,7 +1,4 @@
-"""Graphviz in this process.
-
-pygraphviz computes the layout; its wheels carry the Graphviz libraries.
-"""
+"""Graphviz in this process: the wheels of pygraphviz carry its libraries."""
 
 import base64
 import io
@@ -20,7 +17,7 @@ import graphviz
 
 from ..errors import message
 
-SHARP, LARGEST = 192, 1.2e6  # dots per inch: two to a pixel; and how many pixels a PNG has at most
+SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 
 
 def pygraphviz_module() -> Any:
@@ -32,7 +29,7 @@ def pygraphviz_module() -> Any:
 
 
 class Layout:
-    """A graph in DOT whose places are computed once, to be written in several formats."""
+    """A graph in DOT, laid out once, to be written in several formats."""
 
     def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
         self.source = source
@@ -83,7 +80,7 @@ class Layout:
     def png(self, svg: bytes) -> tuple[bytes, int, int]:
         """A PNG that is sharp on any screen, and the width and height at which to show it.
 
-        svg is the same picture. It has at most 24 colours, a third of the size, if Pillow is there.
+        svg is the same picture. If Pillow is installed, fewer colours make it a third of the size.
         """
         found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', svg)
         assert found is not None
@@ -102,7 +99,7 @@ class Layout:
 
 @contextmanager
 def _stderr_captured() -> Iterator[Any]:
-    """Keep what C libraries write to standard error (fontconfig, of the machine's own files).
+    """Catch what C libraries write to standard error, such as fontconfig about its files.
 
     Yields a function that returns the text so far.
     """

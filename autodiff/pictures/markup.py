@@ -14,10 +14,10 @@ LONGEST_LIVE_SUM = 3  # where each term needs room for other numbers
 
 
 def card(box: Box, facts: Facts) -> str:
-    """A leaf, a named result or a collapsed scope: what there is to say, line by line."""
+    """A leaf, a named result or a collapsed scope, line by line."""
     look = Look(box, facts, facts.plan.boxes[box])
     said = lines(box, facts)
-    # Graphviz takes long lines for shorter than they are; in a live picture they have room already
+    # Graphviz underestimates how long a long line is; in a live picture there is room already
     room = 2 if facts.live else 3 + max(map(len, said)) // 6
     text = _text("<br/>".join(map(markup, said)), look)
     style = f' style="{look.style}"' if look.spacing and look.style else ""
@@ -30,7 +30,7 @@ def leaves(entries: Sequence[Value], facts: Facts) -> str:
 
 
 def operation(node: Value, facts: Facts, slots: int) -> str:
-    """An operation; with its result, if nobody named that, and the parameters it alone uses.
+    """An operation, with its result if that has no name, and the parameters that it alone uses.
 
     Edges enter at the slots, in order, or all at one place.
     """
@@ -70,7 +70,7 @@ def _entered(text: str, slots: int, facts: Facts) -> list[str]:
 
 
 def vector(leaves: Sequence[Value], facts: Facts) -> str:
-    """The entries of a vector, in order: a row with a port for each, a column if edges run down."""
+    """The entries of a vector: a row with a port for each, or a column if edges run down."""
     looks = [Look(leaf, facts, [leaf]) for leaf in leaves]
     entries = [[number(leaf.data, facts.digits)] for leaf in leaves]
     titles = ["data"]
@@ -99,7 +99,7 @@ def _cell(text: str, look: Look, more: str = "") -> str:
 
 
 def legend(facts: Facts, columns: int) -> str:
-    """The meanings of the colours in the picture, side by side."""
+    """What the colours in the picture mean, side by side."""
     found = {meaning(box, facts) for box in facts.plan.boxes}
     if facts.color is None and any(node.parents for node in facts.plan.nodes):
         found.add("operation")
@@ -125,7 +125,7 @@ def legend(facts: Facts, columns: int) -> str:
 
 
 def lines(box: Box, facts: Facts) -> list[str]:
-    """What a box says: its label, data and grad; of a collapsed scope, name, shape and count."""
+    """The lines of a box: label, data and grad; name, shape and count of a collapsed scope."""
     if isinstance(box, Scope):
         return _summary(box, facts)
     label = facts.label(box)
@@ -141,7 +141,7 @@ def lines(box: Box, facts: Facts) -> list[str]:
 
 
 def _room(terms: int) -> str:
-    """As long a text as a sum of some terms."""
+    """A text as long as a sum of that many terms."""
     return "= " + " + ".join([ROOM] * min(terms, LONGEST_LIVE_SUM))
 
 
@@ -173,7 +173,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
 
 
 def title(scope: Scope) -> str:
-    """The name of a scope, after the attribute of the surrounding module that holds its module."""
+    """The name of a scope, with the attribute that holds its module in the module around it."""
     if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
         for attribute, held in scope.outer.module._children():
             if held is scope.module:
@@ -182,7 +182,7 @@ def title(scope: Scope) -> str:
 
 
 def _span(first: str, last: str) -> str:
-    """What the entries of a vector are called together: w[0…3] for w[0] to w[3]."""
+    """One name for all entries of a vector: w[0…3] for w[0] to w[3]."""
     if not first:
         return ""
     return f"{first.removesuffix(']')}…{last.rpartition('[')[2].rpartition(',')[2]}"

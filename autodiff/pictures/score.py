@@ -1,11 +1,11 @@
 """What the viewer and the animation show, and when: both halves of the pass, step by step.
 
-With n operations there are 2n + 2 steps. At step 0 the inputs are there; each of the next n runs an
-operation. At step n + 1 the gradient of the root is 1; each of the last n runs a closure, from the
-last operation back to the first.
+With n operations there are 2n + 2 steps. At step 0 the inputs are known; each of the next n runs
+an operation. At step n + 1 the gradient of the root is 1; each of the last n runs a closure, from
+the last operation back to the first.
 
-All that is shown of the numbers is text with holes, and each hole names a number by its place in a
-list. So the same text serves whatever the numbers are, in Python and in the page.
+Numbers are shown in texts with holes, and each hole names a number by its place in a list. So the
+same text serves for all numbers, in Python and in the page.
 """
 
 import re
@@ -28,7 +28,7 @@ from .texts import number, printable
 LARGEST = 60  # nodes
 
 # A text with holes: strings as they are, the places of numbers, and [place] for a factor, which
-# stands in brackets if it is negative.
+# is put in brackets if it is negative.
 Text = list[str | int | list[int]]
 
 
@@ -38,11 +38,11 @@ class Sent(NamedTuple):
     sender: int  # its place among the nodes
     argument: int
     receiver: int
-    before: int | None  # the place of the sum of what the receiver had, if anything
+    before: int | None  # the place of the sum that the receiver had, if any
 
 
 class Stage(NamedTuple):
-    """A gradient from a step on: the place of its number, and those of the terms so far."""
+    """A gradient from a step on: the place of its number, and the places of its terms so far."""
 
     step: int
     place: int
@@ -53,7 +53,7 @@ class Score:
     """The pass over the graph of a root, forward and backward.
 
     The numbers are, in this order, the value of each node, the adjoint of each, and for each
-    message the local derivative, the message and the sum of those that the receiver has by then.
+    message the local derivative, the message and the sum that the receiver then has.
     """
 
     def __init__(self, root: Value, caller: str, names: Mapping[str, Any] | None = None) -> None:
@@ -73,7 +73,7 @@ class Score:
         self._write()
 
     def _run(self) -> None:
-        """Note the messages of the backward pass, and all numbers."""
+        """Record the messages of the backward pass, and all numbers."""
         passed = list(steps(self.root))
         adjoints = {step.node: step.adjoint for step in passed}
         self.numbers += [adjoints[node] for node in self.nodes]
@@ -88,7 +88,7 @@ class Score:
                     self.numbers += [local, sent, total]
 
     def _write(self) -> None:
-        """Note the formulas of operations and derivatives."""
+        """Record the formulas of operations and derivatives."""
         marks = {node: chr(MARKS + i) for i, node in enumerate(self.nodes)}
         for i in self.operations:
             formula, partials = _formulas(self.nodes[i], marks)
@@ -97,10 +97,6 @@ class Score:
             for m, partial in zip(sent, partials):
                 if isinstance(partial, Formula):
                     self.slopes[m] = self.filled(_holes(factor(partial)), names=True)
-
-    def name(self, node: Value) -> str:
-        """What a node is called."""
-        return self.names[self.place[node]]
 
     @property
     def last(self) -> int:
@@ -112,7 +108,7 @@ class Score:
         return 2 * len(self.nodes) + 3 * m
 
     def title(self, step: int) -> str:
-        """What a step is called."""
+        """The name of a step."""
         n = len(self.operations)
         half, i = ("forward", step) if step <= n else ("backward", step - n - 1)
         return f"{half} {i} of {n}"
@@ -188,13 +184,13 @@ class Score:
         return [*line, local + 2]
 
     def steep(self, m: int) -> Text:
-        """What is said if the local derivative of a message is no finite number."""
+        """The text to show if the local derivative of a message is not finite."""
         sender, _, receiver, _ = self.messages[m]
         slope = f"∂{self.names[sender]}/∂{self.names[receiver]}"
         return [f"{slope} is ", self.local(m), f" at {self.names[receiver]} = ", receiver]
 
     def trouble(self, i: int) -> tuple[Text, bool]:
-        """What is said if the value of an operation is no finite number; if it has a domain."""
+        """The text to show if the value of an operation is not finite; whether it has a domain."""
         node = self.nodes[i]
         text: Text = [f"{self.filled(self.formulas[i], names=True)} is ", i]
         for j, parent in enumerate(dict.fromkeys(x for x in node.parents if x in self.place)):
@@ -245,7 +241,7 @@ def _named(root: Value, nodes: list[Value], names: Mapping[str, Any] | None) -> 
 
 
 def _told_apart(facts: Facts, nodes: list[Value]) -> dict[Value, str]:
-    """Longer names for parameters, if those of two layers are called the same."""
+    """Longer names for parameters, if those of two layers have the same name."""
     names = [facts.label(node) for node in nodes if node in facts.plan.parameters]
     if len(set(names)) == len(names):
         return {}
@@ -260,7 +256,7 @@ def _told_apart(facts: Facts, nodes: list[Value]) -> dict[Value, str]:
 
 # -- Texts with holes -----------------------------------------------------------------------------
 
-MARKS = 0xE000  # the names in a formula, for a time: characters for private use
+MARKS = 0xE000  # characters for private use, which stand for names in a formula
 
 
 def _formulas(node: Value, marks: Mapping[Value, str]) -> tuple[str, list[Any]]:
@@ -281,7 +277,7 @@ def _holes(formula: str) -> Text:
 
 
 def _hole(pieces: list[str], i: int) -> int | list[int]:
-    """The hole for the name at an odd index: in brackets but at the start of an expression."""
+    """The hole for the name at an odd index, a factor except at the start of an expression."""
     place = ord(pieces[i]) - MARKS
     starts = (pieces[i - 1] == "" and i == 1) or pieces[i - 1].endswith(("(", ", "))
     raised = pieces[i + 1].startswith(("*", *map(chr, SUPERSCRIPTS.values())))

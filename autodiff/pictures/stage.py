@@ -1,6 +1,6 @@
 """The drawing of a graph with a mark on each part that a step changes.
 
-data-node="3"     on the texts of a box, of class data, grad or sum: whose numbers they show
+data-node="3"     on the texts of a box, of class data, grad or sum: the node of their numbers
 data-message="7"  on the text on an edge: the message that it shows
 data-half="7 1"   on the first half of an edge ("7 2": the second): the message that moves along it
 data-lit="2 5"    on a box, an operation or an edge: the steps at which it is lit
@@ -44,7 +44,7 @@ def staged(score: Score, rankdir: str | None) -> Element:
 
 
 def _drawn(facts: Facts) -> tuple[Element, Groups]:
-    """The drawing that shows some facts, on nothing, in few words."""
+    """The drawing that shows `facts` as a small SVG without a background, and its groups."""
     svg = ElementTree.fromstring(Layout(drawn(facts).source).written("svg"))
     compact(svg)
     for element in svg.iter():
@@ -69,7 +69,7 @@ def _drawn(facts: Facts) -> tuple[Element, Groups]:
 
 
 def _merge(group: Element) -> None:
-    """One shape for the ground of a box and its border, where Graphviz draws two."""
+    """Make the ground of a box and its border one shape, where Graphviz draws two."""
     shapes = [x for x in group if x.tag in ("path", "polygon")]
     for ground, border in pairwise(shapes):
         if ground.get("stroke") == "none" and _points(ground) == _points(border):
@@ -93,7 +93,7 @@ def _mark_box(box: Element, i: int, score: Score) -> None:
 
 
 def gradient(stage: Stage, score: Score) -> list[str]:
-    """What a box says of its gradient, in two lines if there is a sum."""
+    """The two lines of a box about its gradient: the number, and the sum that it is."""
     terms = [snug(score.numbers[place]) for place in stage.terms]
     total = " + ".join(terms[:LONGEST_LIVE_SUM]).replace("+ −", "− ")
     more = " + …" if len(terms) > LONGEST_LIVE_SUM else ""
@@ -115,7 +115,7 @@ def _mark_message(text: Element, halves: list[Element], m: int, score: Score) ->
 
 
 def _write(text: Element, said: str, x: float) -> None:
-    """Write a text around the middle of its place, because its length will change."""
+    """Write a text and centre it on x, because its length will change."""
     text.text = said
     text.attrib.update({"text-anchor": "middle", "x": f"{x:.1f}"})
 

@@ -53,7 +53,7 @@ BORDERS = {
 }
 
 # |grad| by powers of ten, light to dark: nine colours of ColorBrewer (YlGnBu), which the
-# colour-blind can tell apart too. 0 is none of them, so that dead parts stand out.
+# colour-blind can tell apart too. 0 has a grey of its own, so that dead parts stand out.
 SMALLEST, LARGEST = -5, 2
 SCALE = {
     "nan or inf": "#ffffff",
@@ -74,7 +74,7 @@ DARKEST = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 
 @dataclass(frozen=True)
 class Facts:
-    """What a picture is to show."""
+    """What a picture shows."""
 
     root: Value
     plan: Arrangement
@@ -91,14 +91,14 @@ class Facts:
 
     @cached_property
     def ids(self) -> dict[Box, str]:
-        """What DOT calls each box; no text of a user is in it."""
+        """The name of each box in DOT; it contains no text of the user."""
         return {box: f"n{i}" for i, box in enumerate(self.plan.boxes)}
 
     @cached_property
     def leaves(self) -> list[list[Value]]:
         """The leaves, each alone or with the other entries of a vector.
 
-        Where a gradient is spelled out as a sum, its entry stands alone.
+        A leaf whose gradient is spelled out as a sum stands alone.
         """
         uses = uses_of(self.plan)
         together = vectors(self.plan, uses, self.label)
@@ -114,7 +114,7 @@ class Facts:
 
     @cached_property
     def attached(self) -> dict[Box, list[list[Value]]]:
-        """The parameters that stand at the operation that alone uses them, without edges."""
+        """The parameters that only one operation uses, which they are drawn at, without edges."""
         found: dict[Box, list[list[Value]]] = {}
         uses = uses_of(self.plan)
         for entries in self.leaves if not self.edges else ():
@@ -137,7 +137,7 @@ class Facts:
 
     @cached_property
     def ports(self) -> dict[Box, str]:
-        """What edges leave: a node of DOT, or the row of one."""
+        """Where the edges of each box leave: a node of DOT, or a row of one."""
         ports = dict(self.ids)
         ports |= {
             node: f"{ports[node]}:op"
@@ -152,7 +152,7 @@ class Facts:
 
     @cached_property
     def terms(self) -> dict[Value, list[Any]]:
-        """What each node receives in the backward pass, in that order, if edges show it."""
+        """The messages to each node in the backward pass, in order, if edges show them."""
         terms: dict[Value, list[Any]] = {}
         for step in self.passed.values() if self.edges == "message" else ():
             for parent, _, message in step.messages:

@@ -14,7 +14,7 @@ SIGNS = {"*": "·", "-": "−"}
 
 
 def as_float(x: Any) -> float | None:
-    """x as a float, where it is one; a gradient made with create_graph is a Value."""
+    """The float in x, which is a Value if made with create_graph; None if there is none."""
     x = x.data if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
 
@@ -44,7 +44,7 @@ def short(x: Any) -> str:
 
 
 def snug(x: float) -> str:
-    """x to four digits, or fewer if that would need more room than there is.
+    """x to four digits, or to fewer if that is too long.
 
     >>> snug(-0.958924), snug(-1.23456e-10)
     ('−0.9589', '−1.2e−10')
@@ -62,7 +62,7 @@ def sign(operation: str) -> str:
 def printable(text: str) -> str:
     """A text without control characters, cut off where it is too long for a box.
 
-    What joins letters and emoji, or sets the direction of writing, is kept.
+    Characters that join letters or emoji, or set the direction of writing, are kept.
     """
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)
     text = text.strip("\n")  # Graphviz crashes on a record whose field begins with an empty line
@@ -86,10 +86,7 @@ def _joins(c: str) -> bool:
 
 
 def markup(text: str) -> str:
-    """A text as Graphviz's HTML: no character of it is notation, and spaces count."""
+    """A text in Graphviz's HTML, with special characters escaped and all spaces kept."""
     lines = html.escape(text).replace("\\", "\\\\").split("\n")
-    return "<br/>".join(re.sub("^ +| {2,}| +$", _kept, line) for line in lines)
-
-
-def _kept(spaces: re.Match[str]) -> str:
-    return "\N{NO-BREAK SPACE}" * len(spaces[0])
+    kept = [re.sub("^ +| {2,}| +$", lambda s: "\N{NO-BREAK SPACE}" * len(s[0]), x) for x in lines]
+    return "<br/>".join(kept)

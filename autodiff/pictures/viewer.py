@@ -40,9 +40,9 @@ class StepViewer:
         return f"<StepViewer: {self._steps} operations, forward and backward>"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: its ids and styles meet no others, its script can reach nothing, and
-        # no key reaches the notebook. In it the last step, for where a frame is not shown.
-        # (The page is full of double quotes, so it stands in single ones.)
+        # A frame keeps its ids, styles, script and keys apart from the notebook's. Inside it is the
+        # last step, for places that show no frames. (The page is full of double quotes, so it is
+        # put in single ones.)
         style = f"width: 100%; height: {self._height}px; border: 0"
         page = html.escape(self._page, quote=False).replace("'", "&#39;")
         return (
@@ -77,8 +77,8 @@ def show_steps(
     Each input has a slider and a number field. All values, adjoints and messages follow them at
     once, computed by the program that the compiler writes (`Expression.javascript`); what lies
     outside the domain of an operation is red. The pass has two halves, forward and backward, one
-    operation at a time: it is lit, so is its row in the table, and a line says what is computed,
-    with its numbers. What is not computed yet is blank. Play, the slider of steps and the keys
+    operation at a time: it is lit, like its row in the table, and a line says what is computed,
+    with the numbers. What is not computed yet is blank. Play, the slider of steps and the keys
     ← → Home End go from step to step (in a notebook, click into the picture first).
 
     The graph is the one that was recorded: a choice that Python made on the way, as in
@@ -95,7 +95,7 @@ def show_steps(
     Jupyter shows it; `.save("page.html")` writes it to a file, `.save("page.png")` its last
     step. TypeError if root is not a Value over floats or an input not a Value; ValueError for
     more than 60 nodes, for data that was changed after the graph was recorded, and for an input
-    that is no leaf of the graph or requires no gradient.
+    that is not a leaf of the graph or requires no gradient.
 
     >>> a, b = Value(-4.0, label="a"), Value(2.0, label="b")
     >>> show_steps(a * b + b**3)
@@ -177,7 +177,7 @@ def _bound(x: float) -> float:
 
 
 def _program(score: Score, leaves: list[Value]) -> tuple[str, str]:
-    """The program that computes all numbers from those of the leaves, and what to say of it."""
+    """The program that computes all numbers from those of the leaves, and a note about it."""
     try:
         program = Expression(score.root).javascript(leaves, wrt=leaves, nodes=score.nodes)
     except TypeError as error:
@@ -190,13 +190,15 @@ def _program(score: Score, leaves: list[Value]) -> tuple[str, str]:
 
 
 def _as_json(score: Score, leaves: list[Value], sliders: list[Value]) -> str:
-    """What viewer.js needs to know of a score. No text in it can end the script."""
+    """What viewer.js needs to know about a score. No text in it can end the script."""
     held = {
         "last": score.last,
         "room": len(ROOM),
         "terms": LONGEST_LIVE_SUM,
         "inputs": [x.data for x in leaves],
-        "sliders": [{"name": score.name(x), "bound": _bound(x.data)} for x in sliders],
+        "sliders": [
+            {"name": score.names[score.place[x]], "bound": _bound(x.data)} for x in sliders
+        ],
         "numbers": score.numbers,
         "nodes": [_node(score, i) for i in range(len(score.nodes))],
         "messages": [
@@ -251,7 +253,7 @@ def _dark_picture() -> str:
 
 
 def _height(score: Score, sliders: int, width: float, height: float) -> int:
-    """How high the page is where it is 900 pixels wide, in pixels."""
+    """The height of the page in pixels, if it is 900 wide."""
     table = 25 * (len(score.nodes) + 1)
     formulas = [score.filled(formula, names=True) for formula in score.formulas]
     beside = 8.5 * (max(map(len, score.names)) + max(map(len, formulas)) + 24)
