@@ -138,8 +138,10 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
     if not isinstance(root, Value):
         expected = "one with variables, such as x*y"
         raise ValueError(message("expression", f"the constant {root}", expected))
-    if options.source or options.language:
-        yield _program(root, variables, options.language)
+    if options.language == "javascript":
+        yield Expression(root).javascript(variables, wrt=variables)
+    elif options.source or options.language:
+        yield Expression(root).compile(variables, wrt=variables).source.rstrip()
     else:
         yield from _tables(f, numbers, options.mode)
     if options.check:
@@ -167,12 +169,6 @@ def _tables(f: Any, numbers: dict[str, float], mode: str) -> Iterator[str]:
     width = max(map(len, rows)) + 3
     yield from (f"{name:{width}}{number}" for name, number in rows.items())
     yield from tables
-
-
-def _program(root: Value, variables: list[Value], language: str | None) -> str:
-    if language == "javascript":
-        return Expression(root).javascript(variables, wrt=variables)
-    return Expression(root).compile(variables, wrt=variables).source.rstrip()
 
 
 def _drawn(root: Value, filename: str) -> str:

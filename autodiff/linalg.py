@@ -10,13 +10,13 @@ from .errors import a, message, shortened
 from .number import Number, Rule, top_level
 from .value import Value
 
-SHOWN = 6  # entries of a row, and rows, that a repr shows
+SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
 
 class _Array(Number):
-    """What a Vector and a Matrix have in common: an operation goes to each entry.
+    """What Vector and Matrix have in common: operations entry by entry.
 
-    To the operators and functions an array is one more kind of number, at the top level.
+    To operators and functions an array is one more kind of number, with the deepest level of all.
     """
 
     __slots__ = ("_entries", "shape")
@@ -27,7 +27,7 @@ class _Array(Number):
 
     @classmethod
     def _of(cls, entries: Iterable[Any], shape: tuple[int, ...]) -> Self:
-        """An array of numbers that are known to be good."""
+        """An array of entries that need no check."""
         array = object.__new__(cls)
         array._entries, array.shape = tuple(entries), shape
         return array
@@ -150,15 +150,15 @@ class _Array(Number):
 
 
 class Vector(_Array, Sequence[Value]):
-    """n numbers in a row, each a Value; a sequence that does not change.
+    """A sequence of n Values that cannot be changed.
 
-    From any iterable of numbers and Values, such as a list or a one-dimensional numpy array.
+    Made from any iterable of numbers and Values, such as a list or a one-dimensional numpy array.
     `+ - * / **` and the functions of this package work entry by entry, with Vectors of the same
     length and with numbers. `v @ w` is the dot product, `v @ A` a Vector. Indexing gives a Value,
     slicing a Vector. `shape` is (n,).
 
     `v.sum()`, `v.mean()` and `v.norm()` are one Value; `v.map(f)` applies a function to each entry;
-    `v.zero_grad()` and `v.requires_grad_(False)` set something in all of them.
+    `v.zero_grad()` and `v.requires_grad_(False)` apply to every entry.
 
     TypeError if an entry is not a number, ValueError if there are none.
 
@@ -201,7 +201,7 @@ class Vector(_Array, Sequence[Value]):
         return NotImplemented
 
     def dot(self, other: "Vector") -> Value:
-        """The dot product: one Value, one node. ValueError for another length.
+        """The dot product: one Value, one node. ValueError if the lengths differ.
 
         >>> Vector([1, 2]).dot(Vector([3, 4])).data
         11.0
@@ -249,13 +249,13 @@ class Vector(_Array, Sequence[Value]):
 
 
 class Matrix(_Array):
-    """m rows of n numbers, each a Value; a sequence of Vectors that does not change.
+    """m rows of n Values: a sequence of Vectors that cannot be changed.
 
-    From an iterable of rows, such as nested lists or a two-dimensional numpy array. `+ - * / **`
-    and functions work entry by entry; `A @ B` and `A @ v` are the matrix products, one `dot` node
-    an entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors and Matrices. `shape` is
-    (m, n), `T` the transpose, of the same Values. `A.sum()`, `A.mean()`, `A.norm()`, `A.map(f)`,
-    `A.zero_grad()` and `A.requires_grad_(False)` are those of a `Vector`.
+    Made from an iterable of rows, such as nested lists or a two-dimensional numpy array.
+    `+ - * / **` and functions work entry by entry; `A @ B` and `A @ v` are the matrix products,
+    with one `dot` node for each entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors
+    and Matrices. `shape` is (m, n), `T` the transpose, of the same Values. `A.sum()`, `A.mean()`,
+    `A.norm()`, `A.map(f)`, `A.zero_grad()` and `A.requires_grad_(False)` work as for a `Vector`.
 
     TypeError if an entry is not a number, ValueError for rows of different lengths or none.
 

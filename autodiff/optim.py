@@ -20,7 +20,7 @@ class Optimizer:
 
     `params` are leaf Values, such as `model.parameters()`. Those with `requires_grad` False stay
     as they are. TypeError or ValueError for other parameters, for none, and for a negative lr or
-    weight_decay. An optimiser of your own is a dataclass too, and defines `change`.
+    weight_decay. To write an optimiser of your own, make a dataclass that defines `change`:
 
     >>> @dataclass(eq=False, repr=False)
     ... class SignDescent(Optimizer):
@@ -107,18 +107,18 @@ class Optimizer:
         return data - self.change(grad, state)
 
     def start(self) -> dict[str, Any]:
-        """What is remembered of a parameter before the first step."""
+        """The state of a parameter before the first step."""
         return {}
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The amount to subtract from a parameter; `state` is what is remembered of it.
+        """The amount to subtract from a parameter, given its gradient and its state.
 
-        Both may be numbers, or arrays with an entry for each parameter.
+        All are numbers, or arrays with an entry for each parameter.
         """
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
     def settings(self) -> dict[str, Any]:
-        """lr, weight_decay and the others, by name.
+        """lr, weight_decay and all other settings, by name.
 
         >>> SGD([Value(1.0)], lr=0.1).settings()
         {'lr': 0.1, 'momentum': 0.0, 'weight_decay': 0.0}
@@ -126,10 +126,10 @@ class Optimizer:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next step depends on, besides the parameters: ready for JSON.
+        """All that the next step depends on, besides the parameters, ready for JSON.
 
-        A training that is resumed with it, and the `state_dict` of the model, gives the same
-        numbers as one that was never interrupted.
+        Training that is resumed with it and the `state_dict` of the model gives the same numbers
+        as training that was never interrupted.
 
         >>> SGD([Value(1.0)], lr=0.1).state_dict()["state"]
         [{'velocity': 0.0}]
@@ -138,10 +138,10 @@ class Optimizer:
         return {"steps": self.steps, "settings": self.settings(), "state": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`.
+        """Continue from a `state_dict`.
 
-        ValueError or TypeError if it is not that of an optimiser like this one, or holds settings
-        that it would not take or anything but numbers. Nothing is changed then.
+        ValueError or TypeError if it belongs to another kind of optimiser, or holds invalid
+        settings or anything but numbers; then nothing is changed.
 
         >>> descent = SGD([Value(1.0)], lr=0.1)
         >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
@@ -154,7 +154,7 @@ class Optimizer:
             fitting = fitting and state["settings"].keys() == expected["settings"].keys()
             fitting = fitting and [*map(set, state["state"])] == [*map(set, expected["state"])]
             fitting = fitting and isinstance(state["steps"], int) and state["steps"] >= 0
-        except (AttributeError, TypeError):  # no dicts
+        except (AttributeError, TypeError):  # not made of dicts
             fitting = False
         if not fitting:
             what = (
@@ -164,7 +164,7 @@ class Optimizer:
         lists = {name: tuple(x) for name, x in state["settings"].items() if isinstance(x, list)}
         settings = state["settings"] | lists
         kind: Any = type(self)
-        kind(self.params, **settings)  # refuses what it would not take
+        kind(self.params, **settings)  # raises if one is invalid
         memory = [dict(each) for each in state["state"]]
         for each, known in zip(memory, expected["state"]):
             for name in [name for name, number in known.items() if type(number) is float]:
@@ -179,7 +179,7 @@ class SGD(Optimizer):
 
     $$b = \mu b + g, \quad p = p - \eta b$$
 
-    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
+    params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
     momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
@@ -201,7 +201,7 @@ class SGD(Optimizer):
         return self.lr * grad
 
     def start(self) -> dict[str, Any]:
-        """No velocity."""
+        """A velocity of 0."""
         return {"velocity": 0.0}
 
 
@@ -211,9 +211,9 @@ class Adagrad(Optimizer):
 
     $$s = s + g^2, \quad p = p - \eta g / (\sqrt{s} + \epsilon)$$
 
-    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
+    params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
     lr_decay: in step t the rate is lr / (1 + (t - 1) lr_decay).
-    initial_accumulator_value: the s to begin with.
+    initial_accumulator_value: s before the first step.
     eps: ε, which keeps the first steps finite.
 
     >>> p = Value(1.0)
@@ -237,7 +237,7 @@ class Adagrad(Optimizer):
         return lr * grad / (sqrt(state["sum"]) + self.eps)
 
     def start(self) -> dict[str, Any]:
-        """The sum that is given."""
+        """The initial sum of squares."""
         return {"sum": self.initial_accumulator_value}
 
 
@@ -248,8 +248,8 @@ class RMSprop(Optimizer):
     $$s = \alpha s + (1 - \alpha) g^2, \quad b = \mu b + g / (\sqrt{s} + \epsilon), \quad
     p = p - \eta b$$
 
-    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
-    alpha: α, how much of the mean is kept.
+    params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
+    alpha: α, how much of the mean each step keeps.
     eps: ε, which keeps the first steps finite.
     momentum: μ, the share of the last step that goes into the next.
 
@@ -276,7 +276,7 @@ class RMSprop(Optimizer):
         return self.lr * grad
 
     def start(self) -> dict[str, Any]:
-        """A mean square of 0, and no velocity."""
+        """A mean square and a velocity of 0."""
         return {"square": 0.0, "velocity": 0.0}
 
 
@@ -289,8 +289,8 @@ class Adam(Optimizer):
 
     The hats: in step t the means are divided by $1 - \beta^t$, because they start at 0.
 
-    params, lr, weight_decay: as for every `Optimizer`; TypeError or ValueError for others.
-    betas: β₁ and β₂, how much of each mean is kept.
+    params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
+    betas: β₁ and β₂, how much of each mean a step keeps.
     eps: ε, which keeps the first steps finite.
 
     >>> p = Value(1.0)

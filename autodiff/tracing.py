@@ -84,18 +84,10 @@ class Trace:
 
     def _cells(self) -> list[tuple[str, ...]]:
         head = ("primal", "value", "tangent" if self.mode == "forward" else "adjoint", "value")
-        return [
-            head,
-            *(
-                (
-                    f"{row.variable} = {row.formula}",
-                    f"{row.value:.6g}",
-                    f"{row.derivative} = {row.derivative_formula}",
-                    f"{row.derivative_value:.6g}",
-                )
-                for row in self.rows
-            ),
-        ]
+        cells: list[tuple[str, ...]] = [head]
+        for v, formula, x, dv, dformula, dx in self.rows:
+            cells.append((f"{v} = {formula}", f"{x:.6g}", f"{dv} = {dformula}", f"{dx:.6g}"))
+        return cells
 
     def __repr__(self) -> str:
         cells = self._cells()

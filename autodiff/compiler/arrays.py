@@ -269,12 +269,8 @@ def _oriented(printer: ArrayText, x: Array, free: str, last: str) -> str:
     return _turned(text) if len(x.axes) == 2 else f"{text}.mT"
 
 
-def _sliced(printer: ArrayText, symbol: Array, x: Array, *index: str) -> tuple[str, int]:
+def _indexed(printer: ArrayText, symbol: Array, x: Array, *index: str) -> tuple[str, int]:
     return f"{printer.of(x, ATOM)}[{', '.join(index)}]", ATOM
-
-
-def _gathered(printer: ArrayText, symbol: Array, x: Array, index: str) -> tuple[str, int]:
-    return f"{printer.of(x, ATOM)}[{index}]", ATOM
 
 
 def _reshaped(printer: ArrayText, symbol: Array, x: Any) -> tuple[str, int]:
@@ -329,7 +325,7 @@ def _constant(printer: ArrayText, symbol: Array, values: Any) -> tuple[str, int]
 
 
 STRUCTURE: dict[str, Callable[..., tuple[str, int]]] = {
-    "amax": _reduced, "total": _reduced, "product": _product, "slice": _sliced,
-    "gather": _gathered, "reshape": _reshaped, "transposed": _transposed, "repeat": _repeated,
+    "amax": _reduced, "total": _reduced, "product": _product, "slice": _indexed,
+    "gather": _indexed, "reshape": _reshaped, "transposed": _transposed, "repeat": _repeated,
     "join": _joined, "scatter_add": _scattered, "constant": _constant,
 }  # fmt: skip

@@ -46,11 +46,6 @@ class ArrayNode:
     def axes(self) -> Axes:
         return dict(zip("gh", self.shape)) | ({"b": 0} if self.varies else {})
 
-    def _axes(self, place: Place, x: Any) -> Axes:
-        """The axes of a place, and of the samples if x has them."""
-        own = {"b": 0} if "b" in axes_of(x) else {}
-        return ordered(dict(zip(place.letters, place.shape)) | own)
-
     def read(self, place: Place) -> Any:
         """The numbers at a place."""
         x = self.symbol
@@ -72,7 +67,8 @@ class ArrayNode:
             return self.writer.renamed(self.writer.reshaped(whole, own), dict(zip("gh", letters)))
         if len(self.shape) > 1:
             whole = self.writer.reshaped(whole, {"g": self.size} | samples)
-        return self.writer.array("gather", (whole, self._index(place)), self._axes(place, x))
+        axes = ordered(dict(zip(place.letters, place.shape)) | samples)
+        return self.writer.array("gather", (whole, self._index(place)), axes)
 
     def _read_slices(self, x: Any, place: Place, found: list[Slice]) -> Any:
         kept = [(axis, part) for axis, part in zip("gh", found) if axis in x.axes]

@@ -97,7 +97,8 @@ class Writer:
 
     def as_number(self, x: Any) -> Any:
         """A condition as 1.0 or 0.0; any other number as it is."""
-        return self.write("where", x, 1.0, 0.0) if _is_condition(x) else x
+        condition = isinstance(x, Symbol) and x.op in CONDITIONS
+        return self.write("where", x, 1.0, 0.0) if condition else x
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
         key = key_of(op, args)
@@ -149,10 +150,6 @@ def _is(x: Any, number: float) -> bool:
 
 
 CONDITIONS = {"less", "less_equal"}  # these are true or false in a program, not numbers
-
-
-def _is_condition(x: Any) -> bool:
-    return isinstance(x, Symbol) and x.op in CONDITIONS
 
 
 def _negated(x: Any) -> bool:

@@ -47,10 +47,8 @@ class Batch:
         self.constants: list[float] = []
         for name, leaves, varies in (("inputs.T", inputs, True), ("parameters", parameters, False)):
             symbol = self.writer.array(name, (), {"g": len(leaves)} | ({"b": 0} if varies else {}))
-            node = ArrayNode(
-                self.writer, symbol, (len(leaves),), varies, not wrt.isdisjoint(leaves)
-            )
-            self._add(node, leaves)
+            wanted = not wrt.isdisjoint(leaves)
+            self._add(ArrayNode(self.writer, symbol, (len(leaves),), varies, wanted), leaves)
         levels = defaultdict(list)
         for each, depth in graph.depths(root).items():
             levels[depth].append(each)
@@ -253,11 +251,9 @@ class Batch:
                 numbers, bits = numbers.take(0, axis), bits.take(0, axis)
             else:
                 axes[letter] = ids.shape[axis]
-        return (
-            self.writer.array("constant", (_nested(numbers),), ordered(axes))
-            if axes
-            else float(numbers)
-        )
+        if not axes:
+            return float(numbers)
+        return self.writer.array("constant", (_nested(numbers),), ordered(axes))
 
     def _joined(self, ids: Ids) -> tuple[ArrayNode, Ids]:
         """An array of numbers from several arrays, and the position of each of the ids in it."""
@@ -271,16 +267,12 @@ class Batch:
             parts.append((arguments[-1].symbol, len(members)))
         node = self._node(None, (len(unique),), arguments)
         node.symbol = self.writer.joined(parts, "g", node.axes)
-        ends = list(itertools.accumulate([size for _, size in parts]))
+        ends = itertools.accumulate([size for _, size in parts], initial=0)
+        places = [place_of(np.arange(*each), "g") for each in itertools.pairwise(ends)]
 
         def backward(grad: Any) -> tuple[Any, ...]:
             whole = ArrayNode(self.writer, grad, node.shape, node.varies)
-            return tuple(
-                [
-                    whole.read(place_of(np.arange(end - size, end), "g"))
-                    for end, (_, size) in zip(ends, parts)
-                ]
-            )
+            return tuple(map(whole.read, places))
 
         node.backward = backward
         self._add(node, ())
