@@ -1,8 +1,7 @@
 """Checks, hints and solutions of the exercises: one module for each notebook.
 
-A notebook imports its own, `from exercises.reverse_mode import check_1, solution`, and shows the
-learner three calls: `answer_1`, which they write; `check_1(answer_1)`, which answers with praise or
-with a hint; and `solution(1)`, which shows the code of ours.
+A notebook imports its own, `from exercises.reverse_mode import check_1, solution`. The learner writes
+`answer_1`; `check_1(answer_1)` responds with praise or a hint; `solution(1)` shows our code.
 """
 
 import inspect
@@ -13,6 +12,8 @@ from typing import Any
 
 from IPython.display import Code, display
 
+NOTHING = "Nothing here yet: put your answer where the dots are."
+
 
 class Hint(Exception):
     """What to say about an answer that is not right yet."""
@@ -22,7 +23,7 @@ class Check:
     """A check of an answer: calling it prints the verdict.
 
     The function that it wraps returns the praise for a right answer and raises `Hint` for any
-    other. What the learner's own code raises meanwhile becomes a hint too, never a traceback.
+    other. An exception in the learner's own code becomes a hint too, never a traceback.
     """
 
     def __init__(self, function: Callable[[Any], str]) -> None:
@@ -32,7 +33,7 @@ class Check:
     def verdict(self, answer: Any) -> tuple[bool, str]:
         """Whether the answer is right, and what to say about it."""
         if unfilled(answer):
-            return False, "Nothing here yet: put your answer where the dots are."
+            return False, NOTHING
         try:
             return True, self.function(answer)
         except Hint as hint:
@@ -64,7 +65,7 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     """The function `solution(number)` of a module: it displays the code of `solution_<number>`."""
 
     def solution(number: int) -> None:
-        """Display a solution of ours."""
+        """Display our solution."""
         if f"solution_{number}" not in module:
             known = sorted(int(name[9:]) for name in module if name.startswith("solution_"))
             print(f"There is no exercise {number} here, only {known}.")

@@ -15,10 +15,9 @@ from . import Check, Hint, solutions
 
 
 def side_by_side(program, arguments, by_hand, arguments_by_hand):
-    """The lines of a program, each after the names that a function has for the same array.
+    """The lines of a program, each after the names of a function's variables for the same array.
 
-    Both are run, and their variables looked at when they return. The same array means equal to
-    twelve digits.
+    Both are run, and the variables that they have at the end are compared, to twelve digits.
     """
     human = variables(by_hand, arguments_by_hand, by_hand.__name__)
     computed = variables(program, arguments, "program")
@@ -35,7 +34,7 @@ def same(a, b):
 
 
 def variables(run, arguments, name):
-    """The arrays that the function of this name holds when it returns."""
+    """The arrays in the variables of the function of this name when it returns."""
     found = {}
 
     def at_return(frame, event, _):
@@ -135,7 +134,7 @@ def check_2(answer):
 
 
 def gradients_of(answer, given):
-    """The losses and the gradients by name that an answer returns."""
+    """The losses that an answer returns, and its gradients by name."""
     if not callable(answer):
         raise Hint(f"Expected a function of x, t, W, b, v and c, found {answer!r}.")
     try:
@@ -160,7 +159,7 @@ def gradients_of(answer, given):
 
 
 def compare(name, found, right, wrong):
-    """A hint for a gradient that is not right; `wrong` has the common ones, by what to say."""
+    """A hint for a gradient that is not right; `wrong` holds the common ones by their hints."""
     try:
         found = np.asarray(found, dtype=float)
     except (TypeError, ValueError):
@@ -247,7 +246,7 @@ def check_3(answer):
 
 
 def polynomial_of(answer, coefficients, x):
-    """The graph that an answer makes, if it stands for the right number."""
+    """The graph that an answer makes; a hint if its number is wrong."""
     if not callable(answer):
         raise Hint(f"Expected a function of coefficients and x, found {answer!r}.")
     try:

@@ -62,7 +62,7 @@ def huber(x):
 
 
 def huber_of(answer, x):
-    """The graph that an answer makes of x, if it stands for the right number."""
+    """The graph that an answer makes of x; a hint if its number is wrong."""
     if not callable(answer):
         raise Hint(f"Expected a function of x, found {answer!r}.")
     try:

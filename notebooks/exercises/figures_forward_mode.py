@@ -11,7 +11,7 @@ STYLES = {jacfwd: ("#0072b2", "o-", "forward mode"), jacrev: ("#d55e00", "s--", 
 
 
 def look() -> None:
-    """The paper and the ink of all figures."""
+    """Set what all figures have in common."""
     plt.rcParams.update({"svg.hashsalt": "autodiff", "figure.facecolor": "white"})
 
 

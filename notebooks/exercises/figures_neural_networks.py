@@ -29,7 +29,7 @@ def show(figure, alt):
 
 
 def learned(xs, ys, runs):
-    """Loss by step, and what is answered at the end, of {name: (losses, answers)}."""
+    """Loss by step, and the answers at the end, for {name: (losses, answers)}."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
     right.plot(xs, ys, "o", color="#999999", label="targets")
     styles = [(ORANGE, "-"), (BLUE, "-"), (PINK, "--"), (GREEN, "--")]

@@ -15,7 +15,7 @@ COLOURS = {"forward": ORANGE, "backward": BLUE, "central": GREEN, "complex": GRE
 
 
 def look() -> None:
-    """The size and the paper of all figures."""
+    """Set what all figures have in common."""
     plt.rcParams.update({"font.size": 12, "figure.facecolor": "white", "axes.titlesize": 13})
 
 
@@ -28,7 +28,7 @@ class SecantPage:
     def _repr_html_(self) -> str:
         page = resources.files("exercises").joinpath("secant.html").read_text("utf-8")
         style = "width: 100%; max-width: 760px; height: 440px; border: 0; background: white"
-        # In the frame a still picture, for a notebook that is not trusted with frames.
+        # Inside the frame is a still picture, for notebooks that are not trusted.
         return (
             '<iframe title="A secant that becomes a tangent" sandbox="allow-scripts" '
             f'style="{style}" srcdoc="{html.escape(page)}">{still_secants()}</iframe>'
@@ -56,7 +56,7 @@ def still_secants() -> str:
 
 
 def plot_secants(x: float, h: float, slopes: Mapping[str, float]) -> None:
-    """cos with its tangent at x; and the same less the tangent, with a secant for each slope."""
+    """cos with its tangent at x; and both minus the tangent, with a secant for each slope."""
     t = np.linspace(x - 1.6 * h, x + 1.6 * h, 200)
     tangent = np.cos(x) - np.sin(x) * (t - x)
     points = np.array([x - h, x, x + h])

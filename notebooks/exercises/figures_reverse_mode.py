@@ -9,7 +9,7 @@ BLUE, GREY, INK = "#0072b2", "#bbbbbb", "#000000"
 
 
 def draw_paths(rates, paths):
-    """A panel with the local derivatives on the edges, and one for each path, lit.
+    """A panel with the local derivatives on the edges, and one for each path, highlighted.
 
     rates: the local derivative of each edge, {"xu": 6.0, ...}; paths: such as "xuvy".
     """

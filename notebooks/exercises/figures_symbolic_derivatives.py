@@ -14,7 +14,7 @@ CURVES = {
 
 
 def look() -> None:
-    """The paper and the ink of all figures."""
+    """Set what all figures have in common."""
     plt.rcParams.update({"svg.hashsalt": "autodiff", "figure.facecolor": "white"})
 
 

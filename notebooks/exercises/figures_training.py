@@ -12,7 +12,7 @@ BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def boundary(axes: Any, model: Any, points: Any, labels: Sequence[int]) -> None:
-    """Where the output of a model with two inputs is above 0 and below, and the labelled points.
+    """Where the output of a model with two inputs is above and below 0, and the labelled points.
 
     The solid line is at 0, the dotted ones at 1 and -1.
     """
@@ -35,7 +35,7 @@ def plot_snapshots(
     truth: Any,
     snapshots: Mapping[int, Any],
 ) -> None:
-    """Four panels, each with the data, the true function and what a network makes of the grid.
+    """Four panels, each with the data, the true function and the network's answers on the grid.
 
     Args:
         points, heights: the samples.

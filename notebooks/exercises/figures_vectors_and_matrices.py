@@ -12,7 +12,7 @@ from autodiff import graph
 
 
 def lit_matrices(a: Any, b: Any, slopes: Mapping[str, Any]) -> None:
-    """For each nudged entry: a and b, with what turns up among the slopes shaded, and the slopes."""
+    """For each nudged entry: a and b, with the entries that occur in the slopes shaded, and the slopes."""
     entries = {f"A[{i}, {k}]": number for (i, k), number in np.ndenumerate(np.array(a.data))}
     entries |= {f"B[{k}, {j}]": number for (k, j), number in np.ndenumerate(np.array(b.data))}
     size = (8.3, 2.7 * len(slopes))
@@ -35,7 +35,7 @@ def _table(axes: Any, numbers: Any, shaded: Any, title: str) -> None:
 
 
 def walks_back(job: Callable[[], Any]) -> int:
-    """How often a graph is walked back while a function without arguments runs."""
+    """How many times a graph is walked back while a function without arguments runs."""
     with patch.object(graph, "backpropagated", wraps=graph.backpropagated) as walk:
         job()
     return walk.call_count

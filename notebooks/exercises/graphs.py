@@ -7,7 +7,7 @@ from autodiff import Value, draw
 
 
 def graph_of(f: Callable[..., Any], edges: str | None = None, **inputs: float) -> Any:
-    """The computation of f at these inputs, drawn.
+    """A drawing of the computation of f at these inputs.
 
     With edges="local" each arrow shows the derivative of one operation with respect to one of its
     arguments.

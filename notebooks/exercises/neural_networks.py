@@ -14,14 +14,12 @@ from autodiff import Matrix, Value, Vector, tanh
 from autodiff.nn import Linear, Module, he_normal
 from autodiff.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
 
-from . import Check, Hint, solutions
-
-NOTHING = "Nothing here yet: put your answer where the dots are."
+from . import NOTHING, Check, Hint, solutions
 
 
 @contextmanager
 def forbidden(*kinds: type) -> Iterator[None]:
-    """While this lasts, making an instance of one of these classes is not an answer."""
+    """Making an instance of one of these classes in the block raises a hint."""
 
     def refuse(self: Any, *args: Any, **named: Any) -> None:
         raise Hint(f"That is the package's {type(self).__name__}. Write your own without it.")
@@ -37,7 +35,7 @@ def forbidden(*kinds: type) -> Iterator[None]:
 
 
 def own_class(answer: Any, base: type) -> None:
-    """The answer is a class, and neither the package's nor derived from it."""
+    """A hint unless the answer is a class, and neither the package's nor derived from it."""
     if not isinstance(answer, type):
         raise Hint(f"Expected the class itself, found {answer!r}.")
     if issubclass(answer, base):
@@ -69,7 +67,7 @@ def check_1(answer: Any) -> str:
 
 
 def compare_parameters(layer: Any, weights: list[list[float]]) -> None:
-    """The layer starts with these weights and with biases of 0."""
+    """A hint unless the layer starts with these weights and with biases of 0."""
     weight, bias = getattr(layer, "weight", None), getattr(layer, "bias", None)
     if weight is ... and bias is ...:
         raise Hint(NOTHING)
@@ -94,7 +92,7 @@ def compare_parameters(layer: Any, weights: list[list[float]]) -> None:
 
 
 def compare_results(layer: Any, ours: Linear, numbers: list[float]) -> None:
-    """Both layers, with the same parameters, give the same result and the same gradients."""
+    """A hint unless both layers, which have the same parameters, give equal results and gradients."""
     try:
         out = layer(Vector(numbers))
     except TypeError as error:
@@ -165,7 +163,7 @@ START, CURVATURES, STEPS = [-8.0, 2.0], [0.1, 2.0], 12
 
 
 def walked(make: Callable[[list[Value]], Any]) -> Path:
-    """Where an optimiser goes in the valley x²/20 + y²; Hint if it does not move as it should."""
+    """Where an optimiser goes in the valley x²/20 + y²; a hint if p.data is not a number."""
     params = [Value(number) for number in START]
     optimizer, points = make(params), []
     for _ in range(STEPS):
@@ -181,7 +179,7 @@ def walked(make: Callable[[list[Value]], Any]) -> Path:
 
 
 def try_out(make: Callable[[list[Value]], Any]) -> None:
-    """`zero_grad` clears, and `step` moves."""
+    """A hint unless `zero_grad` clears, and `step` moves."""
     params = [Value(number) for number in START]
     optimizer = make(params)
     for p in params:
@@ -199,7 +197,7 @@ def try_out(make: Callable[[list[Value]], Any]) -> None:
 
 
 def compare_paths(found: Path, right: Path, known: dict[str, Path], settings: str) -> None:
-    """The path is the right one, to 1e-6: ε may be added inside or outside a root."""
+    """A hint unless the path is right, to 1e-6: ε may be added inside or outside a root."""
     if np.allclose(found, right, rtol=1e-6, atol=1e-6):
         return
     for text, wrong in known.items():
@@ -263,7 +261,7 @@ def compare_with(
     hints: dict[str, str],
     *several: dict[str, float],
 ) -> None:
-    """The answer goes where an optimiser of the package goes, with several settings."""
+    """A hint unless the answer goes where the package's optimiser goes, with several settings."""
     with forbidden(SGD, Adagrad, RMSprop, Adam):
         try_out(lambda params: answer(params, lr=0.1))
     for settings in several:

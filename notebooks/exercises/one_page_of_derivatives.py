@@ -1,4 +1,4 @@
-"""Exercises of notebook 5: a stable rule, a rule to mend, and a gradient to predict."""
+"""Exercises of notebook 5: a stable rule, a rule to repair, and a gradient to predict."""
 
 import math
 
@@ -15,7 +15,7 @@ def close(found, right):
 
 
 def written_out(rule):
-    """A rule that may call functions of the package, but not its derivatives."""
+    """The rule, made to raise a hint if it lets the package differentiate."""
 
     def guarded(*inputs):
         found = refusing(rule, BORROWED, "transforms.py")(*inputs)

@@ -1,4 +1,4 @@
-"""What checks share: a look at what an answer returned, and at who calls a function."""
+"""What the checks share: reading what an answer returned, and finding out who calls a function."""
 
 import inspect
 import math
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import autodiff
-from exercises import Hint, unfilled
+from exercises import NOTHING, Hint, unfilled
 
 
 def number(found: Any) -> float:
     """What an answer returned, as a float; a hint if it is not a number."""
     if unfilled(found):
-        raise Hint("Nothing here yet: put your answer where the dots are.")
+        raise Hint(NOTHING)
     if isinstance(found, complex):  # numpy's complex numbers too
         raise Hint("That is a complex number. Only one of its two parts is wanted: which?")
     if callable(found):
@@ -27,7 +27,7 @@ def number(found: Any) -> float:
 
 
 def close(found: float, expected: float, tolerance: float = 1e-9) -> bool:
-    """Whether they are equal but for rounding."""
+    """Whether two numbers are equal up to rounding."""
     return math.isclose(found, expected, rel_tol=tolerance, abs_tol=tolerance)
 
 
@@ -38,7 +38,7 @@ def needs_function(answer: Any, example: str) -> None:
 
 
 def called_by(*names: str) -> bool:
-    """Whether a function of autodiff, or one of those of these names, is waiting for this call."""
+    """Whether a function of autodiff, with one of these names if any, is among the callers."""
     frame = sys._getframe(1)
     while frame is not None:
         ours = str(frame.f_globals.get("__name__")).startswith("autodiff.")
@@ -49,7 +49,7 @@ def called_by(*names: str) -> bool:
 
 
 def by_hand(function: Callable[[Any], Any], remedy: str) -> Callable[[Any], Any]:
-    """The function, which raises the remedy as a hint if it is the package that calls it."""
+    """The function, made to raise the remedy as a hint if the package calls it."""
 
     def probe(x: Any) -> Any:
         if called_by():
@@ -63,10 +63,10 @@ PACKAGE = Path(autodiff.__file__).parent
 
 
 def refusing(answer: Callable[..., Any], remedy: str, file: str = "") -> Callable[..., Any]:
-    """The answer, which raises the remedy as a hint if it calls this file of the package.
+    """The answer, made to raise the remedy as a hint if it calls this file of the package.
 
-    Without a file the whole package is refused. The hint comes at the end, whatever the answer
-    returned, raised or caught.
+    Without a file, it may not call the package at all. The hint comes at the end, whatever the
+    answer returned, raised or caught.
     """
     forbidden = str(PACKAGE / file) if file else str(PACKAGE) + os.sep
 

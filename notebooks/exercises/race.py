@@ -1,8 +1,8 @@
-"""The race of notebook 10: one epoch of the same training by everyone, and the stopwatch.
+"""The race of notebook 10: everyone runs one epoch of the same training, against the clock.
 
 A runner takes a Task and returns its `epoch`, a function without arguments that returns the sum of
-the losses and the gradients: an array for each parameter, or one for all of them. Data is laid out
-beforehand, as each library likes it best.
+the losses and the gradients: an array for each parameter, or one for all of them. Before that, it
+lays the data out in the way that its library likes best.
 """
 
 import gc
@@ -26,14 +26,14 @@ ROUNDS = 7
 
 
 def libraries():
-    """micrograd's engine, torch and jax, None where one is missing; made to race like NumPy."""
+    """micrograd's engine, torch and jax, or None; with one thread and 64 bits, like NumPy."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     micrograd, torch, jax = map(installed, ["micrograd.engine", "torch", "jax"])
     if torch:
         torch.set_num_threads(1)
     if jax:
-        jax.config.update("jax_enable_x64", True)  # floats of 64 bits, like everybody else's
+        jax.config.update("jax_enable_x64", True)  # floats of 64 bits
     return micrograd, torch, jax
 
 
@@ -45,7 +45,7 @@ def installed(name):
 
 
 class Task:
-    """Data, and a network with one hidden layer to learn it; the first n samples, or all."""
+    """Data (the first n samples, or all) and a network with one hidden layer to learn it."""
 
     def __init__(self, data, hidden, n=None):
         x = (data.data - data.data.mean(axis=0)) / np.maximum(data.data.std(axis=0), 1e-6)
@@ -155,7 +155,7 @@ def product_by_product(value, tanh, exp, log):
 
 
 def by_micrograd(micrograd):
-    """micrograd, which has no tanh, exp and log of its own: written as its operations are."""
+    """micrograd, with tanh, exp and log, which it lacks, written like its own operations."""
 
     def function(f, slope):
         def apply(x):
@@ -199,7 +199,7 @@ def by_torch(torch):
 
 
 def by_scikit_learn(task, epochs=200):
-    """MLPClassifier for many epochs, each with its step; it does not show its gradients."""
+    """MLPClassifier for many epochs of one step each; it does not show its gradients."""
     settings = {"solver": "sgd", "momentum": 0, "alpha": 0, "shuffle": False, "tol": 0}
     settings |= {"batch_size": len(task.x), "n_iter_no_change": 10**9, "warm_start": True}
     W1, b1, W2, b2 = map(np.copy, task.layers)
@@ -229,7 +229,7 @@ def race(by_hand, data, hidden, few, very_few):
     n = len(data.data)
     whole, some, least = Task(data, hidden), Task(data, hidden, few), Task(data, hidden, very_few)
     values = product_by_product(ad.Value, ad.tanh, ad.exp, ad.log)
-    entries = {  # the task, its runner, and the share of an epoch that one call makes
+    entries = {  # the task, its runner, and how much of an epoch one call is
         "NumPy by hand": (whole, by_numpy(by_hand), 1),
         "autodiff, compiled to NumPy": (whole, compiled, 1),
         "scikit-learn": (whole, by_scikit_learn, 200),
@@ -264,13 +264,13 @@ def check(entry, found, expected):
 
 
 def fastest(runs, rounds=ROUNDS):
-    """The shortest time of each run, of rounds in which everyone takes part."""
+    """The shortest time of each run, over several rounds of all runs."""
     calls = {}
     for entry, (epoch, _) in runs.items():
         calls[entry] = max(1, int(0.05 / max(seconds(epoch, 1), 1e-5)))
     times = defaultdict(list)
     gc.collect()
-    gc.freeze()  # so that the garbage of one does not cost another time
+    gc.freeze()  # so that nobody pays for the garbage of another
     for _ in range(rounds):
         for entry, (epoch, share) in runs.items():
             gc.collect()
@@ -280,7 +280,7 @@ def fastest(runs, rounds=ROUNDS):
 
 
 def seconds(run, calls=5):
-    """The mean time of a call: that of the processor, on all cores, whatever else it does."""
+    """The mean processor time of a call, on all cores; other programs do not count."""
     began = time.process_time()
     for _ in range(calls):
         run()
@@ -291,7 +291,7 @@ def seconds(run, calls=5):
 
 
 def table(results):
-    """The times as a text: a line for each entry, slowest first, and how many times by hand."""
+    """The times as text: a line for each entry, slowest first, with its ratio to NumPy by hand."""
     lines = []
     for name, times in results.items():
         lines.append(f"{name:36}one epoch   by hand = 1")

@@ -11,8 +11,8 @@ from typing import Any
 import autodiff
 from autodiff import Value, adjoints
 
-from . import Check, Hint, solutions
-from .probes import refusing
+from . import NOTHING, Check, Hint, solutions
+from .probes import close, refusing
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ Engine = Callable[[Any], None]
 
 
 def programs(lines: int) -> Iterator[Program]:
-    """All programs of so many lines with + and * on four inputs, none with an unused line."""
+    """All programs of that many lines with + and * on four inputs, none with an unused line."""
     operands = range(len(INPUTS), len(INPUTS) + lines)
     pairs = [combinations_with_replacement(range(before), 2) for before in operands]
     for program in product(*[list(product(SIGNS, choices)) for choices in pairs]):
@@ -95,7 +95,7 @@ def gradients(program: Program) -> list[float]:
 
 
 def faults(engine: Engine, program: Program, calls: int = 1) -> dict[str, tuple[float, float]]:
-    """What an engine leaves in the inputs, and what belongs there, where the two differ."""
+    """What an engine leaves in the inputs, and what belongs there, wherever they differ."""
     nodes = nodes_of(program)
     for _ in range(calls):
         engine(nodes[-1])
@@ -120,7 +120,7 @@ def examine(engine: Engine, calls: int = 1) -> None:
 
 
 def doubled(x: Any, times: int) -> Any:
-    """x doubled so many times, by adding it to itself: 2ⁿ paths."""
+    """x doubled that many times, by adding it to itself: 2ⁿ paths."""
     for _ in range(times):
         x = x + x
     return x
@@ -135,8 +135,8 @@ def long_sum(x: Any, terms: int = 10_000) -> Any:
 
 
 def peak_memory(work: Callable[[], Any]) -> float:
-    """The most memory that was in use at a time, in kB."""
-    work()  # once before, so that everything is loaded
+    """The most memory in use at any time, in kB."""
+    work()  # once before, to load everything
     tracemalloc.start()
     work()
     most = tracemalloc.get_traced_memory()[1]
@@ -144,20 +144,15 @@ def peak_memory(work: Callable[[], Any]) -> float:
     return most / 1000
 
 
-# -- What all checks ask --------------------------------------------------------------------------
+# -- What all checks use --------------------------------------------------------------------------
 
 
 def alone(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer, but a hint if it lets the package do the work."""
+    """The answer, made to raise a hint if it lets the package do the work."""
     return refusing(answer, "That lets the package do the work. Here the engine is you.")
 
 
-NOTHING = "Nothing here yet: put your answer where the dots are."
 PATH_BY_PATH = "goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take each node once."
-
-
-def close(x: float, y: float) -> bool:
-    return math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9)
 
 
 # -- 1. Adjoints with a pencil --------------------------------------------------------------------
@@ -309,7 +304,7 @@ class Patience(Exception):
 
 
 class Watched(Node):
-    """A node that counts how often anyone asks for parents, or for messages."""
+    """A node that counts how often its parents are read or its messages computed."""
 
     looks = 0
     most = math.inf
@@ -397,7 +392,7 @@ def check_patience(answer):
 
 
 def check_depth(works, praise, failure):
-    """The praise, with a remark on recursion where a long chain is too much."""
+    """The praise, with a remark on recursion if a long chain is too much for the answer."""
     try:
         if works(long_sum(Node(1.0))):
             return praise + "\nAnd a chain of 10,000 sums is no problem for it."

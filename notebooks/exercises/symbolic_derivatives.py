@@ -1,4 +1,4 @@
-"""Exercises of notebook 2: the quotient rule, shared operations to predict, who takes a symbol."""
+"""Exercises of notebook 2: the quotient rule, counting operations, which functions take a symbol."""
 
 import math
 import operator
@@ -49,7 +49,7 @@ def derivative(e: Any) -> Any:
 
 
 def value(e: Any, x: Any) -> Any:
-    """What a formula is at x, be it made of our nodes or of the learner's."""
+    """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
         raise Hint(f"In a formula every part is a Node, and here is {e!r}. Write Node({e!r}).")
     if not e.args:
@@ -79,13 +79,13 @@ def quotient_of(answer: Any, a: Node, b: Node) -> Any:
 
 
 def divides_first(found: Any) -> bool:
-    """Whether it is N / b * b, which Python reads as (N / b) * b."""
+    """Whether a formula is N / b * b, which Python reads as (N / b) * b."""
     return found.op == "*" and found.args[0].op == "/"
 
 
 @Check
 def check_1(answer: Any) -> str:
-    """Is answer(a, b) the derivative of a / b? It is compared with common slips."""
+    """Is answer(a, b) the derivative of a / b? Common slips have a hint each."""
     needs_function(answer, "answer_1(a, b)")
     x = Node("x")
     a, b = Node("sin", x), x * x + Node(3)
@@ -174,7 +174,7 @@ QUESTIONS = {
 
 @Check
 def check_3(answer: Any) -> str:
-    """Are b and d named, and they alone?"""
+    """Does the answer name b and d, and nothing else?"""
     if not isinstance(answer, str) or not set(answer.lower()) - set(" ,") <= set("abcd"):
         raise Hint('A string of letters out of a, b, c and d is wanted, such as "ac".')
     wrong = (set(answer.lower()) - set(" ,")) ^ set("bd")

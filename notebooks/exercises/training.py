@@ -105,7 +105,7 @@ def _two_steps(step: Any, lr: float, pairs: list[tuple[float, float]]) -> None:
 
 
 def _gradient(pairs: list[tuple[float, float]], w: float, b: float) -> Any:
-    """The derivatives of the sum of the squared errors by w and by b."""
+    """The derivatives of the sum of the squared errors with respect to w and b."""
     errors = [(w * x + b - y, x) for x, y in pairs]
     return np.array([sum(2 * e * x for e, x in errors), sum(2 * e for e, x in errors)])
 

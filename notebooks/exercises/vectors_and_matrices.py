@@ -11,7 +11,7 @@ Wrong = list[tuple[Any, str]]
 
 
 def _array(found: Any, shape: tuple[int, ...], name: str) -> Any:
-    """What was returned as an array of the shape of what it belongs to; a hint if it is not."""
+    """What was returned, as an array of this shape; a hint if it is not one."""
     if unfilled(found):
         raise Hint(f"{name}: nothing here yet. Put a formula where the dots are.")
     try:
@@ -29,7 +29,7 @@ def _array(found: Any, shape: tuple[int, ...], name: str) -> Any:
 
 
 def _compare(found: Any, right: Any, wrongs: Wrong, otherwise: str) -> None:
-    """A hint if it is not the right array: the one that fits, or the last."""
+    """A hint if it is not the right array: that of the wrong one that it equals, or the last."""
     if np.allclose(found, right, rtol=1e-10, atol=1e-12):
         return
     for wrong, text in wrongs:
