@@ -1,11 +1,11 @@
-"""How accurate are derivatives, over all sizes of numbers and right beside kinks and poles?
+"""How accurate are derivatives, for numbers of all sizes and right beside kinks and poles?
 
     python tests/accuracy.py
 
 prints, for each operation and mode, the largest error over a few dozen points, in two measures:
-relative to the derivative itself, and relative to max(1, |derivative|). PyTorch's (in float64)
-stand beside them where it is installed. Points whose exact value or derivatives are no ordinary
-floats (above 1e300, or below 1e-290 but not 0) are left out of the measures of that point.
+relative to the derivative itself, and relative to max(1, |derivative|). PyTorch's errors (in
+float64) are printed beside them if it is installed. Points are left out if the exact value or
+derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ HUGE, TINY = 1e300, 1e-290
 
 
 def either(*draws):
-    """A number by one of several ways."""
+    """A number drawn in one of several ways."""
     return lambda rng: rng.choice(draws)(rng)
 
 
@@ -35,7 +35,7 @@ def beside(x):
 
 
 any_size = magnitudes(-300, 300)
-wide = magnitudes(-140, 140)  # so that a product, or its second derivative, is no overflow
+wide = magnitudes(-140, 140)  # so that a product and its second derivative do not overflow
 unit = either(magnitudes(-300, 0), beside(1.0), beside(-1.0))
 exponents = either(uniform(-4, 4), magnitudes(-300, 0), lambda rng: float(rng.randint(-4, 4)))
 FULL = {
@@ -216,11 +216,11 @@ def exact_partial(reference, point, *indices):
     high, low = ((*point[:i], point[i] + step, *point[i + 1 :]) for step in (h, -h))
     difference = exact_partial(reference, high, *others) - exact_partial(reference, low, *others)
     found = difference / (2 * h)
-    return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 but for rounding
+    return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 up to rounding
 
 
 def attempt(compute):
-    """The result, or None if it is an error: then there is no derivative, however exact."""
+    """The result, or None if it is an error, which means that no derivative was found."""
     try:
         return compute()
     except (ZeroDivisionError, OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""A real browser for tests: Chromium without a window, told what to do by its DevTools protocol."""
+"""A real browser for tests: Chromium without a window, controlled by its DevTools protocol."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9}
 
 
 class Browser:
-    """A running Chromium. `open(url)` shows a page; keys, mouse and touch are those of a person."""
+    """A running Chromium. `open(url)` shows a page; keys, mouse and touch act like a person's."""
 
     def __init__(self, folder):
         program = next(filter(None, map(shutil.which, NAMES)), None)
@@ -42,8 +42,8 @@ class Browser:
             f"ws://127.0.0.1:{port}{path}", timeout=60, suppress_origin=True
         )
         self.numbers = itertools.count(1)
-        self.target = self.session = None  # the page, and the conversation with it
-        self.requests = []  # the addresses that the page asked for
+        self.target = self.session = None  # the page, and the session that controls it
+        self.requests = []  # the addresses that the page requested
 
     def close(self):
         self.socket.close()
@@ -107,7 +107,7 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, **mouse)
 
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
-        """Show the page on a screen of some size, to a person who prefers some things."""
+        """Show the page on a screen of this size, to a reader with these preferences."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
@@ -126,7 +126,7 @@ class Browser:
         return self.call("Page.captureScreenshot")["data"]
 
     def in_frames(self, expression):
-        """The values of an expression in the frames of the page, which are processes apart."""
+        """The values of an expression in the frames of the page, which are separate processes."""
         page, values = self.session, []
         self.session = None
         for target in self.call("Target.getTargets")["targetInfos"]:

@@ -10,7 +10,7 @@ A file may be followed by lines: `autodiff/ops.py:52,60`.
 All tests run once, to see which functions each of them calls and how long it takes (this is kept
 in .pytest_cache: delete it to see again). Then each change is made in a process of its own, a fork
 of this one: the tests that call the changed function run there, the quickest first, until one
-fails. `mutants.txt` says of changes that survive why nobody could tell the difference.
+fails. `mutants.txt` lists changes that survive because nobody could tell the difference, and why.
 """
 
 import argparse
@@ -40,15 +40,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
 ELSEWHERE = ["notebooks", "exercises*", "course*", "contents", "reference", "command", "types"]
-ELSEWHERE += ["jupyterlab", "viewer", "gallery", "drawing", "package"]  # slow, or of other things
-SLOW = "jax or numba or pickled"  # what has threads does not survive a fork
+ELSEWHERE += ["jupyterlab", "viewer", "gallery", "drawing", "package"]  # slow, or irrelevant
+SLOW = "jax or numba or pickled"  # threads do not survive a fork
 OPTIONS = ["-s", "-p", "no:cacheprovider", "-k", f"not ({SLOW})"]
 OPTIONS += [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
 OPTIONS += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
 EVERYWHERE = [str(ROOT / "autodiff"), str(ROOT / "tests")]
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
 PACKAGE = str(ROOT / "autodiff")
-SECONDS = 240  # of a processor: a change that makes the tests run longer is noticed
+SECONDS = 240  # of processor time: a change that makes the tests run longer is noticed
 
 
 class Change(NamedTuple):
@@ -64,7 +64,7 @@ class Change(NamedTuple):
         return source[: self.start] + self.text + source[self.end :]
 
     def described(self, source):
-        """What is changed in which line, both as they stand: `x < y : '<' -> '<='`."""
+        """The line and what is changed in it: `x < y : '<' -> '<='`."""
         was = " ".join(source[self.start : self.end].split())
         line = source.splitlines()[self.line - 1].strip()
         return f"{line} : {was[:60]!r} -> {self.text[:60]!r}"
@@ -137,7 +137,7 @@ def changes(path):
 
 
 def relevant(tree):
-    """The nodes whose change is one of what the program does: no annotations, texts, stubs."""
+    """The nodes that change what the program does: not annotations, texts or stubs."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -170,7 +170,7 @@ MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or
 
 
 def reasons():
-    """Why the survivors that are known cannot be noticed, by file and change."""
+    """Why known survivors cannot be noticed, by file and change."""
     found, path, reason = {}, "", ""
     for line in (ROOT / "tests" / "mutants.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
@@ -202,7 +202,7 @@ def is_code(x):
 
 
 def place_of(code):
-    """What tells the code of a function from that of others in the same file."""
+    """What identifies the code of a function within its file."""
     return code.co_qualname, tuple(code.co_positions())
 
 
@@ -211,13 +211,13 @@ def name_of(code):
 
 
 def own(code):
-    """What a function does, without the functions in it."""
+    """The code of a function without the functions in it."""
     constants = [repr(c) for c in code.co_consts if not is_code(c)]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
 
 
 def replaced(pairs):
-    """Give all functions that there are their new code."""
+    """Give all existing functions their new code."""
     new = {place_of(old): new for old, new in pairs}
     path = pairs[0][0].co_filename
     for x in gc.get_objects():
@@ -376,7 +376,7 @@ class Tests:
         return (old.co_freevars == new.co_freevars) if function else own(old) == own(new)
 
     def noticed_when_imported(self, change, changed):
-        """Whether a test fails when everything is imported again; first those of the same name."""
+        """Whether a test fails when everything is imported again; those of the same name first."""
         sys.meta_path.insert(0, Changed(change.path, changed))
         near = ROOT / "tests" / f"test_{change.path.stem}.py"
         for paths in ([str(near)] if near.exists() else [], EVERYWHERE):

@@ -14,9 +14,9 @@ from autodiff.graph import topological_order
 
 
 def for_all(*strategies, examples):
-    """Test a property with as many examples, the same in each run; ten times as many if thorough.
+    """Test a property with that many examples, the same in each run; ten times as many if thorough.
 
-    The thorough ones are random, and follow from TEST_SEED (see conftest.py).
+    The thorough ones are random, and determined by TEST_SEED (see conftest.py).
     """
 
     def decorate(check):
@@ -209,7 +209,7 @@ class Program:
 
 
 def needed(steps, inputs):
-    """Those of the steps on which the last three results depend."""
+    """The steps that the last three results depend on."""
     end = inputs + len(steps)
     kept = set(range(inputs)) | set(range(max(0, end - 3), end))
     for i in range(end - 1, inputs - 1, -1):
@@ -273,7 +273,7 @@ def code(leaves, y):
 
 
 def call(node, inputs):
-    """The expression that makes a node of its inputs."""
+    """The expression that makes a node from its inputs."""
     rule, half = node._rule.__name__, len(inputs) // 2
     if rule in SIGNS:
         return f" {SIGNS[rule]} ".join(inputs)

@@ -37,9 +37,9 @@ def errors(root):
 def allowed(y, leaves):
     """The rounding errors allowed in y and in its derivatives with respect to the leaves.
 
-    A gradient is a graph like any other once it has been recorded with create_graph, so that the
-    same analysis holds for it. A graph that chooses by a difference which rounding may decide is
-    passed over: right beside a kink two computations may well be on different sides of it.
+    A gradient is a graph like any other once it has been recorded with create_graph, so the same
+    analysis holds for it. A graph with a choice that rounding may decide is passed over: right
+    beside a kink, two computations may well be on different sides of it.
     """
     of_nodes = errors(y)
     if hypothesis.currently_in_test_context():

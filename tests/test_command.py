@@ -19,7 +19,7 @@ GOOD = ["x*y + sin(x)", "x=2", "y=3"]
 
 @pytest.fixture
 def command(capsys):
-    """Runs a command line; gives its status, its output and its errors."""
+    """Run a command line; return its status, its output and its errors."""
 
     def run(*argv):
         try:
@@ -263,7 +263,7 @@ WORDS = [
 
 
 def malformed(rng):
-    """Words in any order, or a good expression with some of them put in and some of it left out."""
+    """Words in any order, or a valid expression with words put in and parts left out."""
     if rng.random() < 0.5:
         return "".join(rng.choices(WORDS, k=rng.randrange(1, 12)))
     text = list(rng.choice(["x*y + sin(x)", "dot([x, 2], [y, 1])", "where(less(x, y), x, y**2)"]))

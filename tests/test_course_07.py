@@ -1,4 +1,4 @@
-"""What notebook 7 says of networks and optimisers, beyond what it prints."""
+"""What notebook 7 says about networks and optimisers, beyond what it prints."""
 
 import math
 

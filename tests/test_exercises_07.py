@@ -40,7 +40,7 @@ def test_dots_and_other_kinds(check):
 
 
 def layer(weight=None, bias=None, forward=None, base=Module):
-    """A class like the solution, but for one thing."""
+    """A class like the solution, except for one thing."""
 
     class Layer(base):
         def __init__(self, n_in, n_out, activation=None, seed=None):
@@ -237,7 +237,7 @@ def test_the_learning_rate_may_be_in_the_velocity():
 def adam(
     b1=0.9, b2=0.999, m_hat=True, s_hat=True, root=math.sqrt, eps=1e-8, sign=1, time=None, lr=None
 ):  # fmt: skip
-    """Adam, but for one thing."""
+    """Adam, except for one thing."""
 
     def rule(self, p, memory):
         t = time(self) if time else self.t

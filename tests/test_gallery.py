@@ -101,7 +101,7 @@ OPTIONS = [
 
 # -- Geometry -----------------------------------------------------------------------------------
 
-# Widths in Helvetica and its likes, in thousandths of the size of the font; of others, 556.
+# Widths of characters in Helvetica and similar fonts, in thousandths of the font size; else 556.
 WIDTHS = {
     191: "'", 222: "ijl", 260: "|", 278: " \N{NO-BREAK SPACE}!,./:;I[\\]ft·", 333: "()-r{}", 355: '"', 389: "*", 500: "cksvxyzJ",
     584: "+<=>−", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 944: "W",

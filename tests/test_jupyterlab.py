@@ -37,7 +37,7 @@ def server(tmp_path_factory):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {
-        "JUPYTER_DATA_DIR": str(folder / "data"),  # where it is noted which notebooks are trusted
+        "JUPYTER_DATA_DIR": str(folder / "data"),  # records which notebooks are trusted
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),

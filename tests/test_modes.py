@@ -241,7 +241,7 @@ def bound(node):
 
 
 def smooth(y):
-    """Whether no node chooses by a tie, or by what rounding may decide."""
+    """Whether no node chooses at a tie, or where rounding may decide."""
     found = errors(y)
     return not any(undecided(node, found) or tied(node) for node in topological_order(y))
 

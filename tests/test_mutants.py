@@ -33,7 +33,7 @@ def test_the_changes_of_a_function(tmp_path):
         assert mutants.is_a_change(change)
 
 
-def test_functions_that_there_are_get_their_new_code(tmp_path):
+def test_existing_functions_get_their_new_code(tmp_path):
     path = tmp_path / "made.py"
     source = "def make(n):\n    return lambda x: x + n\n\n\nsame = lambda x: 2 * 1\n"
     names = {}

@@ -33,7 +33,7 @@ def shown(cell):
     found = []
     for output in cell.outputs:
         if output.output_type == "stream":
-            if found and found[-1][0] == output.name:  # how a text is cut into pieces is chance
+            if found and found[-1][0] == output.name:  # texts are cut into pieces at random
                 found[-1] = (output.name, found[-1][1] + output.text)
             else:
                 found.append((output.name, output.text))

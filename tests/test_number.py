@@ -1,4 +1,4 @@
-"""Operations of one's own."""
+"""Operations that a user defines."""
 
 import math
 import operator as op

@@ -228,7 +228,7 @@ def test_compiled_and_batched_agree_with_reverse(name):
         y.backward()
         expected = y.data, *[x.grad for x in leaves]
         value, gradients = Expression(y).compile(leaves, wrt=leaves)(*xs)
-        # A sum of Python's is rounded once since 3.12, a program's each time: the largest counts.
+        # Since 3.12 Python rounds a sum once, a program at each +: the largest number counts.
         scale = 1e-15 * max(map(abs, [*point, *expected])) if name in ("sum", "dot") else 0.0
         assert (value, *gradients) == pytest.approx(expected, rel=1e-14, abs=scale)
         batched = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)

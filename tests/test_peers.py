@@ -1,4 +1,4 @@
-"""The faults of neighbouring packages, each of which this one must be free of."""
+"""Faults of neighbouring packages, none of which this one may have."""
 
 import os
 import subprocess

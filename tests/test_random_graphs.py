@@ -1,4 +1,4 @@
-"""The random graphs that other tests draw, and the rounding errors that these allow: do they serve?"""
+"""Tests of the random graphs that other tests draw, and of the rounding errors that they allow."""
 
 import mpmath
 import pytest

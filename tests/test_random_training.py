@@ -10,7 +10,7 @@ from autodiff import Vector, nn, optim
 
 try:
     import torch
-except ImportError:  # then walked and compiled are compared alone
+except ImportError:  # then only walking and compiling are compared
     torch = None
 
 ACTIVATIONS = ["tanh", "relu", "sigmoid", "softplus", "sin", "abs", "swish", None]

@@ -1,4 +1,4 @@
-"""Training by the compiled program: the same numbers, errors and habits as walking the graphs."""
+"""Training by the compiled program: the same numbers, errors and behaviour as walking the graphs."""
 
 import dataclasses
 import itertools
@@ -224,7 +224,7 @@ def test_recording_leaves_no_trace_in_the_model(engine):
 
 
 def walked(make, reason, **arguments):
-    """It is walked, as with engine="eager", for a reason; "compiled" refuses."""
+    """The model is walked, as with engine="eager", for this reason; "compiled" refuses it."""
     found = []
     for engine in ("auto", "eager"):
         random.seed(0)
@@ -501,7 +501,7 @@ def test_targets_are_told_apart_exactly(name):
 
 
 class Hidden(nn.Module):
-    """It changes when the environment says so, where no snapshot looks."""
+    """A model that the environment changes, where no snapshot looks."""
 
     def __init__(self, calls):
         self.inner, self.calls = nn.Linear(2, 1, seed=0), calls

@@ -1,4 +1,4 @@
-"""The documentation: what each public name says of itself, and the pages that are made of it."""
+"""The documentation: the docstrings of public names, and the pages that are made from them."""
 
 import importlib.util
 import inspect

@@ -1,4 +1,4 @@
-"""Scopes: which nodes note one, what it costs, and how a drawing is arranged by them."""
+"""Scopes: which nodes note one, what they cost, and how they arrange a drawing."""
 
 import gc
 import subprocess

@@ -30,7 +30,7 @@ POINTS = [
     -1e200,
 ]
 
-# Those of the random graphs stay inside their domain; these do not.
+# The formulas of the random graphs stay inside their domains; these do not.
 BARE = [
     "a / b", "a ** b", "0.0 ** a", "2.0 ** a", "a ** -1", "a ** -0.5", "a ** 1.0", "a ** 0.5",
     "m.exp(a)", "m.log(a)", "m.sqrt(a)", "m.tan(a)", "m.asin(a)", "m.acos(a)", "m.sinh(a)",

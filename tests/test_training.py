@@ -1,4 +1,4 @@
-"""What fit offers beside the loop: callbacks, validation, modes, predictions, resuming, devices."""
+"""What fit offers besides the loop: callbacks, validation, modes, predictions, resuming, devices."""
 
 import functools
 import json

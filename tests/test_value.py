@@ -383,7 +383,7 @@ def test_random_graphs_agree_with_autograd(program, xs):
 
 
 def ties(program, leaves):
-    """The pairs that maximum had to choose from: autograd's choice at a tie is another."""
+    """The pairs that maximum had to choose from; autograd chooses differently at a tie."""
     values = list(leaves)
     pairs = []
     for k, (name, i, j) in enumerate(program):

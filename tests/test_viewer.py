@@ -130,7 +130,7 @@ def place(browser, selector, across=0.5):
 
 
 def computed(root, at):
-    """What is to be read at a step, from the graph itself and its backward pass."""
+    """What the page must show at a step, from the graph itself and its backward pass."""
     nodes = [x for x in topological_order(root) if x.requires_grad]
     operations = [x for x in nodes if x.parents]
     n = len(operations)
@@ -267,7 +267,7 @@ def test_outside_a_domain_the_box_is_red_and_says_so(browser, tmp_path):
     assert found["wrong"] == ["v₁", "v₃", "y"]
     assert found["data"].count("outside domain") == 1
     assert found["values"][:2] == ["−1", "nan"]
-    assert found["values"][3] == "−5"  # what does not depend on it is there
+    assert found["values"][3] == "−5"  # what does not depend on it is shown
     assert found["gradients"] == ["nan", "1", "−1.28366", "1", "1", "−1", "1"]
     colour = browser.evaluate("getComputedStyle(document.querySelector('text.wrong')).fill")
     assert colour == "rgb(192, 0, 0)"

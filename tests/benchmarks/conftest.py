@@ -12,7 +12,7 @@ import pytest
 
 
 def pytest_ignore_collect(config):
-    """Leave the benchmarks out unless they are asked for by name: pytest tests/benchmarks -s."""
+    """Skip the benchmarks unless they are named: pytest tests/benchmarks -s."""
     return None if any("benchmarks" in argument for argument in config.args) else True
 
 
@@ -26,7 +26,7 @@ def _calls(function):
 
 @pytest.fixture
 def side_by_side(capsys):
-    """Measure functions beside each other, and print a line for each.
+    """Measure functions side by side, and print a line for each.
 
     The rounds are interleaved (a, b, c, a, b, c ...), so that a machine that slows down slows
     all of them; pytest-benchmark runs one after the other and cannot do this. The ratio is that
@@ -35,12 +35,12 @@ def side_by_side(capsys):
 
     def measure(title, functions, rounds, unit=1.0, per=""):
         gc.collect()
-        gc.freeze()  # nobody's garbage collector has to look through all libraries that are loaded
+        gc.freeze()  # so that no garbage collection scans all loaded libraries
         calls = {name: _calls(function) for name, function in functions.items()}
         seconds = {name: [] for name in functions}
         for _ in range(rounds):
             for name, function in functions.items():
-                gc.collect()  # what one leaves behind, another should not have to clear away
+                gc.collect()  # so that none clears away the garbage of another
                 start = time.perf_counter()
                 for _ in range(calls[name]):
                     function()

@@ -178,7 +178,7 @@ class Network:
         return epoch
 
     def micrograd(self, samples):
-        """micrograd walking the scalars of some samples; its loss is built of what it has."""
+        """micrograd walking the scalars of some samples; its loss is built from what it has."""
         from micrograd.engine import Value as Micro
 
         def exp(x):
@@ -232,7 +232,7 @@ def iris():
 
 
 def random_data(samples, features, classes, hidden):
-    """Numbers without meaning, for networks of any size."""
+    """Random numbers, for networks of any size."""
     rng = np.random.default_rng(0)
     targets = np.arange(samples) % classes
     return Network(rng.normal(size=(samples, features)), targets, hidden)
@@ -245,7 +245,7 @@ def digits():
 
 
 class Shape:
-    """A graph of one sample that is no plain network, and the same in PyTorch for a batch."""
+    """A graph of one sample that is not a plain network, and the same in PyTorch for a batch."""
 
     def __init__(self, name, inputs, parameters, output, forward, samples=100):
         self.name = name

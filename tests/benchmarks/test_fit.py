@@ -137,7 +137,7 @@ def by_fit(network, adam=False):
 
 
 def per_epoch(train, epochs, size):
-    """The seconds of an epoch: what many take longer than few, which also record and compile."""
+    """Seconds per epoch: the difference between many epochs and few, without recording and compiling."""
     times = []
     for n in (1, 1 + epochs):
         start = time.perf_counter()

@@ -17,7 +17,7 @@ def flat(gradients):
 
 
 def agree(peers):
-    """All compute the same loss and gradients: the first one's."""
+    """All compute the same loss and gradients as the first."""
     (loss, gradients), *others = [epoch() for epoch in peers.values()]
     for other, found in others:
         assert float(other) == pytest.approx(float(loss), rel=1e-9)
@@ -32,7 +32,7 @@ def with_torch(network, peers):
 
 
 def with_scikit_learn(network, peers, epochs=100):
-    """scikit-learn measured by the epoch, from the difference that further epochs make."""
+    """scikit-learn's time per epoch, from the difference that more epochs make."""
     few, many = network.scikit_learn(1), network.scikit_learn(1 + epochs)
     return peers | {f"scikit-learn, {epochs} epochs and its start": many, "its start": few}
 
@@ -60,7 +60,7 @@ def test_an_epoch_of_a_classifier(side_by_side, make):
     medians = side_by_side("the same", further, 10)
     learn, start = list(medians.values())[1:]
     side_by_side.say(f"  scikit-learn {(learn - start) / 100 * 1e6:.1f} µs an epoch")
-    part = range(150 if len(parameters) < 100 else 3)  # the time of all follows from some
+    part = range(150 if len(parameters) < 100 else 3)  # their time is scaled up to all samples
     scalars = {"micrograd": network.micrograd(part), "autodiff, walked": network.eager(part)}
     share = len(part) / len(network.x)
     side_by_side(f"the same, scalar by scalar, from {len(part)} samples", scalars, 3, share)
