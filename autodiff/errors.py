@@ -32,7 +32,7 @@ def typed(x: Any) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things, in words.
+    """n and the noun, in the plural if needed.
 
     >>> counted(1, "number"), counted(2, "number")
     ('1 number', '2 numbers')

@@ -468,7 +468,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 class _Start(float):
     """A 0.0 from which the builtin sum adds plainly, from left to right.
 
-    Since Python 3.12 it compensates for rounding if it starts from a float. Its result would then
+    Since Python 3.12 sum compensates for rounding if it starts from a float. Its result would then
     differ in the last digits from an ordinary sum, such as that of a compiled program.
     """
 
@@ -580,7 +580,7 @@ def hypot(*xs: Any) -> Any:
     numbers = _plain("hypot", xs)
     if any(map(is_array, numbers)):
         return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
-    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex ones
+    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex numbers
         return cmath.sqrt(builtins.sum(x * x for x in numbers))
     return math.hypot(*numbers)
 

@@ -40,7 +40,7 @@ def sources(root: Any) -> list[Any]:
 
 
 def depths(root: Any) -> dict[Any, int]:
-    """The depth of each node that root depends on: 0 for a leaf, else one more than its parents'.
+    """The depth of each node that root depends on: 0 for a leaf, else 1 + its deepest parent's.
 
     In ascending order: first the leaves, then the results of leaves alone, and so on.
 
@@ -159,7 +159,7 @@ def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: 
 
 
 def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
-    """The nodes of the order that are one of the inputs or depend on one, as keys of a dict."""
+    """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
     reaching: dict[Any, Any] = {}
     for node in order:

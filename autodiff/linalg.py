@@ -53,7 +53,7 @@ class _Array(Number):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if any(hasattr(x, "__array__") for x in inputs):
-            return self._elementwise(ufunc, ufunc.__name__, inputs)  # refuses
+            return self._elementwise(ufunc, ufunc.__name__, inputs)  # raises a TypeError
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __pow__(self, other: Any) -> Any:
@@ -66,7 +66,7 @@ class _Array(Number):
         return self.shape[0]
 
     def __bool__(self) -> bool:
-        return True  # it has entries
+        return True  # it is never empty
 
     def _number(self) -> Any:
         raise TypeError(f"a {type(self).__name__} is not compared; compare its entries, or .data")
@@ -134,7 +134,7 @@ class _Array(Number):
         return self
 
     def backward(self) -> None:
-        """The backward pass from an array of one entry; a TypeError for any other.
+        """The backward pass from an array of one entry. TypeError if it has more.
 
         >>> v = Vector([3])
         >>> (v * v).backward()

@@ -33,7 +33,7 @@ def new_level() -> Iterator[int]:
 
     The deepest number in an operation applies it, and treats all others as plain numbers. So in
     d/dx[x * d/dy(x + y)] the inner derivative sees x as a constant. The level is closed when the
-    function being differentiated has returned: its numbers are of no use after that.
+    function being differentiated has returned: its numbers cannot be used after that.
     """
     level = next(_levels)
     _open.add(level)
@@ -71,17 +71,16 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
     if (isinstance(x, kind) and x._level in (level, 0)) or 0 < x._level < level:
         check_level(x)
         return x
-    expected = "numbers of one kind; for forward over reverse wrap each Dual in a Value"
-    raise TypeError(
-        message(rule.__name__, f"a {kind.__name__} and {a(x)}", expected + ": Value(dual)")
-    )
+    found = f"a {kind.__name__} and {a(x)}"
+    remedy = "for forward over reverse wrap each Dual in a Value: Value(dual)"
+    raise TypeError(message(rule.__name__, found, "numbers of one kind", remedy))
 
 
 def check_result(result: Any, numbers: Iterable[Any], level: int, rule: Rule) -> None:
     """Raise a TypeError if the result of a rule depends on a number that is not an input.
 
-    Such as a Value in its closure: to a node of this level it would be a plain number, and its
-    derivative 0.0.
+    One such is a Value in its closure: a node of this level would take it for a plain number,
+    with derivative 0.0.
     """
     own = getattr(result, "_level", 0)
     if own >= level and all(getattr(x, "_level", 0) < own for x in numbers):
@@ -104,11 +103,7 @@ def _applied(rule: Rule, x: Any, y: Any) -> Any:
 
 
 def _reflected(rule: Rule) -> Callable[[N, Any], N]:
-    def operator(self: N, other: Any) -> N:  # other + self
-        found: N = self._apply(rule, other, self)
-        return found
-
-    return operator
+    return lambda self, other: self._apply(rule, other, self)  # other + self
 
 
 def _method(rule: Rule) -> Callable[[N], N]:
@@ -126,7 +121,7 @@ def _method(rule: Rule) -> Callable[[N], N]:
 def _comparison(
     compare: Callable[[Any, Any], Any], in_rule: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], bool]:
-    """A comparison: a bool, or in a user's rule an operation, which new numbers may change."""
+    """A comparison: a bool, but inside a user's rule an operation."""
 
     def comparison(self: Any, other: Any) -> Any:
         ours = isinstance(other, Number)
@@ -225,9 +220,8 @@ class Number:
         name = str(_NUMPYS_NAMES.get(ufunc.__name__, ufunc.__name__))
         function = getattr(operator, name, None) or getattr(functions, name, None)
         if method != "__call__" or function is None:
-            raise TypeError(
-                message(f"numpy.{ufunc.__name__}", a(self), "a function that autodiff has")
-            )
+            where = f"numpy.{ufunc.__name__}"
+            raise TypeError(message(where, a(self), "a function that autodiff has"))
         arrays = [hasattr(x, "__array_ufunc__") and not isinstance(x, Number) for x in inputs]
         if not any(arrays):
             return function(*[getattr(x, "item", lambda x=x: x)() for x in inputs], **options)

@@ -14,6 +14,7 @@ from .transforms import (
     check_function,
     flat_tree,
     grad,
+    input_names,
     jvp,
     map_tree,
     opened_argument,
@@ -138,10 +139,11 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     every = tuple(range(len(args)))
     args = tuple(Inputs.of("check_gradients", args, every).primals)
     places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
+    names = input_names(f, args, [f"argument {i}" for i in every])
     reverse = flat_tree(list(grad(f, every)(*args)))
     scale = abs(float(f(*args)))
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
-    for (i, j), name, b in zip(places, _names(f, args), reverse):
+    for (i, j), name, b in zip(places, names, reverse):
         alone, x = _in_one_number(f, args, i, j)
         a = jvp(alone, (x,), (1.0,))[1]
         c = finite_difference(alone, x)
@@ -158,23 +160,6 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
 
 
-def _names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
-    """The name of each number in the arguments: x, or w[3] in a sequence."""
-    import inspect
-
-    try:
-        names = list(inspect.signature(f).parameters)
-    except (TypeError, ValueError):
-        names = []
-    if len(names) < len(args):
-        names = [f"argument {i}" for i in range(len(args))]
-    return [
-        f"{name}[{j}]" if isinstance(arg, list) else name
-        for name, arg in zip(names, args)
-        for j in range(len(flat_tree(arg)))
-    ]
-
-
 def _in_one_number(f: Any, args: tuple[Any, ...], i: int, j: int) -> tuple[Any, float]:
     """f as a function of number j of argument i alone, and that number."""
 
@@ -187,7 +172,7 @@ def _in_one_number(f: Any, args: tuple[Any, ...], i: int, j: int) -> tuple[Any, 
 
 
 def _kink(alone: Callable[[Any], Any], x: float) -> str:
-    """A remark if the slopes on both sides differ: then no derivative is right."""
+    """A remark if the slopes on the two sides differ: then there is no derivative."""
     left, right = (finite_difference(alone, x, method=side) for side in ("backward", "forward"))
     if abs(left - right) <= 1e-3 * max(1.0, abs(left), abs(right)):
         return ""

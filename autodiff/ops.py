@@ -65,14 +65,14 @@ def pow(x: Any, y: Any) -> Result:
     """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
     zero = f.less_equal(f.abs(y), 0.0)
-    # xᵐ / w is xʸ⁻¹. At y = 0 it is written xʸ / x, because x⁻¹ overflows for tiny x; xʸ at x = 0.
+    # xᵐ / w is xʸ⁻¹, but at y = 0 it is xʸ / x, because x⁻¹ overflows for tiny x, and 1 at x = 0.
     m = f.where(zero, y, y - 1)
     w = f.where(zero, f.where(f.less_equal(f.abs(x), 0.0), 1.0, x), 1.0)
     return z, lambda grad: (grad * y * x**m / w, grad * z * f.log(_base(x)))
 
 
 def _base(x: Any) -> Any:
-    """x if x > 0; at 0 it is 1, and below nan, so that the logarithm is 0 and nan there."""
+    """x if x > 0, else 1 at 0 and nan below, so that the logarithm there is 0 or nan."""
     return f.where(f.less_equal(x, 0.0), f.where(f.less(x, 0.0), math.nan, 1.0), x)
 
 

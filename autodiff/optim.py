@@ -47,9 +47,8 @@ class Optimizer:
         self.params = list(params)
         for p in self.params:
             if not isinstance(p, Value):
-                raise TypeError(
-                    message(f"{where}, params", typed(p), "Values", "pass model.parameters()")
-                )
+                remedy = "pass model.parameters()"
+                raise TypeError(message(f"{where}, params", typed(p), "Values", remedy))
             if p.parents:
                 found = f"a Value that was computed ({p.op})"
                 raise ValueError(message(f"{where}, params", found, "leaves"))
@@ -66,9 +65,8 @@ class Optimizer:
 
     def __repr__(self) -> str:
         options = [f"{x.name}={getattr(self, x.name)!r}" for x in fields(self) if x.init]  # type: ignore[arg-type]
-        return (
-            f"{type(self).__name__}({counted(len(self.params), 'parameter')}, {', '.join(options)})"
-        )
+        parameters = counted(len(self.params), "parameter")
+        return f"{type(self).__name__}({parameters}, {', '.join(options)})"
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0.
@@ -157,9 +155,8 @@ class Optimizer:
         except (AttributeError, TypeError):  # not made of dicts
             fitting = False
         if not fitting:
-            what = (
-                f"the state of {type(self).__name__} for {counted(len(self.params), 'parameter')}"
-            )
+            parameters = counted(len(self.params), "parameter")
+            what = f"the state of {type(self).__name__} for {parameters}"
             raise ValueError(message("load_state_dict", "another state", what))
         lists = {name: tuple(x) for name, x in state["settings"].items() if isinstance(x, list)}
         settings = state["settings"] | lists

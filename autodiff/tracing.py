@@ -1,7 +1,6 @@
 """Evaluation traces: a computation as a table with its derivatives; the backward pass in steps."""
 
 import html
-import inspect
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, counted, message, typed
 from .number import Number, Rule
-from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
+from .transforms import Inputs, as_tree, check_function, flat_tree, input_names, map_tree
 from .value import Value
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
@@ -138,13 +137,14 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     if mode not in ("forward", "reverse"):
         raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
     arguments = map_tree(Value, Inputs.of("trace", args, range(len(args))).primals)
-    inputs, names = flat_tree(arguments), _input_names(f, arguments)
+    inputs = flat_tree(arguments)
+    names = input_names(f, arguments, [f"x{i}" for i in range(1, len(args) + 1)])
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
         raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
     output = as_tree(f(*arguments), "trace")
     if isinstance(output, list):
         found = f"a function that returns {counted(len(output), 'number')}"
-        raise TypeError(message("trace", found, "one number", "trace each alone"))
+        raise TypeError(message("trace", found, "one number", "trace them one by one"))
     if not isinstance(output, Value):
         remedy = "was .data used? write x itself"
         raise TypeError(message("trace", typed(output), "a result that depends on x", remedy))
@@ -193,19 +193,6 @@ def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
     return {x: (_sum(terms[x]), values[x]) for x in variables}
 
 
-def _input_names(f: Callable[..., Any], arguments: list[Any]) -> list[str]:
-    """The name of each input: x₁ for an argument x1, x[0] for the first number of a sequence."""
-    parameters = inspect.signature(f).parameters
-    names = list(parameters)
-    if len(names) < len(arguments) or any(p.kind == p.VAR_POSITIONAL for p in parameters.values()):
-        names = [f"x{i}" for i in range(1, len(arguments) + 1)]
-    return [
-        name if isinstance(argument, Value) else f"{name}[{j}]"
-        for name, argument in zip(names, arguments)
-        for j in range(1 if isinstance(argument, Value) else len(argument))
-    ]
-
-
 class Written(NamedTuple):
     """The formulas of a result and of its derivatives by its parents."""
 
@@ -239,7 +226,7 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
 class Formula(Number):
     """A number and the formula that computed it: an operation on formulas is a formula.
 
-    A variable is a formula without arguments. A comparison, and so a choice, is of the numbers.
+    A variable is a formula without arguments. Comparisons, and so choices, go by the numbers.
     """
 
     __slots__ = ("args", "notation", "op", "value")
@@ -259,7 +246,7 @@ class Formula(Number):
         value = rule(*map(_value, inputs))[0]
         if name in ("less", "less_equal", "largest"):
             self.notation.chosen = True
-            return value  # what follows is the formula of the choice made here
+            return value  # the formula is written for the choice made here
         return Formula(self.notation, name, inputs, value)
 
     def _number(self) -> Any:

@@ -75,9 +75,8 @@ def _value_and_gradient(f: Function, argnums: Any, name: str) -> Function:
         value, pullback = _reverse(f, inputs, keywords)
         if isinstance(value, list):
             remedy = "use jacrev or jacfwd for several results, or add them up"
-            raise TypeError(
-                message(name, f"a result of {counted(len(value), 'number')}", "one", remedy)
-            )
+            found = f"a result of {counted(len(value), 'number')}"
+            raise TypeError(message(name, found, "one", remedy))
         return value, inputs.of_each(pullback(1.0))
 
     return both
@@ -187,7 +186,7 @@ def jvp(
 def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
-    It has the shape that `jacrev` gives it. Prefer it when there are fewer inputs than results.
+    It has the same shape as with `jacrev`. Prefer it when there are fewer inputs than results.
     TypeError if a result is not a number.
 
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
@@ -239,12 +238,11 @@ def hessian(f: Function, argnums: int = 0) -> Function:
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
-    """The Hessian of f at x times v, without the Hessian: one forward-over-reverse pass.
+    """The Hessian of f at x times v, without forming the Hessian: one forward-over-reverse pass.
 
     x and v are both numbers, or sequences of the same length; so is the result. Other keywords go
-    to f. Its cost is that of a few evaluations of f, however many inputs there are (Pearlmutter
-    1994).
-    ValueError if the shapes of x and v differ, TypeError if f returns anything but one number.
+    to f. It costs as much as a few evaluations of f, however many inputs there are (Pearlmutter
+    1994). ValueError if the shapes of x and v differ, TypeError if f does not return one number.
 
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
@@ -375,6 +373,26 @@ def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: 
     if shape(left) != shape(right):
         found, expected = f"{left_name} {shortened(left)}", f"the shape of {right_name}"
         raise ValueError(message(name, found, f"{expected}, {shortened(right)}"))
+
+
+def input_names(f: Function, args: Sequence[Any], unnamed: list[str]) -> list[str]:
+    """The name of each number in the arguments of f: x, or w[3] in a sequence.
+
+    The arguments are `unnamed` if f does not name each of them.
+    """
+    import inspect
+
+    parameters: list[inspect.Parameter] = []
+    with suppress(TypeError, ValueError):  # some builtins have no signature
+        parameters = list(inspect.signature(f).parameters.values())
+    names = [parameter.name for parameter in parameters]
+    if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        names = unnamed
+    return [
+        f"{name}[{j}]" if isinstance(arg, list) else name
+        for name, arg in zip(names, args)
+        for j in range(len(flat_tree(arg)))
+    ]
 
 
 def check_function(f: Any, name: str) -> None:

@@ -203,7 +203,7 @@ class Value(Number):
         try:
             for x, grad in adjoints.items():
                 x.grad = grad
-        except KeyboardInterrupt:  # never only some of them
+        except KeyboardInterrupt:  # not only some of them
             for x, grad in adjoints.items():
                 x.grad = grad
             raise
@@ -226,9 +226,9 @@ class Value(Number):
 
     def __bool__(self) -> bool:
         if self._level <= 1 and running.get():
-            found = "a choice by Python, as in `if x > 0`, in a rule that runs over nodes"
+            found = "a choice in Python, such as `if x > 0`, in a rule that runs over nodes"
             remedy = "write where(x > 0, a, b); the choice would be frozen in the graph"
-            raise TypeError(message(running.get(), found, "operations alone", remedy))
+            raise TypeError(message(running.get(), found, "only operations", remedy))
         return super().__bool__()
 
     def __float__(self) -> float:
@@ -288,7 +288,7 @@ _ONLY_VALUES = {Value}
 def _common_level(inputs: tuple[Any, ...]) -> int:
     """The level of the inputs, 0 if all are constants; negative if not all are Values of one level.
 
-    Constants have no say. There is no loop in Python, because a dot may have hundreds of inputs.
+    Constants fit any level. It has no loop in Python, because a dot may have hundreds of inputs.
     """
     if not _ONLY_VALUES.issuperset(map(type, inputs)):
         return -1

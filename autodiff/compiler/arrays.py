@@ -16,11 +16,11 @@ from .symbolic import Symbol, Writer, key_of
 
 # -- Symbols of arrays --------------------------------------------------------------------------
 
-# g and h: the nodes of a group, in rows or in a grid; a: the arguments of each; b: the samples of
+# g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
 AXES = "ghab"
 
-Axes = dict[str, int]  # the size of each axis, in the order of AXES; for b it is 0: not known
+Axes = dict[str, int]  # the size of each axis, in the order of AXES; 0 for b, not known yet
 
 
 def axes_of(x: Any) -> Axes:
@@ -74,7 +74,7 @@ class Stack(Array):
             total = functions.sum_of_powers([functions.exp(self - shift)])
             return shift + functions.log(total)
         if name == "hypot":
-            size = functions.abs(self)  # nan is not the largest: beside inf the norm is inf
+            size = functions.abs(self)  # hypot(inf, nan) is inf, so nan counts as 0 here
             largest = functions.largest([functions.where(functions.less(0.0, size), size, 0.0)])
             scale = functions.where(functions.less(0.0, largest), largest, 1.0)
             x = self / scale
@@ -120,8 +120,8 @@ class ArrayWriter(Writer):
     def total(self, x: Any, letter: str, size: Any) -> Any:
         """The sum of x along an axis; the sum of a product is a matrix product.
 
-        Factors that lack the axis are taken out of the sum, and multiplied with it afterwards: in
-        a loop, because a product can be thousands of factors long.
+        Factors that lack the axis are taken out of the sum and multiplied with it afterwards, in
+        a loop, because a product can have thousands of factors.
         """
         if letter not in axes_of(x):
             return x * (self.n if letter == "b" else size)
@@ -191,7 +191,7 @@ class ArrayText(ArrayPython):
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
     def typed(self, x: float, beside: Any) -> str:
-        """A number of the type of the inputs."""
+        """A number with the dtype of the inputs."""
         return f"xp.asarray({self.of(x)}, dtype=inputs.dtype)"
 
     def comment(self, symbol: Any) -> str:

@@ -289,7 +289,7 @@ def _check_repeatable(nodes: Iterable[Value]) -> None:
         if other:
             found = f"{other[0]}, an operation that gives other numbers on each call"
         remedy = "draw random numbers outside of it and pass them in as inputs"
-        raise TypeError(message("compile", found, "one of its inputs alone", remedy))
+        raise TypeError(message("compile", found, "one that depends on its inputs alone", remedy))
 
 
 def _gives_other_numbers(node: Value) -> bool:

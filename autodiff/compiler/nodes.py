@@ -113,7 +113,7 @@ class ArrayNode:
         return functions.sum(found) if found else 0.0
 
     def _placed(self, place: Place, message: Any) -> tuple[Any, Any]:
-        """A message as a piece of this array: its range along each axis (None: all), and itself."""
+        """The region of this array that a message fills, and its piece; None if it is scattered."""
         found = slices(place, self.shape)
         if found is not None and all(part.step == 1 for part in found):
             names = {part.letter: axis for axis, part in zip("gh", found) if part.letter}

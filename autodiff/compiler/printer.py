@@ -17,7 +17,7 @@ from . import backends
 from .symbolic import CONDITIONS, Symbol, itself
 
 # How strongly the operators bind, from the weakest. Only in notation does a quotient bind less
-# strongly than a product: 1 / 2·v is read as 1 / (2·v), or as (1 / 2)·v.
+# strongly than a product, because readers take 1 / 2·v for 1 / (2·v) or for (1 / 2)·v.
 CHOICE, ORDER, SUM, QUOTIENT, PRODUCT, SIGN, POWER, ATOM = range(8)
 LONGEST = 100  # characters of a line
 LINE = 60  # characters of an expression inside another one, so that nesting stays shallow
@@ -157,7 +157,7 @@ class Python(Printer):
             text = f"{of(x, ATOM)} ** {of(y, POWER)}"
             if _is_plain(x, y):
                 return text, POWER
-            if _may_divide(x, y):  # at x = 0 math.pow raises another error than **
+            if _may_divide(x, y):  # math.pow(0, -1) raises another error than **
                 return f"{text} if {of(x, SUM)} >= 0.0 else math.pow({of(x)}, {of(y)})", CHOICE
         if op == "where":
             condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])

@@ -108,7 +108,7 @@ class Scalars:
         results = count(1)
         for node in graph.depths(root):
             if node is root and several:
-                break  # it comes last
+                break  # their sum, which comes last
             if node.parents:
                 self.names[node] = f"v{next(results)}"
                 parents = [self.copies[parent] for parent in node.parents]
@@ -165,7 +165,7 @@ def scalar_program(
         outputs = [scalars.value(output), *map(scalars.adjoint, wrt)]
     named = scalars.named()
     text: Printer = Python(outputs, named) if xp is math else ArrayPython(xp, outputs, named)
-    # No other text of a label gets into the program.
+    # A label that is not an identifier stays out of the program.
     labels = [
         f"{name} = {x.label}"
         for x, name in scalars.names.items()

@@ -141,7 +141,7 @@ class Writer:
 
 
 def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What tells an operation from all others."""
+    """A key for an operation: its name and its arguments."""
     return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
 
 

@@ -23,7 +23,7 @@ from .places import inner_size, place_of
 from .printer import ATOM, assembled
 from .symbolic import itself
 
-REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take one array, along a
+REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # reduce one array, along a
 
 Ids = Any  # an array of integers: each number of the program has one
 Reading = tuple[Ids, str]  # the numbers that an operation reads, and their axes
