@@ -2,7 +2,8 @@
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .errors import message
@@ -14,7 +15,6 @@ from .transforms import (
     check_function,
     flat_tree,
     grad,
-    input_names,
     jvp,
     map_tree,
     opened_argument,
@@ -158,6 +158,26 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
         table = "\n".join((" " * 4).join(map(str.ljust, row, widths)).rstrip() for row in rows)
         name = getattr(f, "__name__", "f")
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
+
+
+def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) -> list[str]:
+    """The name of each number in the arguments of f: x, or w[3] in a sequence.
+
+    The arguments are `unnamed` if f does not name each of them.
+    """
+    import inspect
+
+    parameters: list[inspect.Parameter] = []
+    with suppress(TypeError, ValueError):  # some builtins have no signature
+        parameters = list(inspect.signature(f).parameters.values())
+    names = [parameter.name for parameter in parameters]
+    if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        names = unnamed
+    return [
+        f"{name}[{j}]" if isinstance(arg, list) else name
+        for name, arg in zip(names, args)
+        for j in range(len(flat_tree(arg)))
+    ]
 
 
 def _in_one_number(f: Any, args: tuple[Any, ...], i: int, j: int) -> tuple[Any, float]:

@@ -9,7 +9,8 @@ from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, counted, message, typed
 from .number import Number, Rule
-from .transforms import Inputs, as_tree, check_function, flat_tree, input_names, map_tree
+from .numeric import input_names
+from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
 from .value import Value
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them

@@ -375,26 +375,6 @@ def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: 
         raise ValueError(message(name, found, f"{expected}, {shortened(right)}"))
 
 
-def input_names(f: Function, args: Sequence[Any], unnamed: list[str]) -> list[str]:
-    """The name of each number in the arguments of f: x, or w[3] in a sequence.
-
-    The arguments are `unnamed` if f does not name each of them.
-    """
-    import inspect
-
-    parameters: list[inspect.Parameter] = []
-    with suppress(TypeError, ValueError):  # some builtins have no signature
-        parameters = list(inspect.signature(f).parameters.values())
-    names = [parameter.name for parameter in parameters]
-    if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
-        names = unnamed
-    return [
-        f"{name}[{j}]" if isinstance(arg, list) else name
-        for name, arg in zip(names, args)
-        for j in range(len(flat_tree(arg)))
-    ]
-
-
 def check_function(f: Any, name: str) -> None:
     if not callable(f):
         raise TypeError(message(name, typed(f), "a function"))

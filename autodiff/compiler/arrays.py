@@ -293,10 +293,8 @@ def _repeated(printer: ArrayText, symbol: Array, x: Any) -> tuple[str, int]:
     if x.axes and set(missing.values()) == {1}:
         index = ", ".join(":" if letter in x.axes else "None" for letter in symbol.axes)
         return f"{printer.of(x, ATOM)}[{index}]", ATOM
-    return (
-        f"xp.broadcast_to({printer.of(x, ATOM)}{_aligned(x.axes, list(symbol.axes))}, {shape})",
-        ATOM,
-    )
+    text = f"{printer.of(x, ATOM)}{_aligned(x.axes, list(symbol.axes))}"
+    return f"xp.broadcast_to({text}, {shape})", ATOM
 
 
 def _joined(printer: ArrayText, symbol: Array, letter: str, *parts: Any) -> tuple[str, int]:

@@ -103,11 +103,7 @@ class Expression:
         return {x: adjoints[x] for x in leaves}
 
     def compile(
-        self,
-        inputs: Iterable[Any],
-        wrt: Iterable[Any],
-        xp: ModuleType = math,
-        batch: bool = False,
+        self, inputs: Iterable[Any], wrt: Iterable[Any], xp: ModuleType = math, batch: bool = False
     ) -> Program:
         """The value and the derivatives as a program of their own: straight-line Python.
 
@@ -177,10 +173,7 @@ class Expression:
         return Program(*batched_program(output, given, wanted, xp))
 
     def javascript(
-        self,
-        inputs: Iterable[Any],
-        wrt: Iterable[Any],
-        nodes: Iterable[Value] | None = None,
+        self, inputs: Iterable[Any], wrt: Iterable[Any], nodes: Iterable[Value] | None = None
     ) -> str:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.
 

@@ -122,9 +122,8 @@ class ArrayNode:
         samples = {"b": 0} if self.varies else {}
         letters = block(place)
         whole = math.prod(place.shape) == self.size
-        inner = self.writer.repeated(
-            message, ordered(dict(zip(place.letters, place.shape)) | samples)
-        )
+        axes = ordered(dict(zip(place.letters, place.shape)) | samples)
+        inner = self.writer.repeated(message, axes)
         if letters and (whole or len(self.shape) == 1):
             inner = self.writer.renamed(inner, dict(zip(letters, "gh")))
             if whole:
@@ -133,10 +132,9 @@ class ArrayNode:
             return (ends,), self.writer.reshaped(inner, {"g": ends[1] - ends[0]} | samples)
         flat = self.writer.reshaped(inner, {"g": math.prod(place.shape)} | samples)
         index = self._index(place) + (".reshape(-1)" if len(place.shape) > 1 else "")
-        axes = {"g": self.size} | samples
-        return None, self._reshaped(
-            self.writer.array("scatter_add", (flat, index, self.size), axes)
-        )
+        args = flat, index, self.size
+        sums = self.writer.array("scatter_add", args, {"g": self.size} | samples)
+        return None, self._reshaped(sums)
 
     def _reshaped(self, x: Any) -> Any:
         return x if axes_of(x) == self.axes else self.writer.reshaped(x, self.axes)
