@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
 
-from .errors import counted, explain, message, typed
+from .errors import a, counted, explain, message, typed
 
 if TYPE_CHECKING:
     from .number import Number
@@ -320,7 +320,11 @@ def _sigmoid_of_array(x: Any) -> Any:
     return xp.where(xp.less(x, 0.0), e, 1.0) / (1.0 + e)
 
 
-@_unary(_sigmoid_of_float, lambda z: 1 / (1 + cmath.exp(-z)), _sigmoid_of_array)
+def _sigmoid_of_complex(z: complex) -> complex:
+    return 1 - _sigmoid_of_complex(-z) if z.real < 0 else 1 / (1 + cmath.exp(-z))
+
+
+@_unary(_sigmoid_of_float, _sigmoid_of_complex, _sigmoid_of_array)
 def sigmoid(x: Any) -> Any:
     """The logistic function $1 / (1 + e^{-x})$, without overflow for any x.
 
@@ -352,7 +356,11 @@ def _softplus_of_array(x: Any) -> Any:
     return xp.where(xp.less(x, 0.0), 0.0, x) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
-@_unary(_softplus_of_float, lambda z: cmath.log(1 + cmath.exp(z)), _softplus_of_array)
+def _softplus_of_complex(z: complex) -> complex:
+    return z + _softplus_of_complex(-z) if z.real > 0 else cmath.log(1 + cmath.exp(z))
+
+
+@_unary(_softplus_of_float, _softplus_of_complex, _softplus_of_array)
 def softplus(x: Any) -> Any:
     r"""$\log(1 + e^x)$, the smooth relu, without overflow for any x.
 
@@ -393,6 +401,8 @@ def power(x: Any, n: Any) -> Any:
     if _kind((x, n)) is not None:
         return x**n
     x, n = _plain("power", (x, n))
+    if complex in (type(x), type(n)) and x.real < 0:  # Python takes a logarithm, far from real
+        return (-1.0) ** n.real * (-x) ** n * (math.nan if n.imag else 1.0)
     if not type(x) is float is type(n):
         return x**n
     try:
@@ -581,7 +591,8 @@ def hypot(*xs: Any) -> Any:
     if any(map(is_array, numbers)):
         return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
     if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex numbers
-        return cmath.sqrt(builtins.sum(x * x for x in numbers))
+        scale = math.hypot(*[x.real for x in numbers]) or 1.0
+        return scale * cmath.sqrt(builtins.sum((x / scale) ** 2 for x in numbers))
     return math.hypot(*numbers)
 
 
@@ -598,6 +609,11 @@ def largest(xs: Any) -> Any:
 def _sequence(name: str, xs: Any) -> Sequence[Any]:
     if isinstance(xs, (list, tuple)):
         return xs
+    shape = getattr(xs, "shape", ())
+    if len(shape) > 1:
+        found = f"{a(xs)} of shape {tuple(shape)}"
+        remedy = "for all its numbers write A.sum(), for a product A @ x"
+        raise TypeError(message(name, found, "numbers in a row", remedy))
     if isinstance(xs, Iterable):
         return list(xs)
     raise TypeError(message(name, typed(xs), f"a sequence of numbers: {name}([x, y])"))

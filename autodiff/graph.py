@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .errors import a, described, explain_derivative, message, typed
+from .number import check_outside
 
 
 def topological_order(root: Any) -> list[Any]:
@@ -90,7 +91,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     themselves, so that they can be differentiated again. No `grad` is changed.
 
     TypeError if root or an input is not a Value. ValueError if an input is a constant, or if a
-    derivative is undefined (ZeroDivisionError if it is infinite).
+    derivative is undefined (ZeroDivisionError if it is infinite). RuntimeError inside a function
+    that is being differentiated, without `create_graph`: the adjoints would be constants to it.
 
     >>> from autodiff import Value
     >>> x, y = Value(2.0), Value(5.0)
@@ -99,6 +101,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
     (6.0, 2.0)
     """
     _check_node(root, "adjoints")
+    if not create_graph:
+        check_outside(root, "adjoints")
     return backpropagated({root: 1.0}, inputs, create_graph)
 
 

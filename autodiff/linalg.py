@@ -41,7 +41,8 @@ class _Array(Number):
             if isinstance(x, _Array) and x.shape != array.shape:
                 found, expected = f"shapes {array.shape} and {x.shape}", "equal shapes, or a number"
                 raise ValueError(message(name, found, expected))
-            if not isinstance(x, Number) and isinstance(x, Iterable):
+            several = isinstance(x, Iterable) and getattr(x, "ndim", 1) > 0
+            if several and not isinstance(x, Number):
                 kind = type(array).__name__
                 expected = f"a {kind} of shape {array.shape} or one number"
                 remedy = f"make it one: {kind}(data)"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from numbers import Real
+from numbers import Number as PlainNumber
 from typing import Any, TypeVar
 
 from . import functions, ops
@@ -58,6 +58,17 @@ def check_level(x: Any) -> None:
     """Raise a RuntimeError if x belongs to a derivative that has been computed already."""
     if getattr(x, "_level", 0) > 1 and x._level not in _open:
         raise RuntimeError(LEAKED)
+
+
+def check_outside(x: Any, where: str) -> None:
+    """A RuntimeError if x is a number of a function that is being differentiated.
+
+    What is left of it when its derivative there is dropped would be a constant to that function.
+    """
+    if x._level > 1:
+        found = "a number inside a function that is being differentiated"
+        remedy = "use it in operations alone; for a derivative nest grad: grad(lambda y: ...)(x)"
+        raise RuntimeError(message(where, found, "a Value of your own", remedy))
 
 
 def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
@@ -125,7 +136,8 @@ def _comparison(
 
     def comparison(self: Any, other: Any) -> Any:
         ours = isinstance(other, Number)
-        if not (ours or isinstance(other, Real) or type(other).__name__ == "bool"):  # numpy's bool
+        plain = isinstance(other, PlainNumber) or type(other).__name__ == "bool"  # numpy's bool
+        if not (ours or plain):
             return NotImplemented
         if running.get():
             return in_rule(self, other)
@@ -201,6 +213,12 @@ class Number:
     def __bool__(self) -> bool:
         return bool(self._number())
 
+    def _no_bits(self, *other: Any) -> Any:
+        remedy = "of conditions write x * y for and, maximum(x, y) for or, 1 - x for not"
+        raise TypeError(message("& | ^ ~", a(self), "whole numbers or bools", remedy))
+
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = _no_bits
+
     def __float__(self) -> float:
         raise TypeError(LOST)
 
@@ -222,9 +240,10 @@ class Number:
         if method != "__call__" or function is None:
             where = f"numpy.{ufunc.__name__}"
             raise TypeError(message(where, a(self), "a function that autodiff has"))
-        arrays = [hasattr(x, "__array_ufunc__") and not isinstance(x, Number) for x in inputs]
+        arrays = [getattr(x, "ndim", 0) > 0 and not isinstance(x, Number) for x in inputs]
         if not any(arrays):
-            return function(*[getattr(x, "item", lambda x=x: x)() for x in inputs], **options)
+            inputs = tuple([x[()] if getattr(x, "ndim", None) == 0 else x for x in inputs])
+            return function(*[_any_number(x, name) for x in inputs], **options)
         numpy = sys.modules["numpy"]
         entries = [x if array else numpy.array(None) for x, array in zip(inputs, arrays)]
         for box, x, array in zip(entries, inputs, arrays):

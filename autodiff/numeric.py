@@ -57,6 +57,7 @@ def finite_difference(
     if method not in METHODS:
         raise ValueError(message("finite_difference", f"method {method!r}", f"one of {METHODS}"))
     check_function(f, "finite_difference")
+    f = _unshared(f)
     if h is not None and not 0 < as_float(h, "finite_difference, h") < math.inf:
         raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
     x = opened_argument(x, "finite_difference")
@@ -103,7 +104,9 @@ class _Complex(Number):
         if hasattr(rule, "__wrapped__"):  # a user's rule may compare, which complex cannot
             found = rule(*inputs)[0]
         else:
-            found = rule(*[x.z if isinstance(x, _Complex) else x for x in inputs])[0]
+            numbers = [x.z if isinstance(x, _Complex) else x for x in inputs]
+            rule(*[x.real for x in numbers])  # raises outside the domain
+            found = rule(*numbers)[0]
         return found if isinstance(found, _Complex) else _Complex(complex(found))
 
     def _number(self) -> float:
@@ -141,9 +144,10 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
     names = input_names(f, args, [f"argument {i}" for i in every])
     reverse = flat_tree(list(grad(f, every)(*args)))
+    name, f = getattr(f, "__name__", "f"), _unshared(f)
     scale = abs(float(f(*args)))
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
-    for (i, j), name, b in zip(places, names, reverse):
+    for (i, j), number, b in zip(places, names, reverse):
         alone, x = _in_one_number(f, args, i, j)
         a = jvp(alone, (x,), (1.0,))[1]
         c = finite_difference(alone, x)
@@ -151,13 +155,17 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
         visible = 10 * EPSILON * scale / (EPSILON ** (1 / 3) * max(1.0, abs(x)))
         good = abs(a - b) <= 1e-9 * size and abs(b - c) <= 1e-6 * size + visible
         note = "" if good else "<- wrong" + _kink(alone, x)
-        rows.append((name, f"{a:.9g}", f"{b:.9g}", f"{c:.9g}", note))
+        rows.append((number, f"{a:.9g}", f"{b:.9g}", f"{c:.9g}", note))
         wrong = wrong or not good
     if wrong:
         widths = [max(map(len, column)) for column in zip(*rows)]
         table = "\n".join((" " * 4).join(map(str.ljust, row, widths)).rstrip() for row in rows)
-        name = getattr(f, "__name__", "f")
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
+
+
+def _unshared(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f with lists of its own as arguments, which it may change."""
+    return lambda *args: f(*map_tree(lambda x: x, list(args)))
 
 
 def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) -> list[str]:

@@ -267,7 +267,7 @@ class Inputs(NamedTuple):
 
     @classmethod
     def of(cls, name: str, args: Sequence[Any], argnums: Any) -> "Inputs":
-        several = isinstance(argnums, Iterable) and not isinstance(argnums, str)
+        several = isinstance(argnums, Sequence) and not isinstance(argnums, str)
         chosen: list[Any] = [*argnums] if several else [argnums]
         for i in chosen:
             if not isinstance(i, int):
@@ -282,11 +282,14 @@ class Inputs(NamedTuple):
         return cls(name, args, several, chosen, primals)
 
     def result(self, f: Function, variables: list[Any], keywords: Any, level: int) -> Any:
-        """What f returns, as a tree, with variables in place of the chosen arguments."""
+        """What f returns, as a tree, with variables in place of the chosen arguments.
+
+        f gets lists of its own, which it may sort or change.
+        """
         args = list(self.args)
         for i, x in zip(self.chosen, variables):
             vector = isinstance(x, list) and x and _is_array(args[i])
-            args[i] = Vector._of(x, (len(x),)) if vector else x
+            args[i] = Vector._of(x, (len(x),)) if vector else map_tree(lambda v: v, x)
         output = as_tree(f(*args, **keywords), f"{self.name}: the result of f")
         for y in flat_tree(output):
             check_level(y)
@@ -324,7 +327,7 @@ def opened_argument(x: Any, name: str) -> Any:
 
 
 def _is_sequence(x: Any) -> bool:
-    kinds = (str, bytes, dict)
+    kinds = (str, bytes, dict, set, frozenset)  # the last have no order
     return isinstance(x, Iterable) and not isinstance(x, kinds) and getattr(x, "ndim", None) != 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from . import graph, ops
 from .errors import explain_operation, message, typed
 from .functions import as_float
-from .number import Number, Rule, admit, check_level, check_result, running, top_level
+from .number import Number, Rule, admit, check_outside, check_result, running, top_level
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -84,13 +84,13 @@ class Value(Number):
     def __init__(self, data: Any, label: str = "") -> None:
         if not isinstance(label, str):
             raise TypeError(message("label", typed(label), "a str"))
+        self._level = 1
         self.data = data
         self.grad = 0.0
         self.label = label
         self.parents = ()
         self._rule = None
         self._backward = _nothing
-        self._level = 1
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The node of an operation on these inputs; numbers among them become constants."""
@@ -130,6 +130,7 @@ class Value(Number):
 
     @data.setter
     def data(self, data: Any) -> None:
+        check_outside(self, "data")
         nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
         nested = nested and getattr(data, "_level", 1) == 1  # not from inside a transform
         self._data = data if type(data) is float or nested else as_float(data, "Value")
@@ -165,6 +166,7 @@ class Value(Number):
             remedy = "whether a result requires a gradient follows from its inputs"
             found = "the result of an operation"
             raise ValueError(message("requires_grad", found, "a leaf", remedy))
+        check_outside(self, "requires_grad")
         self._level = 1 if required else 0
 
     def backward(self, inputs: Iterable["Value"] | None = None, create_graph: bool = False) -> None:
@@ -190,10 +192,7 @@ class Value(Number):
             found = "an output computed from constants alone"
             expected = "one that depends on a Value with requires_grad = True"
             raise ValueError(message("backward", found, expected))
-        if self._level > 1:
-            found = "a number inside a function that is being differentiated"
-            remedy = "nest grad, or another transform: grad(lambda y: ...)(x)"
-            raise RuntimeError(message("backward", found, "a Value of your own", remedy))
+        check_outside(self, "backward")
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
@@ -227,7 +226,7 @@ class Value(Number):
     def __bool__(self) -> bool:
         if self._level <= 1 and running.get():
             found = "a choice in Python, such as `if x > 0`, in a rule that runs over nodes"
-            remedy = "write where(x > 0, a, b); the choice would be frozen in the graph"
+            remedy = "write where(x > 0, a, b), and (0 < x) * (x < 1) for 0 < x < 1"
             raise TypeError(message(running.get(), found, "only operations", remedy))
         return super().__bool__()
 
@@ -248,7 +247,7 @@ class Value(Number):
                 f"a Value that was computed ({self.op}) cannot be copied or pickled, because its "
                 "backward closure cannot; copy the leaves it depends on, or keep its data"
             )
-        check_level(self)
+        check_outside(self, "copy")  # which would be another number, without a derivative
         return _restored, (self.data, self.grad, self.label, self._level)
 
 

@@ -1,13 +1,17 @@
 """Places where two features meet: each test is a fault that once was silent, and its siblings."""
 
+import copy
 import functools
 import inspect
 import itertools
 import math
+import pickle
 import re
 import signal
 import sys
 import threading
+from decimal import Decimal
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -851,3 +855,134 @@ def test_the_gradient_of_a_softmax_shifts_by_the_largest_number_of_now():
             gradient.propagate({x: at[0], y: at[1]}),
         ]
         assert found == [pytest.approx(right, rel=1e-15)] * 3
+
+
+# -- A function that does more than compute --------------------------------------------------------
+
+
+def largest_first(v):
+    v.sort()
+    return 10 * v.pop() + v[0]
+
+
+def test_a_function_may_change_its_list():
+    x = [3.0, 1.0]
+    for d in (grad, jacrev, jacfwd, lambda f: lambda x: vjp(f, x)[1](1.0)[0]):
+        assert d(largest_first)(x) == [10.0, 1.0]
+    assert ad.value_and_grad(largest_first)(x) == (31.0, [10.0, 1.0])
+    square = lambda v: largest_first(v) ** 2  # noqa: E731
+    assert hessian(square)(x) == [[200.0, 20.0], [20.0, 2.0]]
+    assert hvp(square, x, [1.0, 0.0]) == [200.0, 20.0]
+    for method in ("forward", "backward", "central", "complex"):
+        found = finite_difference(largest_first, x, method=method)
+        assert found == pytest.approx([10.0, 1.0], rel=1e-7)  # √ε, the error of one-sided ones
+    ad.check_gradients(largest_first, x)
+    ad.check_gradients(lambda a, v: a * largest_first(v), 2.0, x)
+    assert x == [3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: copy.copy(x) ** 2,
+        lambda x: ad.sum(copy.deepcopy([x, x])),
+        lambda x: pickle.loads(pickle.dumps(x)),
+        lambda x: adjoints(x**3)[x],
+        lambda x: [step.adjoint for step in ad.steps(x**3)][-1],
+        lambda x: Expression(x**3).propagate(),
+        lambda x: Expression(x**3).backpropagate([x])[x],
+        lambda x: Expression([x**3]).compile([x], wrt=[])(2.0)[0],
+        lambda x: setattr(x, "requires_grad", True) or x**3,
+        lambda x: setattr(x, "data", 5.0) or x**3,
+    ],
+)
+def test_no_derivative_is_lost_on_the_way_through_a_plain_number(use):
+    for d in (grad, jacrev, hessian, lambda f: lambda x: vjp(f, x)[1](1.0)):
+        with pytest.raises(RuntimeError, match="inside a function that is being differentiated"):
+            d(use)(2.0)
+
+
+def test_adjoints_that_are_a_graph_are_differentiated():
+    assert grad(lambda x: adjoints(x**3, create_graph=True)[x])(2.0) == 12.0
+
+
+def test_a_set_has_no_first_number():
+    for attempt in (lambda: grad(ad.sum)({3.0, 1.0}), lambda: jacrev(lambda x: {x, 2 * x})(1.0)):
+        with pytest.raises(TypeError, match="of type set, expected one real number"):
+            attempt()
+
+
+def test_argnums_that_can_be_read_once_are_refused():
+    with pytest.raises(TypeError, match="expected an index, or several"):
+        grad(lambda x, y: x * y, iter([0, 1]))(1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "kind", [np.float64, np.float16, np.longdouble, np.int8, np.uint64, np.bool_, Fraction, Decimal]
+)
+def test_every_kind_of_number_is_compared_on_both_sides(kind):
+    for one in (kind(1), np.array(kind(1)) if hasattr(kind, "dtype") else kind(1)):
+        for x in (Value(1.0), Dual(1.0, 1.0)):
+            assert [x == one, one == x, x != one, one != x] == [True, True, False, False]
+            assert [x < one, one < x, x <= one, one <= x] == [False, False, True, True]
+            assert all(type(found) is bool for found in (one == x, one < x))
+        if kind is not Decimal:  # it has arithmetic of its own
+            assert (one * Value(3.0)).data == (Value(3.0) * one).data == 3.0
+            assert (Vector([3.0]) * one).data == [3.0]
+    with pytest.raises(TypeError, match="expected one real number"):
+        Value(1.0) * np.complex128(1)
+
+
+def test_a_matrix_is_not_a_row_of_numbers():
+    table = [[1.0, 2.0], [3.0, 4.0]]
+    for matrix in (Matrix(table), np.array(table)):
+        for f in (ad.sum, ad.prod, ad.logsumexp, lambda m: ad.dot(m, [1.0, 10.0])):
+            with pytest.raises(TypeError, match=r"of shape \(2, 2\), expected numbers in a row"):
+                f(matrix)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: x**101, -1.0),
+        (lambda x: x**x, 2.0),
+        (lambda x: ad.hypot(x, 1e200), 1e200),
+        (ad.softplus, 1000.0),
+        (ad.softplus, -40.0),
+        (ad.sigmoid, -1000.0),
+        (lambda x: (-2.0) ** x, 3.0),
+        (lambda x: x**x, -2.0),
+    ],
+)
+def test_the_complex_step_of_powers_and_of_the_huge(f, x):
+    found = finite_difference(f, x, method="complex")
+    assert found == pytest.approx(grad(f)(x), rel=1e-14, nan_ok=True)  # a few roundings
+
+
+def test_the_complex_step_outside_a_domain():
+    for f, x in ((lambda x: x ** (1 / 3), -8.0), (lambda x: x**-0.5, 0.0), (lambda x: 1 / x, 0.0)):
+        with pytest.raises((ValueError, ZeroDivisionError)):
+            finite_difference(f, x, method="complex")
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [lambda x: (x > 0) & (x < 3), lambda x: (x > 0) | (x < 3), lambda x: ~(x > 0),
+     lambda x: True & (x > 0), lambda x: (x > 0) ^ (x < 3)],
+)  # fmt: skip
+def test_bits_of_conditions_in_a_rule_are_refused(choose):
+    @operation
+    def chosen(x):
+        return x * x, lambda grad: (grad * where(choose(x), 2 * x, 0.0),)
+
+    x = Value(2.0)
+    y = chosen(x)
+    for attempt in (
+        lambda: y.backward(create_graph=True),
+        lambda: Expression(y).compile([x], wrt=[x]),
+        lambda: jvp(lambda x: jvp(chosen, (x,), (1.0,))[1], (2.0,), (1.0,)),
+    ):
+        with pytest.raises(TypeError, match=r"write x \* y for and, maximum\(x, y\) for or, 1 - x"):
+            attempt()
+    with pytest.raises(TypeError, match="found a Value, expected whole numbers or bools"):
+        x & 1

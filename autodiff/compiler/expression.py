@@ -11,6 +11,7 @@ from typing import Any
 from .. import functions, graph
 from ..errors import a, counted, described, explain_operation, message, shortened, typed
 from ..functions import as_float
+from ..number import check_outside
 from ..snapshot import Snapshot, generators
 from ..value import Value
 from .program import Program, javascript, scalar_program
@@ -20,7 +21,8 @@ class Expression:
     """The operator graph of an output, or of several at once: a Vector, a list of Values.
 
     `sink` is the output, `sources` are the leaves it is computed from, constants among them, in
-    topological order. TypeError if an output is not a Value, ValueError if there is none.
+    topological order. TypeError if an output is not a Value, ValueError if there is none,
+    RuntimeError inside a function that is being differentiated.
 
     >>> x, y = Value(2.0, label="x"), Value(5.0, label="y")
     >>> expression = Expression(x * y + x)
@@ -33,7 +35,9 @@ class Expression:
         self._outputs = _values(output, "Expression", "a Value, such as a loss, or several")
         if not self._outputs:
             raise ValueError(message("Expression", "no outputs", "at least one"))
-        order = graph.topological_order(functions.sum(self._outputs))
+        root = functions.sum(self._outputs)
+        check_outside(root, "Expression")
+        order = graph.topological_order(root)
         self._nodes = order[:-1]  # without their sum
         self.sources = [node for node in self._nodes if not node.parents]
 
