@@ -122,12 +122,14 @@ def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> E
     """The error of an operation, naming the operation and its inputs."""
     if any(hasattr(_number(x), "_level") for x in inputs):
         return error  # already explained, by the operation on numbers of an outer derivative
+    if type(error).__module__ != "builtins":
+        return error  # of a user's operation, which explains it
     return explain(error, rule.__name__, named(rule, inputs))
 
 
 def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
     """The error of a backward closure, naming the operation and its inputs."""
-    if any(hasattr(_number(x), "_level") for x in inputs):
+    if any(hasattr(_number(x), "_level") for x in inputs) or type(error).__module__ != "builtins":
         return error
     at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
     division = isinstance(error, ZeroDivisionError)

@@ -243,7 +243,8 @@ class Number:
         arrays = [getattr(x, "ndim", 0) > 0 and not isinstance(x, Number) for x in inputs]
         if not any(arrays):
             inputs = tuple([x[()] if getattr(x, "ndim", None) == 0 else x for x in inputs])
-            return function(*[_any_number(x, name) for x in inputs], **options)
+            numbers = [x if isinstance(x, Number) else as_float(x, name) for x in inputs]
+            return function(*numbers, **options)
         numpy = sys.modules["numpy"]
         entries = [x if array else numpy.array(None) for x, array in zip(inputs, arrays)]
         for box, x, array in zip(entries, inputs, arrays):
@@ -312,15 +313,17 @@ def operation(rule: Rule) -> Callable[..., Any]:
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
             raise TypeError(message(name, f"a rule that returns {a(found)}", expected))
         result, backward = found
+        plain = all(type(x) is float for x in numbers)
+        number = _one_number if plain else _any_number
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
             grads = _run(name, backward, grad, held=numbers)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
                 expected = f"a tuple of {len(numbers)}: a gradient for each input"
                 raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
-            return tuple([g if g is None else _any_number(g, f"{name}, a gradient") for g in grads])
+            return tuple([g if g is None else number(g, f"{name}, a gradient") for g in grads])
 
-        return _any_number(result, f"{name}, its result"), checked_backward
+        return number(result, f"{name}, its result"), checked_backward
 
     @wraps(rule)
     def function(*inputs: Any) -> Any:
@@ -334,4 +337,9 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
 def _any_number(x: Any, where: str) -> Any:
     """x itself if it is a Number, a complex number or an array, else x as a float."""
-    return x if isinstance(x, (Number, complex)) or is_array(x) else as_float(x, where)
+    return x if type(x) is complex or is_array(x) else _one_number(x, where)
+
+
+def _one_number(x: Any, where: str) -> Any:
+    """x itself if it is one Number, else x as a float: what can come of floats."""
+    return x if isinstance(x, Number) and not isinstance(x, Iterable) else as_float(x, where)

@@ -18,6 +18,7 @@ from .value import Value
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
 _new = object.__new__
 _threads: set[int] = set()  # those that have used scopes
+_open: set["Scope"] = set()  # in all asyncio tasks of this thread, if it is the only one
 
 
 class Scope:
@@ -42,6 +43,7 @@ class Scope:
         self.outer = _innermost.get()
         try:
             _threads.add(get_ident())
+            _open.add(self)
             value._new = _noting
             _innermost.set(self)  # last, so that after an interrupt it is not entered
         except BaseException:
@@ -50,7 +52,8 @@ class Scope:
 
     def __exit__(self, *exception: object) -> None:
         _innermost.set(self.outer)
-        if self.outer is None and len(_threads) == 1:  # no other thread has a scope open
+        _open.discard(self)
+        if not _open and len(_threads) == 1:  # no other thread has a scope open
             value._new = _new
 
 

@@ -1,5 +1,6 @@
 """Places where two features meet: each test is a fault that once was silent, and its siblings."""
 
+import asyncio
 import copy
 import functools
 import inspect
@@ -328,7 +329,26 @@ def test_scopes_in_two_threads_lose_no_node():
     assert getattr(Value(1.0) * 2.0, "_scope", None) is None
 
 
-@pytest.mark.parametrize("line", range(1, 12))
+def test_scopes_in_tasks_lose_no_node():
+    found = []
+
+    async def work(name, pauses):
+        with scope(name):
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            node = Value(1.0) * 2.0
+            found.append((name, getattr(node, "_scope", None) and node._scope.name))
+
+    async def both():
+        await asyncio.gather(work("short", 1), work("long", 5))
+
+    scopes._threads.clear()
+    asyncio.run(both())
+    assert found == [("short", "short"), ("long", "long")]
+    assert getattr(Value(1.0) * 2.0, "_scope", None) is None
+
+
+@pytest.mark.parametrize("line", range(1, 13))
 def test_an_interrupt_on_entering_leaves_no_scope_open(line):
     reached = 0
 
@@ -986,3 +1006,41 @@ def test_bits_of_conditions_in_a_rule_are_refused(choose):
             attempt()
     with pytest.raises(TypeError, match="found a Value, expected whole numbers or bools"):
         x & 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda x: (x**0.5, lambda grad: (grad,)), "its result: found .* of type complex"),
+        (lambda x: (np.array([x]), lambda grad: (grad,)), "its result: found .* of type ndarray"),
+        (lambda x: (x, lambda grad: (1j * grad,)), "a gradient: found .* of type complex"),
+        (lambda x: (x, lambda grad: (np.array([grad]),)), "a gradient: found .* of type ndarray"),
+        (lambda x: (x, lambda grad: (Vector([grad]),)), "a gradient: found .* of type Vector"),
+    ],
+)
+def test_a_rule_makes_real_numbers_of_real_numbers(rule, message):
+    function = operation(rule)
+    for use in (lambda: grad(function)(-2.0), lambda: jvp(function, (-2.0,), (1.0,))):
+        with pytest.raises(TypeError, match=message):
+            use()
+
+
+def test_an_error_of_ones_own_is_not_reworded():
+    class OutsideError(ValueError):
+        def __init__(self, where, what):
+            super().__init__(f"{where}: {what}")
+
+    @operation
+    def picky(x):
+        def backward(grad):
+            raise OutsideError("gradient", x)
+
+        if x < 0:
+            raise OutsideError("input", x)
+        return x, backward
+
+    with pytest.raises(OutsideError, match="input: -1.0"):
+        picky(Value(-1.0))
+    for attempt in (picky(Value(1.0)).backward, lambda: jvp(picky, (1.0,), (1.0,))):
+        with pytest.raises(OutsideError, match="gradient: 1.0"):
+            attempt()
