@@ -72,9 +72,9 @@ def _number(x: Any) -> Any:
 
 
 LOST = (
-    "this number is being differentiated, and a float has no derivative; for the number alone "
-    "write x.data (of a Dual x.primal), and for its square root with a derivative "
-    "autodiff.sqrt(x), not math.sqrt(x)"
+    "this number is being differentiated, and a float has no derivative; for the plain number "
+    "write x.data (x.primal of a Dual), for a function of it write autodiff.sqrt(x), not "
+    "math.sqrt(x)"
 )
 
 LEAKED = (
