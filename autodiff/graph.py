@@ -109,7 +109,7 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
 def backpropagated(
     seeds: dict[Any, Any], inputs: Iterable[Any] | None = None, create_graph: bool = False
 ) -> dict[Any, Any]:
-    """The adjoints of all nodes, given those of the outputs, the seeds."""
+    """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     adjoint |= seeds
     if inputs is None:
@@ -180,7 +180,7 @@ def is_current(node: Any) -> bool:
 
 
 def _retraced(node: Any) -> Any:
-    """The backward closure of a node over its parents themselves, not over their numbers.
+    """The backward closure of a node, over its parents instead of their numbers.
 
     What it computes is recorded, so the gradient becomes a graph. RuntimeError if the data of a
     parent has changed since, because the result and its derivatives would differ.

@@ -115,7 +115,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
 
     The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., in an order in which they can be computed.
     Beside them stand the tangents v̇ in forward mode, the adjoints v̄ in reverse mode, which are
-    read from the bottom up. The notation is that of Baydin et al., JMLR 18 (2018).
+    read from the bottom up. This is the notation of Baydin et al., JMLR 18 (2018).
 
     f: a function that returns one number.
     args: its arguments, numbers or flat sequences of numbers.

@@ -186,7 +186,7 @@ class ArrayText(ArrayPython):
     target: Axes | None = None  # of the expression that is being written
 
     def of(self, x: Any, least: int = CHOICE) -> str:
-        """The text of an array, with its axes lined up with those of the expression around it."""
+        """The text of an array, with its axes lined up for the expression that it is part of."""
         index = _aligned(axes_of(x), list(self.target or {}))
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 

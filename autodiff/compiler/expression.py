@@ -117,7 +117,7 @@ class Expression:
         does not depend on has gradient 0.0.
 
         inputs: leaves, or Vectors and Matrices of them.
-        wrt: likewise, the leaves to differentiate with respect to.
+        wrt: the leaves to differentiate with respect to, in the same form.
         xp: the library to compute with. math: on floats, with nothing but Python; numpy,
             jax.numpy or torch: on arrays as well, entry by entry.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
@@ -186,7 +186,7 @@ class Expression:
         logarithm of -1, a number is NaN or infinite.
 
         inputs: leaves, or Vectors and Matrices of them.
-        wrt: likewise, the leaves to differentiate with respect to.
+        wrt: the leaves to differentiate with respect to, in the same form.
         nodes: nodes of the graph to report as well: the function then returns [value, gradients,
             values, adjoints, locals], with a value and an adjoint for each of them, and its
             derivatives by its parents. Those are 0 for a node to which no leaf of `wrt` leads.
@@ -317,5 +317,5 @@ def _check_one_kind(inputs: list[Value], wrt: list[Value]) -> None:
     if inside and len(inside) < len(wrt):
         parameters = counted(len(wrt) - len(inside), "parameter")
         found = f"{counted(len(inside), 'input')} and {parameters} in wrt"
-        wanted = "one or the other for a batch, because only those of parameters are summed"
+        wanted = "one or the other for a batch, because gradients of parameters alone are summed"
         raise ValueError(message("compile", found, wanted, "compile two programs"))

@@ -1,8 +1,8 @@
 """Symbols as text: one printer for all the languages that formulas are written in.
 
 `Printer` knows which results get a line of their own, and which operands need brackets. A
-language adds its signs, its numbers and its functions: `Notation` is that of mathematics,
-`Python` that of programs over floats, `ArrayPython` that of programs over arrays.
+language adds its signs, its numbers and its functions: `Notation` is for tables and pictures,
+`Python` for programs over floats, `ArrayPython` for programs over arrays, `JavaScript` for pages.
 """
 
 import math

@@ -80,9 +80,9 @@ _functions: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary(
 
 
 def _keep_lines(filename: str, source: str, function: Any) -> None:
-    """Let tracebacks show the lines of this program, and drop those of programs that are gone.
+    """Let tracebacks show the lines of this program, and forget programs that are gone.
 
-    They are not dropped any earlier, because linecache might be going through its files then.
+    Not when they go, because linecache might be going through its files at that time.
     """
     for name in [name for name in list(linecache.cache) if name.startswith("<program ")]:
         if name not in _functions:
