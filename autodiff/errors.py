@@ -4,7 +4,7 @@ from typing import Any
 
 
 def message(where: str, found: str, expected: str, remedy: str = "") -> str:
-    """The text of an error.
+    """The text of an error: the function or argument, what was found, what was expected, a remedy.
 
     >>> message("draw", a(3), "a Value", "make one: Value(3)")
     'draw: found an int, expected a Value; make one: Value(3)'

@@ -173,7 +173,11 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
 
 
 def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: Any) -> Any:
-    """For each variable its tangent, a formula and a value, from the inputs on."""
+    """For each variable its tangent, a formula and a value, from the inputs on.
+
+    seed: the input whose tangent is 1. formulas, variables: their formulas and their names.
+    partials: of each result, the derivative with respect to each parent.
+    """
     tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
     for node, parts in partials.items():
         terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]

@@ -388,7 +388,7 @@ def _at(y: Any, level: int) -> bool:
 
 
 def _called(derivative: Function, transform: str, f: Function, what: str) -> Function:
-    """The derivative with a name, a docstring and the signature of f."""
+    """The derivative, named transform(f), with a docstring on `what` it is and f's signature."""
     name = getattr(f, "__name__", type(f).__name__)
     derivative.__name__ = derivative.__qualname__ = f"{transform}({name})"
     derivative.__doc__ = f"{what} of {name}, a function of the same arguments."

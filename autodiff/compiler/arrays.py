@@ -224,6 +224,10 @@ def _turned(text: str) -> str:
     return text[:-2] if text.endswith(".T") else f"{text}.T"
 
 
+# Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments,
+# and returns the text and how strongly it binds.
+
+
 def _reduced(printer: ArrayText, symbol: Array, x: Array, letter: str) -> tuple[str, int]:
     axis = list(x.axes).index(letter)
     if symbol.op == "amax":

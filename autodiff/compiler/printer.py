@@ -325,10 +325,12 @@ OURS = {
 }
 
 
-def assembled(
-    xp: Any, printer: Printer, arguments: list[str], body: list[str], constants: Sequence[str] = ()
-) -> str:
-    """The text of a Python program: its imports, its constants and the function."""
+def assembled(xp: Any, arguments: list[str], body: list[str], constants: Sequence[str] = ()) -> str:
+    """The text of a Python program: the imports that it needs, constants, and the function.
+
+    xp: its library. arguments, body: the names of its arguments, and its lines.
+    constants: lines that assign constants, before the function.
+    """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
     code = "\n".join([*constants, *body])
     for name, module in OURS.items():

@@ -175,13 +175,13 @@ def scalar_program(
     found = list(map(text.of, outputs))
     several = isinstance(output, list)
     body.append(f"return {_tuple(found) if several else f'{found[0]}, {_tuple(found[1:])}'}")
-    return assembled(xp, text, scalars.arguments, body)
+    return assembled(xp, scalars.arguments, body)
 
 
 def javascript(
     output: Value, inputs: list[Value], wrt: list[Value], nodes: list[Value] | None = None
 ) -> str:
-    """The same program as the text of a JavaScript function of an array: inputs, then wrt.
+    """The same program for output as the text of a JavaScript function of [*inputs, *wrt].
 
     It returns [value, gradients], and if nodes are given also their values, their adjoints and,
     in a list for each, their derivatives by their parents. Outside a domain numbers are NaN or

@@ -178,7 +178,11 @@ class Batch:
     def _compute(
         self, rule: Any, members: Sequence[Any], shape: tuple[int, ...], readings: list[Reading]
     ) -> None:
-        """Run the operation of a group over arrays: one line of the program, or a few."""
+        """Run the operation of a group over arrays: one line of the program, or a few.
+
+        rule, members: the operation and its nodes, or lists of nodes that are the same number.
+        shape, readings: the shape of the result, and what each argument reads.
+        """
         reducing = readings[0][1].endswith("a")
         if reducing:
             readings = self._in_order(readings)
@@ -392,4 +396,4 @@ def batched_program(
     ]
     arguments = ["inputs"] if of_inputs else ["inputs", "parameters"]
     sizes = len(inputs), len(parameters)
-    return assembled(xp, text, arguments, body, constants), sizes[: len(arguments)]
+    return assembled(xp, arguments, body, constants), sizes[: len(arguments)]
