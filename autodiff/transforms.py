@@ -139,7 +139,7 @@ def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[A
     """
     with new_level() as level:
         variables = [map_tree(lambda x: leaf(x, level), x) for x in inputs.primals]
-        output = inputs.result(f, variables, keywords, level)
+        output = inputs.result(f, variables, keywords)
 
     def pullback(cotangent: Any) -> list[Any]:
         seeds: dict[Any, Any] = {}
@@ -216,7 +216,7 @@ def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> t
             map_tree(lambda x, t: dual(x, t, level), x, t)
             for x, t in zip(inputs.primals, directions)
         ]
-        output = inputs.result(f, variables, keywords, level)
+        output = inputs.result(f, variables, keywords)
     value = map_tree(lambda y: y.primal if _at(y, level) else y, output)
     return value, map_tree(lambda y: y.tangent if _at(y, level) else 0.0, output)
 
@@ -281,7 +281,7 @@ class Inputs(NamedTuple):
         primals = [opened_argument(args[i], name) for i in chosen]
         return cls(name, args, several, chosen, primals)
 
-    def result(self, f: Function, variables: list[Any], keywords: Any, level: int) -> Any:
+    def result(self, f: Function, variables: list[Any], keywords: Any) -> Any:
         """What f returns, as a tree, with variables in place of the chosen arguments.
 
         f gets lists of its own, which it may sort or change.

@@ -53,7 +53,7 @@ class ArrayNode:
             return x  # all numbers are equal
         found = slices(place, self.shape)
         if found is not None:
-            return self._read_slices(x, place, found)
+            return self._read_slices(x, found)
         whole = self.writer.repeated(x, self.axes if "b" in axes_of(x) else without(self.axes, "b"))
         samples = without(whole.axes, "gh")
         letters = block(place)
@@ -70,7 +70,7 @@ class ArrayNode:
         axes = ordered(dict(zip(place.letters, place.shape)) | samples)
         return self.writer.array("gather", (whole, self._index(place)), axes)
 
-    def _read_slices(self, x: Any, place: Place, found: list[Slice]) -> Any:
+    def _read_slices(self, x: Any, found: list[Slice]) -> Any:
         kept = [(axis, part) for axis, part in zip("gh", found) if axis in x.axes]
         index, axes = [], without(x.axes, "gh")
         for axis, (letter, start, stop, step) in kept:
