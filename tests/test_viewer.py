@@ -744,7 +744,7 @@ def test_a_layer_a_leaf_a_condition_and_a_kink_can_be_viewed():
     assert repr(show_steps(layer([1.0, -1.0])[0])).startswith("<StepViewer: 3 operations")
     assert repr(show_steps(Value(1.0))).startswith("<StepViewer: 0 operations")
     flat = operation(lambda x: (1.0, lambda grad: (0.0 * grad,)))
-    assert repr(show_steps(flat(Value(2.0)))).startswith("<StepViewer: 1 operations")
+    assert repr(show_steps(flat(Value(2.0)))).startswith("<StepViewer: 1 operation,")
     x, y = Value(1.0, label="x"), Value(2.0, label="y")
     score = Score(ad.where(ad.less(x, y), x * y, y), "test")
     lines = [score.filled(line) for lines in score.lines for line in lines]
@@ -834,10 +834,10 @@ def test_which_inputs_it_refuses():
         show_steps(c, inputs="a")
     with pytest.raises(TypeError, match="inputs: found 3.0 of type float, expected Values, or"):
         show_steps(c, inputs=3.0)
-    with pytest.raises(ValueError, match="inputs: found 0 of them, expected 1 to 8"):
+    with pytest.raises(ValueError, match="inputs: found 0 inputs, expected 1 to 8"):
         show_steps(c, inputs=[])
     many = Vector([float(i) for i in range(9)])
-    with pytest.raises(ValueError, match="inputs: found 9 of them, expected 1 to 8"):
+    with pytest.raises(ValueError, match="inputs: found 9 inputs, expected 1 to 8"):
         show_steps(many.sum(), inputs=many)
     with pytest.raises(ValueError, match=r"found a file name that ends in '\.png', expected"):
         animate(c, "c.png")

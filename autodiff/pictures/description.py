@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ..compiler.printer import Notation
+from ..errors import counted
 from ..scopes import Scope
 from ..tracing import Formula
 from ..value import Value
@@ -37,9 +38,9 @@ def description(facts: Facts) -> str:
         return f"{equation} = {value}" + (f"; {', '.join(found)}" if found else "")
     roles = [role_of(box, facts) for box in facts.plan.nodes]
     counts = [(role, roles.count(role)) for role in ("input", "parameter", "constant")]
-    leaves = [f"{count} {role}{'s' if count > 1 else ''}" for role, count in counts if count]
-    operations = sum(1 for node in facts.plan.nodes if node.parents)
-    return f"{operations} operations on {', '.join(leaves)}; the output is {value}"
+    leaves = [counted(count, role) for role, count in counts if count]
+    operations = counted(sum(bool(node.parents) for node in facts.plan.nodes), "operation")
+    return f"{operations} on {', '.join(leaves)}; the output is {value}"
 
 
 class Words(NamedTuple):

@@ -2,10 +2,9 @@
 
 import base64
 import html
-import io
 import keyword
 import math
-import tokenize
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,11 @@ from .texts import as_float, number
 ROWS, COLUMNS = 20, 12  # of a table; with more, the first ones and the last
 CURVE = 240, 80  # pixels
 FORWARD, BACKWARD = "#1d6fb8", "#b5541c"
+SYNTAX = {"comment": "#6e7781", "keyword": "#8250df", "number": "#0a6e3d"}
+TOKEN = re.compile(
+    rf"(?P<comment>#.*)|\b(?P<keyword>{'|'.join(keyword.kwlist)})\b"
+    r"|\b(?P<number>\d[\w.]*(?:(?<=e)[+-]\d+)?)"
+)
 
 
 def table(rows: Sequence[Sequence[Value]], shape: tuple[int, ...]) -> str:
@@ -50,13 +54,14 @@ def _few(count: int, most: int) -> list[int | None]:
 def program(source: str) -> str:
     """A program with its syntax in colours and a border that tells forward from backward."""
     lines, side = [], "transparent"
-    for plain, line in zip(source.splitlines(), _highlighted(source)):
-        if plain.lstrip().startswith("# from the output back"):
+    for line in source.splitlines():
+        if line.lstrip().startswith("# from the output back"):
             side = BACKWARD
-        elif plain.startswith("    ") and side == "transparent":
+        elif line.startswith("    ") and side == "transparent":
             side = FORWARD
         style = f"border-left: 4px solid {side}; padding-left: 6px; white-space: pre"
-        lines.append(f'<div style="{style}">{line or "&#160;"}</div>')
+        words = TOKEN.sub(_coloured, html.escape(line, quote=False))
+        lines.append(f'<div style="{style}">{words or "&#160;"}</div>')
     key = (
         f'<div style="font-size: smaller"><span style="color: {FORWARD}">▌</span>forward '
         f'<span style="color: {BACKWARD}">▌</span>backward</div>'
@@ -64,25 +69,8 @@ def program(source: str) -> str:
     return f'<div style="font-family: monospace; overflow-x: auto">{"".join(lines)}</div>{key}'
 
 
-def _highlighted(source: str) -> list[str]:
-    """The lines of a program, in HTML."""
-    lines = [list(line) for line in source.splitlines()]
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        (row, start), (_, end) = token.start, token.end
-        colour = ""
-        if token.type == tokenize.NAME and keyword.iskeyword(token.string):
-            colour = "#8250df"
-        elif token.type == tokenize.NUMBER:
-            colour = "#0a6e3d"
-        elif token.type == tokenize.COMMENT:
-            colour = "#6e7781"
-        if colour:
-            found = html.escape(token.string)
-            lines[row - 1][start] = f'<span style="color: {colour}">{found}</span>'
-            lines[row - 1][start + 1 : end] = [""] * (end - start - 1)
-    return [
-        "".join(c if len(c) > 1 else html.escape(c) for c in characters) for characters in lines
-    ]
+def _coloured(token: re.Match[str]) -> str:
+    return f'<span style="color: {SYNTAX[str(token.lastgroup)]}">{token[0]}</span>'
 
 
 def history(losses: Sequence[float], text: str) -> str:

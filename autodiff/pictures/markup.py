@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import counted
 from ..scopes import Scope
 from ..value import Value
 from .arrangement import Box
@@ -165,7 +166,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
     found = [printable(title(scope)), f"{len(entering)} → {len(leaving)}"]
     count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
     if count:
-        found.append(f"{count} parameters")
+        found.append(counted(count, "parameter"))
     size = largest_gradient(scope, facts)
     if size is not None:
         found.append(f"|grad| ≤ {number(size, facts.digits)}")

@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ..compiler.expression import Expression
-from ..errors import described, message, typed
+from ..errors import counted, described, message, typed
 from ..scopes import entry_names
 from ..value import Value
 from .drawing import FORMATS, Drawing, draw
@@ -37,7 +37,7 @@ class StepViewer:
         self._page, self._steps, self._height, self._still = page, steps, height, still
 
     def __repr__(self) -> str:
-        return f"<StepViewer: {self._steps} operations, forward and backward>"
+        return f"<StepViewer: {counted(self._steps, 'operation')}, forward and backward>"
 
     def _repr_html_(self) -> str:
         # A frame keeps its ids, styles, script and keys apart from the notebook's. Inside it is the
@@ -102,8 +102,13 @@ def show_steps(
     <StepViewer: 3 operations, forward and backward>
     """
     score = Score(root, "show_steps", names)
-    sliders = _default_inputs(score) if inputs is None else _chosen(inputs, score)
-    leaves = list(dict.fromkeys([*sliders, *_leaves(score)]))
+    leaves = [node for node in score.nodes if not node.parents]
+    if inputs is None:
+        held = score.facts.plan.parameters
+        sliders = sorted(leaves, key=lambda x: x in held)[:MOST_SLIDERS]  # inputs first
+    else:
+        sliders = _chosen(inputs, leaves)
+    leaves = list(dict.fromkeys([*sliders, *leaves]))
     program, note = _program(score, leaves)
     if program == "null":
         sliders = []
@@ -134,16 +139,7 @@ def show_steps(
 # -- Inputs ---------------------------------------------------------------------------------------
 
 
-def _leaves(score: Score) -> list[Value]:
-    return [node for node in score.nodes if not node.parents]
-
-
-def _default_inputs(score: Score) -> list[Value]:
-    """The first leaves, inputs before parameters."""
-    return sorted(_leaves(score), key=lambda x: x in score.facts.plan.parameters)[:MOST_SLIDERS]
-
-
-def _chosen(inputs: Any, score: Score) -> list[Value]:
+def _chosen(inputs: Any, leaves: list[Value]) -> list[Value]:
     """The leaves in what a user gave as inputs."""
     where = "show_steps, inputs"
     if not isinstance(inputs, Iterable):
@@ -154,13 +150,13 @@ def _chosen(inputs: Any, score: Score) -> list[Value]:
         if not values:
             raise TypeError(message(where, typed(item), "Values, or Vectors or Matrices of them"))
         found += values
-    known = set(_leaves(score))
+    known = set(leaves)
     for x in found:
         if x not in known:
             expected = "leaves of this graph that require a gradient"
             raise ValueError(message(where, described(x), expected))
     if not 0 < len(set(found)) <= MOST_SLIDERS:
-        raise ValueError(message(where, f"{len(set(found))} of them", f"1 to {MOST_SLIDERS}"))
+        raise ValueError(message(where, counted(len(set(found)), "input"), f"1 to {MOST_SLIDERS}"))
     return list(dict.fromkeys(found))
 
 
