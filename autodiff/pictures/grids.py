@@ -103,13 +103,12 @@ def cells_of(numbers: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
         return cells, ""
     cuts = [range(0, size, step) for size, step in zip(cells.shape, steps)]
     size = np.where(np.isnan(cells), np.inf, np.abs(cells))
-    rows = []
-    for i in cuts[0]:
-        row = []
-        for j in cuts[1]:
-            part = np.s_[i : i + steps[0], j : j + steps[1]]
-            row.append(cells[part].flat[size[part].argmax()])
-        rows.append(row)
+
+    def largest(i: int, j: int) -> Any:
+        part = np.s_[i : i + steps[0], j : j + steps[1]]
+        return cells[part].flat[size[part].argmax()]
+
+    rows = [[largest(i, j) for j in cuts[1]] for i in cuts[0]]
     return np.array(rows), f"cell: {steps[0]} × {steps[1]}"
 
 

@@ -109,9 +109,8 @@ def legend(facts: Facts, columns: int) -> str:
     for sense, colour in (SCALE if facts.color else facts.colours).items():
         if sense in found:
             look = Look(facts.root, facts, [])
-            look.border, look.style, look.spacing = (1, "", 0)
-            if not facts.color:
-                look.border, look.style, look.spacing = BORDERS.get(sense, (1, "", 0))
+            border = (1, "", 0) if facts.color else BORDERS.get(sense, (1, "", 0))
+            look.border, look.style, look.spacing = border
             look.fill, look.line, look.text = colour, text, "#000000" if facts.color else text
             if sense in DARKEST:
                 look.text = "#ffffff"

@@ -1,7 +1,7 @@
-// The pass over a graph, forward and backward, at numbers that follow the sliders.
+// The pass over a graph, forward and backward, with numbers that follow the sliders.
 //
-// Python wrote two things before this line: `score`, what is shown and when, as score.py describes
-// it; and `program`, the function that computes the graph and its derivatives, or null.
+// Python wrote two things before this line: `score`, which says what to show and when (see
+// score.py); and `program`, the function that computes the graph and its derivatives, or null.
 
 const get = (id) => document.getElementById(id);
 const all = (selector) => [...document.querySelectorAll(selector)];
@@ -10,12 +10,12 @@ const half = (last - 1) / 2; // the last step of the forward half
 const inputs = [...score.inputs]; // of the program; the first of them have sliders
 let numbers = score.numbers;
 let step = last;
-let arrived = last; // the step before, while what is sent is on its way
+let arrived = last; // the step before, while numbers are moving
 
 // -- Numbers --------------------------------------------------------------------------------------
 
-// All numbers, in the order of score.py. What is sent is the adjoint times the local derivative;
-// the sum of what arrives is the next adjoint. Where Python refuses to go on, nan goes on.
+// All numbers, in the order of score.py. A message is the adjoint times the local derivative; the
+// sum of the messages is the next adjoint. Where Python raises an error, nan is passed on.
 function computed() {
   const [, , values, adjoints, locals] = program(inputs);
   const found = [...values, ...adjoints];
@@ -31,11 +31,11 @@ function computed() {
 
 const isWrong = (place, found = numbers) => !Number.isFinite(found[place]);
 
-// Whether a node is where things go wrong: it is no number, though its parents are.
+// Whether a node is where things go wrong: it is not finite, though its parents are.
 const isOrigin = (i, found) => isWrong(i, found) && !nodes[i].parents.some((p) => isWrong(p, found));
 const isOutside = (i, found) => isOrigin(i, found) && nodes[i].limited;
 
-// x to some digits, as "1.5e+0". Of two that are equally near Python takes the even one.
+// x to some digits, as "1.5e+0". Of two that are equally near, it is the even one, as in Python.
 function rounded(x, digits) {
   const text = x.toExponential(digits - 1);
   const halfway = new RegExp(`^-?\\d\\.?\\d{${digits - 1}}50*e`).test(x.toExponential(60));
@@ -52,7 +52,7 @@ function number(x, digits = 6) {
   return (scientific ? `${mantissa}e${exponent}` : String(Number(text))).replaceAll("-", "−");
 }
 
-// x to four digits, or fewer if that would need more room than there is.
+// x to four digits, or to fewer if that is too long.
 function snug(x) {
   for (const digits of [4, 3, 2]) {
     const text = number(x, digits);
@@ -61,7 +61,7 @@ function snug(x) {
   return number(x, 1);
 }
 
-// A text with the numbers in its holes; those that are factors in brackets if they are negative.
+// A text with the numbers in its holes; negative factors are in brackets.
 function filled(text) {
   return text.map((part) => {
     if (typeof part === "string") return part;
@@ -70,7 +70,7 @@ function filled(text) {
   }).join("");
 }
 
-// -- What is seen ---------------------------------------------------------------------------------
+// -- Texts and lights -----------------------------------------------------------------------------
 
 function sum(terms) {
   const more = terms.length > score.terms ? " + …" : "";
@@ -78,7 +78,7 @@ function sum(terms) {
   return said && `= ${said.replaceAll("+ −", "− ")}${more}`;
 }
 
-// What each kind of text says, and whether that is wrong.
+// What each kind of text says, and whether it is wrong.
 const says = {
   data: (i) => [isOutside(i) ? "outside domain" : `data ${snug(numbers[i])}`, isWrong(i)],
   value: (i) => [number(numbers[i]), isWrong(i)],
@@ -97,7 +97,7 @@ const lights = all("[data-lit]").map((element) => {
   return { element, steps: element.dataset.lit.split(" ").map(Number) };
 });
 
-// What a text says at the step that has arrived, and whether that is wrong.
+// What a text says at the step that has arrived, and whether it is wrong.
 function said(kind, i) {
   if (kind === "message") return nodes[messages[i].sender].backward <= arrived ? says[kind](i) : [""];
   if (kind === "data" || kind === "value") {
@@ -107,7 +107,7 @@ function said(kind, i) {
   return stage ? says[kind](i, stage) : [unknown[kind] ?? ""];
 }
 
-// The first thing that is no finite number, in words.
+// The first number that is not finite, in words.
 function trouble() {
   const node = nodes.findIndex((each, i) => each.trouble && each.forward <= arrived && isOrigin(i));
   if (node >= 0) return filled(nodes[node].trouble);
@@ -140,7 +140,7 @@ function show() {
   get("hint").hidden = get("trouble").textContent !== "";
 }
 
-// Scroll a pane so far that a box is in sight, both from the left or the top of the page.
+// Scroll a pane until a box is in sight; both are in coordinates of the window.
 function scroll(pane, box) {
   const frame = pane.getBoundingClientRect();
   if (box.left < frame.left || box.right > frame.right) {
@@ -195,7 +195,7 @@ function move() {
   else land();
 }
 
-// A number on its way along the two halves of an edge: place(0) is at its tail, place(1) at its head.
+// A number that moves along the two halves of an edge: place(0) is at its tail, place(1) at its head.
 function parcel(said, halves) {
   const group = get("parcel").content.querySelector("g").cloneNode(true);
   const width = 6 * said.length + 8;
@@ -279,7 +279,7 @@ function recompute() {
   show();
 }
 
-// A slider, a number field beside it, and what sets both to a number.
+// A slider with a number field beside it; returns the function that sets both.
 function control({ name, bound }, i) {
   const label = document.createElement("label"), said = document.createElement("span");
   const slider = document.createElement("input"), field = document.createElement("input");
@@ -295,7 +295,7 @@ function control({ name, bound }, i) {
   };
   for (const from of [slider, field]) {
     from.addEventListener("input", () => {
-      if (from.value === "") return; // a number that is being typed
+      if (from.value === "") return; // a number is being typed
       set(Number(from.value), from);
       recompute();
     });
@@ -315,4 +315,4 @@ get("reset").addEventListener("click", () => {
 all(".live").forEach((element) => { element.hidden = false; });
 get("still").hidden = true;
 show();
-new ResizeObserver(follow).observe(get("picture")); // it may get its width only later
+new ResizeObserver(follow).observe(get("picture")); // it may have no width yet
