@@ -36,8 +36,8 @@ def new_level() -> Iterator[int]:
     function being differentiated has returned: its numbers cannot be used after that.
     """
     level = next(_levels)
-    _open.add(level)
     try:
+        _open.add(level)
         yield level
     finally:
         _open.discard(level)
@@ -158,11 +158,12 @@ def _run(name: str, function: Callable[..., Any], *inputs: Any, held: Sequence[A
     """Call a rule with its inputs, or its closure, which holds numbers, with a gradient."""
     if not any(isinstance(x, Number) for x in (*inputs, *held)):
         return function(*inputs)
-    before = running.set(name)
+    before = running.get()
     try:
+        running.set(name)  # inside, for the sake of an interrupt
         return function(*inputs)
     finally:
-        running.reset(before)
+        running.set(before)
 
 
 class Number:

@@ -202,7 +202,7 @@ class Value(Number):
         try:
             for x, grad in adjoints.items():
                 x.grad = grad
-        except KeyboardInterrupt:  # not only some of them
+        except BaseException:  # of a signal, such as Ctrl-C: not only some of them
             for x, grad in adjoints.items():
                 x.grad = grad
             raise

@@ -301,6 +301,40 @@ def test_an_interrupt_writes_all_gradients_or_none():
     assert any(found)
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TimeoutError])
+def test_what_a_signal_raises_writes_all_gradients_or_none(kind):
+    """Ctrl-C, and what the handler of a time limit raises, at each line of backward."""
+
+    def stopped_after(lines):
+        xs = [Value(2.0), Value(3.0), Value(5.0)]
+        y = ad.prod(xs)
+
+        def arrive(frame, event, _):
+            nonlocal lines
+            if frame.f_code is not Value.backward.__code__:
+                return None
+            lines -= event == "line"
+            if not lines:
+                lines = -1
+                raise kind
+            return arrive
+
+        before = sys.gettrace()
+        sys.settrace(arrive)
+        try:
+            y.backward()
+        except kind:
+            return [x.grad for x in xs]
+        finally:
+            sys.settrace(before)
+        return None
+
+    found = list(itertools.takewhile(bool, map(stopped_after, itertools.count(1))))
+    assert found[0] == [0.0, 0.0, 0.0]
+    assert found[-1] == [15.0, 10.0, 6.0]
+    assert all(grads in (found[0], found[-1]) for grads in found)
+
+
 # -- Scopes --------------------------------------------------------------------------------------
 
 
