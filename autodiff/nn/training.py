@@ -26,7 +26,7 @@ FEW = 10  # rows; with fewer, predict walks instead of compiling
 
 
 class WalkingWarning(UserWarning):
-    """Given once by `fit` with engine="auto" when it has to walk the graph of every sample.
+    """Issued once by `fit` with engine="auto" when it has to walk the graph of every sample.
 
     To silence it, ask for walking: engine="eager".
 

@@ -173,7 +173,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
 
 
 def title(scope: Scope) -> str:
-    """The name of a scope, with the attribute that holds its module in the module around it."""
+    """The name of a scope, with the attribute that holds its module: hidden: Linear."""
     if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
         for attribute, held in scope.outer.module._children():
             if held is scope.module:

@@ -178,9 +178,10 @@ class Look:
     def __init__(self, box: Box, facts: Facts, nodes: list[Value]) -> None:
         sense, role = meaning(box, facts), role_of(box, facts)
         colours = facts.colours
-        self.fill = colours[sense] if facts.color is None else SCALE[sense]
-        light = facts.color is not None and sense not in DARKEST
-        self.text = "#000000" if light else colours["text"] if facts.color is None else "#ffffff"
+        if facts.color is None:
+            self.fill, self.text = colours[sense], colours["text"]
+        else:
+            self.fill, self.text = SCALE[sense], "#ffffff" if sense in DARKEST else "#000000"
         self.line = colours["text"]
         self.border, self.style, self.spacing = BORDERS.get(role, (1, "", 0))
         if not all(finite(x.data) and finite(facts.gradients.get(x)) for x in nodes):

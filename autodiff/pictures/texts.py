@@ -14,7 +14,7 @@ SIGNS = {"*": "·", "-": "−"}
 
 
 def as_float(x: Any) -> float | None:
-    """The float in x, which is a Value if made with create_graph; None if there is none."""
+    """x as a float, or the float in a Value (a gradient made with create_graph); else None."""
     x = x.data if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
 

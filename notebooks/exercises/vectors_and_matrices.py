@@ -29,7 +29,7 @@ def _array(found: Any, shape: tuple[int, ...], name: str) -> Any:
 
 
 def _compare(found: Any, right: Any, wrongs: Wrong, otherwise: str) -> None:
-    """A hint if it is not the right array: that of the wrong one that it equals, or the last."""
+    """A hint if it is not the right array: the one for a known mistake, or `otherwise`."""
     if np.allclose(found, right, rtol=1e-10, atol=1e-12):
         return
     for wrong, text in wrongs:
