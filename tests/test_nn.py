@@ -267,7 +267,7 @@ def test_targets_of_cross_entropy_that_do_not_fit():
         (2, "found class 2, expected 0 to 1: there are 2 logits"),
         (-1, "found class -1"),
         ([1, 0, 0], "found a target of 3 for 2 logits"),
-        ([1, 1], r"found target \[1, 1\], expected a sum of 1"),
+        ([1, 1], r"found target \[1, 1\], expected probabilities that add up to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             nn.cross_entropy(logits, target)

@@ -74,10 +74,11 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
         found = f"a target of {len(weights)} for {counted(n, 'logit')}"
-        raise ValueError(message("cross_entropy", found, "a class index, or n probabilities"))
+        raise ValueError(message("cross_entropy", found, f"a class index or {n} probabilities"))
     known = not any(isinstance(weight, Number) for weight in weights)
     if known and abs(sum(weights) - 1.0) > 1e-6:
-        raise ValueError(message("cross_entropy", f"target {shortened(target)}", "a sum of 1"))
+        found = f"target {shortened(target)}"
+        raise ValueError(message("cross_entropy", found, "probabilities that add up to 1"))
     return functions.logsumexp(logits) - functions.dot(weights, logits)
 
 

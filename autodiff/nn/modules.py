@@ -56,8 +56,8 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
-        Weights computed from constants, such as 0.1 * Matrix(rows), are parameters and become
-        leaves; what is computed from parameters is not a parameter.
+        Weights that were computed, such as 0.1 * Matrix(rows), are parameters too and become
+        leaves; but what is computed from parameters is not a parameter.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
