@@ -143,7 +143,7 @@ def test_arithmetic(text, at, expected):
     assert parse(text, list(at))(*at.values()) == expected
 
 
-def test_a_minus_in_front_is_no_option(command):
+def test_a_leading_minus_is_not_an_option(command):
     assert command("-x*y", "x=-2", "y=-pi/2")[1].splitlines()[0] == f"value   {-3.141592653589793}"
 
 

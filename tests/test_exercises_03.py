@@ -49,11 +49,11 @@ def tangent(formula):
 
 WRONG_1 = [
     (..., "Nothing here yet"),
-    (8.6, "A function is wanted"),
+    (8.6, "Expected a function"),
     (lambda a, b: ..., "Nothing here yet"),
     (lambda a, b: None, "Nothing here yet"),
     (tangent(lambda a, b, s, t, z: ...), "what does the product rule say"),
-    (lambda a, b: math.hypot(a.primal, b.primal), "A Pair is wanted, not a float"),
+    (lambda a, b: math.hypot(a.primal, b.primal), "Expected a Pair, found a float"),
     (lambda a, b: Pair(a, b), "plain numbers"),
     (lambda a, b: Pair(a.primal + b.primal, 8.6), "primal should be 5"),
     (tangent(lambda a, b, s, t, z: 8.6), "should be 0.153846, not 8.6"),
@@ -85,7 +85,7 @@ WRONG_1 = [
 
 WRONG_2 = [
     (..., "Nothing here yet"),
-    (48.0, "A function is wanted"),
+    (48.0, "Expected a function"),
     (lambda f, x: ..., "Nothing here yet"),
     (lambda f, x: None, "Nothing here yet"),
     (lambda f, x: 48.0, "never calls the function"),
@@ -99,7 +99,7 @@ WRONG_2 = [
     (lambda f, x: f(Dual(x, 1.0)), "Take its tangent"),
     (lambda f, x: f(Dual(Dual(x, 1.0), 1.0)).tangent.tangent, "Let jvp make them"),
     (lambda f, x: "48", "never calls the function"),
-    (lambda f, x: [48.0], "A number is wanted"),
+    (lambda f, x: [48.0], "Expected a number"),
     (lambda f, x: grad(grad(f))(x), "reverse mode"),
     (lambda f, x: jvp(grad(f), (x,), (1.0,))[1], "reverse mode"),
     (lambda f, x: grad(by_jvp(f))(x), "reverse mode"),
@@ -129,7 +129,7 @@ def test_each_wrong_answer_has_its_hint(check, answer, hint):
     ("change", "hint"),
     [
         ({"a": (..., ...)}, "Nothing here yet"),
-        ({"a": 1}, "a: a pair is wanted"),
+        ({"a": 1}, "a: expected a pair"),
         ({"a": ("sideways", 1)}, "'forward' or 'reverse'"),
         ({"a": ("reverse", 300)}, "a: that works, but"),
         ({"a": ("reverse", 1)}, "a: forward mode pays for inputs"),
@@ -150,9 +150,13 @@ def test_each_wrong_mode_or_count_has_its_hint(change, hint):
 
 @pytest.mark.parametrize(
     ("answer", "hint"),
-    [(..., "Nothing here yet"), ("forward", "A dict"), ({"a": ("forward", 1)}, "A dict")],
+    [
+        (..., "Nothing here yet"),
+        ("forward", "Expected a dict"),
+        ({"a": ("forward", 1)}, "Expected a dict"),
+    ],
 )
-def test_what_is_no_answer_to_exercise_3_is_refused(answer, hint):
+def test_an_answer_of_another_kind_is_refused(answer, hint):
     right, said = check_3.verdict(answer)
     assert not right
     assert hint in said

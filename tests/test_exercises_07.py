@@ -226,7 +226,7 @@ def test_a_wrong_sgd(expected):
     assert expected in hint(exercises.check_2, SGDS[expected])
 
 
-def test_data_that_is_no_number():
+def test_data_that_is_not_a_number():
     assert not exercises.check_2.verdict(optimiser(a_value))[0]
 
 

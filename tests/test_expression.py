@@ -49,7 +49,7 @@ def test_sources_are_the_leaves_in_topological_order():
 
 
 @pytest.mark.parametrize("wrong", [3.0, None, [1.0], "y"])
-def test_an_output_that_is_no_value(wrong):
+def test_an_output_that_is_not_a_value(wrong):
     with pytest.raises(TypeError, match=r"Expression: found .*, expected a Value, such as a loss"):
         Expression(wrong)
 

@@ -81,7 +81,7 @@ def test_a_closure_that_returns_no_tuple_of_the_right_length_is_refused(wrong):
         cube(Value(2.0)).backward()
 
 
-def test_what_is_no_function_is_refused():
+def test_anything_but_a_function_is_refused():
     with pytest.raises(TypeError, match="operation: found 3 of type int, expected a function"):
         operation(3)
 

@@ -638,7 +638,7 @@ def test_a_loss_may_be_a_vector_of_one():
     same(loss=lambda p, t: (p - t) * (p - t))
 
 
-def test_a_loss_that_is_no_number_says_so():
+def test_a_loss_that_is_not_a_number_says_so():
     for engine in ("auto", "eager"):
         with pytest.raises(
             TypeError, match=r"found a Vector of shape \(3,\) returned, expected one"

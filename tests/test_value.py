@@ -223,7 +223,7 @@ def test_constants_get_no_gradient_and_are_not_walked():
         y.requires_grad = False
 
 
-def test_a_constant_is_no_input_of_backward():
+def test_a_constant_is_not_an_input_of_backward():
     x, c = Value(2.0), Value(3.0, label="c")
     c.requires_grad = False
     y = x * c

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, nn, relu, tanh, topological_order
+from autodiff import Expression, Value, Vector, errors, nn, relu, tanh, topological_order
 from autodiff.graph import depths
 
 from . import Check, Hint, solutions
@@ -263,9 +263,7 @@ def polynomial_of(answer, coefficients, x):
     if y is ... or y is None:
         raise Hint("Your function returns nothing. It should return a Value.")
     if not isinstance(y, Value):
-        raise Hint(
-            f"Expected a Value, found a {type(y).__name__}. Add everything up to one number."
-        )
+        raise Hint(f"Expected a Value, found {errors.a(y)}. Add everything up to one number.")
     n, numbers = len(coefficients), np.array(coefficients.data)
     right, backwards = np.polyval(numbers[::-1], x.data), np.polyval(numbers, x.data)
     if not np.isclose(y.data, right, rtol=1e-9):

@@ -3,7 +3,7 @@
 import math
 
 from autodiff import Expression, Value, Vector, exp, grad, less, nn, sin, tanh, topological_order
-from autodiff import where
+from autodiff import errors, where
 from autodiff.compiler.program import Program
 
 from . import Check, Hint, solutions
@@ -75,9 +75,9 @@ def huber_of(answer, x):
     if y is ... or y is None:
         raise Hint("Your function returns nothing. It should return a Value.")
     if not isinstance(y, Value):
-        kind = type(y).__name__
-        remedy = "`where` of autodiff makes a node of a choice." if kind == "ndarray" else ""
-        raise Hint(f"Expected a Value, found a {kind}. {remedy}".strip())
+        found = errors.a(y)
+        remedy = " `where` of autodiff makes a node of a choice." if "ndarray" in found else ""
+        raise Hint(f"Expected a Value, found {found}.{remedy}")
     if not math.isclose(y.data, huber(x.data)):
         text = (
             f"Before any compiling: at {x.data:g} it gives {y.data:g}, expected {huber(x.data):g}."
@@ -189,8 +189,7 @@ def program_of(answer, f, at):
     if program is ... or program is None:
         raise Hint("Your function returns nothing. It should return a Program.")
     if not isinstance(program, Program):
-        kind = type(program).__name__
-        raise Hint(f"Expected a Program, what `compile` returns, found a {kind}.")
+        raise Hint(f"Expected a Program, what `compile` returns, found {errors.a(program)}.")
     return program
 
 

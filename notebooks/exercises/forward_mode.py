@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autodiff import Dual, jvp, log, sin
+from autodiff import Dual, errors, jvp, log, sin
 from exercises import Check, Hint, solutions, unfilled
 from exercises.probes import called_by, close, needs_function, number, without_the_package
 
@@ -61,7 +61,7 @@ def hypot_of(answer: Callable[..., Any], a: float, b: float, a_dot: float, b_dot
             "the tangents of both sides?"
         )
     if not hasattr(found, "primal") or not hasattr(found, "tangent"):
-        raise Hint(f"A Pair is wanted, not a {type(found).__name__}.")
+        raise Hint(f"Expected a Pair, found {errors.a(found)}.")
     if not isinstance(found.primal, (int, float)) or not isinstance(found.tangent, (int, float)):
         raise Hint("Primal and tangent are plain numbers: use a.primal and a.tangent.")
     if not close(found.primal, math.hypot(a, b)):
@@ -167,12 +167,12 @@ TASKS = {  # the mode with fewer passes, their number, the other mode's number
 def check_3(answer: Any) -> str:
     """Are mode and number of passes right in all four tasks?"""
     if not isinstance(answer, Mapping) or not answer.keys() >= TASKS.keys():
-        raise Hint("A dict with the keys 'a', 'b', 'c' and 'd' is wanted.")
+        raise Hint("Expected a dict with the keys 'a', 'b', 'c' and 'd'.")
     for key in TASKS:
         try:
             mode, count = answer[key]
         except (TypeError, ValueError):
-            raise Hint(f"{key}: a pair is wanted, such as ('forward', 7).") from None
+            raise Hint(f"{key}: expected a pair, such as ('forward', 7).") from None
         judge_passes(key, mode, count)
     return (
         "Right. a: one input moves, and one pass gives its whole column. b: one result has one "

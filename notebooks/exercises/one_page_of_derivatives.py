@@ -46,7 +46,7 @@ def check_1(answer):
 def check_value(value):
     right = math.log(math.cosh(0.5))
     hints = {
-        math.cosh(0.5): "That is cosh x; its logarithm is wanted.",
+        math.cosh(0.5): "That is cosh x; take its logarithm.",
         right + math.log(2): "Off by ln 2: cosh is HALF of exp(x) + exp(-x).",
         right - math.log(2): "Off by ln 2, in the other direction.",
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import autodiff
+from autodiff import errors
 from exercises import NOTHING, Hint, unfilled
 
 
@@ -17,13 +18,13 @@ def number(found: Any) -> float:
     if unfilled(found):
         raise Hint(NOTHING)
     if isinstance(found, complex):  # numpy's complex numbers too
-        raise Hint("That is a complex number. Only one of its two parts is wanted: which?")
+        raise Hint("That is a complex number. You need only one of its two parts: which?")
     if callable(found):
         raise Hint("That is a function. Call it, and return the number.")
     try:
         return float(found)
     except (TypeError, ValueError):
-        raise Hint(f"A number is wanted here, not a {type(found).__name__}.") from None
+        raise Hint(f"Expected a number, found {errors.a(found)}.") from None
 
 
 def close(found: float, expected: float, tolerance: float = 1e-9) -> bool:
@@ -34,7 +35,7 @@ def close(found: float, expected: float, tolerance: float = 1e-9) -> bool:
 def needs_function(answer: Any, example: str) -> None:
     """A hint if the answer is not a function."""
     if not callable(answer):
-        raise Hint(f"A function is wanted here, `def {example}:`, not a {type(answer).__name__}.")
+        raise Hint(f"Expected a function, `def {example}:`, found {errors.a(answer)}.")
 
 
 def called_by(*names: str) -> bool:

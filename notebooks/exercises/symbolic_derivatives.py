@@ -5,7 +5,7 @@ import operator
 from typing import Any
 
 import autodiff
-from autodiff import grad
+from autodiff import errors, grad
 from exercises import Check, Hint, solutions, unfilled
 from exercises.probes import needs_function
 
@@ -74,7 +74,7 @@ def quotient_of(answer: Any, a: Node, b: Node) -> Any:
     if unfilled(found):
         raise Hint("Nothing here yet: a formula made of a, b and their derivatives.")
     if not hasattr(found, "op"):
-        raise Hint(f"A formula is wanted, a Node, not a {type(found).__name__}.")
+        raise Hint(f"Expected a formula, a Node, found {errors.a(found)}.")
     return found
 
 
@@ -146,7 +146,7 @@ COUNTS = {
 def check_2(answer: Any) -> str:
     """Is it the number of shared operations in the derivative of ten squarings?"""
     if not isinstance(answer, int) or isinstance(answer, bool):
-        raise Hint(f"An integer is wanted, not a {type(answer).__name__}.")
+        raise Hint(f"Expected an integer, found {errors.a(answer)}.")
     if answer != 39:
         look = (
             "Look at the program of seven rows above: which rows are new if you square once more?"
@@ -176,7 +176,7 @@ QUESTIONS = {
 def check_3(answer: Any) -> str:
     """Does the answer name b and d, and nothing else?"""
     if not isinstance(answer, str) or not set(answer.lower()) - set(" ,") <= set("abcd"):
-        raise Hint('A string of letters out of a, b, c and d is wanted, such as "ac".')
+        raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
     wrong = (set(answer.lower()) - set(" ,")) ^ set("bd")
     if wrong:
         raise Hint("Not yet. " + QUESTIONS[min(wrong)])

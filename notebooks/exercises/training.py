@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from autodiff import Value, Vector, adjoints, hessian, nn, optim
+from autodiff import Value, Vector, adjoints, errors, hessian, nn, optim
 
 from . import Check, Hint, solutions
 
@@ -160,7 +160,7 @@ def _value(loss: Any, guess: float, target: float) -> tuple[float, float]:
     if isinstance(found, Vector):
         raise Hint("That is a Vector of one entry. Take the Value in it, [0].")
     if not isinstance(found, Value):
-        raise Hint(f"Expected a Value, found a {type(found).__name__}. Leave out .data.")
+        raise Hint(f"Expected a Value, found {errors.a(found)}. Leave out .data.")
     if not found.parents:
         raise Hint("This Value does not depend on the prediction, so no gradient reaches it.")
     return found.data, adjoints(found, inputs=prediction)[prediction[0]]

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff import errors
+
 from . import Check, Hint, solutions, unfilled
 from .probes import needs_function, without_the_package
 
@@ -17,7 +19,7 @@ def _array(found: Any, shape: tuple[int, ...], name: str) -> Any:
     try:
         found = np.array(found, dtype=float)
     except (TypeError, ValueError):
-        raise Hint(f"{name}: expected an array, found a {type(found).__name__}.") from None
+        raise Hint(f"{name}: expected an array, found {errors.a(found)}.") from None
     if found.shape != shape:
         swapped = found.ndim == 2 and found.shape == shape[::-1]
         tip = " Yours is the transpose of what fits." if swapped else ""
