@@ -123,7 +123,7 @@ def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> E
     if any(hasattr(_number(x), "_level") for x in inputs):
         return error  # already explained, by the operation on numbers of an outer derivative
     if type(error).__module__ != "builtins":
-        return error  # of a user's operation, which explains it
+        return error  # raised by a user's operation, in its own words
     return explain(error, rule.__name__, named(rule, inputs))
 
 

@@ -401,7 +401,7 @@ def power(x: Any, n: Any) -> Any:
     if _kind((x, n)) is not None:
         return x**n
     x, n = _plain("power", (x, n))
-    if complex in (type(x), type(n)) and x.real < 0:  # Python takes a logarithm, far from real
+    if complex in (type(x), type(n)) and x.real < 0:  # ** takes a logarithm, which loses the step
         return (-1.0) ** n.real * (-x) ** n * (math.nan if n.imag else 1.0)
     if not type(x) is float is type(n):
         return x**n
@@ -612,7 +612,7 @@ def _sequence(name: str, xs: Any) -> Sequence[Any]:
     shape = getattr(xs, "shape", ())
     if len(shape) > 1:
         found = f"{a(xs)} of shape {tuple(shape)}"
-        remedy = "for all its numbers write A.sum(), for a product A @ x"
+        remedy = "to add all its numbers write A.sum(), for a product A @ x"
         raise TypeError(message(name, found, "numbers in a row", remedy))
     if isinstance(xs, Iterable):
         return list(xs)

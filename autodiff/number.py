@@ -61,13 +61,13 @@ def check_level(x: Any) -> None:
 
 
 def check_outside(x: Any, where: str) -> None:
-    """A RuntimeError if x is a number of a function that is being differentiated.
+    """Raise a RuntimeError if x is a number inside a function that is being differentiated.
 
-    What is left of it when its derivative there is dropped would be a constant to that function.
+    Stripped of its derivative it would be a constant to that function.
     """
     if x._level > 1:
         found = "a number inside a function that is being differentiated"
-        remedy = "use it in operations alone; for a derivative nest grad: grad(lambda y: ...)(x)"
+        remedy = "use it only in operations; for a derivative nest grad: grad(lambda y: ...)(x)"
         raise RuntimeError(message(where, found, "a Value of your own", remedy))
 
 
@@ -215,7 +215,7 @@ class Number:
         return bool(self._number())
 
     def _no_bits(self, *other: Any) -> Any:
-        remedy = "of conditions write x * y for and, maximum(x, y) for or, 1 - x for not"
+        remedy = "for conditions write x * y for and, maximum(x, y) for or, 1 - x for not"
         raise TypeError(message("& | ^ ~", a(self), "whole numbers or bools", remedy))
 
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = _no_bits
@@ -342,5 +342,5 @@ def _any_number(x: Any, where: str) -> Any:
 
 
 def _one_number(x: Any, where: str) -> Any:
-    """x itself if it is one Number, else x as a float: what can come of floats."""
+    """x itself if it is a single Number, else x as a float."""
     return x if isinstance(x, Number) and not isinstance(x, Iterable) else as_float(x, where)

@@ -164,7 +164,7 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
 
 
 def _unshared(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f with lists of its own as arguments, which it may change."""
+    """f, called with copies of its lists, so that it may change them."""
     return lambda *args: f(*map_tree(lambda x: x, list(args)))
 
 

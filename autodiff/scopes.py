@@ -18,7 +18,7 @@ from .value import Value
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
 _new = object.__new__
 _threads: set[int] = set()  # those that have used scopes
-_open: set["Scope"] = set()  # in all asyncio tasks of this thread, if it is the only one
+_open: set["Scope"] = set()  # all open scopes, including those of other asyncio tasks
 
 
 class Scope:

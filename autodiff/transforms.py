@@ -284,7 +284,7 @@ class Inputs(NamedTuple):
     def result(self, f: Function, variables: list[Any], keywords: Any) -> Any:
         """What f returns, as a tree, with variables in place of the chosen arguments.
 
-        f gets lists of its own, which it may sort or change.
+        f gets copies of lists, so that it may change them.
         """
         args = list(self.args)
         for i, x in zip(self.chosen, variables):
