@@ -127,17 +127,15 @@ class ArrayNode:
         if letters and (whole or len(self.shape) == 1):
             inner = self.writer.renamed(inner, dict(zip(letters, "gh")))
             if whole:
-                return tuple([(0, size) for size in self.shape]), self._reshaped(inner)
+                region = tuple([(0, size) for size in self.shape])
+                return region, self.writer.reshaped(inner, self.axes)
             ends = place.start, place.start + math.prod(place.shape)
             return (ends,), self.writer.reshaped(inner, {"g": ends[1] - ends[0]} | samples)
         flat = self.writer.reshaped(inner, {"g": math.prod(place.shape)} | samples)
         index = self._index(place) + (".reshape(-1)" if len(place.shape) > 1 else "")
         args = flat, index, self.size
         sums = self.writer.array("scatter_add", args, {"g": self.size} | samples)
-        return None, self._reshaped(sums)
-
-    def _reshaped(self, x: Any) -> Any:
-        return x if axes_of(x) == self.axes else self.writer.reshaped(x, self.axes)
+        return None, self.writer.reshaped(sums, self.axes)
 
     def _joined(self, pieces: dict[Any, Any], axis: int) -> Any:
         """Pieces side by side, with zeros between them; those that overlap stay in `pieces`."""
