@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .linalg import Matrix, Vector
+from .number import Number
 from .value import Value
 
 # Objects of these libraries are taken not to change.
@@ -103,6 +104,8 @@ def exact_key(x: Any) -> Any:
         return kind, *map(exact_key, x)
     if kind in (int, bool, str, float, bytes, complex):
         return kind, repr(x)
+    if isinstance(x, Number):
+        return kind, id(x)
     if hasattr(x, "tobytes") and hasattr(x, "dtype"):
         return kind, x.dtype, x.shape, x.tobytes()
     return kind, id(x)
