@@ -147,9 +147,9 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
     if options.check:
         check_gradients(f, *numbers.values())
         yield "\nforward mode, reverse mode and central differences agree"
-    if options.draw:
+    if options.draw is not None:
         yield _drawn(root, options.draw)
-    if options.steps:
+    if options.steps is not None:
         from .pictures.viewer import show_steps
 
         yield f"wrote {show_steps(root).save(options.steps)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import explain_derivative, explain_operation
 from .functions import as_float
-from .number import Number, Rule, admit, check_result, top_level
+from .number import Number, Rule, admit, nested_result, top_level
 
 
 class Dual(Number):
@@ -55,7 +55,7 @@ class Dual(Number):
             primal, backward = rule(*numbers)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, inputs) from None
-        check_result(primal, numbers, level, rule)
+        primal = nested_result(primal, numbers, level, rule)
         moving = [i for i, t in enumerate(tangents) if type(t) is not float or t != 0.0]
         if not moving:  # the derivative is not needed, and may not exist
             return dual(primal, 0.0, level)

@@ -87,17 +87,22 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
     raise TypeError(message(rule.__name__, found, "numbers of one kind", remedy))
 
 
-def check_result(result: Any, numbers: Iterable[Any], level: int, rule: Rule) -> None:
-    """Raise a TypeError if the result of a rule depends on a number that is not an input.
+def nested_result(result: Any, numbers: Sequence[Any], level: int, rule: Rule) -> Any:
+    """The result of a rule over numbers of an outer derivative.
 
-    One such is a Value in its closure: a node of this level would take it for a plain number,
-    with derivative 0.0.
+    To that derivative too an operation of your own has the derivative that its rule states, which
+    need not be that of the lines in it: so it is applied there, as one operation.
+
+    Raise a TypeError if the result depends on a number that is not an input. One such is a Value
+    in its closure: a node of this level would take it for a plain number, with derivative 0.0.
     """
     own = getattr(result, "_level", 0)
     if own >= level and all(getattr(x, "_level", 0) < own for x in numbers):
         found = f"a result that is {a(result)}, with inputs that are not"
         remedy = "pass all that it depends on as inputs, a Vector as its entries"
         raise TypeError(message(rule.__name__, found, "operations on its inputs alone", remedy))
+    top = top_level(numbers) if hasattr(rule, "__wrapped__") else None
+    return result if top is None else top._apply(rule, *numbers)
 
 
 # -- Operators and methods ----------------------------------------------------------------------
@@ -284,7 +289,8 @@ def operation(rule: Rule) -> Callable[..., Any]:
     The rule takes numbers and returns (result, backward), like those in `ops.py`. Written with
     operators and this package's functions, it works in every mode at once, for derivatives of
     any order. `backward` returns a tuple with a gradient for each input, None for an input that
-    has no derivative. TypeError if the rule returns anything else.
+    has no derivative. It need not be the derivative of the result: an operation may pass on the
+    gradient as it is, or stop it. TypeError if the rule returns anything else.
 
     To choose, write `where(x > 0, a, b)`: over nodes and symbols `x > 0` is an operation too, so
     a graph or a program chooses again when its numbers change. `if x > 0` would freeze the

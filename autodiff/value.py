@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from . import graph, ops
 from .errors import explain_operation, message, typed
 from .functions import as_float
-from .number import Number, Rule, admit, check_outside, check_result, running, top_level
+from .number import Number, Rule, admit, check_outside, nested_result, running, top_level
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -107,7 +107,7 @@ class Value(Number):
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, parents) from None
         if type(data) is not float:
-            check_result(data, map(_data, parents), level, rule)
+            data = nested_result(data, [*map(_data, parents)], level, rule)
         return _node(data, parents, rule, backward, level)
 
     __add__ = _quick(ops.add, Number.__add__)

@@ -1078,3 +1078,39 @@ def test_an_error_of_ones_own_is_not_reworded():
     for attempt in (picky(Value(1.0)).backward, lambda: jvp(picky, (1.0,), (1.0,))):
         with pytest.raises(OutsideError, match="gradient: 1.0"):
             attempt()
+
+
+@operation
+def held_still(x):
+    """The identity, with derivative 0."""
+    return 1.0 * x, lambda grad: (None,)
+
+
+@operation
+def rounded(x):
+    """1 or 0, with the derivative of the identity: a straight-through estimator."""
+    return where(x > 0, 1.0, 0.0), lambda grad: (grad,)
+
+
+@pytest.mark.parametrize(
+    ("f", "derivatives"),
+    [
+        (lambda x: held_still(x) * x, [2.0, 0.0, 0.0]),
+        (lambda x: held_still(x * x) * x * x, [16.0, 8.0, 0.0]),
+        (lambda x: rounded(x) ** 2 * x, [5.0, 8.0, 6.0]),
+    ],
+)
+def test_a_derivative_that_a_rule_states_holds_in_derivatives_of_any_order(f, derivatives):
+    first, second, third = derivatives
+    for a, b in itertools.product(DERIVATIVES.values(), repeat=2):
+        assert a(f)(2.0) == first
+        assert a(b(f))(2.0) == second
+        assert a(b(grad(f)))(2.0) == third
+    assert hessian(lambda v: f(v[0]))([2.0]) == [[second]]
+    assert hvp(f, 2.0, 1.0) == second
+    x = Value(2.0)
+    f(x).backward(create_graph=True)
+    assert adjoints(x.grad).get(x, 0.0) == second
+    assert Expression(x.grad).compile([x], wrt=[x])(2.0) == (first, (second,))
+    x = Value(Dual(2.0, 1.0))
+    assert ad.adjoints(f(x))[x].tangent == second
