@@ -573,3 +573,62 @@ def test_torch_gives_the_same_numbers(make):
     found = program(torch.asarray(rows.copy()), torch.asarray(numbers))
     for one, wanted in zip(found, expected):
         np.testing.assert_allclose(one.numpy(), wanted, rtol=1e-11, atol=1e-12)
+
+
+def a_vector(rng, size):
+    return Vector(rng.normal(size=size))
+
+
+def test_relu_is_one_maximum():
+    x, w = Value(1.0), Value(2.0)
+    assert "values = xp.maximum(" in batched(ad.relu(x * w), [x], [w]).source
+
+
+def test_dots_are_grouped_by_the_side_with_fewer_kinds_of_partners():
+    """a1·b1, a2·b2, a3·b1, a3·b2: two products if taken by the bs, three by the as."""
+    rng = np.random.default_rng(0)
+    a, b = [a_vector(rng, 3) for _ in range(3)], [a_vector(rng, 3) for _ in range(2)]
+    pairs = [(0, 0), (1, 1), (2, 0), (2, 1)]
+    for turned in (False, True):
+        dots = [ad.dot(b[j], a[i]) if turned else ad.dot(a[i], b[j]) for i, j in pairs]
+        y = ad.sum([ad.sin(each) for each in dots])
+        inputs, wrt = ([x for v in side for x in v] for side in (a, b))
+        program = check(y, inputs, wrt, rng.normal(size=(2, 9)), rng.normal(size=6))
+        assert re.findall(r"dot\d = ", program.source) == ["dot1 = ", "dot2 = "]
+
+
+def test_a_row_is_no_grid_if_one_of_its_arguments_is_scattered():
+    rng = np.random.default_rng(0)
+    x, w = a_vector(rng, 6), a_vector(rng, 7)
+    pairs = zip((0, 3, 1, 5, 0, 2), (0, 1, 2, 4, 5, 6))
+    y = ad.sum([ad.sin(x[i] * w[j]) for i, j in pairs])
+    program = check(y, [*x], [*w], rng.normal(size=(2, 6)), rng.normal(size=7))
+    assert "(2, 3" not in program.source
+
+
+def test_pieces_of_a_grid_overlap_in_the_same_rows():
+    rng = np.random.default_rng(0)
+    v, x = a_vector(rng, 4), a_vector(rng, 5)
+    grid = [[a * b for b in x] for a in v]
+    y = ad.sum([ad.tanh(each) for row in grid for each in row])
+    y = y + ad.sum([ad.sin(each) for row in grid for each in row[:2]])
+    y = y + ad.sum([ad.exp(each) for row in grid for each in row[1:4]])
+    check(y, [*x], [*v], rng.normal(size=(3, 5)), rng.normal(size=4))
+
+
+def test_what_is_scattered_along_a_row_is_not_reshaped():
+    rng = np.random.default_rng(0)
+    x, w = a_vector(rng, 2), a_vector(rng, 4)
+    sines = [ad.sin(each) for each in w]
+    y = ad.sum([ad.tanh(each) * x[0] for each in sines])
+    y = y + ad.sum([sines[i] * x[1] for i in (2, 0, 3, 3)])
+    program = check(y, [*x], [*w], rng.normal(size=(3, 2)), rng.normal(size=4))
+    assert "scatter_add" in program.source
+    assert "reshape" not in program.source
+
+
+def test_the_norm_of_tiny_numbers_beside_zeros():
+    x, w = Vector([1.0] * 4), Value(1.0)
+    rows = np.array([[3e-200, 4e-200, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [6.0, 8.0, 0.0, 0.0]])
+    values, _ = batched(ad.hypot(*x) * w, [*x], [w])(rows, np.array([1.0]))
+    np.testing.assert_allclose(values, [5e-200, 0.0, 10.0], rtol=1e-15)

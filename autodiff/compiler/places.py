@@ -28,10 +28,8 @@ class Place(NamedTuple):
         return tuple([math.prod([size for size, _ in loops]) for loops in self.factors])
 
     def positions(self) -> Any:
-        """All positions, as an array with the axes of the place."""
-        if self.listed:
-            return np.frombuffer(self.listed, int).reshape(self.shape)
-        return spread(self.start, *self.factors)
+        """The listed positions, as an array with the axes of the place."""
+        return np.frombuffer(self.listed, int).reshape(self.shape)
 
 
 def spread(start: int, *axes: Factors) -> Any:
