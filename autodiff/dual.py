@@ -82,7 +82,7 @@ def dual(primal: Any, tangent: Any, level: int) -> Dual:
 
 def _real(x: Any, where: str) -> Any:
     nested = isinstance(x, Number) and not isinstance(x, Iterable)
-    nested = nested and getattr(x, "_level", 1) == 1  # not from inside a transform
+    nested = nested and getattr(x, "_level", 1) <= 1  # not from inside a transform
     return x if nested else as_float(x, where)
 
 

@@ -85,3 +85,5 @@ def test_dual_over_value_differentiates_a_tangent():
     y = Dual(x, 1.0) ** 3
     y.tangent.backward()  # 3x²
     assert (y.tangent.data, x.grad) == (27.0, 18.0)
+    x.requires_grad = False
+    assert (Dual(x, 1.0) ** 3).tangent.data == 27.0

@@ -203,7 +203,7 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
     [
         (lambda x, y: [Value(7.0)], ValueError, "found 7.0, a leaf, expected a source of this"),
         (lambda x, y: [y], ValueError, r"found 6.0, the result of an operation \(\*\), expected"),
-        (lambda x, y: [3.0], TypeError, r"backpropagate, wrt: found 3.0 of type float, expected"),
+        (lambda x, y: [3.0], TypeError, r", wrt: found 3.0 of type float, expected"),
         (lambda x, y: x, TypeError, r"found Value\(.*, expected a sequence of leaves: \[x, y\]"),
         (lambda x, y: y.parents[:1], ValueError, "found a constant, 2.0, expected nodes that"),
         (lambda x, y: ["x"], TypeError, "found 'x' of type str, expected a sequence of leaves"),
@@ -212,7 +212,7 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
 def test_what_backpropagate_refuses(wrt, kind, message):
     x = Value(3.0)
     y = 2.0 * x
-    with pytest.raises(kind, match=message):
+    with pytest.raises(kind, match=f"^(backpropagate|inputs).*{message}"):
         Expression(y).backpropagate(wrt(x, y))
     assert (x.grad, y.grad) == (0.0, 0.0)
 

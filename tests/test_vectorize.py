@@ -632,3 +632,29 @@ def test_the_norm_of_tiny_numbers_beside_zeros():
     rows = np.array([[3e-200, 4e-200, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [6.0, 8.0, 0.0, 0.0]])
     values, _ = batched(ad.hypot(*x) * w, [*x], [w])(rows, np.array([1.0]))
     np.testing.assert_allclose(values, [5e-200, 0.0, 10.0], rtol=1e-15)
+
+
+def test_a_stack_of_matrices_times_a_matrix_is_a_product_with_a_sign():
+    rng = np.random.default_rng(0)
+    a, b = Matrix(rng.normal(size=(4, 3))), Matrix(rng.normal(size=(3, 5)))
+    y = ad.sum((a @ b).map(ad.sin)._entries)
+    for inputs, wrt in ((a, b), (b, a)):
+        assert "p1 @ x1" in batched(y, inputs._entries, wrt._entries).source
+
+
+def test_terms_of_a_sum_are_read_in_the_order_in_which_they_lie():
+    x = Vector([1.0, 2.0, 3.0])
+    program = check(ad.sum([x[2], x[0], x[2], x[1]]), [*x], [], [[1.0, 2.0, 3.0]], [])
+    assert "asarray([0, 1, 2, 2])" in program.source
+
+
+def test_a_negative_power_of_an_array_has_no_choice_in_its_text():
+    x = Value(1.0)
+    assert (
+        "values = (xp.cos(x1) + 2.0) ** (-1.5)" in batched((ad.cos(x) + 2) ** -1.5, [x], []).source
+    )
+
+
+def test_the_larger_of_an_array_and_a_number():
+    x, w = Value(1.0), Value(2.0)
+    assert "maximum(mul1, 0.5)" in batched(ad.maximum(x * w, 0.5), [x], [w]).source
