@@ -146,8 +146,6 @@ class ArrayWriter(Writer):
         names = {old: new for old, new in names.items() if old in axes and old != new}
         if not names:
             return x
-        if x.op == "neg":  # the sign stays outside, where it can make a sum a difference
-            return -self.renamed(x.args[0], names)
         new = {names.get(letter, letter): size for letter, size in axes.items()}
         op = "as" if list(new) == list(ordered(new)) else "transposed"
         return self.array(op, (x, *itertools.chain(*names.items())), ordered(new))
