@@ -17,7 +17,7 @@ from ..value import Value
 from .arrangement import Path, holding, path_of
 from .description import Words
 from .dot import SIDES
-from .markup import title
+from .markup import BARE, joined, title
 from .styles import BORDERS, DARKEST, FONT, LARGEST, SCALE, SMALLEST
 from .texts import as_float, markup, number, printable, sign
 
@@ -198,10 +198,8 @@ def write_grids(picture: Any, grids: Grids) -> None:
                 frame.attr(style="rounded", color=colours["frame"], margin="6")
                 frames[array.path[:length]] = frame
         held = [origin for origin in array.origins if origin in grids.attached]
-        cells = [f"<td>{_box(x, grids, picture.images)}</td>" for x in [*held, array]]
-        rows = cells if grids.rankdir in ("LR", "RL") else ["".join(cells)]
-        whole = "".join(f"<tr>{row}</tr>" for row in rows)
-        frames[array.path].node(grids.ids[array], f"<<table {BARE}>{whole}</table>>")
+        boxes = [_box(x, grids, picture.images) for x in [*held, array]]
+        frames[array.path].node(grids.ids[array], joined(boxes, grids.rankdir in ("LR", "RL")))
         for origin, says in array.origins.items():
             if origin not in held:
                 said = {"label": f"<{markup(f' {says} ')}>"} if says else {}
@@ -227,9 +225,6 @@ def _title(array: Array, grids: Grids) -> str:
     if len(array.members) == 1:
         return f"{name} = {number(array.members[0].data)}"
     return f"{name} {' × '.join(map(str, array.shape))}"
-
-
-BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 
 
 def _box(array: Array, grids: Grids, images: dict[str, bytes]) -> str:

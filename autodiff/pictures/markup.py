@@ -10,6 +10,7 @@ from .arrangement import Box
 from .styles import BORDERS, DARKEST, SCALE, Facts, Look, largest_gradient, meaning
 from .texts import ROOM, markup, number, printable, short, sign
 
+BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 LONGEST_SUM = 4  # terms
 LONGEST_LIVE_SUM = 3  # where each term needs room for other numbers
 
@@ -46,11 +47,15 @@ def operation(node: Value, facts: Facts, slots: int) -> str:
     body = _table(_entered(text, slots, facts), look, 'port="op"')
     if node not in facts.attached:
         return f"<{body}>"
-    held = [f"<td>{leaves(entries, facts)}</td>" for entries in facts.attached[node]]
-    cells = [*held, f"<td>{body}</td>"]
-    rows = cells if facts.sideways else ["".join(cells)]  # where edges neither enter nor leave
-    whole = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="0">{whole}</table>>'
+    held = [leaves(entries, facts) for entries in facts.attached[node]]
+    return joined([*held, body], facts.sideways)
+
+
+def joined(boxes: Sequence[str], sideways: bool) -> str:
+    """Boxes as one, next to each other in the direction in which no edge enters or leaves."""
+    cells = [f"<td>{box}</td>" for box in boxes]
+    rows = cells if sideways else ["".join(cells)]
+    return f"<<table {BARE}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>>"
 
 
 def _entered(text: str, slots: int, facts: Facts) -> list[str]:

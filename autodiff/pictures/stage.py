@@ -64,7 +64,8 @@ def _drawn(facts: Facts) -> tuple[Element, Groups]:
             text.attrib = {k: v for k, v in text.attrib.items() if same.get(k) != v}
         _merge(group)
     for background in [*picture.findall("polygon"), *picture.findall("g[@class='cluster']/*")]:
-        background.attrib.update({"fill": "none"} if background.tag != "text" else {})
+        if background.tag != "text":
+            background.set("fill", "none")
     return svg, groups
 
 
