@@ -88,7 +88,12 @@ def test_the_graph_and_the_steps_as_files(command, tmp_path):
 
 
 def test_files_that_cannot_be_written(command, tmp_path):
-    for option, name in (("--draw", "graph.jepg"), ("--steps", "page.txt"), ("--draw", ""), ("--steps", "")):
+    for option, name in (
+        ("--draw", "graph.jepg"),
+        ("--steps", "page.txt"),
+        ("--draw", ""),
+        ("--steps", ""),
+    ):
         status, _, err = command(*GOOD, option, name)
         assert status == 1
         assert "expected one" in err
