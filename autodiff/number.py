@@ -141,7 +141,7 @@ def _comparison(
 
     def comparison(self: Any, other: Any) -> Any:
         ours = isinstance(other, Number)
-        plain = isinstance(other, PlainNumber) or type(other).__name__ == "bool"  # numpy's bool
+        plain = isinstance(other, PlainNumber) or getattr(other, "ndim", None) == 0  # of a library
         if not (ours or plain):
             return NotImplemented
         if running.get():
@@ -321,7 +321,7 @@ def operation(rule: Rule) -> Callable[..., Any]:
             raise TypeError(message(name, f"a rule that returns {a(found)}", expected))
         result, backward = found
         plain = all(type(x) is float for x in numbers)
-        number = _one_number if plain else _any_number
+        number = one_number if plain else _any_number
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
             grads = _run(name, backward, grad, held=numbers)
@@ -344,9 +344,9 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
 def _any_number(x: Any, where: str) -> Any:
     """x itself if it is a Number, a complex number or an array, else x as a float."""
-    return x if type(x) is complex or is_array(x) else _one_number(x, where)
+    return x if type(x) is complex or is_array(x) else one_number(x, where)
 
 
-def _one_number(x: Any, where: str) -> Any:
+def one_number(x: Any, where: str) -> Any:
     """x itself if it is a single Number, else x as a float."""
     return x if isinstance(x, Number) and not isinstance(x, Iterable) else as_float(x, where)

@@ -17,7 +17,7 @@ from .dual import dual
 from .errors import counted, message, shortened, typed
 from .functions import as_float
 from .linalg import Vector
-from .number import Number, check_level, new_level
+from .number import Number, check_level, new_level, one_number
 from .value import Value, leaf
 
 Function = Callable[..., Any]
@@ -320,10 +320,10 @@ def opened_argument(x: Any, name: str) -> Any:
     """A number as a float, a flat sequence of numbers as a list; a Number stays as it is."""
     if not _is_sequence(x):
         return x if isinstance(x, Number) else as_float(x, name)
-    if getattr(x, "ndim", 1) > 1:
-        remedy = "flatten it with .ravel(), and reshape it in f"
+    if len(getattr(x, "shape", ())) > 1:
+        remedy = "flatten it, a numpy array with .ravel(), and reshape it in f"
         raise TypeError(message(name, f"an array of shape {x.shape}", "a flat sequence", remedy))
-    return [v if isinstance(v, Number) else as_float(v, f"{name}: a flat sequence") for v in x]
+    return [one_number(v, f"{name}: a flat sequence") for v in x]
 
 
 def _is_sequence(x: Any) -> bool:

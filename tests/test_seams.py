@@ -987,6 +987,22 @@ def test_every_kind_of_number_is_compared_on_both_sides(kind):
         Value(1.0) * np.complex128(1)
 
 
+def test_numbers_of_other_libraries_are_compared():
+    torch, jnp = pytest.importorskip("torch"), pytest.importorskip("jax.numpy")
+    for one in (torch.tensor(1.0), jnp.float32(1.0)):
+        for x in (Value(1.0), Dual(1.0, 1.0)):
+            assert [x == one, one == x, x != one, one != x] == [True, True, False, False]
+            assert [x < one, one < x, x <= one, one <= x] == [False, False, True, True]
+
+
+def test_an_argument_is_not_a_row_of_vectors():
+    squares = lambda rows: rows[0] * rows[0]  # noqa: E731
+    for rows in (Matrix([[2.0, 3.0]]), [Vector([2.0, 3.0])]):
+        for d in (grad, jacfwd, jacrev, hessian, lambda f: lambda x: finite_difference(f, x)):
+            with pytest.raises(TypeError, match="a flat sequence"):
+                d(squares)(rows)
+
+
 def test_a_matrix_is_not_a_row_of_numbers():
     table = [[1.0, 2.0], [3.0, 4.0]]
     for matrix in (Matrix(table), np.array(table)):
