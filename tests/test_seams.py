@@ -1035,6 +1035,7 @@ def test_the_complex_step_outside_a_domain():
             finite_difference(f, x, method="complex")
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # since 3.12
 @pytest.mark.parametrize(
     "choose",
     [lambda x: (x > 0) & (x < 3), lambda x: (x > 0) | (x < 3), lambda x: ~(x > 0),
