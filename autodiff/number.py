@@ -88,10 +88,10 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
 
 
 def nested_result(result: Any, numbers: Sequence[Any], level: int, rule: Rule) -> Any:
-    """The result of a rule over numbers of an outer derivative.
+    """The result of a rule that ran over numbers of an outer derivative.
 
-    To that derivative too an operation of your own has the derivative that its rule states, which
-    need not be that of the lines in it: so it is applied there, as one operation.
+    A user's operation is applied to them as one operation: the derivative that its rule states
+    need not be that of the lines in it.
 
     Raise a TypeError if the result depends on a number that is not an input. One such is a Value
     in its closure: a node of this level would take it for a plain number, with derivative 0.0.
@@ -165,7 +165,7 @@ def _run(name: str, function: Callable[..., Any], *inputs: Any, held: Sequence[A
         return function(*inputs)
     before = running.get()
     try:
-        running.set(name)  # inside, for the sake of an interrupt
+        running.set(name)  # inside the try, in case of an interrupt
         return function(*inputs)
     finally:
         running.set(before)

@@ -14,7 +14,7 @@ from .linalg import Matrix, Vector
 from .number import Number
 from .value import Value
 
-# Objects of these libraries are taken not to change.
+# Objects of these libraries are assumed not to change.
 LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
 FIELDS = ("_data", "grad", "label", "_level")  # of a Value
 Access = tuple[Callable[[], Any], Callable[[Any], Any]]  # read what something holds; put it back
@@ -94,7 +94,7 @@ def generators() -> dict[str, Any]:
 
 
 def exact_key(x: Any) -> Any:
-    """A key that is equal only for exactly the same: not for 0.0 and -0.0, or 1 and 1.0.
+    """A key that is equal only for exactly equal values: 0.0 and -0.0 differ, as do 1 and 1.0.
 
     >>> exact_key((0.5, 0)) == exact_key((0.5, 0.0))
     False

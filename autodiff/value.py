@@ -202,7 +202,7 @@ class Value(Number):
         try:
             for x, grad in adjoints.items():
                 x.grad = grad
-        except BaseException:  # of a signal, such as Ctrl-C: not only some of them
+        except BaseException:  # from a signal, such as Ctrl-C: write all, not only some
             for x, grad in adjoints.items():
                 x.grad = grad
             raise

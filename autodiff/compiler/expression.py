@@ -191,7 +191,7 @@ class Expression:
             values, adjoints, locals], with a value and an adjoint for each of them, and its
             derivatives by its parents. Those are 0 for a node to which no leaf of `wrt` leads.
 
-        ValueError for several outputs, a node that is not of this expression, and as `compile`.
+        ValueError for several outputs or a node of another expression, and as for `compile`.
 
         >>> x = Value(2.0)
         >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
@@ -272,7 +272,7 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
 
 
 def _check_repeatable(nodes: Iterable[Value]) -> None:
-    """Raise a TypeError if a user's operation draws or counts: a program would freeze that."""
+    """Raise a TypeError if a user's operation is random or counts: a program would freeze that."""
     own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
     if not own:
         return
