@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .errors import a, counted, message, typed
+from .errors import a, counted, explain_derivative, message, typed
 from .number import Number, Rule
 from .numeric import input_names
 from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
@@ -146,7 +146,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     if isinstance(output, list):
         found = f"a function that returns {counted(len(output), 'number')}"
         raise TypeError(message("trace", found, "one number", "trace them one by one"))
-    if not isinstance(output, Value):
+    if not isinstance(output, Value) or not (output.parents or output in set(inputs)):
         remedy = "was .data used? write x itself"
         raise TypeError(message("trace", typed(output), "a result that depends on x", remedy))
 
@@ -181,7 +181,8 @@ def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: A
     tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
     for node, parts in partials.items():
         terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
-        value = sum(tangents[p][1] * _value(partial) for p, partial in parts)
+        moving = [(p, partial) for p, partial in parts if tangents[p][1] != 0.0]
+        value = sum(tangents[p][1] * _value(partial) for p, partial in moving)
         tangents[node] = _sum(terms), value
     return tangents
 
@@ -224,7 +225,10 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
     )
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
-    partials = zip(node.parents, _to_parents(node, backward(1.0)))
+    try:
+        partials = zip(node.parents, _to_parents(node, backward(1.0)))
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise explain_derivative(error, rule, node.parents) from None
     return Written(formula, [(p, x) for p, x in partials if p in names], notation.chosen)
 
 

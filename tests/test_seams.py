@@ -1131,3 +1131,22 @@ def test_a_derivative_that_a_rule_states_holds_in_derivatives_of_any_order(f, de
     assert Expression(x.grad).compile([x], wrt=[x])(2.0) == (first, (second,))
     x = Value(Dual(2.0, 1.0))
     assert ad.adjoints(f(x))[x].tangent == second
+
+
+def test_a_trace_knows_what_jvp_and_grad_know():
+    slope = ad.trace(lambda x, y: x * y + x, 0.0, inf, wrt="y").rows[-1].derivative_value
+    assert slope == jvp(lambda x, y: x * y + x, (0.0, inf), (0.0, 1.0))[1] == 0.0
+    with pytest.raises(ZeroDivisionError, match="^the derivative of sqrt at x = 0.0"):
+        ad.trace(sqrt, 0.0)
+    w = Value(2.0)
+    with pytest.raises(TypeError, match="expected a result that depends on x"):
+        ad.trace(lambda x: w, 2.0)
+
+
+def test_a_number_is_formatted_in_every_mode():
+    written = []
+    f = lambda x: written.append(f"{x:.2f}") or x**3  # noqa: E731
+    for d in DERIVATIVES.values():
+        d(f)(2.0)
+    hessian(f)(2.0)
+    assert written == ["2.00"] * 5
