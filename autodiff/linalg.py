@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
@@ -10,6 +10,7 @@ from .errors import a, message, shortened
 from .number import Number, Rule, top_level
 from .value import Value
 
+NOT_SEQUENCES = (str, bytes, Mapping, set, frozenset)  # iterables without numbers in an order
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
 
@@ -24,6 +25,7 @@ class _Array(Number):
     _entries: tuple[Value, ...]
     shape: tuple[int, ...]
     _level = math.inf  # type: ignore[assignment]
+    __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
     @classmethod
     def _of(cls, entries: Iterable[Any], shape: tuple[int, ...]) -> Self:
@@ -271,8 +273,10 @@ class Matrix(_Array):
     __slots__ = ()
 
     def __init__(self, data: Iterable[Iterable[Any]]) -> None:
-        if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+        if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
             raise TypeError(message("Matrix", shortened(data), "a sequence of rows"))
+        if hasattr(data, "to_numpy"):  # a DataFrame iterates over the names of its columns
+            data = data.to_numpy()
         rows = [_numbers(row, "Matrix, a row") for row in data]
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
@@ -360,8 +364,10 @@ class Matrix(_Array):
 
 
 def _numbers(data: Any, where: str) -> list[Any]:
-    if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+    if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
         raise TypeError(message(where, shortened(data), "a sequence of numbers"))
+    if hasattr(data, "to_numpy"):  # a DataFrame iterates over the names of its columns
+        data = data.to_numpy()
     found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in data]
     if not found:
         raise ValueError(message(where, "no numbers", "at least one"))

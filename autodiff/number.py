@@ -113,7 +113,7 @@ def _operator(rule: Rule) -> Callable[[N, Any], N]:
 
 
 def _applied(rule: Rule, x: Any, y: Any) -> Any:
-    if hasattr(y, "__array_ufunc__") and not isinstance(y, Number):
+    if hasattr(y, "__array_ufunc__") and not isinstance(y, Number) and x._level < math.inf:
         return NotImplemented  # numpy and pandas go through their arrays entry by entry
     return x._apply(rule, x, y)
 

@@ -54,10 +54,12 @@ class Optimizer:
                 raise ValueError(message(f"{where}, params", found, "leaves"))
         if not self.params:
             raise ValueError(message(where, "no parameters", "at least one"))
-        for name, number in self.settings().items():
-            for each in number if number and isinstance(number, (tuple, list)) else (number,):
-                if not as_float(each, f"{where}, {name}") >= 0:
-                    raise ValueError(message(where, f"{name} = {number!r}", ">= 0"))
+        for name, given in self.settings().items():
+            several = isinstance(given, (tuple, list))
+            numbers = [_plain(x, f"{where}, {name}") for x in (given if several else [given])]
+            if not all(number >= 0 for number in numbers):
+                raise ValueError(message(where, f"{name} = {given!r}", ">= 0"))
+            setattr(self, name, tuple(numbers) if several else numbers[0])
         if len(set(self.params)) < len(self.params):
             raise ValueError(message(where, "a parameter twice", "each once"))
         self.steps = 0
@@ -158,16 +160,19 @@ class Optimizer:
             parameters = counted(len(self.params), "parameter")
             what = f"the state of {type(self).__name__} for {parameters}"
             raise ValueError(message("load_state_dict", "another state", what))
-        lists = {name: tuple(x) for name, x in state["settings"].items() if isinstance(x, list)}
-        settings = state["settings"] | lists
         kind: Any = type(self)
-        kind(self.params, **settings)  # raises if one is invalid
+        settings = kind(self.params, **state["settings"]).settings()  # raises if one is invalid
         memory = [dict(each) for each in state["state"]]
         for each, known in zip(memory, expected["state"]):
             for name in [name for name, number in known.items() if type(number) is float]:
                 each[name] = as_float(each[name], f"load_state_dict, {name}")
         self.steps, self.state = state["steps"], memory
         vars(self).update(settings)
+
+
+def _plain(number: Any, where: str) -> Any:
+    """A number of Python's: a float32 of NumPy would round all that is computed with it."""
+    return number if type(number) in (int, float, bool) else as_float(number, where)
 
 
 @dataclass(eq=False, repr=False)
@@ -305,8 +310,8 @@ class Adam(Optimizer):
 
     def __post_init__(self, params: Iterable[Value]) -> None:
         super().__post_init__(params)
-        if not max(self.betas) < 1:
-            raise ValueError(message("Adam", f"betas = {self.betas!r}", "numbers below 1"))
+        if not isinstance(self.betas, tuple) or len(self.betas) != 2 or not max(self.betas) < 1:
+            raise ValueError(message("Adam", f"betas = {self.betas!r}", "two numbers below 1"))
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The mean over the root of the mean square, both corrected for their start at 0."""

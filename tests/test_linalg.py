@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +174,14 @@ def test_sources():
     assert np.array(Matrix(np.eye(2)).data).tolist() == [[1, 0], [0, 1]]
 
 
+def test_frames_and_series_are_their_numbers_not_their_names():
+    frame = pandas.DataFrame([[5.0, 6.0], [7.0, 8.0]], index=[3, 4])  # its columns are called 0, 1
+    assert Matrix(frame).data == [[5.0, 6.0], [7.0, 8.0]]
+    assert Vector(frame[1]).data == [6.0, 8.0]
+    with pytest.raises(TypeError, match="found array"):
+        Vector(frame)
+
+
 def test_zero_grad_and_copies():
     a = Matrix([[1.0, 2.0]])
     a.sum().backward()
@@ -220,6 +229,15 @@ def test_transforms_take_and_return_them():
         (lambda v, a: Vector(3), TypeError, "Vector: found 3, expected a sequence"),
         (lambda v, a: Vector([[1]]), TypeError, r"found \[1\] of type list, expected one real number"),
         (lambda v, a: Vector([v]), TypeError, "found Vector.* of type Vector, expected one real"),
+        (lambda v, a: Vector({0: 1, 1: 2}), TypeError, "Vector: found {0: 1, 1: 2}, expected a seq"),
+        (lambda v, a: Vector({3, 1}), TypeError, "Vector: found {1, 3}, expected a sequence"),
+        (lambda v, a: Matrix({(1, 2): 3}), TypeError, "Matrix: found {.*}, expected a sequence of"),
+        (lambda v, a: Matrix([{3, 1}]), TypeError, "Matrix, a row: found {1, 3}, expected a seq"),
+        (lambda v, a: v * pandas.Series([1, 2, 3]), TypeError, "found a Vector and a Series"),
+        (lambda v, a: pandas.Series([1, 2, 3]) * v, TypeError, "found a Vector and a Series"),
+        (lambda v, a: a * pandas.DataFrame([[1, 2]]), TypeError, "found a Matrix and a DataFrame"),
+        (lambda v, a: pandas.DataFrame([[1, 2]]) - a, TypeError, "found a Matrix and a DataFrame"),
+        (lambda v, a: pandas.DataFrame([[1, 2, 3]]) / v, TypeError, "a Vector and a DataFrame"),
         (lambda v, a: Matrix([1, 2]), TypeError, "Matrix, a row: found 1, expected a sequence"),
         (lambda v, a: Matrix(3), TypeError, "Matrix: found 3, expected a sequence of rows"),
         (lambda v, a: Matrix([[1], [1, 2]]), ValueError, r"rows of lengths \[1, 2\], expected"),

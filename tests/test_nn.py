@@ -8,6 +8,7 @@ import random
 import statistics
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.datasets import make_moons
 
@@ -212,6 +213,11 @@ def test_mse_loss():
     assert nn.mse_loss(Vector([1.0]), np.array([3.0])).data == 4.0
     with pytest.raises(ValueError, match="found 2 predictions and 1 target,"):
         nn.mse_loss(Vector([1.0, 2.0]), 1.0)
+    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}, pandas.DataFrame([[5.0, 6.0]])):
+        with pytest.raises(
+            TypeError, match=r"mse_loss, target: found .*, expected one real number"
+        ):
+            nn.mse_loss(Vector([1.0, 2.0]), target)  # not its keys, nor the names of its columns
 
 
 def test_hinge_loss():

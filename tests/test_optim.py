@@ -2,8 +2,10 @@
 
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autodiff import Value, optim, tanh
@@ -92,13 +94,29 @@ def test_a_gradient_that_is_a_graph_leaves_numbers_in_parameters():
     assert p.data == pytest.approx(3.0 - 0.1 * 27.0)
 
 
+def test_settings_are_numbers_of_python():
+    """A float32 would round the parameters, and a Fraction make an array of objects."""
+    steps = []
+    for number in (np.float32, Fraction, np.array):
+        p = Value(1.0)
+        optimizer = optim.Adam([p], lr=number(0.125), betas=[number(0.5), number(0.75)])
+        assert list(map(type, optimizer.settings().values())) == [float, tuple, float, float]
+        (p * p / 3).backward()
+        optimizer.step()
+        steps.append(p.data)
+    assert len(set(steps)) == 1
+
+
 @pytest.mark.parametrize(
     ("attempt", "message"),
     [
         (
             lambda p: optim.Adam(p, betas=(0.9, 1.0)),
-            r"betas = \(0.9, 1.0\), expected numbers below 1",
+            r"betas = \(0.9, 1.0\), expected two numbers below 1",
         ),
+        (lambda p: optim.Adam(p, betas=0.9), "betas = 0.9, expected two numbers below 1"),
+        (lambda p: optim.Adam(p, betas=()), r"betas = \(\), expected two numbers below 1"),
+        (lambda p: optim.Adam(p, betas=(0.9, 0.9, 0.9)), "expected two numbers below 1"),
         (lambda p: optim.Adam(p, betas=(-0.1, 0.9)), r"betas = \(-0.1, 0.9\), expected >= 0"),
         (lambda p: optim.Adam(p, eps=-1.0), "eps = -1.0, expected >= 0"),
         (lambda p: optim.SGD(p, lr=0.1, momentum=-0.5), "momentum = -0.5, expected >= 0"),

@@ -207,6 +207,157 @@ def test_what_a_callback_restores_stays(engine, how):
     assert optimizer.state_dict() == best["optimizer"]
 
 
+OWN = {  # of the caller, and what a callback does to them
+    "an array": (lambda: np.ones((30, 2)), lambda data: data.__imul__(0.5)),
+    "an array of numbers": (lambda: np.ones(30), lambda data: data.__imul__(0.5)),
+    "rows": (lambda: [[1.0, 2.0] for _ in INPUTS], lambda data: data[0].__setitem__(0, 9.0)),
+    "rows in rows": (lambda: [([1.0], [2.0])] * 30, lambda data: data[0][0].__setitem__(0, 9.0)),
+    "dicts": (lambda: [{"y": [1.0, 2.0]} for _ in INPUTS], lambda data: data[0]["y"].append(9.0)),
+    "arrays": (lambda: [np.ones(2) for _ in INPUTS], lambda data: data[0].__imul__(0.5)),
+}
+
+
+def total(target):
+    """The sum of all numbers in a target."""
+    parts = list(target.values()) if isinstance(target, dict) else target
+    return sum(map(total, parts)) if hasattr(parts, "__len__") else float(parts)
+
+
+@ENGINES
+@pytest.mark.parametrize("name", OWN)
+def test_targets_are_copied(engine, name):
+    """So that a callback that changes them does not: for both engines."""
+
+    def run(change):
+        targets, model = OWN[name][0](), network()
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        return nn.fit(
+            model, INPUTS, targets, lambda p, t: (p.sum() - total(t)) ** 2, descent, 4,
+            progress=False, engine=engine, callback=lambda history: (change(targets), None)[1],
+        ).losses  # fmt: skip
+
+    assert run(OWN[name][1]) == run(lambda targets: None)
+
+
+def test_targets_that_are_objects_change_for_compiled_training_too():
+    class Weighted:
+        def __init__(self, target):
+            self.target, self.weight = target, 1.0
+
+    def run(engine, make, change):
+        targets, model = [make(c) for c in CLASSES], network()
+        descent = optim.SGD(model.parameters(), lr=0.1)
+
+        def loss(p, t):
+            if isinstance(t, Value):
+                return t * nn.mse_loss(p, [1.0, 0.0])
+            return t.weight * nn.cross_entropy(p, t.target)
+
+        return nn.fit(
+            model, INPUTS, targets, loss, descent, 4, progress=False, engine=engine,
+            callback=lambda history: change(targets[3], float(len(history.losses))),
+        ).losses  # fmt: skip
+
+    def weigh(target, weight):
+        target.weight = weight
+
+    def assign(target, weight):
+        target.data = weight
+
+    for make, change in ((Weighted, weigh), (lambda c: Value(1.0), assign)):
+        walked = run("eager", make, change)
+        assert run("compiled", make, change) == pytest.approx(walked, rel=1e-11)
+        assert walked != pytest.approx(run("eager", make, lambda *ignored: None), rel=1e-3)
+
+
+@ENGINES
+def test_a_loss_may_be_constant_for_some_samples(engine):
+    """Those without a label, for example."""
+    for constant in (Value(0.0), Value(0.0) * 1.0, 0.0 * Vector([1.0]).requires_grad_(False)):
+        targets = [None, *CLASSES[1:]]
+
+        def loss(p, t, constant=constant):
+            return constant if t is None else nn.cross_entropy(p, t)
+
+        found = []
+        for size in (None, 1):
+            model = network()
+            descent = optim.SGD(model.parameters(), lr=0.1)
+            history = nn.fit(
+                model, INPUTS, targets, loss, descent, 2, size, progress=False, engine=engine,
+                seed=1,
+            )  # fmt: skip
+            found.append(history.losses[0])
+        model = network()
+        expected = sum(
+            [nn.cross_entropy(model(x), c).data for x, c in zip(INPUTS[1:], CLASSES[1:])]
+        )
+        assert found[0] == pytest.approx(expected / 30, rel=1e-12)
+
+
+def test_a_loss_that_changes_its_target_is_walked_from_the_target_as_it_was():
+    def run(engine):
+        def loss(p, t):
+            t *= 0.9
+            return nn.mse_loss(p, t)
+
+        model = network()
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        given = model, INPUTS, np.ones((30, 2)), loss, descent, 3
+        return nn.fit(*given, progress=False, engine=engine).losses
+
+    with pytest.raises(ValueError, match="cannot be compiled: a call changes targets"):
+        run("compiled")
+    with pytest.warns(nn.WalkingWarning):
+        assert run("auto") == run("eager")
+
+
+@ENGINES
+def test_a_new_engine_is_checked_at_once(engine, monkeypatch):
+    """Not only in epochs 1, 2, 4, 8, ..., if a callback has caused it to be made."""
+    calls, model = [], network()
+    difference = nn.engines.Compiled.difference
+    monkeypatch.setattr(
+        nn.engines.Compiled, "difference", lambda self, i: calls.append(i) or difference(self, i)
+    )
+
+    def freeze(history):
+        if len(history.losses) == 5:
+            model.layers[0].weight.requires_grad_(False)
+
+    trained(model, epochs=8, callback=freeze, engine=engine)
+    assert calls == ([0, 1, 3, 5, 6] if engine == "compiled" else [])  # epochs 1, 2, 4, 6, 7
+
+
+@pytest.mark.parametrize("data", [{0: 1.0, 1: 2.0}, {1.0, 2.0}, "12", b"12", 1.0, None])
+def test_data_that_is_no_sequence(data):
+    """A dict would be its keys, and a set in any order."""
+    model = nn.Linear(1, 1, seed=0)
+    descent = optim.SGD(model.parameters(), lr=0.1)
+    for where, xs, ys in (("inputs", data, [1.0, 2.0]), ("targets", [1.0, 2.0], data)):
+        with pytest.raises(TypeError, match=f"fit, {where}: found .*, expected a sequence"):
+            nn.fit(model, xs, ys, nn.mse_loss, descent, 1, progress=False)
+    with pytest.raises(TypeError, match=r"predict, inputs: found .*, expected a sequence"):
+        nn.predict(model, data)
+    if isinstance(data, dict):
+        model = nn.Linear(1, 1, seed=0)
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        given = model, data.keys(), data.values(), nn.mse_loss, descent, 1
+        assert nn.fit(*given, progress=False).losses
+
+
+@pytest.mark.parametrize("validation", [(), [], (INPUTS,), (INPUTS, CLASSES, 1), 0, True, INPUTS])
+def test_validation_that_is_no_pair(validation):
+    with pytest.raises(TypeError, match=r"fit, validation: found .*, expected a pair: inputs, ta"):
+        trained(validation=validation)
+
+
+@pytest.mark.parametrize("name", ["epochs", "batch_size"])
+def test_a_bool_is_no_count(name):
+    with pytest.raises(ValueError, match=f"fit: found {name} = True, expected a positive integer"):
+        trained(**{name: True})
+
+
 @ENGINES
 def test_a_callback_that_freezes_everything_ends_a_training_that_goes_on(engine):
     model = network()
@@ -450,6 +601,39 @@ def test_a_frame_of_targets_is_its_rows_not_the_names_of_its_columns():
         )  # fmt: skip
         found.append((history.losses, history.validation))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "targets"),
+    [
+        ([[math.nan, 1.0], [0.0, 1.0]], [0, 1]),  # argmax gives the place of the nan
+        ([math.nan, 1.0], [0, 1]),
+        (np.array([[0.0, 1.0], [0.0, math.nan]], object), [1, 1]),
+    ],
+)
+def test_a_score_that_is_nan_is_not_counted(predictions, targets):
+    with pytest.raises(ValueError, match="accuracy: found a score that is nan, expected a number"):
+        nn.accuracy(predictions, targets)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "kind"),
+    [
+        ([["1", "2"], ["2", "1"]], TypeError),
+        ([[1j, 2.0], [2.0, 1.0]], TypeError),
+        (np.zeros((2, 2, 2)), TypeError),
+        ({0: [1.0, 2.0], 1: [2.0, 1.0]}, TypeError),
+        ([[1.0], [1.0, 2.0]], ValueError),
+    ],
+)
+def test_predictions_that_are_no_scores(predictions, kind):
+    with pytest.raises(kind, match=r"found .*, expected "):
+        nn.accuracy(predictions, [0, 1])
+
+
+def test_one_hot_rows_with_nan_are_no_classes():
+    with pytest.raises(ValueError, match="accuracy: found targets"):
+        nn.accuracy([[1.0, 2.0], [2.0, 1.0]], [[math.nan, 1.0], [1.0, 0.0]])
 
 
 def test_accuracy_after_training():

@@ -11,7 +11,7 @@ from ..compiler.expression import Expression
 from ..optim import Optimizer
 from ..snapshot import Snapshot
 from ..value import Value
-from .recording import NotRecordable, Recording, check_dependence, loss_value, unchanged
+from .recording import NotRecordable, Recording, check_dependence, depends, loss_value, unchanged
 from .samples import Samples
 
 Batch = Any  # the indices of its samples; None for all samples
@@ -27,6 +27,8 @@ class Walking:
         self.parameters = [p for p in optimizer.params if p.requires_grad]
         self.memory = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
         self.last: Any = None  # what `back` restores: parameters, state and step count
+        self.trains = False  # whether a loss was seen that depends on a parameter
+        self.epochs = 0  # that have begun
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Take a step for each batch; return the sum of the losses.
@@ -36,6 +38,7 @@ class Walking:
         total = 0.0
         for batch in batches:
             total += self.step(batch)
+        check_dependence(self.trains)
         return total
 
     def step(self, batch: Batch) -> float:
@@ -54,10 +57,10 @@ class Walking:
         for i in numbers:
             try:
                 found = self.loss_of(i)
-                if not self.last:
-                    check_dependence(found, self.parameters)
+                self.trains = self.trains or depends(found, self.parameters)
                 total += found.data
-                (found / len(numbers)).backward()
+                if found.requires_grad:
+                    (found / len(numbers)).backward()
             except OverflowError as error:
                 raise FloatingPointError(str(error)) from error
             if not math.isfinite(found.data):
@@ -137,7 +140,11 @@ class Compiled(Walking):
         self.held_out: Any = None  # program and inputs for validation, once compiled
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
-        self.recorded = Snapshot({"model": model, "loss": loss}, apart=self.parameters)
+        self.trains = True  # recording checked that
+        copied = (list, tuple, dict, numpy.ndarray)  # by Samples, so that no callback changes them
+        held = [target for target in samples.targets if not isinstance(target, copied)]
+        roots = {"model": model, "loss": loss, "targets": held}
+        self.recorded = Snapshot(roots, apart=self.parameters)
         self.load()
 
     def compiled(self, samples: Samples, values_only: bool = False) -> tuple[Any, Any]:
@@ -258,7 +265,7 @@ class Compiled(Walking):
         """How the program disagrees with walking sample i; "" if by no more than rounding."""
         self.store()
         try:
-            with unchanged(self.model, self.loss):
+            with unchanged(model=self.model, loss=self.loss):
                 root = self.loss_of(i)
                 adjoints = graph.adjoints(root)
         except NotRecordable as error:

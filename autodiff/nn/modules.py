@@ -300,7 +300,7 @@ def mode(model: Any, training: bool) -> Iterator[None]:
 
 def positive(number: Any, where: str, name: str) -> int:
     """A positive integer, of NumPy too, as an int; ValueError for anything else."""
-    if not isinstance(number, Integral) or int(number) < 1:
+    if isinstance(number, bool) or not isinstance(number, Integral) or int(number) < 1:
         raise ValueError(message(where, f"{name} = {number!r}", "a positive integer"))
     return int(number)
 

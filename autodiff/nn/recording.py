@@ -83,7 +83,9 @@ class Recording:
         number = {keys[i]: k for k, i in enumerate(self.samples)}
         self.which = [number[key] for key in keys]
         try:
-            with unchanged(model, loss), _unknown(parameters) as unknown:
+            different = [targets[i] for i in self.samples]
+            held = unchanged(model=model, loss=loss, targets=different)
+            with held, _unknown(parameters) as unknown:
                 self.x = Vector._of([leaf(unknown, 0) for _ in sample(0)], sample(0).shape)
                 self._record()
                 if unknown.refused or any(p.data is not unknown for p in parameters):
@@ -91,7 +93,7 @@ class Recording:
         except NotRecordable:
             raise
         except _Failure as failure:
-            with unchanged(model, loss, checked=False):
+            with unchanged(checked=False, model=model, loss=loss):
                 loss(model(sample(self.at)), targets[self.at])  # with real numbers, too?
             error = failure.__cause__
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
@@ -123,7 +125,7 @@ class Recording:
                 shapes[operations] = _node(operations, parts)
         self.root = self._chosen(tuple([shapes[operations] for operations, _ in graphs]))
         self.leaves = [x for x, _ in self.columns.values()]
-        check_dependence(self.root, self.parameters)
+        check_dependence(depends(self.root, self.parameters))
 
     def table(self, xp: Any) -> Any:
         """The numbers of the leaves for each different target, shape (targets, leaves)."""
@@ -167,7 +169,7 @@ def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, lis
     unknown = Unknown()
     x = Vector._of([leaf(unknown, 0) for _ in range(width)], (width,))
     try:
-        with unchanged(model, None):
+        with unchanged(model=model):
             prediction, again = model(x), model(x)
             shape = () if isinstance(prediction, Value) else getattr(prediction, "shape", None)
             outputs = list(_values(prediction))
@@ -199,9 +201,9 @@ def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
 
 
 @contextmanager
-def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
-    """Put back what the model and the loss change in the block; if checked, it is an error."""
-    before = Snapshot({"model": model, "loss": loss} | generators())
+def unchanged(checked: bool = True, **roots: Any) -> Iterator[None]:
+    """Put back what changes in the model, the loss or others; if checked, it is an error."""
+    before = Snapshot(roots | generators())
     if checked and before.iterators:
         raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")
     try:
@@ -219,16 +221,23 @@ def unchanged(model: Any, loss: Any, checked: bool = True) -> Iterator[None]:
         raise refusal
 
 
-def check_dependence(root: Value, parameters: Iterable[Value]) -> None:
-    """ValueError if a loss depends on none of the parameters, which training would not change."""
+def depends(root: Value, parameters: Iterable[Value]) -> bool:
+    """Whether a loss depends on any of the parameters."""
     wanted, seen, stack = set(parameters), set(), [root]
     while stack:
         node = stack.pop()
         if node in wanted:
-            return
+            return True
         if node not in seen:
             seen.add(node)
             stack += node.parents
+    return False
+
+
+def check_dependence(depends: bool) -> None:
+    """ValueError if the loss depends on none of the parameters, which training would not change."""
+    if depends:
+        return
     found = "a loss that depends on none of the optimizer's parameters"
     remedy = "give the optimizer the parameters of this model"
     raise ValueError(message("fit", found, "one that does", remedy))

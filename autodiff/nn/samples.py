@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import counted, message, shortened
-from ..linalg import Vector
+from ..errors import counted, message, typed
+from ..functions import is_array
+from ..linalg import NOT_SEQUENCES, Vector
 from ..value import leaf
 
 
@@ -12,15 +13,13 @@ class Samples:
     """n inputs and n targets; `inputs[i]` is a row of floats.
 
     `even` tells whether all rows have the same length, so that `inputs` is an array, shape
-    (n, features). ValueError if there are no samples, or not as many targets as inputs.
+    (n, features). Both are copies: lists and arrays that are given may change later. ValueError if
+    there are no samples, or not as many targets as inputs.
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
-        for name, given in (("inputs", inputs), ("targets", targets)):
-            if not isinstance(given, Iterable) or isinstance(given, str):
-                raise TypeError(message(where, f"{name} {shortened(given)}", "a sequence"))
-        self.inputs = as_rows(inputs)
-        self.targets = as_list(targets)
+        self.inputs = as_rows(inputs, f"{where}, inputs")
+        self.targets = list(map(_copied, as_list(targets, f"{where}, targets")))
         self.even = not isinstance(self.inputs, list)
         if not len(self) or len(self) != len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
@@ -40,24 +39,40 @@ def constants(row: Any) -> Vector:
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
 
 
-def as_list(targets: Any) -> list[Any]:
+def _copied(target: Any) -> Any:
+    """A target with lists and arrays of its own; Values and objects of the user's stay the same."""
+    if type(target) in (list, tuple):
+        return type(target)(map(_copied, target))
+    if type(target) is dict:
+        return {key: _copied(part) for key, part in target.items()}
+    return target.copy() if is_array(target) else target
+
+
+def _check_sequence(given: Any, where: str) -> None:
+    if not isinstance(given, Iterable) or isinstance(given, NOT_SEQUENCES):
+        raise TypeError(message(where, typed(given), "a sequence, with an entry for each sample"))
+
+
+def as_list(targets: Any, where: str) -> list[Any]:
     """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
+    _check_sequence(targets, where)
     if hasattr(targets, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
         targets = targets.to_numpy()
     return list(targets)
 
 
-def as_rows(inputs: Any) -> Any:
+def as_rows(inputs: Any, where: str) -> Any:
     """Inputs as an array of floats, shape (n, features); a list of rows if their lengths differ.
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
-    number.
+    number, or for a dict or set, which has no order or other entries.
 
-    >>> as_rows([1, 2]).tolist(), as_rows([[True, False]]).tolist()
+    >>> as_rows([1, 2], "fit").tolist(), as_rows([[True, False]], "fit").tolist()
     ([[1.0], [2.0]], [[1.0, 0.0]])
     """
     import numpy
 
+    _check_sequence(inputs, where)
     if hasattr(inputs, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
         inputs = inputs.to_numpy()
     given = inputs if hasattr(inputs, "__array__") else list(inputs)

@@ -3,13 +3,13 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from time import monotonic
 from typing import Any
 
 from .. import functions
 from ..compiler.expression import Expression
-from ..errors import counted, message, shortened
+from ..errors import counted, message, shortened, typed
 from ..functions import as_float, is_array
 from ..graph import sources
 from ..linalg import Matrix, Vector
@@ -94,7 +94,8 @@ def fit(
 
     model: a Module, or a function of a sample; optimizer: of its parameters; epochs: how many
     inputs: a row for each sample, shape (n, in_features), or a number for each
-    targets: one for each sample: anything that `loss(model(x), target)` takes
+    targets: one for each sample: anything that `loss(model(x), target)` takes. Lists and arrays
+        of both are copied at the start
     loss: a function of a prediction and a target; the loss of a batch is the mean over its samples
     batch_size: samples in a batch, in a new random order in each epoch; the last batch may be
         smaller; None: all n in one batch
@@ -128,21 +129,18 @@ def fit(
     [2.0, 1.0]
     """
     _check(model, loss, engine, optimizer, xp)
-    samples = Samples(inputs, targets)
+    samples, held_out = Samples(inputs, targets), _held_out(validation)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
-    held_out = Samples(*validation, where="fit, validation") if validation else None
     history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
     run = Walking(model, loss, samples, optimizer)
     try:
-        with suppress(KeyboardInterrupt), mode(model, training=True):
+        with suppress(KeyboardInterrupt), mode(model, training=True), closing(bar):
             run = _engine(run, engine, xp, history)
             for epoch in range(1, epochs + 1):
-                if epoch & (epoch - 1) == 0:  # 1, 2, 4, 8, ...
-                    run = _verified(run, epoch, engine, history)
-                total = _epoch(run, epoch, next(batches), last=epoch == epochs)
-                history.losses.append(total / n)
-                bar.update(epoch, total / n)
+                run = _verified(run, epoch, engine, history)
+                history.losses.append(_epoch(run, epoch, next(batches), last=epoch == epochs))
+                bar.update(epoch, history.losses[-1])
                 if held_out:
                     history.validation.append(_validated(run, held_out))
                 if callback:
@@ -153,12 +151,23 @@ def fit(
     finally:
         run.store()
         optimizer.zero_grad()
-        bar.close()
     return history
 
 
+def _held_out(validation: Any) -> Samples | None:
+    """The samples for validation, if there are any."""
+    if validation is None:
+        return None
+    try:
+        inputs, targets = validation
+    except (TypeError, ValueError):
+        where, expected = "fit, validation", "a pair: inputs, targets"
+        raise TypeError(message(where, typed(validation), expected)) from None
+    return Samples(inputs, targets, where="fit, validation")
+
+
 def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> float:
-    """Train for one epoch; return the sum of the losses. If a step diverges, it is undone."""
+    """Train for one epoch; return the mean loss. If a step diverges, it is undone."""
     try:
         total = run.epoch(batches)
         if last and not run.good():
@@ -167,7 +176,7 @@ def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> fl
         run.back()
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
-    return total
+    return total / len(run.samples)
 
 
 def _validated(run: Walking, held_out: Samples) -> float:
@@ -193,7 +202,13 @@ def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
 
 
 def _verified(run: Walking, epoch: int, engine: str, history: History) -> Walking:
-    """The engine, if its program agrees with walking a sample; else one that walks, or an error."""
+    """The engine, if its program agrees with walking a sample; else one that walks, or an error.
+
+    It is checked in its epochs 1, 2, 4, 8, ...; a callback may have caused a new one to be made.
+    """
+    run.epochs += 1
+    if run.epochs & (run.epochs - 1):
+        return run
     i = (epoch - 1) % len(run.samples)
     difference = run.difference(i)
     if not difference:
@@ -285,7 +300,7 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     """
     import numpy
 
-    rows = as_rows(inputs)
+    rows = as_rows(inputs, "predict, inputs")
     with mode(model, training=False):
         found = _batched(model, rows)
         if found is None:
@@ -320,11 +335,12 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     """The fraction of samples whose class is predicted correctly, from 0.0 to 1.0.
 
     predictions: a score for each class, such as logits, shape (n, classes): the largest counts;
-        or one score for each sample, shape (n, 1) or (n,): its sign counts
+        or one score for each sample, shape (n, 1) or (n,): its sign counts (that of p - 0.5 for
+        a probability p)
     targets: the index of the class, or a one-hot row; for single scores 1 and 0, or 1 and -1
 
     ValueError unless there are as many predictions as targets, at least one, and each target is a
-    class that has a score.
+    class that has a score; for a score that is nan, too.
 
     >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
     0.5
@@ -333,14 +349,18 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     """
     import numpy
 
-    scores, wanted = numpy.asarray(predictions), numpy.asarray(as_list(targets))
+    scores = as_rows(predictions, "accuracy, predictions")
+    wanted = numpy.asarray(as_list(targets, "accuracy, targets"))
     n = len(scores)
     if n != len(wanted) or not n:
         found = f"{counted(n, 'prediction')} and {counted(len(wanted), 'target')}"
         raise ValueError(message("accuracy", found, "as many of each, and at least one"))
-    single = scores.size == n  # a score for each sample
+    if isinstance(scores, list) or numpy.isnan(scores).any():
+        found = "rows of different lengths" if isinstance(scores, list) else "a score that is nan"
+        raise ValueError(message("accuracy", found, "a number for each class"))
+    single = scores.shape[1] == 1  # a score for each sample
     known = (-1, 0, 1) if single else range(scores.shape[1])
-    if wanted.shape == scores.shape and not single:
+    if wanted.shape == scores.shape and not single and (wanted == wanted).all():
         wanted = wanted.argmax(axis=1)
     if wanted.size > n or not numpy.isin(wanted, known).all():
         found = f"targets {shortened(wanted.tolist())} for scores of shape {scores.shape}"
