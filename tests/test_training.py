@@ -358,6 +358,90 @@ def test_a_bool_is_no_count(name):
         trained(**{name: True})
 
 
+STEPPING = {"change", "move", "move_all", "moved", "step", "take"}
+
+
+def interrupted(fit, at):
+    """Whether Ctrl-C comes: at that line, of those that a step runs."""
+    count = 0
+
+    def trace(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        if event == "line" and count == at:
+            raise KeyboardInterrupt
+        return trace
+
+    def calls(frame, event, arg):
+        ours = frame.f_globals.get("__name__", "").startswith("autodiff.")
+        return trace if ours and frame.f_code.co_name in STEPPING else None
+
+    before = sys.gettrace()
+    sys.settrace(calls)
+    try:
+        fit()
+    finally:
+        sys.settrace(before)
+    return count >= at
+
+
+@pytest.mark.parametrize("own", [False, True])
+@ENGINES
+def test_an_interrupt_leaves_a_whole_number_of_steps(engine, own):
+    """At each line: parameters, gradients and the state of the optimiser belong together."""
+
+    class Own(optim.Adam):
+        def change(self, grad, state):
+            return super().change(grad, state)
+
+    def run(at, epochs=2):
+        layer = nn.Linear(2, 1, seed=0)
+        optimizer = (Own if own else optim.Adam)(layer.parameters(), lr=0.1)
+
+        def fit():
+            nn.fit(
+                layer, INPUTS[:2], [1.0, 2.0], nn.mse_loss, optimizer, epochs, progress=False,
+                engine=engine,
+            )  # fmt: skip
+
+        came = interrupted(fit, at) if at else fit()
+        assert [p.grad for p in layer.parameters()] == [0.0] * 3
+        return came, (layer.state_dict(), optimizer.state_dict())
+
+    def nothing():
+        layer = nn.Linear(2, 1, seed=0)
+        return layer.state_dict(), optim.Adam(layer.parameters(), lr=0.1).state_dict()
+
+    whole = [nothing(), run(0, epochs=1)[1], run(0)[1]]
+    at, came = 1, True
+    while came:
+        came, found = run(at)
+        assert found in whole, at
+        at += 1
+    assert at > 20
+
+
+@ENGINES
+def test_what_an_optimizer_loads_in_a_callback_is_what_divergence_returns_to(engine):
+    model = nn.Linear(1, 1, seed=0)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    def callback(history):
+        optimizer.load_state_dict(optimizer.state_dict())
+        if len(history.losses) == 3:
+            kept.update(optimizer.state_dict())
+            optimizer.lr = 1e300
+
+    kept = {}
+    with pytest.raises(FloatingPointError, match="diverged in epoch 5"):
+        nn.fit(
+            model, [1.0, 2.0], [1.0, 2.0], nn.mse_loss, optimizer, 9, progress=False,
+            engine=engine, callback=callback,
+        )  # fmt: skip
+    assert optimizer.state_dict()["state"] == kept["state"]
+    assert optimizer.steps == kept["steps"]
+
+
 @ENGINES
 def test_a_callback_that_freezes_everything_ends_a_training_that_goes_on(engine):
     model = network()

@@ -69,11 +69,10 @@ class OnDevices(Compiled):
         )  # fmt: skip
         if math.isfinite(total):
             self.last = self.p, self.state, self.optimizer.steps
-            self.p, self.state = p, state
-            self.optimizer.steps += 1
+            self.p, self.state, self.optimizer.steps = p, state, self.optimizer.steps + 1
         else:  # walk, to find out what happened
             total, gradients = self._walked(batch)
-            self.move(self.jax.device_put(gradients, self.everywhere))
+            self.take(self.jax.device_put(gradients, self.everywhere))
         return float(total)
 
     def _step(

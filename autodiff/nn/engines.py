@@ -2,8 +2,11 @@
 
 import gc
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
+from operator import setitem
 from typing import Any
 
 from .. import graph
@@ -44,10 +47,18 @@ class Walking:
     def step(self, batch: Batch) -> float:
         """Take one step; return the sum of the losses of the batch."""
         total = self.gradients(batch)
+        self.move()
+        return total
+
+    def move(self) -> None:
+        """Let the optimiser move the parameters: all or, after an error or Ctrl-C, none."""
         memory = [dict(state) for state in self.memory]
         self.last = [p.data for p in self.parameters], memory, self.optimizer.steps
-        self.optimizer.step()
-        return total
+        try:
+            self.optimizer.step()
+        except BaseException:
+            self.back()
+            raise
 
     def gradients(self, batch: Batch) -> float:
         """Set each `grad` to the mean over a batch; return the sum of its losses."""
@@ -96,9 +107,10 @@ class Walking:
 
     def load(self) -> "Walking | None":
         """Read what a callback has changed; None if a new engine is needed."""
-        same = list(map(id, self.parameters)) == [
-            id(p) for p in self.optimizer.params if p.requires_grad
-        ]
+        states = zip(self.optimizer.params, self.optimizer.state)
+        trained = [(p, state) for p, state in states if p.requires_grad]
+        self.memory = [state for _, state in trained]
+        same = list(map(id, self.parameters)) == [id(p) for p, _ in trained]
         return self if same else None
 
     def store(self) -> None:
@@ -179,8 +191,6 @@ class Compiled(Walking):
         if self.recorded.changes() or not super().load():
             return None
         array = self.numpy.array
-        states = zip(self.optimizer.params, self.optimizer.state)
-        self.memory = [state for p, state in states if p.requires_grad]
         self.p = self.stored = array([p.data for p in self.parameters])
         names = self.memory[0] if self.by_arrays else ()
         self.state = {name: array([state[name] for state in self.memory]) for name in names}
@@ -190,11 +200,10 @@ class Compiled(Walking):
         """Write the parameters and the optimiser's state back, once: a callback may set others."""
         if self.p is self.stored:
             return
-        for p, number in zip(self.parameters, self.p.tolist()):
-            p.data = number
+        written = [map(setattr, self.parameters, repeat("_data"), self.p.tolist())]
         for name, column in self.state.items():
-            for state, number in zip(self.memory, column.tolist()):
-                state[name] = number
+            written.append(map(setitem, self.memory, repeat(name), column.tolist()))
+        deque(chain(*written), maxlen=0)  # all in one call of C, which Ctrl-C does not interrupt
         self.stored = self.p
 
     def epoch(self, batches: Iterable[Batch]) -> float:
@@ -217,16 +226,27 @@ class Compiled(Walking):
             gradients = gradients / len(inputs)
         else:  # walk, to find out what happened; it may have been in a branch not taken
             total, gradients = self._walked(batch)
-        if self.by_arrays:
-            self.move(gradients)
-        else:
-            self.move_values(gradients)
+        self.take(gradients)
         return total
 
-    def move(self, gradients: Any) -> None:
+    def take(self, gradients: Any) -> None:
+        """Take a step with these gradients: a whole one or, after an error or Ctrl-C, none."""
+        if self.by_arrays:
+            try:
+                self.move_all(gradients)
+            except BaseException:
+                self.back()
+                raise
+        else:  # an optimiser from outside this package
+            for p, gradient in zip(self.parameters, gradients.tolist()):
+                p.grad = gradient
+            self.move()
+            self.p = self.stored = self.numpy.array([p.data for p in self.parameters])
+
+    def move_all(self, gradients: Any) -> None:
         """Let the optimiser move all parameters at once."""
         optimizer, state = self.optimizer, dict(self.state)
-        last = self.p, self.state, optimizer.steps
+        self.last = self.p, self.state, optimizer.steps
         optimizer.steps += 1
         try:
             p = optimizer.moved(self.p, gradients, state)
@@ -234,17 +254,7 @@ class Compiled(Walking):
             state = dict(self.state)
             with self.numpy.errstate(all="ignore"):
                 p = optimizer.moved(self.p, gradients, state)
-        self.p, self.state, self.last = p, state, last
-
-    def move_values(self, gradients: Any) -> None:
-        """Let an optimiser from outside this package move the parameters one by one."""
-        self.last = self.p, self.state, self.optimizer.steps
-        for p, gradient in zip(self.parameters, gradients.tolist()):
-            p.grad = gradient
-        try:
-            self.optimizer.step()
-        finally:  # after an interrupt, too
-            self.p = self.numpy.array([p.data for p in self.parameters])
+        self.p, self.state = p, state
 
     def _walked(self, batch: Batch) -> tuple[float, Any]:
         self.store()
@@ -254,7 +264,10 @@ class Compiled(Walking):
 
     def back(self) -> None:
         """Undo the last step."""
-        if self.last:
+        if not self.by_arrays:
+            super().back()
+            self.p = self.stored = self.numpy.array([p.data for p in self.parameters])
+        elif self.last:
             self.p, self.state, self.optimizer.steps = self.last
 
     def good(self) -> bool:

@@ -1,7 +1,9 @@
 """Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, NoReturn
 
 from .. import functions
@@ -191,13 +193,12 @@ class _Failure(Exception):  # noqa: N818
 def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
     """Make the numbers of the parameters unknown in the block."""
     unknown, before = Unknown(), [p.data for p in parameters]
-    for p in parameters:
-        p._data = unknown
     try:
+        for p in parameters:
+            p._data = unknown
         yield unknown
-    finally:
-        for p, data in zip(parameters, before):
-            p._data = data
+    finally:  # in one call of C, which Ctrl-C does not interrupt
+        deque(map(setattr, parameters, repeat("_data"), before), maxlen=0)
 
 
 @contextmanager
