@@ -1,5 +1,6 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
@@ -8,7 +9,7 @@ from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..errors import counted, message, typed
-from ..functions import as_float
+from ..functions import as_float, is_array
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
@@ -57,7 +58,8 @@ class Module:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
         Weights that were computed, such as 0.1 * Matrix(rows), are parameters too and become
-        leaves; but what is computed from parameters is not a parameter.
+        leaves; but what is computed from parameters, or in a call of a module, is not a parameter.
+        ValueError if two have the same name, because of a name with a dot.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
@@ -65,13 +67,18 @@ class Module:
         named = [
             (name, held)
             for name, held in _inside(self, deep=True)
-            if isinstance(held, (Value, Vector, Matrix))
+            if isinstance(held, (Value, Vector, Matrix)) and not _is_result(held)
         ]
         leaves = {x for _, held in named for x in _entries(held) if not x.parents}
         for x in [x for _, held in named for x in _entries(held) if x.parents]:
             if leaves.isdisjoint(topological_order(x)):
                 x.parents, x._rule, x._backward = (), None, Value(0.0)._backward
-        return [(name, held) for name, held in named if not _entries(held)[0].parents]
+        named = [(name, held) for name, held in named if not all(x.parents for x in _entries(held))]
+        for name, n in Counter(name for name, _ in named).items():
+            if n > 1:
+                found = f"{n} parameters called {name!r}"
+                raise ValueError(message(type(self).__name__, found, "a name for each"))
+        return named
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -198,6 +205,9 @@ class Linear(Module):
         out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
+        if not isinstance(bias, bool):
+            remedy = "give numbers to it later: layer.bias = Vector([0.5])"
+            raise TypeError(message("Linear, bias", typed(bias), "True or False", remedy))
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
@@ -324,6 +334,16 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
+def _is_result(held: Parameter) -> bool:
+    """Whether it holds what was computed in a call of a module, such as an activation."""
+    scopes = {getattr(x, "_scope", None) for x in _entries(held) if x.parents}
+    while scopes - {None}:
+        if any(scope.module is not None for scope in scopes - {None}):
+            return True
+        scopes = {scope.outer for scope in scopes - {None}}
+    return False
+
+
 def _flat(data: Any) -> tuple[tuple[Any, ...], list[Any]]:
     """The shape of nested lists, and their numbers; for ragged lists, the shapes of the parts."""
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
@@ -341,8 +361,14 @@ def _inside(
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(held, Module) and (deep or not around):
         parts = held._attributes().items()
-    elif isinstance(held, (dict, list, tuple)):
+    elif isinstance(held, (dict, list, tuple, deque)):
         parts = held.items() if isinstance(held, dict) else enumerate(held)
+    elif is_array(held) and held.dtype == object:
+        parts = enumerate(held.ravel())
+    elif isinstance(held, (set, frozenset)) and any(
+        isinstance(part, (Module, Value)) for part in held
+    ):
+        raise TypeError(message(name, "a set", "a list or a dict: names have to be the same again"))
     if not any(held is each for each in around):
         for key, part in parts:
             inner = f"{name}.{key}" if name else str(key)
