@@ -55,7 +55,8 @@ class Optimizer:
         if not self.params:
             raise ValueError(message(where, "no parameters", "at least one"))
         for name, given in self.settings().items():
-            several = isinstance(given, (tuple, list))
+            default = getattr(type(self), name, None)
+            several = isinstance(given, (tuple, list)) and isinstance(default, tuple)
             numbers = [_plain(x, f"{where}, {name}") for x in (given if several else [given])]
             if not all(number >= 0 for number in numbers):
                 raise ValueError(message(where, f"{name} = {given!r}", ">= 0"))

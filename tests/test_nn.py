@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 import statistics
+from collections import deque
 
 import numpy as np
 import pandas
@@ -13,7 +14,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 import autodiff
-from autodiff import Value, Vector, check_gradients, grad, nn, optim, relu, sigmoid, tanh
+from autodiff import Value, Vector, check_gradients, grad, nn, optim, relu, scope, sigmoid, tanh
 from autodiff.nn import Linear, Module, Sequential
 
 # -- Modules ------------------------------------------------------------------------------------
@@ -93,6 +94,77 @@ def test_modules_of_ones_own():
     assert model.state_dict()["0.scale"] == 0.5
     with pytest.raises(NotImplementedError, match="Module has to define forward"):
         Module()([1.0])
+
+
+class Holding(Module):
+    def __init__(self, **held):
+        vars(self).update(held)
+
+    def forward(self, x):
+        return x
+
+
+def test_parameters_in_arrays_of_objects_and_deques():
+    a, b, c = Value(1.0), Value(2.0), Linear(1, 1, bias=False, seed=0)
+    model = Holding(grid=np.array([[a, b]]), layers=np.array([c, None]), row=deque([b]))
+    names = ["grid.0", "grid.1", "layers.0.weight", "row.0"]
+    assert [name for name, _ in model.named_parameters()] == names
+    assert model.parameters() == [a, b, *c.parameters()]
+
+
+def test_parameters_without_a_lasting_name_are_refused():
+    for part in (Value(1.0), Linear(1, 1)):
+        with pytest.raises(TypeError, match="held: found a set, expected a list or a dict"):
+            Holding(held={part}).parameters()
+    assert Holding(held={1.0, "a"}).parameters() == []
+    for held in (
+        {"a.b": Value(1.0), "a": {"b": Value(2.0)}},
+        {"d": {0: Value(1.0), "0": Value(2.0)}},
+    ):
+        with pytest.raises(
+            ValueError, match=r"Holding: found 2 parameters called 'a.b'|called 'd.0'"
+        ):
+            Holding(**held).state_dict()
+
+
+def test_a_number_beside_one_computed_from_it_is_not_lost():
+    a = Value(1.0)
+    for row in (Vector([a, 2.0 * a]), Vector([2.0 * a, a])):
+        assert a in Holding(row=row).parameters()
+        with pytest.raises(ValueError, match="found a Value that was computed"):
+            optim.SGD(Holding(row=row).parameters(), lr=0.1)
+
+
+@pytest.mark.parametrize("look", [repr, Module.parameters, Module.zero_grad, Module.state_dict])
+def test_an_input_that_a_layer_keeps_stays_part_of_the_graph(look):
+    """Looked at alone, the layer does not know the parameters that it was computed from."""
+
+    class Keeping(Module):
+        def __init__(self):
+            self.inner = Linear(2, 1, seed=0)
+
+        def forward(self, x):
+            with scope("inside"):
+                self.x, self.y = x, x * 2.0
+            return self.inner(x)
+
+    model = Sequential(Linear(2, 2, seed=1), Keeping())
+    y = model([1.0, 2.0]).sum()
+    look(model.layers[1])
+    y.backward()
+    assert 0.0 not in model.layers[0].weight.grad[0]
+    assert [name for name, _ in model.layers[1].named_parameters()] == [
+        "inner.weight",
+        "inner.bias",
+    ]
+
+
+def test_a_bias_is_there_or_not():
+    for bias in ([1.0, 2.0], Vector([1.0, 2.0]), 0.5, None):
+        with pytest.raises(
+            TypeError, match=r"Linear, bias: found .*, expected True or False; give"
+        ):
+            Linear(2, 2, bias=bias)
 
 
 def test_state_goes_through_json():

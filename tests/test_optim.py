@@ -77,6 +77,7 @@ def test_frozen_parameters_stay():
         ([Value(1.0) * 2], {"lr": 0.1}, ValueError, r"a Value that was computed \(\*\)"),
         ([Value(1.0)], {"lr": -0.1}, ValueError, "SGD: found lr = -0.1, expected >= 0"),
         ([Value(1.0)], {"lr": math.nan}, ValueError, "SGD: found lr = nan"),
+        ([Value(1.0)], {"lr": (0.1,)}, TypeError, r"SGD, lr: found \(0.1,\) of type tuple"),
         ([Value(1.0)], {"lr": 1, "weight_decay": -1}, ValueError, "found weight_decay = -1"),
     ],
 )

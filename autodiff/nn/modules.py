@@ -205,7 +205,7 @@ class Linear(Module):
         out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
-        if not isinstance(bias, bool):
+        if type(bias) is not bool:
             remedy = "give numbers to it later: layer.bias = Vector([0.5])"
             raise TypeError(message("Linear, bias", typed(bias), "True or False", remedy))
         self.in_features, self.out_features = in_features, out_features
@@ -336,11 +336,11 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
 
 def _is_result(held: Parameter) -> bool:
     """Whether it holds what was computed in a call of a module, such as an activation."""
-    scopes = {getattr(x, "_scope", None) for x in _entries(held) if x.parents}
-    while scopes - {None}:
-        if any(scope.module is not None for scope in scopes - {None}):
+    for scope in {getattr(x, "_scope", None) for x in _entries(held) if x.parents}:
+        while scope is not None and scope.module is None:
+            scope = scope.outer
+        if scope is not None:
             return True
-        scopes = {scope.outer for scope in scopes - {None}}
     return False
 
 
