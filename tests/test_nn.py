@@ -162,7 +162,7 @@ def test_an_input_that_a_layer_keeps_stays_part_of_the_graph(look):
 def test_a_bias_is_there_or_not():
     for bias in ([1.0, 2.0], Vector([1.0, 2.0]), 0.5, None):
         with pytest.raises(
-            TypeError, match=r"Linear, bias: found .*, expected True or False; give"
+            TypeError, match=r"Linear, bias: found .*, expected True or False; assign"
         ):
             Linear(2, 2, bias=bias)
 

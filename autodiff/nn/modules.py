@@ -205,9 +205,10 @@ class Linear(Module):
         out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
-        if type(bias) is not bool:
-            remedy = "give numbers to it later: layer.bias = Vector([0.5])"
-            raise TypeError(message("Linear, bias", typed(bias), "True or False", remedy))
+        if not isinstance(bias, bool):
+            raise TypeError(
+                message("Linear, bias", typed(bias), "True or False", "assign layer.bias later")
+            )
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
