@@ -31,7 +31,7 @@ class Walking:
         self.memory = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
         self.last: Any = None  # what `back` restores: parameters, state and step count
         self.trains = False  # whether a loss was seen that depends on a parameter
-        self.epochs = 0  # that have begun
+        self.epochs = 0  # how many have begun
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Take a step for each batch; return the sum of the losses.
@@ -152,7 +152,7 @@ class Compiled(Walking):
         self.held_out: Any = None  # program and inputs for validation, once compiled
         ours = type(optimizer).change.__module__ == Optimizer.__module__
         self.by_arrays = ours and type(optimizer).step is Optimizer.step
-        self.trains = True  # recording checked that
+        self.trains = True  # recording has checked it
         copied = (list, tuple, dict, numpy.ndarray)  # by Samples, so that no callback changes them
         held = [target for target in samples.targets if not isinstance(target, copied)]
         roots = {"model": model, "loss": loss, "targets": held}
@@ -203,7 +203,7 @@ class Compiled(Walking):
         written = [map(setattr, self.parameters, repeat("_data"), self.p.tolist())]
         for name, column in self.state.items():
             written.append(map(setitem, self.memory, repeat(name), column.tolist()))
-        deque(chain(*written), maxlen=0)  # all in one call of C, which Ctrl-C does not interrupt
+        deque(chain(*written), maxlen=0)  # one call in C, which Ctrl-C cannot interrupt
         self.stored = self.p
 
     def epoch(self, batches: Iterable[Batch]) -> float:

@@ -59,7 +59,7 @@ class Module:
 
         Weights that were computed, such as 0.1 * Matrix(rows), are parameters too and become
         leaves; but what is computed from parameters, or in a call of a module, is not a parameter.
-        ValueError if two have the same name, because of a name with a dot.
+        ValueError if two have the same name, which a dot in a name can cause.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
@@ -336,7 +336,7 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
 
 
 def _is_result(held: Parameter) -> bool:
-    """Whether it holds what was computed in a call of a module, such as an activation."""
+    """Whether these Values were computed in a call of a module, like activations."""
     for scope in {getattr(x, "_scope", None) for x in _entries(held) if x.parents}:
         while scope is not None and scope.module is None:
             scope = scope.outer
@@ -369,7 +369,7 @@ def _inside(
     elif isinstance(held, (set, frozenset)) and any(
         isinstance(part, (Module, Value)) for part in held
     ):
-        raise TypeError(message(name, "a set", "a list or a dict: names have to be the same again"))
+        raise TypeError(message(name, "a set", "a list or a dict, whose order lasts"))
     if not any(held is each for each in around):
         for key, part in parts:
             inner = f"{name}.{key}" if name else str(key)

@@ -197,13 +197,13 @@ def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
         for p in parameters:
             p._data = unknown
         yield unknown
-    finally:  # in one call of C, which Ctrl-C does not interrupt
+    finally:  # one call in C, which Ctrl-C cannot interrupt
         deque(map(setattr, parameters, repeat("_data"), before), maxlen=0)
 
 
 @contextmanager
 def unchanged(checked: bool = True, **roots: Any) -> Iterator[None]:
-    """Put back what changes in the model, the loss or others; if checked, it is an error."""
+    """Put back what changes in these functions and models; if checked, it is an error."""
     before = Snapshot(roots | generators())
     if checked and before.iterators:
         raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")

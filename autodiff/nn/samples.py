@@ -13,8 +13,8 @@ class Samples:
     """n inputs and n targets; `inputs[i]` is a row of floats.
 
     `even` tells whether all rows have the same length, so that `inputs` is an array, shape
-    (n, features). Both are copies: lists and arrays that are given may change later. ValueError if
-    there are no samples, or not as many targets as inputs.
+    (n, features). Both are copies, so the originals may change later. ValueError if there are no
+    samples, or not as many targets as inputs.
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
@@ -40,7 +40,7 @@ def constants(row: Any) -> Vector:
 
 
 def _copied(target: Any) -> Any:
-    """A target with lists and arrays of its own; Values and objects of the user's stay the same."""
+    """A target with copies of its lists and arrays; Values and other objects stay the same."""
     if type(target) in (list, tuple):
         return type(target)(map(_copied, target))
     if type(target) is dict:
@@ -65,7 +65,7 @@ def as_rows(inputs: Any, where: str) -> Any:
     """Inputs as an array of floats, shape (n, features); a list of rows if their lengths differ.
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
-    number, or for a dict or set, which has no order or other entries.
+    number, or if inputs are a dict or a set.
 
     >>> as_rows([1, 2], "fit").tolist(), as_rows([[True, False]], "fit").tolist()
     ([[1.0], [2.0]], [[1.0, 0.0]])

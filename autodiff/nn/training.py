@@ -204,7 +204,7 @@ def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
 def _verified(run: Walking, epoch: int, engine: str, history: History) -> Walking:
     """The engine, if its program agrees with walking a sample; else one that walks, or an error.
 
-    It is checked in its epochs 1, 2, 4, 8, ...; a callback may have caused a new one to be made.
+    It is checked in its epochs 1, 2, 4, 8, ..., counted anew if a callback caused a new engine.
     """
     run.epochs += 1
     if run.epochs & (run.epochs - 1):
@@ -339,8 +339,8 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
         a probability p)
     targets: the index of the class, or a one-hot row; for single scores 1 and 0, or 1 and -1
 
-    ValueError unless there are as many predictions as targets, at least one, and each target is a
-    class that has a score; for a score that is nan, too.
+    ValueError unless there are as many predictions as targets, at least one, no score is nan, and
+    each target is a class that has a score.
 
     >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
     0.5
@@ -364,7 +364,8 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
         wanted = wanted.argmax(axis=1)
     if wanted.size > n or not numpy.isin(wanted, known).all():
         found = f"targets {shortened(wanted.tolist())} for scores of shape {scores.shape}"
-        expected = f"classes out of {', '.join(map(str, known))}, or one-hot rows"
+        rows = f"classes from 0 to {known[-1]}, or one-hot rows"
+        expected = "classes -1, 0 or 1" if single else rows
         raise ValueError(message("accuracy", found, expected))
     if single:
         return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
