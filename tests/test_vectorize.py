@@ -347,7 +347,9 @@ def test_constants_that_differ_in_their_sign_alone():
 
 @pytest.mark.parametrize("library", ["numpy", "jax.numpy", "torch"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["parameters", "constants", "bends", "inputs", "wide", "network"])
+@pytest.mark.parametrize(
+    "name", ["parameters", "constants", "bends", "inputs", "wide", "network", "gap"]
+)
 def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, library):
     """Also where a gradient is a number alone, such as n, the number of samples."""
     xp = pytest.importorskip(library)
@@ -360,6 +362,7 @@ def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, library):
         "bends": abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
         "inputs": ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
         "wide": ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
+        "gap": x[0] * w[0] + ad.sin(w[2]),  # w[1] has gradient 0
         "network": nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
     }[name]
     leaves, wrt = ([*x], [*w]) if name != "inputs" else ([*x], [*x])

@@ -303,7 +303,8 @@ def _joined(printer: ArrayText, symbol: Array, letter: str, *parts: Any) -> tupl
     axis = list(symbol.axes).index(letter)
     rest = without(symbol.axes, letter)
     if axis == 0 and all(axes_of(x) == rest and k == 1 for x, k in zip(parts[::2], parts[1::2])):
-        return f"xp.stack([{', '.join(map(printer.of, parts[::2]))}])", ATOM
+        rows = [printer.of(x) if isinstance(x, Array) else printer.typed(x, x) for x in parts[::2]]
+        return f"xp.stack([{', '.join(rows)}])", ATOM
     texts = []
     for x, size in zip(parts[::2], parts[1::2]):
         part = symbol.writer._made("repeat", (x,), symbol.axes | {letter: size})
