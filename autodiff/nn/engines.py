@@ -182,7 +182,8 @@ class Compiled(Walking):
                 self.held_out = self.compiled(samples, values_only=True)
             program, inputs = self.held_out
             with self.numpy.errstate(all="raise", under="ignore"):
-                return float(program(inputs, self.numpy.asarray(self.p)).mean())
+                p = self.numpy.asarray(self.p, float)  # float32 of JAX, too
+                return float(program(inputs, p).mean())
         except (NotRecordable, FloatingPointError):
             return super().mean_loss(samples)
 
