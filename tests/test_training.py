@@ -890,6 +890,15 @@ ON_DEVICES = """
         assert "found Signs, expected an optimizer of autodiff.optim" in str(error), error
     else:
         raise AssertionError("it should have refused")
+
+    jax.config.update("jax_enable_x64", False)  # the default: parameters are float32
+    validated = []
+    for xp in (None, jnp):
+        model = nn.Linear(3, 4, seed=0)
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        given = model, xs, ys, nn.cross_entropy, descent, 3
+        validated.append(nn.fit(*given, progress=False, xp=xp, validation=(xs, ys)).validation)
+    np.testing.assert_allclose(validated[1], validated[0], rtol=1e-5)
     print("done")
 """
 
