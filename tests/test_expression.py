@@ -873,3 +873,8 @@ def test_what_compile_refuses(inputs, wrt, xp, kind, message):
         Expression(y).compile(
             [named[n] for n in inputs.split()], [named[n] for n in wrt.split()], xp=xp
         )
+
+
+def test_a_power_without_a_division_by_zero_is_one_call():
+    x = Value(2.0)
+    assert "    v1 = math.pow(x1, 0.5)\n" in compiled(x**0.5, [x]).source
