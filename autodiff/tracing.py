@@ -248,7 +248,7 @@ class Formula(Number):
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         name = rule.__name__
-        if name in ("mul", "power") and _is_one(inputs[1]):
+        if name in ("mul", "div", "power") and _is_one(inputs[1]):
             return inputs[0]
         if name == "mul" and _is_one(inputs[0]):
             return inputs[1]

@@ -989,7 +989,7 @@ def test_every_kind_of_number_is_compared_on_both_sides(kind):
         Value(1.0) * np.complex128(1)
 
 
-def test_numbers_of_other_libraries_are_compared():
+def test_numbers_of_jax_and_torch_are_compared():
     torch, jnp = pytest.importorskip("torch"), pytest.importorskip("jax.numpy")
     for one in (torch.tensor(1.0), jnp.float32(1.0)):
         for x in (Value(1.0), Dual(1.0, 1.0)):

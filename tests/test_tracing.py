@@ -161,3 +161,10 @@ def test_a_comparison_has_slope_zero():
 def test_a_formula_of_thousands_of_arguments():
     row = trace(lambda x: ad.prod(x), [1.0] * 3000).rows[3000]
     assert row.formula.startswith("prod(v")
+
+
+def test_powers_are_written_with_a_sign():
+    formulas = [row.formula for row in trace(lambda x, y: x**y + 2**x + x**3 / 1, 2.0, 3.0).rows]
+    assert formulas[2:5] == ["v₋₁**v₀", "2**v₋₁", "v₋₁**3"]
+    rows = trace(lambda x, y: x**y, 2.0, 3.0).rows
+    assert rows[2].derivative_formula == "v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁)"

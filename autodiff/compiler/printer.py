@@ -127,6 +127,7 @@ class Notation(Printer):
         "mul": ("·", PRODUCT, PRODUCT, PRODUCT),
         "div": (" / ", QUOTIENT, QUOTIENT, SIGN),
         "power": ("**", POWER, ATOM, ATOM),
+        "exponential": ("**", POWER, ATOM, ATOM),
         "pow": ("**", POWER, ATOM, ATOM),
     }
     minus = SUM, QUOTIENT
