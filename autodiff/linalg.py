@@ -273,11 +273,8 @@ class Matrix(_Array):
     __slots__ = ()
 
     def __init__(self, data: Iterable[Iterable[Any]]) -> None:
-        if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
-            raise TypeError(message("Matrix", shortened(data), "a sequence of rows"))
-        if hasattr(data, "to_numpy"):  # a DataFrame iterates over the names of its columns
-            data = data.to_numpy()
-        rows = [_numbers(row, "Matrix, a row") for row in data]
+        given = _sequence(data, "Matrix", "a sequence of rows")
+        rows = [_numbers(row, "Matrix, a row") for row in given]
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
             raise ValueError(message("Matrix", found, "at least one row, and all equally long"))
@@ -363,12 +360,16 @@ class Matrix(_Array):
         return table(self._rows(), self.shape)
 
 
-def _numbers(data: Any, where: str) -> list[Any]:
+def _sequence(data: Any, where: str, expected: str) -> Iterable[Any]:
     if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
-        raise TypeError(message(where, shortened(data), "a sequence of numbers"))
-    if hasattr(data, "to_numpy"):  # a DataFrame iterates over the names of its columns
-        data = data.to_numpy()
-    found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in data]
+        raise TypeError(message(where, shortened(data), expected))
+    to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
+    return to_numpy() if to_numpy else data
+
+
+def _numbers(data: Any, where: str) -> list[Any]:
+    given = _sequence(data, where, "a sequence of numbers")
+    found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in given]
     if not found:
         raise ValueError(message(where, "no numbers", "at least one"))
     return found

@@ -360,8 +360,8 @@ def _inside(
 ) -> Iterator[tuple[str, Any]]:
     """What a module holds, in lists, tuples and dicts too, by dotted name; deep: in modules too."""
     parts: Iterable[tuple[Any, Any]] = ()
-    if isinstance(held, Module) and (deep or not around):
-        parts = held._attributes().items()
+    if isinstance(held, Module):
+        parts = held._attributes().items() if deep or not around else ()
     elif isinstance(held, (dict, list, tuple, deque)):
         parts = held.items() if isinstance(held, dict) else enumerate(held)
     elif is_array(held) and held.dtype == object:
