@@ -47,9 +47,11 @@ def steps(root: Value) -> Iterator[Step]:
     """
     if not isinstance(root, Value):
         raise TypeError(message("steps", a(root), "a Value, such as a loss"))
-    for node, adjoint in reversed(graph.adjoints(root).items()):
-        locals_ = _to_parents(node, node._backward(1.0))
-        sent = _to_parents(node, node._backward(adjoint))
+    adjoints = reversed(graph.adjoints(root).items())
+    # Propagating other numbers between two steps replaces the closures of the nodes.
+    for node, adjoint, backward in [(node, adjoint, node._backward) for node, adjoint in adjoints]:
+        locals_ = _to_parents(node, backward(1.0))
+        sent = _to_parents(node, backward(adjoint))
         yield Step(node, adjoint, tuple(map(Message, node.parents, locals_, sent)))
 
 

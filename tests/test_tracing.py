@@ -168,3 +168,12 @@ def test_powers_are_written_with_a_sign():
     assert formulas[2:5] == ["v₋₁**v₀", "2**v₋₁", "v₋₁**3"]
     rows = trace(lambda x, y: x**y, 2.0, 3.0).rows
     assert rows[2].derivative_formula == "v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁)"
+
+
+def test_steps_go_on_with_the_numbers_that_they_began_with():
+    x = Value(3.0)
+    y = x * x * x
+    walk = steps(y)
+    next(walk)
+    ad.Expression(y).propagate({x: 5.0})
+    assert [[m.message for m in step.messages] for step in walk] == [[9.0, 9.0], []]
