@@ -242,7 +242,8 @@ def test_three_hundred_nodes_are_drawn():
 
 def test_a_layout_can_be_interrupted():
     code = (  # Ctrl-C twice a second, as one that comes while an object is freed is lost
-        "import _thread, os, threading, time\n"
+        "import _thread, os, signal, threading, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job has none
         "from autodiff import Value, draw\n"
         "y = x = Value(1.0)\n"
         "for _ in range(290): y = y * x\n"
