@@ -177,3 +177,11 @@ def test_steps_go_on_with_the_numbers_that_they_began_with():
     next(walk)
     ad.Expression(y).propagate({x: 5.0})
     assert [[m.message for m in step.messages] for step in walk] == [[9.0, 9.0], []]
+
+
+def test_an_operation_of_ones_own_is_written_by_its_lines():
+    @ad.operation
+    def cube(x):
+        return x * x * x, lambda grad: (grad * 3 * x * x,)
+
+    assert [row.formula for row in trace(cube, 2.0).rows][1] == "v₀·v₀·v₀"
