@@ -273,7 +273,7 @@ class Matrix(_Array):
     __slots__ = ()
 
     def __init__(self, data: Iterable[Iterable[Any]]) -> None:
-        given = _sequence(data, "Matrix", "a sequence of rows")
+        given = sequence(data, "Matrix", "a sequence of rows")
         rows = [_numbers(row, "Matrix, a row") for row in given]
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
@@ -360,7 +360,8 @@ class Matrix(_Array):
         return table(self._rows(), self.shape)
 
 
-def _sequence(data: Any, where: str, expected: str) -> Iterable[Any]:
+def sequence(data: Any, where: str, expected: str) -> Any:
+    """The data, or its array if it is from pandas. TypeError unless it has an order."""
     if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
         raise TypeError(message(where, shortened(data), expected))
     to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
@@ -368,7 +369,7 @@ def _sequence(data: Any, where: str, expected: str) -> Iterable[Any]:
 
 
 def _numbers(data: Any, where: str) -> list[Any]:
-    given = _sequence(data, where, "a sequence of numbers")
+    given = sequence(data, where, "a sequence of numbers")
     found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in given]
     if not found:
         raise ValueError(message(where, "no numbers", "at least one"))

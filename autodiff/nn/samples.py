@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import counted, message, typed
+from ..errors import counted, message
 from ..functions import is_array
-from ..linalg import NOT_SEQUENCES, Vector
+from ..linalg import Vector, sequence
 from ..value import leaf
 
 
@@ -48,17 +48,12 @@ def _copied(target: Any) -> Any:
     return target.copy() if is_array(target) else target
 
 
-def _check_sequence(given: Any, where: str) -> None:
-    if not isinstance(given, Iterable) or isinstance(given, NOT_SEQUENCES):
-        raise TypeError(message(where, typed(given), "a sequence, with an entry for each sample"))
+SEQUENCE = "a sequence, with an entry for each sample"
 
 
 def as_list(targets: Any, where: str) -> list[Any]:
     """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
-    _check_sequence(targets, where)
-    if hasattr(targets, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
-        targets = targets.to_numpy()
-    return list(targets)
+    return list(sequence(targets, where, SEQUENCE))
 
 
 def as_rows(inputs: Any, where: str) -> Any:
@@ -72,9 +67,7 @@ def as_rows(inputs: Any, where: str) -> Any:
     """
     import numpy
 
-    _check_sequence(inputs, where)
-    if hasattr(inputs, "to_numpy"):  # a DataFrame, which iterates over the names of its columns
-        inputs = inputs.to_numpy()
+    inputs = sequence(inputs, where, SEQUENCE)
     given = inputs if hasattr(inputs, "__array__") else list(inputs)
     try:
         array = numpy.asarray(given)
