@@ -313,7 +313,7 @@ WRONG = [
     (check_2, rule(lambda grad, x, y: (grad * (1 - x * x),)), "1 - x² should be 1 - y²"),
     (check_2, rule(lambda grad, x, y: (grad * (1 - y),)), "1 - y should be"),
     (check_2, rule(lambda grad, x, y: (grad / math.cosh(x),)), "lost its square"),
-    (check_2, rule(lambda grad, x, y: (grad * (1 + y * y),)), "tangent"),
+    (check_2, rule(lambda grad, x, y: (grad * (1 + y * y),)), "belongs to tan."),
     (check_2, rule(lambda grad, x, y: (grad * y,)), "times the slope"),
     (check_2, rule(lambda grad, x, y: (grad * (1 - y * y),), math.sin), "result at 0.5"),
     (check_2, rule(lambda grad, x, y: (2 * (1 - math.tanh(0.5) ** 2),)), "with grad = -3.0"),

@@ -227,7 +227,7 @@ def check_tanh(answer, result, closure):
         2 * (1 - 0.5**2): "1 - x² should be 1 - y², with the result y = tanh x.",
         2 * (1 - y): "1 - y should be 1 - y².",
         2 / math.cosh(0.5): "1 / cosh x has lost its square.",
-        2 * (1 + y * y): "1 + y² belongs to the tangent. For tanh it is 1 - y².",
+        2 * (1 + y * y): "1 + y² belongs to tan. For tanh it is 1 - y².",
         2 * y: "That is grad times the result. It should be grad times the slope, 1 - y².",
     }
     for wrong, text in hints.items():
