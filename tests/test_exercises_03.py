@@ -21,10 +21,24 @@ def by_jvp(function):
     return lambda x: jvp(function, (x,), (1.0,))[1]
 
 
+def by_the_square(a, b):
+    """From z² = a² + b², whose tangent is 2zż."""
+    z = math.hypot(a.primal, b.primal)
+    return Pair(z, (a * a + b * b).tangent / (2 * z))
+
+
+def by_all_four_operators(a, b):
+    """From ((a + b)² - ab - ab) / z, with the number z as a constant."""
+    z = Pair(math.hypot(a.primal, b.primal))
+    return Pair(z.primal, (((a + b) * (a + b) - a * b - a * b) / z).tangent / 2)
+
+
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
         (check_1, solution_1),
+        (check_1, by_the_square),
+        (check_1, by_all_four_operators),
         (check_2, solution_2),
         (check_2, lambda f, x: by_jvp(by_jvp(f))(x)),
         (check_2, lambda f, x: jvp(lambda x: jvp(f, (x,), (1.0,)), (x,), (1.0,))[1][1]),
@@ -72,7 +86,8 @@ WRONG_1 = [
     (tangent(lambda a, b, s, t, z: abs(a * s + b * t) / z), None),
     (tangent(lambda a, b, s, t, z: (a * s - b * t) / z), "local derivatives are a/z and b/z"),
     (lambda a, b: Pair(a.primal / 0, 0.0), "raises ZeroDivisionError"),
-    (lambda a, b: a * b, "raises TypeError"),
+    (lambda a, b: a * b, "primal should be 5, not 12"),
+    (lambda a, b: a**2 + b**2, "raises TypeError"),
     (
         lambda a, b: autodiff.hypot(Dual(a.primal, a.tangent), Dual(b.primal, b.tangent)),
         "leaves the work to the package",
