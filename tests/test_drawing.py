@@ -162,16 +162,16 @@ def test_render_and_save_write_files(tmp_path):
     written = picture.render("g", directory=tmp_path)
     assert Path(written) == tmp_path / "g.png"
     assert Path(written).read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "g").read_text() == picture.source
+    assert (tmp_path / "g").read_text(encoding="utf-8") == picture.source
     written = picture.render(tmp_path / "h", format="pdf", cleanup=True)
     assert Path(written).read_bytes().startswith(b"%PDF")
     assert not (tmp_path / "h").exists()
     written = picture.render(outfile=tmp_path / "k.svg")
-    assert Path(written).read_text().startswith("<?xml")
-    assert Path(picture.save(tmp_path / "s.gv")).read_text() == picture.source
+    assert Path(written).read_text(encoding="utf-8").startswith("<?xml")
+    assert Path(picture.save(tmp_path / "s.gv")).read_text(encoding="utf-8") == picture.source
     assert picture.render("n.png", directory=tmp_path) == str(tmp_path / "n.png")
     assert (tmp_path / "n.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "n.gv").read_text() == picture.source
+    assert (tmp_path / "n.gv").read_text(encoding="utf-8") == picture.source
     with pytest.raises(ValueError, match="could not draw this as 'nope'"):
         picture.render("x", directory=tmp_path, format="nope")
     assert not (tmp_path / "x").exists()
