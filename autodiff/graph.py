@@ -3,6 +3,7 @@
 Nothing here changes a node or knows a derivative: the derivatives are in the closures.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -174,9 +175,23 @@ def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
 
 def is_current(node: Any) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
-    result, backward = node._rule(*[parent.data for parent in node.parents])
-    now, then = (result, *backward(1.0)), (node.data, *node._backward(1.0))
+    try:
+        result, backward = node._rule(*[parent.data for parent in node.parents])
+    except _UNDEFINED:
+        return False
+    now, then = (result, *_slopes(backward)), (node.data, *_slopes(node._backward))
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
+
+
+_UNDEFINED = ValueError, ZeroDivisionError, OverflowError
+
+
+def _slopes(backward: Any) -> tuple[Any, ...]:
+    """The local derivatives of a node; nan for all of them if one is undefined."""
+    try:
+        return tuple(backward(1.0))
+    except _UNDEFINED:
+        return (math.nan,)
 
 
 def _retraced(node: Any) -> Any:

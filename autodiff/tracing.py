@@ -2,7 +2,7 @@
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import graph
@@ -13,6 +13,7 @@ from .numeric import input_names
 from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
 from .value import Value
 
+OVER_FLOATS = TypeError, AttributeError  # of an operation of one's own that takes only floats
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
 
 # -- The backward pass, one node at a time ------------------------------------------------------
@@ -219,19 +220,39 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
     inputs = [
         Formula(notation, names[p], (), p.data) if p in names else p.data for p in node.parents
     ]
-    rule: Any = node._rule
-    result, backward = rule(*inputs)
+    result, backward = over_formulas(node, inputs, notation)
     named = any(result is x for x in inputs) or notation.chosen  # as in x * 1, relu
-    formula = notation.of(
-        Formula(notation, rule.__name__, tuple(inputs), node.data) if named else result
-    )
+    formula = notation.of(whole(node, inputs, notation) if named else result)
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
     try:
-        partials = zip(node.parents, _to_parents(node, backward(1.0)))
+        try:
+            sent = backward(1.0)
+        except OVER_FLOATS:
+            sent, notation.chosen = node._backward(1.0), True
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise explain_derivative(error, rule, node.parents) from None
+        raise explain_derivative(error, node._rule, node.parents) from None
+    partials = zip(node.parents, _to_parents(node, sent))
     return Written(formula, [(p, x) for p, x in partials if p in names], notation.chosen)
+
+
+def over_formulas(node: Value, inputs: Sequence[Any], notation: Notation) -> Any:
+    """The result of a node's operation over formulas and numbers, and its closure.
+
+    An operation that takes only floats is a function in formulas, and its closure is the node's.
+    """
+    rule: Any = node._rule
+    try:
+        return rule(*inputs)
+    except OVER_FLOATS:
+        notation.chosen = True
+        return whole(node, inputs, notation), node._backward
+
+
+def whole(node: Value, inputs: Sequence[Any], notation: Notation) -> "Formula":
+    """The operation of a node as a function of its inputs, without the lines of its rule."""
+    rule: Any = node._rule
+    return Formula(notation, rule.__name__, tuple(inputs), node.data)
 
 
 class Formula(Number):

@@ -1,6 +1,7 @@
 """The graph as a picture."""
 
 import base64
+import math
 import re
 import subprocess
 import sys
@@ -12,7 +13,18 @@ import pytest
 
 import autodiff.pictures.layout
 import autodiff.pictures.styles
-from autodiff import Matrix, Value, Vector, draw, logsumexp, scope
+from autodiff import (
+    Matrix,
+    Value,
+    Vector,
+    draw,
+    less,
+    logsumexp,
+    operation,
+    scope,
+    show_steps,
+    where,
+)
 from autodiff.nn import Linear, Sequential
 from autodiff.pictures.texts import number
 
@@ -527,3 +539,63 @@ def test_equal_numbers_are_not_taken_for_the_same_value():
     x = Vector([1.0, 1.0])
     y = x.dot(x) + Vector([1.0, 1.0]).dot(x)  # two dots with the same data
     assert len(boxes(draw(y))) == 5
+
+
+def test_an_exponent_that_is_no_integer_is_not_raised_in_part():
+    x = Value(0.25, label="x")
+    formulas = {2: "x²", 12: "x¹²", 0.5: "x**0.5", 2.5: "x**2.5", 1e20: "x**1e+20"}
+    for exponent, formula in formulas.items():
+        assert repr(draw(x**exponent)).startswith(f"<Drawing: {formula} = ")
+        assert f"<td>{formula}</td>" in show_steps(x**exponent)._page
+
+
+def test_a_graph_whose_inputs_have_changed_has_no_formula():
+    x = Value(2.0, label="x")
+    for f, number_ in [(Value.log, -1.0), (lambda x: 1 / x, 0.0), (Value.exp, 1e4), (abs, 3.0)]:
+        x.data = 2.0
+        y = f(x)
+        x.data = number_
+        assert repr(draw(y)).startswith("<Drawing: 1 operation on 1 input")
+        assert y.parents[-1] is x
+        with pytest.raises(ValueError, match="numbers that were changed after the graph"):
+            show_steps(y)
+        with pytest.raises(RuntimeError, match="numbers that were changed after the graph"):
+            y.backward(create_graph=True)
+    x.data = 0.0
+    assert repr(draw(x.sqrt())) == "<Drawing: sqrt(x) = 0>"  # its slope is undefined, then as now
+
+
+def test_an_operation_of_ones_own_has_its_name_in_formulas_unless_its_lines_always_hold():
+    x = Value(0.5, label="x")
+
+    def bent(x):
+        return (x if x > 0 else -x), lambda grad: (grad if x > 0 else -grad,)
+
+    def wave(x):
+        return math.sin(x), lambda grad: (grad * math.cos(x),)
+
+    def cube(x):
+        return x * x * x, lambda grad: (grad * 3 * x * x,)
+
+    found = [repr(draw(operation(rule)(x) + x)) for rule in (bent, wave, cube)]
+    assert found == [
+        "<Drawing: bent(x) + x = 1>", "<Drawing: wave(x) + x = 0.979426>",
+        "<Drawing: x·x·x + x = 0.625>",
+    ]  # fmt: skip
+    assert repr(draw(where(less(0.0, x), x * 2, x))) == "<Drawing: where(0 < x, x·2, x) = 1>"
+
+
+@pytest.mark.parametrize("name", ["\x00\x1b", "\ud800", "\uffff", "a\nb", "]]>"])
+@pytest.mark.parametrize("arrays", [False, True])
+def test_names_of_scopes_vectors_and_operations_cannot_break_a_picture(name, arrays):
+    def rule(x, y):
+        return x * y, lambda grad: (grad * y, grad * x)
+
+    rule.__name__ = name
+    v = Vector([1.0, 2.0, 3.0])
+    with scope(name):
+        y = operation(rule)((v * v).sum(), Value(2.0, label=name))
+    picture = draw(y, arrays=arrays, names={name: v})
+    ElementTree.fromstring(picture.pipe("svg"))
+    assert "\n" not in repr(picture)
+    repr(picture).encode()

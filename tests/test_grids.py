@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from autodiff import Expression, Matrix, Value, Vector, draw, optim, sin, tanh
+from autodiff import Expression, Matrix, Value, Vector, dot, draw, optim, sin, tanh
 from autodiff.compiler.groups import groups
 from autodiff.nn import Linear, Sequential, cross_entropy
 from autodiff.nn.training import History
@@ -32,6 +32,11 @@ def test_a_classifier_is_a_dozen_boxes_in_the_order_of_its_formula():
     picture = draw(loss, arrays=True)
     assert repr(picture).startswith("<Drawing: input 64 → dot 32 → + 32 → tanh 32 → dot 10 → + 10")
     assert "1 of 10" in picture.source  # the logit of the target
+
+
+def test_an_edge_says_what_all_arguments_read():
+    x, w = Value(2.0, label="x"), Value(3.0, label="w")
+    assert "1 of 2" not in draw(dot([x, w], [w, 5.0]), arrays=True).source
 
 
 def test_parameters_keep_their_order_in_the_grid():

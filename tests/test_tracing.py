@@ -1,5 +1,7 @@
 """Evaluation traces and the backward pass in steps."""
 
+import math
+
 import pytest
 
 import autodiff as ad
@@ -185,3 +187,22 @@ def test_an_operation_of_ones_own_is_written_by_its_lines():
         return x * x * x, lambda grad: (grad * 3 * x * x,)
 
     assert [row.formula for row in trace(cube, 2.0).rows][1] == "v₀·v₀·v₀"
+
+
+def test_an_operation_that_takes_only_floats_is_written_by_its_name():
+    @ad.operation
+    def own(x):
+        return math.sin(x), lambda grad: (grad * math.cos(x),)
+
+    half = ad.operation(lambda x: (x * x, lambda grad: (grad * 2 * math.fabs(x),)))
+    for mode in ("forward", "reverse"):
+        rows = trace(lambda x: own(x) + half(x), 0.5, mode=mode).rows
+        assert [row.formula for row in rows] == ["x", "own(v₀)", "v₀·v₀", "v₁ + v₂", "v₃"]
+        slope = math.cos(0.5) + 1.0
+        assert rows[0 if mode == "reverse" else -1].derivative_value == pytest.approx(slope)
+    assert rows[0].derivative_formula == "v̄₂·1 + v̄₁·0.877583"
+
+
+def test_nan_needs_no_brackets_and_minus_zero_does():
+    rows = trace(lambda x: x * math.nan + (-0.0), 1.0).rows
+    assert [row.formula for row in rows] == ["x", "v₀·nan", "v₁ + (-0)", "v₂"]

@@ -843,6 +843,12 @@ def test_which_inputs_it_refuses():
         animate(c, "c.png")
 
 
+@pytest.mark.parametrize("x", [5e-324, 1e-301, 1e308, -1.7e308, math.inf, math.nan])
+def test_numbers_that_are_too_large_or_small_for_a_scale_have_a_slider(x):
+    page = show_steps(Value(x, label="x") * 1.0)._page
+    assert '"sliders": [{"name": "x", "bound": 1.0}]' in page
+
+
 def test_adjoints_of_the_score_are_those_of_the_engine():
     for graph in GRAPHS:
         root = graph()

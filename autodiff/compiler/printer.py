@@ -134,7 +134,8 @@ class Notation(Printer):
     chosen = False  # whether a comparison of numbers decided what was written
 
     def number(self, x: float) -> tuple[str, int]:
-        return f"{x:.6g}", ATOM if x >= 0 else SUM
+        text = f"{x:.6g}"
+        return text, SUM if text.startswith("-") else ATOM
 
 
 class Python(Printer):

@@ -1,24 +1,24 @@
 """A picture in words, for those who cannot see it: a title, a description, a line for each box."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ..compiler.printer import Notation
 from ..errors import counted
+from ..graph import is_current
 from ..scopes import Scope
-from ..tracing import Formula
+from ..tracing import Formula, over_formulas, whole
 from ..value import Value
 from .arrangement import Box
 from .markup import lines
 from .styles import FONT, Facts, role_of
-from .texts import number, printable, sign
+from .texts import number, printable, raised, sign
 
 SVG = "http://www.w3.org/2000/svg"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 LONGEST_FORMULA = 120  # characters; a longer one gives way to a summary
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def description(facts: Facts) -> str:
@@ -116,14 +116,18 @@ def _name(node: Value, facts: Facts) -> str:
 
 
 def _formula(facts: Facts, names: dict[Value, str]) -> str:
-    """The output as a formula of the inputs; "" for a leaf."""
+    """The output as a formula of the inputs; "" for a leaf, and if numbers have changed."""
     notation = Notation()
-    formulas: dict[Value, object] = {}
+    formulas: dict[Value, Any] = {}
     for node in facts.plan.nodes:
         if node.parents:
-            rule, inputs = node._rule, [formulas[parent] for parent in node.parents]
-            assert rule is not None
-            formulas[node] = rule(*inputs)[0]
+            if not is_current(node):
+                return ""
+            inputs = [formulas[parent] for parent in node.parents]
+            notation.chosen = False
+            formulas[node] = over_formulas(node, inputs, notation)[0]
+            if notation.chosen:  # the formula of its lines holds only at these numbers
+                formulas[node] = whole(node, inputs, notation)
         elif names[node]:
             formulas[node] = Formula(notation, names[node], (), node.data)
         else:
@@ -132,4 +136,4 @@ def _formula(facts: Facts, names: dict[Value, str]) -> str:
     if not facts.root.parents or not isinstance(formula, Formula):
         return ""
     text = notation.of(formula).replace(" - ", " − ")
-    return re.sub(r"\*\*(\d+)", lambda found: found[1].translate(SUPERSCRIPTS), text)
+    return raised(text)

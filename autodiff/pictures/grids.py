@@ -51,6 +51,7 @@ def arrays_of(root: Value, labels: dict[Value, str]) -> list[Array]:
     for group in groups(root):
         array = Array(group.members, group.shape, path=path_of(group.members[0]))
         array.alike = group.alike
+        read: dict[Array, set[Value]] = {}
         for numbers, shape in group.arguments:
             unique = list(dict.fromkeys(numbers))
             new = [x for x in unique if not x.parents and x not in leaves]
@@ -62,13 +63,11 @@ def arrays_of(root: Value, labels: dict[Value, str]) -> list[Array]:
                 leaf.name = _vector_name(new, own or labels.get(new[0], ""))
                 leaves |= dict.fromkeys(new, leaf)
                 found.append(leaf)
-            read: dict[Array, int] = {}
             for x in unique:
-                origin = results[x] if x.parents else leaves[x]
-                read[origin] = read.get(origin, 0) + 1
-            for origin, count in read.items():
-                size = len(origin.members)
-                array.origins[origin] = f"{count} of {size}" if count < size else ""
+                read.setdefault(results[x] if x.parents else leaves[x], set()).add(x)
+        for origin, entries in read.items():
+            count, size = len(entries), len(origin.members)
+            array.origins[origin] = f"{count} of {size}" if count < size else ""
         if len(array.members) == 1:
             array.name = array.members[0].label or labels.get(array.members[0], "")
         results |= dict.fromkeys(group.members, array)
@@ -221,17 +220,23 @@ def words(grids: Grids) -> Words:
 
 
 def _title(array: Array, grids: Grids) -> str:
-    name = " ".join(filter(None, [sign(array.operation), array.name])) or _kind(array, grids.root)
+    name = _name(array, grids.root).replace("\n", " ")
     if len(array.members) == 1:
         return f"{name} = {number(array.members[0].data)}"
     return f"{name} {' × '.join(map(str, array.shape))}"
+
+
+def _name(array: Array, root: Value) -> str:
+    """The operation and the label of an array, or its kind."""
+    said = sign(array.operation), printable(array.name)
+    return " ".join(filter(None, said)) or _kind(array, root)
 
 
 def _box(array: Array, grids: Grids, images: dict[str, bytes]) -> str:
     """The name of an array, its grid, its shape and the largest of its numbers."""
     kind, colours, shown = _kind(array, grids.root), grids.colours, grids.numbers(array)
     what = "data" if grids.gradients is None else "grad"
-    name = " ".join(filter(None, [sign(array.operation), printable(array.name)])) or kind
+    name = _name(array, grids.root)
     rows = [f"<b>{markup(name)}</b>"]
     if len(array.members) == 1:
         rows.append(f"data {number(array.members[0].data, 4)}")

@@ -90,7 +90,7 @@ def vector(leaves: Sequence[Value], facts: Facts) -> str:
         ports = {last: f' port="r{i}"'}
         columns.append([_cell(markup(x), look, ports.get(j, "")) for j, x in enumerate(entry)])
     rows = columns if facts.down(leaves) else list(zip(*columns))
-    name = _span(facts.label(leaves[0]), facts.label(leaves[-1]))
+    name = printable(_span(facts.label(leaves[0]), facts.label(leaves[-1])))
     body = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if name:
         span = f' colspan="{len(rows[0])}"'
@@ -167,7 +167,7 @@ def _summary(scope: Scope, facts: Facts) -> list[str]:
     for node, box in plan.box_of.items():
         if box is not scope:
             leaving |= members.intersection(node.parents)
-    found = [printable(title(scope)), f"{len(entering)} → {len(leaving)}"]
+    found = [title(scope), f"{len(entering)} → {len(leaving)}"]
     count = len(scope.module.parameters()) if scope.module else len(members & {*plan.parameters})
     if count:
         found.append(counted(count, "parameter"))
@@ -182,8 +182,8 @@ def title(scope: Scope) -> str:
     if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
         for attribute, held in scope.outer.module._children():
             if held is scope.module:
-                return f"{attribute}: {scope.name}"
-    return scope.name
+                return printable(f"{attribute}: {scope.name}")
+    return printable(scope.name)
 
 
 def _span(first: str, last: str) -> str:

@@ -20,10 +20,9 @@ from ..scopes import entry_names
 from ..tracing import Formula, factor, steps, subscript, written
 from ..value import Value
 from .arrangement import path_of
-from .description import SUPERSCRIPTS
 from .drawing import draw
 from .styles import Facts
-from .texts import number, printable
+from .texts import SUPERSCRIPTS, number, printable, raised
 
 LARGEST = 60  # nodes
 
@@ -261,18 +260,14 @@ MARKS = 0xE000  # characters for private use, which stand for names in a formula
 
 def _formulas(node: Value, marks: Mapping[Value, str]) -> tuple[str, list[Any]]:
     """The formula of an operation, and those of its derivatives if they hold for all numbers."""
-    try:
-        formula, partials, chosen = written(node, marks)
-    except TypeError:  # an operation that does not work on formulas
-        arguments = ", ".join([marks.get(x, number(x.data)) for x in node.parents])
-        return f"{node.op}({arguments})", []
+    formula, partials, chosen = written(node, marks)
     return formula, [] if chosen else [partial for _, partial in partials]
 
 
 def _holes(formula: str) -> Text:
     """A formula over marks as a text with holes: 3·b² for 3·b**2."""
-    text = re.sub(r"\*\*(\d+)", lambda found: found[1].translate(SUPERSCRIPTS), formula)
-    pieces = re.split(f"([{chr(MARKS)}-{chr(MARKS + LARGEST)}])", text.replace("-", "−"))
+    text = raised(formula).replace("-", "−")
+    pieces = re.split(f"([{chr(MARKS)}-{chr(MARKS + LARGEST)}])", text)
     return [piece if i % 2 == 0 else _hole(pieces, i) for i, piece in enumerate(pieces) if piece]
 
 
@@ -280,5 +275,5 @@ def _hole(pieces: list[str], i: int) -> int | list[int]:
     """The hole for the name at an odd index, a factor except at the start of an expression."""
     place = ord(pieces[i]) - MARKS
     starts = (pieces[i - 1] == "" and i == 1) or pieces[i - 1].endswith(("(", ", "))
-    raised = pieces[i + 1].startswith(("*", *map(chr, SUPERSCRIPTS.values())))
-    return place if starts and not raised else [place]
+    power = pieces[i + 1].startswith(("*", *map(chr, SUPERSCRIPTS.values())))
+    return place if starts and not power else [place]

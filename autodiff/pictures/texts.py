@@ -11,6 +11,7 @@ from ..value import Value
 LONGEST_LABEL = 40  # characters
 ROOM = "−0.00123"  # for most numbers of four digits
 SIGNS = {"*": "·", "-": "−"}
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def as_float(x: Any) -> float | None:
@@ -54,9 +55,18 @@ def snug(x: float) -> str:
     )
 
 
+def raised(formula: str) -> str:
+    """A formula with small digits for exponents that are whole numbers.
+
+    >>> raised("x**12 + x**2.5")
+    'x¹² + x**2.5'
+    """
+    return re.sub(r"\*\*(\d+)(?![\w.])", lambda found: found[1].translate(SUPERSCRIPTS), formula)
+
+
 def sign(operation: str) -> str:
     """The sign of an operation as it is written in formulas."""
-    return SIGNS.get(operation, operation)
+    return printable(SIGNS.get(operation, operation))
 
 
 def printable(text: str) -> str:

@@ -166,7 +166,7 @@ def _bound(x: float) -> float:
     >>> _bound(2.0), _bound(-4.0), _bound(0.0)
     (5.0, 10.0, 1.0)
     """
-    if x == 0.0 or not math.isfinite(x):
+    if not 1e-300 < abs(x) < 1e300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(2 * abs(x)))
     return next(n * power for n in (1.0, 2.0, 5.0, 10.0, 20.0) if n * power >= 2 * abs(x))
