@@ -154,7 +154,7 @@ class Optimizer:
             fitting = state.keys() == expected.keys()
             fitting = fitting and state["settings"].keys() == expected["settings"].keys()
             fitting = fitting and [*map(set, state["state"])] == [*map(set, expected["state"])]
-            fitting = fitting and isinstance(state["steps"], int) and state["steps"] >= 0
+            fitting = fitting and type(state["steps"]) is int and state["steps"] >= 0
         except (AttributeError, TypeError):  # not made of dicts
             fitting = False
         if not fitting:

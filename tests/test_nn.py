@@ -9,7 +9,7 @@ import statistics
 from collections import deque
 
 import numpy as np
-import pandas
+import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 
@@ -195,6 +195,22 @@ def test_loading_is_strict_and_changes_nothing_on_error():
     assert model.state_dict() == before
 
 
+def test_states_hold_arrays_and_tables_but_no_dicts_and_sets():
+    class Scale(Module):
+        def __init__(self):
+            self.factor, self.shift = Value(2.0), Vector([1.0])
+
+    model = Scale()
+    model.load_state_dict({"factor": np.array(5.0), "shift": np.array([6.0])})  # as np.load has it
+    assert model.state_dict() == {"factor": 5.0, "shift": [6.0]}
+    for shift in ({7.0: 1.0}, {7.0}):
+        with pytest.raises(TypeError, match="load_state_dict, shift: found {.*, expected numbers"):
+            model.load_state_dict({"factor": 1.0, "shift": shift})
+    with pytest.raises(ValueError, match=r"shift: found shape \(1, 1\), expected \(1,\)"):
+        model.load_state_dict({"factor": 1.0, "shift": pd.DataFrame([[4.0]])})
+    assert model.state_dict() == {"factor": 5.0, "shift": [6.0]}
+
+
 def test_models_copy_and_pickle():
     model = network()
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -285,7 +301,7 @@ def test_mse_loss():
     assert nn.mse_loss(Vector([1.0]), np.array([3.0])).data == 4.0
     with pytest.raises(ValueError, match="found 2 predictions and 1 target,"):
         nn.mse_loss(Vector([1.0, 2.0]), 1.0)
-    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}, pandas.DataFrame([[5.0, 6.0]])):
+    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}, pd.DataFrame([[5.0, 6.0]])):
         with pytest.raises(
             TypeError, match=r"mse_loss, target: found .*, expected one real number"
         ):
