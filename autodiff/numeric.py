@@ -4,13 +4,15 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import wraps
 from typing import Any
 
 from .errors import message
 from .functions import as_float
-from .number import Number, Rule
+from .number import Number, Rule, check_outside, new_level
 from .transforms import (
     Inputs,
+    as_given,
     as_tree,
     check_function,
     flat_tree,
@@ -19,6 +21,7 @@ from .transforms import (
     map_tree,
     opened_argument,
 )
+from .value import Value
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
@@ -42,12 +45,12 @@ def finite_difference(
     SIAM Review 40, 1998); operators and the functions of this package take complex numbers.
     Give h if f varies over distances much shorter than max(1, abs(x)).
 
-    x is a number, or a flat sequence, which reaches f as a list. For a number and a result that
-    is a number, returns a float; otherwise a list (of rows), as `jacfwd` does. For n inputs f is
-    called n + 1 times, 2n times (central) or n times (complex).
+    x is a number, or a flat sequence, which reaches f as a list; an array reaches it as a Vector.
+    For a number and a result that is a number, returns a float; otherwise a list (of rows), as
+    `jacfwd` does. For n inputs f is called n + 1 times, 2n times (central) or n times (complex).
 
-    ValueError for an unknown method or a step that is not positive, TypeError if an argument or
-    result of f is not a number.
+    ValueError for an unknown method, and for a step that is not positive or does not change x;
+    TypeError if an argument or result of f is not a number.
 
     >>> round(finite_difference(lambda x: x**3, 2.0), 6)
     12.0
@@ -57,10 +60,9 @@ def finite_difference(
     if method not in METHODS:
         raise ValueError(message("finite_difference", f"method {method!r}", f"one of {METHODS}"))
     check_function(f, "finite_difference")
-    f = _unshared(f)
     if h is not None and not 0 < as_float(h, "finite_difference, h") < math.inf:
         raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
-    x = opened_argument(x, "finite_difference")
+    f, x = _over_lists(f, x), opened_argument(x, "finite_difference")
     here = _result(f(x)) if method in ("forward", "backward") else None
     if not isinstance(x, list):
         return _difference(f, x, h, method, here)
@@ -75,10 +77,15 @@ def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, h
     """The difference quotient in one number x; `here` is f(x), for "forward" and "backward"."""
     if method == "complex":
         step = h or 1e-20
-        return map_tree(lambda y: _imaginary(y) / step, _result(f(_Complex(complex(x, step)))))
+        with new_level() as level:
+            output = _result(f(_Complex(complex(x, step), level)))
+        return map_tree(lambda y: _imaginary(y) / step, output)
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     high = x if method == "backward" else x + step
     low = x if method == "forward" else x - step
+    if high - low == 0.0:
+        found = f"step h = {step!r} at x = {x!r}"
+        raise ValueError(message("finite_difference", found, "a larger one: x + h is x"))
     above = here if method == "backward" else _result(f(high))
     below = here if method == "forward" else _result(f(low))
     # high - low is the step after rounding; 2 * step would be slightly off
@@ -86,7 +93,8 @@ def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, h
 
 
 def _result(output: Any) -> Any:
-    return as_tree(output, "finite_difference: the result of f")
+    tree = as_tree(output, "finite_difference: the result of f")
+    return map_tree(lambda y: y.data if isinstance(y, Value) and not y._level else y, tree)
 
 
 class _Complex(Number):
@@ -97,17 +105,25 @@ class _Complex(Number):
 
     __slots__ = ("_level", "z")
 
-    def __init__(self, z: complex) -> None:
-        self.z, self._level = z, 1
+    def __init__(self, z: complex, level: int) -> None:
+        self.z, self._level = z, level
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         if hasattr(rule, "__wrapped__"):  # a user's rule may compare, which complex cannot
             found = rule(*inputs)[0]
         else:
-            numbers = [x.z if isinstance(x, _Complex) else x for x in inputs]
+            numbers = [self._plain(x) for x in inputs]
             rule(*[x.real for x in numbers])  # raises outside the domain
             found = rule(*numbers)[0]
-        return found if isinstance(found, _Complex) else _Complex(complex(found))
+        return found if isinstance(found, _Complex) else _Complex(complex(found), self._level)
+
+    @staticmethod
+    def _plain(x: Any) -> Any:
+        """The number in x; that of a Value is a constant here."""
+        if isinstance(x, _Complex) or not isinstance(x, Number):
+            return getattr(x, "z", x)
+        check_outside(x, "finite_difference, method complex")
+        return x._number()
 
     def _number(self) -> float:
         return self.z.real
@@ -140,11 +156,11 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     """
     check_function(f, "check_gradients")
     every = tuple(range(len(args)))
-    args = tuple(Inputs.of("check_gradients", args, every).primals)
+    f, args = _over_lists(f, *args), tuple(Inputs.of("check_gradients", args, every).primals)
     places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
     names = input_names(f, args, [f"argument {i}" for i in every])
     reverse = flat_tree(list(grad(f, every)(*args)))
-    name, f = getattr(f, "__name__", "f"), _unshared(f)
+    name = getattr(f, "__name__", "f")
     scale = abs(float(f(*args)))
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
     for (i, j), number, b in zip(places, names, reverse):
@@ -163,9 +179,14 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
 
 
-def _unshared(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, called with copies of its lists, so that it may change them."""
-    return lambda *args: f(*map_tree(lambda x: x, list(args)))
+def _over_lists(f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+    """f as a function of lists, of which it gets Vectors where arrays are given, else copies."""
+
+    @wraps(f)
+    def function(*args: Any) -> Any:
+        return f(*map(as_given, args, given))
+
+    return function
 
 
 def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) -> list[str]:

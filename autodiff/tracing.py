@@ -10,7 +10,7 @@ from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, counted, explain_derivative, message, typed
 from .number import Number, Rule
 from .numeric import input_names
-from .transforms import Inputs, as_tree, check_function, flat_tree, map_tree
+from .transforms import Inputs, as_given, as_tree, check_function, flat_tree, map_tree
 from .value import Value
 
 OVER_FLOATS = TypeError, AttributeError  # of an operation of one's own that takes only floats
@@ -145,7 +145,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     names = input_names(f, arguments, [f"x{i}" for i in range(1, len(args) + 1)])
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
         raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
-    output = as_tree(f(*arguments), "trace")
+    output = as_tree(f(*map(as_given, arguments, args)), "trace")
     if isinstance(output, list):
         found = f"a function that returns {counted(len(output), 'number')}"
         raise TypeError(message("trace", found, "one number", "trace them one by one"))

@@ -288,8 +288,7 @@ class Inputs(NamedTuple):
         """
         args = list(self.args)
         for i, x in zip(self.chosen, variables):
-            vector = isinstance(x, list) and x and _is_array(args[i])
-            args[i] = Vector._of(x, (len(x),)) if vector else map_tree(lambda v: v, x)
+            args[i] = as_given(x, args[i])
         output = as_tree(f(*args, **keywords), f"{self.name}: the result of f")
         for y in flat_tree(output):
             check_level(y)
@@ -314,6 +313,14 @@ class Inputs(NamedTuple):
 
 def _is_array(x: Any) -> bool:
     return isinstance(x, Vector) or hasattr(x, "__array__")
+
+
+def as_given(x: Any, given: Any) -> Any:
+    """x as f takes it: a Vector if an array or a Vector was given, or a copy of a list."""
+    if not (isinstance(x, list) and x and _is_array(given)):
+        return map_tree(lambda v: v, x)
+    entries = [v if isinstance(v, Number) else leaf(v, 0) for v in x]
+    return Vector._of(entries, (len(x),))
 
 
 def opened_argument(x: Any, name: str) -> Any:

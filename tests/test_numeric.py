@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import autodiff
-from autodiff import Value, check_gradients, exp, finite_difference, operation, sin
+from autodiff import (
+    Value,
+    Vector,
+    check_gradients,
+    exp,
+    finite_difference,
+    grad,
+    operation,
+    prod,
+    sin,
+)
 
 
 @pytest.mark.parametrize(
@@ -149,3 +159,52 @@ def test_the_names_of_arguments():
 
 def test_the_complex_step_at_a_kink_takes_the_convention_of_the_rule():
     assert finite_difference(autodiff.relu, 0.0, method="complex") == 0.0
+
+
+# -- Arrays, Values and tiny steps ----------------------------------------------------------------
+
+
+def doubled(v):
+    return prod(v + v)  # as a list, v + v would be v twice
+
+
+def test_an_array_reaches_f_as_a_vector_as_it_does_in_grad():
+    expected = [48.0, 24.0, 16.0]
+    x = np.array([1.0, 2.0, 3.0])
+    assert grad(doubled)(x).tolist() == expected
+    for method in ("forward", "backward", "central", "complex"):
+        found = finite_difference(doubled, x, method=method)
+        assert found == pytest.approx(expected, rel=1e-6)
+        assert {type(slope) for slope in found} == {float}
+    assert [slope.data for slope in finite_difference(doubled, Vector(x))] == pytest.approx(
+        expected
+    )
+
+
+def test_an_array_is_checked_as_a_vector():
+    calls = []
+
+    def f(v, w):
+        calls.append((type(v), type(w)))
+        return (v * v).sum() + w[0]
+
+    check_gradients(f, np.array([1.0, 2.0]), [3.0])
+    assert set(calls) == {(Vector, list)}
+
+
+def test_constants_and_parameters_in_a_complex_step():
+    k, w = Value(3.0), Value(4.0)
+    k.requires_grad = False
+    for f in (lambda x: k * x * w, lambda x: x * w * k, lambda x: w * (k * x)):
+        assert finite_difference(f, 2.0, method="complex") == 12.0
+    with pytest.raises(TypeError, match="it is a number of another kind already"):
+        finite_difference(lambda x: Value(x) * 2, 2.0, method="complex")
+    with pytest.raises(RuntimeError, match="a number inside a function that is being different"):
+        grad(lambda x: finite_difference(lambda y: x * y, 2.0, method="complex"))(1.0)
+
+
+def test_a_step_that_does_not_change_x_is_refused():
+    for method in ("forward", "backward", "central"):
+        with pytest.raises(ValueError, match="found step h = 1e-30 at x = 1.0, expected a larger"):
+            finite_difference(math.sin, 1.0, h=1e-30, method=method)
+    assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0

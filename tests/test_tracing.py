@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import autodiff as ad
@@ -206,3 +207,9 @@ def test_an_operation_that_takes_only_floats_is_written_by_its_name():
 def test_nan_needs_no_brackets_and_minus_zero_does():
     rows = trace(lambda x: x * math.nan + (-0.0), 1.0).rows
     assert [row.formula for row in rows] == ["x", "v₀·nan", "v₁ + (-0)", "v₂"]
+
+
+def test_an_array_is_traced_as_a_vector():
+    rows = trace(lambda v: ad.prod(v + v), np.array([1.0, 3.0]), mode="reverse").rows
+    assert [row.formula for row in rows[:2]] == ["v[0]", "v[1]"]
+    assert [row.derivative_value for row in rows[:2]] == [12.0, 4.0]

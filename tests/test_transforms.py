@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 import autodiff
 from autodiff import (
+    Dual,
     Value,
     cos,
+    dot,
     exp,
     grad,
     hessian,
@@ -25,6 +27,7 @@ from autodiff import (
     value_and_grad,
     vjp,
 )
+from autodiff.nn import Linear
 
 
 def running_example(x1, x2):
@@ -356,3 +359,15 @@ def test_a_derivative_says_what_it_is(transform, what):
     found = transform(sin)
     assert found.__name__ == found.__qualname__ == f"{transform.__name__}(sin)"
     assert found.__doc__ == f"{what} of sin, a function of the same arguments."
+
+
+def test_constant_values_are_constants_in_forward_mode_too():
+    k = Value(3.0)
+    k.requires_grad = False
+    assert jvp(lambda x: k * x * k, (2.0,), (1.0,)) == (18.0, 9.0)
+    assert jacfwd(lambda v: [dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
+    assert (Dual(2.0, 1.0) * k).tangent == 3.0
+    frozen = Linear(2, 1, seed=0, init=lambda n, m, rng: [[1.0, 2.0]], activation=lambda x: x * x)
+    for p in frozen.parameters():
+        p.requires_grad = False
+    assert jacfwd(lambda v: frozen(v)[0])([1.0, 1.0]) == [6.0, 12.0]
