@@ -63,8 +63,8 @@ def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
 
 def described(x: Any) -> str:
     """The number in x and its label, for error messages."""
-    label = getattr(x, "label", "")
-    return f"{_number(x)!r} ({label!r})" if label else f"{_number(x)!r}"
+    label, number = getattr(x, "label", ""), shortened(_number(x))
+    return f"{number} ({label!r})" if label else number
 
 
 def _number(x: Any) -> Any:

@@ -11,7 +11,7 @@ import functools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
 
@@ -71,25 +71,56 @@ def as_float(x: Any, where: str) -> float:
     0.5
     """
     number: Any = x
-    kind = getattr(getattr(x, "dtype", None), "kind", "f")  # f, i, u, b; c is complex, O an object
-    if isinstance(x, Real) or (getattr(x, "ndim", None) == 0 and kind in "fiub"):
+    kind = getattr(getattr(x, "dtype", None), "kind", "f")  # f, i, u, b; c is complex, m a time
+    single = isinstance(x, Real) or (getattr(x, "ndim", None) == 0 and not is_masked(x))
+    if single and kind in "fiub":
         try:
-            return float(number)
+            found = float(number)
+            if math.isinf(found) and number != found:  # numpy's longdouble does not raise
+                raise OverflowError
+            return found
         except OverflowError:
             raise OverflowError(f"{where}: found a number too large for a float") from None
-    remedies = {
+    remedies: dict[type, str] = {
         str: "convert it first: float(text)",
         bytes: "convert it first: float(text)",
         type(None): "is a `return` missing in the function that made it?",
         complex: "take its .real, its .imag or abs() of it",
+        set: UNORDERED,
+        frozenset: UNORDERED,
     }
-    remedy = remedies.get(type(x), "")
+    remedy = next((text for kind, text in remedies.items() if isinstance(x, kind)), "")
+    remedy = MASKED if is_masked(x) else remedy
     if not remedy and hasattr(x, "_level"):
         remedy = "it is a number of another kind already; use it as it is"
-    elif not remedy and (isinstance(x, Iterable) or hasattr(x, "__array__")):
+    elif not remedy and isinstance(x, Iterable):
         remedy = "make one Value of each number: Vector(data), or [Value(v) for v in data]"
     expected = "one real number (int, float, Fraction or a numpy scalar)"
     raise TypeError(message(where, typed(x), expected, remedy))
+
+
+NOT_SEQUENCES = (str, bytes, Mapping, set, frozenset)  # iterables without numbers in an order
+UNORDERED = "put its numbers in an order: sorted(data)"
+MASKED = "numbers behind a mask are unknown: take data.compressed(), or data.filled(0.0)"
+
+
+def sequence(data: Any, where: str, expected: str) -> Any:
+    """The data, or its array if it is from pandas.
+
+    TypeError unless it has an order and all its numbers are known.
+    """
+    ordered = isinstance(data, Iterable) and not isinstance(data, NOT_SEQUENCES)
+    if not ordered or getattr(data, "ndim", None) == 0 or is_masked(data):
+        remedy = UNORDERED if isinstance(data, (set, frozenset)) else ""
+        remedy = MASKED if is_masked(data) else remedy
+        raise TypeError(message(where, typed(data), expected, remedy))
+    to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
+    return to_numpy() if to_numpy else data
+
+
+def is_masked(x: Any) -> bool:
+    """True for numpy's masked arrays: an iteration over one ignores its mask."""
+    return hasattr(x, "compressed")
 
 
 def is_array(x: Any) -> bool:
@@ -469,7 +500,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         return condition._call("where", condition, x, y)
     if is_array(condition):
         return _xp(condition).where(condition, x, y)
-    return x if condition else y
+    return x if _plain("where, the condition", [condition])[0] else y
 
 
 # -- Functions of any number of numbers ---------------------------------------------------------
@@ -492,7 +523,7 @@ def _of_many(of_plain: Callable[[Sequence[Any]], Any]) -> OfMany:
 
     @functools.wraps(of_plain)
     def function(xs: Any, /) -> Any:
-        xs = _sequence(name, xs)
+        xs = _row(name, xs)
         if (kind := _kind(xs)) is not None:
             return kind._call(name, *xs)
         return of_plain(_plain(name, xs))
@@ -559,7 +590,7 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     >>> dot([1, 2, 3], [4, 5, 6])
     32.0
     """
-    xs, ys = _sequence("dot", xs), _sequence("dot", ys)
+    xs, ys = _row("dot", xs), _row("dot", ys)
     if len(xs) != len(ys):
         found = f"{len(xs)} and {counted(len(ys), 'number')}"
         raise ValueError(message("dot", found, "equally many on both sides"))
@@ -606,7 +637,8 @@ def largest(xs: Any) -> Any:
     return functools.reduce(maximum, xs)
 
 
-def _sequence(name: str, xs: Any) -> Sequence[Any]:
+def _row(name: str, xs: Any) -> Sequence[Any]:
+    """The numbers of a list or another flat sequence, to count and to go through twice."""
     if isinstance(xs, (list, tuple)):
         return xs
     shape = getattr(xs, "shape", ())
@@ -614,6 +646,4 @@ def _sequence(name: str, xs: Any) -> Sequence[Any]:
         found = f"{a(xs)} of shape {tuple(shape)}"
         remedy = "to add all its numbers write A.sum(), for a product A @ x"
         raise TypeError(message(name, found, "numbers in a row", remedy))
-    if isinstance(xs, Iterable):
-        return list(xs)
-    raise TypeError(message(name, typed(xs), f"a sequence of numbers: {name}([x, y])"))
+    return list(sequence(xs, name, f"a sequence of numbers: {name}([x, y])"))

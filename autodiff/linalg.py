@@ -2,15 +2,15 @@
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
-from .errors import a, message, shortened
-from .number import Number, Rule, top_level
+from .errors import a, message
+from .functions import sequence
+from .number import COMPARISONS, Number, Rule, top_level
 from .value import Value
 
-NOT_SEQUENCES = (str, bytes, Mapping, set, frozenset)  # iterables without numbers in an order
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
 
@@ -55,6 +55,8 @@ class _Array(Number):
         return type(array)._of(map(f, *columns), array.shape)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc.__name__ in COMPARISONS:
+            self._number()  # raises a TypeError
         if any(hasattr(x, "__array__") for x in inputs):
             return self._elementwise(ufunc, ufunc.__name__, inputs)  # raises a TypeError
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -72,10 +74,14 @@ class _Array(Number):
         return True  # it is never empty
 
     def _number(self) -> Any:
-        raise TypeError(f"a {type(self).__name__} is not compared; compare its entries, or .data")
+        remedy = "take its entries, or .data"
+        raise TypeError(message("compare or format", a(self), "one number", remedy))
 
     def _not_compared(self, other: Any) -> Any:
         self._number()
+
+    def __format__(self, spec: str) -> str:
+        return str(self._number() if spec else self)
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_compared
     __hash__ = object.__hash__
@@ -86,8 +92,7 @@ class _Array(Number):
         >>> Vector([1, 2]).map(lambda x: 1 / x)
         Vector(shape=(2,), [1, 0.5])
         """
-        found = [function(x) for x in self._entries]
-        return type(self)._of([x if isinstance(x, Number) else Value(x) for x in found], self.shape)
+        return type(self)._of(_numbers(map(function, self._entries), "map"), self.shape)
 
     def sum(self) -> Value:
         """The sum of all entries: one Value, one node.
@@ -358,14 +363,6 @@ class Matrix(_Array):
         from .pictures.displays import table
 
         return table(self._rows(), self.shape)
-
-
-def sequence(data: Any, where: str, expected: str) -> Any:
-    """The data, or its array if it is from pandas. TypeError unless it has an order."""
-    if not isinstance(data, Iterable) or isinstance(data, NOT_SEQUENCES):
-        raise TypeError(message(where, shortened(data), expected))
-    to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
-    return to_numpy() if to_numpy else data
 
 
 def _numbers(data: Any, where: str) -> list[Any]:

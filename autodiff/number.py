@@ -259,10 +259,10 @@ class Number:
             if not array:
                 box[()] = x
         found = numpy.frompyfunc(function, len(inputs), 1)(*entries, **options)
-        return found.astype(bool) if name in _COMPARISONS else found
+        return found.astype(bool) if ufunc.__name__ in COMPARISONS else found
 
 
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")  # numpy's
 _NUMPYS_NAMES = {
     "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
     "greater_equal": "ge", "subtract": "sub", "multiply": "mul", "divide": "truediv",

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import message
 from .functions import as_float
-from .number import Number, Rule, check_outside, new_level
+from .number import Number, Rule, check_outside, new_level, top_level
 from .transforms import (
     Inputs,
     as_given,
@@ -60,7 +60,8 @@ def finite_difference(
     if method not in METHODS:
         raise ValueError(message("finite_difference", f"method {method!r}", f"one of {METHODS}"))
     check_function(f, "finite_difference")
-    if h is not None and not 0 < as_float(h, "finite_difference, h") < math.inf:
+    h = None if h is None else as_float(h, "finite_difference, h")
+    if h is not None and not 0 < h < math.inf:
         raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
     f, x = _over_lists(f, x), opened_argument(x, "finite_difference")
     here = _result(f(x)) if method in ("forward", "backward") else None
@@ -109,24 +110,32 @@ class _Complex(Number):
         self.z, self._level = z, level
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        top = top_level(inputs)
+        if not isinstance(top, _Complex):
+            return top._apply(rule, *inputs)  # a number of an inner derivative
         if hasattr(rule, "__wrapped__"):  # a user's rule may compare, which complex cannot
             found = rule(*inputs)[0]
         else:
-            numbers = [self._plain(x) for x in inputs]
+            numbers = [top._plain(x) for x in inputs]
             rule(*[x.real for x in numbers])  # raises outside the domain
             found = rule(*numbers)[0]
         return found if isinstance(found, _Complex) else _Complex(complex(found), self._level)
 
-    @staticmethod
-    def _plain(x: Any) -> Any:
+    def _plain(self, x: Any) -> complex:
         """The number in x; that of a Value is a constant here."""
-        if isinstance(x, _Complex) or not isinstance(x, Number):
-            return getattr(x, "z", x)
-        check_outside(x, "finite_difference, method complex")
-        return x._number()
+        where = "finite_difference, method complex"
+        if isinstance(x, _Complex) and x._level == self._level:
+            return x.z
+        if isinstance(x, Number):
+            check_outside(x, where)
+            x = x._number()
+        return as_float(x, where)  # a complex constant would add to the step
 
     def _number(self) -> float:
         return self.z.real
+
+    def __format__(self, spec: str) -> str:
+        return format(self.z.real, spec) if spec else repr(self)
 
 
 def _imaginary(y: Any) -> float:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from . import graph
 from .dual import dual
 from .errors import counted, message, shortened, typed
-from .functions import as_float
+from .functions import NOT_SEQUENCES, as_float, is_masked
 from .linalg import Vector
 from .number import Number, check_level, new_level, one_number
 from .value import Value, leaf
@@ -249,8 +249,10 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """
     check_function(f, "hvp")
     inputs = Inputs.of("hvp", (x,), 0)
-    _check_shapes("hvp", "v", opened_argument(v, "hvp, v"), "x", inputs.primals[0])
-    return inputs.shaped(0, jvp(grad(f), (x,), (v,), **keywords)[1])
+    point, direction = inputs.primals[0], opened_argument(v, "hvp, v")
+    _check_shapes("hvp", "v", direction, "x", point)
+    point = x if _is_array(x) else point  # an iterator has been used up
+    return inputs.shaped(0, jvp(grad(f), (point,), (direction,), **keywords)[1])
 
 
 # -- Arguments and results ----------------------------------------------------------------------
@@ -334,8 +336,8 @@ def opened_argument(x: Any, name: str) -> Any:
 
 
 def _is_sequence(x: Any) -> bool:
-    kinds = (str, bytes, dict, set, frozenset)  # the last have no order
-    return isinstance(x, Iterable) and not isinstance(x, kinds) and getattr(x, "ndim", None) != 0
+    several = isinstance(x, Iterable) and getattr(x, "ndim", None) != 0
+    return several and not isinstance(x, NOT_SEQUENCES) and not is_masked(x)
 
 
 def as_tree(output: Any, name: str) -> Any:

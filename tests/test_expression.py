@@ -878,3 +878,19 @@ def test_what_compile_refuses(inputs, wrt, xp, kind, message):
 def test_a_power_without_a_division_by_zero_is_one_call():
     x = Value(2.0)
     assert "    v1 = math.pow(x1, 0.5)\n" in compiled(x**0.5, [x]).source
+
+
+def test_a_constant_over_a_dual_is_not_compiled():
+    x, d = Value(3.0), Value(ad.Dual(2.0, 1.0))
+    for xp, batch in ((math, False), (np, False), (np, True)):
+        with pytest.raises(TypeError, match="compile: found a constant, Dual.*, expected a float"):
+            Expression(x * d).compile([x], wrt=[x], xp=xp, batch=batch)
+    with pytest.raises(TypeError, match="compile: found a constant, Dual.*, expected a float"):
+        Expression(x * d).javascript([x], wrt=[x])
+    assert Expression(x * d).compile([x, d], wrt=[d])(3.0, 2.0) == (6.0, (3.0,))
+
+
+def test_a_domain_error_shortens_a_long_number():
+    with pytest.raises(OverflowError) as caught:
+        ad.exp(10**400)
+    assert len(str(caught.value)) < 100

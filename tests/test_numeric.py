@@ -208,3 +208,42 @@ def test_a_step_that_does_not_change_x_is_refused():
         with pytest.raises(ValueError, match="found step h = 1e-30 at x = 1.0, expected a larger"):
             finite_difference(math.sin, 1.0, h=1e-30, method=method)
     assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
+
+
+@pytest.mark.parametrize("product", [lambda w, x: w * x * x, lambda w, x: x * x * w])
+def test_the_complex_step_nests_around_derivatives_alone(product):
+    """Two complex steps would share one imaginary part, so the outer one would be lost."""
+
+    def slope(w):
+        return grad(lambda x: product(w, x))(2.0)
+
+    assert finite_difference(slope, 3.0, method="complex") == 4.0
+
+    def step(w):
+        return finite_difference(lambda x: product(w, x), 2.0, method="complex")
+
+    for outer in (grad(step), lambda w: finite_difference(step, w, method="complex")):
+        with pytest.raises(
+            RuntimeError, match="a number inside a function that is being different"
+        ):
+            outer(3.0)
+
+
+def test_constants_of_other_libraries_in_a_complex_step():
+    torch = pytest.importorskip("torch")
+    small = torch.tensor(0.1)  # of 32 bits: a product with a complex number had 32 bits too
+    for constant in (np.float32(0.1), np.array(0.1), small):
+        found = finite_difference(lambda x, c=constant: x * c, 3.0, method="complex")
+        assert found == pytest.approx(float(constant), rel=1e-15)  # 1e-20 is not a power of 2
+    with pytest.raises(TypeError, match="found 1j of type complex, expected one real number"):
+        finite_difference(lambda x: x + 1j, 2.0, method="complex")
+
+
+def test_a_step_is_a_plain_number():
+    assert type(finite_difference(sin, 2.0, np.array(1e-4))) is float
+
+
+def test_a_number_of_the_complex_step_is_formatted():
+    written = []
+    finite_difference(lambda x: written.append(f"{x:.2f}") or x, 2.0, method="complex")
+    assert written == ["2.00"]

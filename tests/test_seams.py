@@ -519,7 +519,9 @@ def test_vectors_are_not_compared():
         lambda: v < 2,
         lambda: Matrix([[1.0]]) == Matrix([[1.0]]),
     ):
-        with pytest.raises(TypeError, match="is not compared; compare its entries, or .data"):
+        with pytest.raises(
+            TypeError, match="found a .*, expected one number; take its entries, or .data"
+        ):
             compare()
 
 
@@ -1152,3 +1154,124 @@ def test_a_number_is_formatted_in_every_mode():
         d(f)(2.0)
     hessian(f)(2.0)
     assert written == ["2.00"] * 5
+
+
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
+X = Vector([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "admit",
+    [
+        Vector,
+        lambda data: Matrix([data]),
+        lambda data: Matrix(np.ma.array([data])),
+        lambda data: Value(np.ma.masked),
+        lambda data: ad.sum(data),
+        lambda data: ad.dot([1.0, 1.0], data),
+        lambda data: Expression(data),
+        lambda data: grad(ad.sum)(data),
+        lambda data: hessian(ad.sum)(data),
+        lambda data: hvp(ad.sum, [1.0, 2.0], data),
+        lambda data: jvp(ad.sum, ([1.0, 2.0],), (data,)),
+        lambda data: vjp(lambda x: [x, x], 1.0)[1](data),
+        lambda data: jacrev(lambda x: data)(1.0),
+        lambda data: finite_difference(sum, data),
+        lambda data: Expression(ad.sum(X)).compile(X, wrt=[], xp=np)(data, 1.0),
+        lambda data: Expression(ad.sum(X)).compile(X, wrt=X, xp=np, batch=True)(data[None]),
+        lambda data: nn.predict(nn.Linear(2, 1), [data]),
+        lambda data: nn.predict(nn.Linear(2, 1), data[None]),
+        lambda data: nn.accuracy([[1.0, 2.0]] * 2, data),
+    ],
+)
+def test_a_mask_is_never_ignored(admit):
+    with pytest.raises(TypeError, match=r"found .*; numbers behind a mask .* data.compressed\(\)"):
+        admit(MASKED)
+
+
+def test_a_span_of_time_is_not_a_number():
+    """NumPy's is an integer to Python, and float() gives its count of some units."""
+    for span in (np.timedelta64(2, "ns"), np.timedelta64(2, "D"), np.array(2, "m8[ns]")):
+        for use in (Value, grad(lambda x: x), lambda t: Value(2.0) * t, lambda t: t * X[0]):
+            with pytest.raises(TypeError, match="found .*, expected one real number"):
+                use(span)
+    for use in (ad.exp, lambda span: Vector(np.array([span]))):
+        with pytest.raises(TypeError, match="found .*, expected one real number"):
+            use(np.timedelta64(2, "ns"))
+
+
+def test_a_number_too_large_for_a_float_is_never_infinity():
+    huge = np.longdouble("1e4000")
+    for x in (10**400, Fraction(10**400), huge, np.array(huge)):
+        for use in (Value, grad(lambda x: x), lambda x: Value(2.0) * x):
+            with pytest.raises(OverflowError, match="too large"):
+                use(x)
+    assert Value(np.longdouble("inf")).data == Value(np.float32("inf")).data == inf
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        grad(ad.sum),
+        ad.sum,
+        lambda data: ad.dot(data, data),
+        Vector,
+        lambda data: Matrix([data]),
+        lambda data: vjp(lambda x: [x, x], 1.0)[1](data),
+        lambda data: jacrev(lambda x: data)(1.0),
+        lambda data: Expression(X[0] * X[1]).compile(set(X), wrt=[]),
+        lambda data: Expression(X[0] * X[1]).compile(X, wrt=set(X)),
+        lambda data: Expression(set(X)),
+    ],
+)
+def test_a_set_has_no_order_and_the_remedy_is_one_that_works(use):
+    with pytest.raises(TypeError, match=r"found .*set, expected .*; put .* order: sorted\(data\)"):
+        use({1.0, 2.0})
+    assert grad(ad.sum)(sorted({1.0, 2.0})) == [1.0, 1.0]
+
+
+def test_keys_and_bytes_are_not_numbers():
+    for data in ({1.0: X[0]}, b"ab", "ab"):
+        for use in (ad.sum, ad.prod, ad.logsumexp):
+            with pytest.raises(TypeError, match="found .*, expected a sequence of numbers"):
+                use(data)
+
+
+def test_an_array_of_one_number_is_not_a_sequence():
+    for use in (Vector, Matrix, ad.sum, Expression):
+        with pytest.raises(TypeError, match="found array.5.. of type ndarray, expected a"):
+            use(np.array(5.0))
+
+
+def test_where_takes_one_condition():
+    """A list would be true unless it is empty."""
+    for condition in ([True, False], "no", None, []):
+        with pytest.raises(TypeError, match="where, the condition: found .*, expected one real"):
+            ad.where(condition, 1.0, X[0])
+    for true in (True, np.True_, np.array(1.0), 2, math.nan, Fraction(1, 2)):
+        assert ad.where(true, 1.0, X[0]) == 1.0
+
+
+def test_numpy_on_the_left_does_not_compare_a_vector():
+    for compare in (
+        lambda v: np.float64(2.0) < v,
+        lambda v: np.float64(2.0) == v,
+        lambda v: np.less_equal(v, 2.0),
+        lambda v: np.array([1.0, 2.0]) != v,
+    ):
+        with pytest.raises(TypeError, match="found a Vector, expected one number"):
+            compare(X)
+    with pytest.raises(TypeError, match="found a Vector, expected one number"):
+        f"{X:.3f}"
+    assert list(np.array([1.0, X[1]]) == X[1]) == [False, True]
+
+
+def test_map_gives_numbers():
+    with pytest.raises(TypeError, match="found Vector.* of type Vector, expected one real number"):
+        X.map(lambda x: X)
+
+
+def test_a_sequence_that_can_be_read_once_is_read_once():
+    f = lambda x: x[0] ** 2 * x[1]  # noqa: E731
+    assert hvp(f, iter([3.0, 5.0]), iter([1.0, 0.0])) == hvp(f, [3.0, 5.0], [1.0, 0.0])
+    assert hvp(f, np.array([3.0, 5.0]), iter([1.0, 0.0])).tolist() == [10.0, 6.0]

@@ -6,6 +6,7 @@ import pickle
 import re
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import strategies as st
 from random_graphs import OPERATIONS, for_all, graphs, layered, numbers
@@ -661,3 +662,16 @@ def test_a_negative_power_of_an_array_has_no_choice_in_its_text():
 def test_the_larger_of_an_array_and_a_number():
     x, w = Value(1.0), Value(2.0)
     assert "maximum(mul1, 0.5)" in batched(ad.maximum(x * w, 0.5), [x], [w]).source
+
+
+def test_a_program_takes_arrays_only():
+    """A DataFrame has a shape, but its length, its T and its rows are of another kind."""
+    x, y = Value(2.0), Value(3.0)
+    w = Vector([0.5, -0.25])
+    rows, weights = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0.5, -0.25])
+    program = batched(x * y + w.sum() * x, [x, y], w)
+    for inputs in (pandas.DataFrame(rows), Matrix(rows)):
+        with pytest.raises(ValueError, match="found a .*, expected an array of shape .n, 2."):
+            program(inputs, weights)
+    with pytest.raises(ValueError, match="found a Vector, expected an array of shape .2,."):
+        program(rows, Vector(weights))

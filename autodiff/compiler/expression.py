@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import functions, graph
 from ..errors import a, counted, described, explain_operation, message, shortened, typed
-from ..functions import as_float
+from ..functions import as_float, sequence
 from ..number import check_outside
 from ..snapshot import Snapshot, generators
 from ..value import Value
@@ -164,7 +164,7 @@ class Expression:
         """
         given = _leaves(inputs, "compile, inputs")
         wanted = _leaves(wrt, "compile, wrt")
-        _check_leaves(given, wanted)
+        _check_leaves(given, wanted, self.sources)
         _check_library(xp, batch)
         if batch:
             _check_one_kind(given, wanted)
@@ -207,7 +207,7 @@ class Expression:
         """
         given = _leaves(inputs, "javascript, inputs")
         wanted = _leaves(wrt, "javascript, wrt")
-        _check_leaves(given, wanted)
+        _check_leaves(given, wanted, self.sources)
         if not isinstance(self.sink, Value):
             found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("javascript", found, "one", "take one, or their sum"))
@@ -254,13 +254,11 @@ def _values(items: Any, where: str, expected: str) -> list[Value]:
     """The Values in a Vector, a Matrix or a sequence of Values, in order."""
     if isinstance(items, Value):
         return [items]
-    single = isinstance(items, str) or getattr(items, "ndim", None) == 0  # an array of one number
-    if single or not isinstance(items, Iterable):
-        raise TypeError(message(where, typed(items), expected))
-    return [value for item in items for value in _values(item, where, expected)]
+    given = sequence(items, where, expected)
+    return [value for item in given for value in _values(item, where, expected)]
 
 
-def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
+def _check_leaves(inputs: list[Value], wrt: list[Value], sources: list[Value]) -> None:
     for name, leaves in (("inputs", inputs), ("wrt", wrt)):
         if len(set(leaves)) < len(leaves):
             (twice, _), *_ = Counter(leaves).most_common(1)
@@ -270,6 +268,10 @@ def _check_leaves(inputs: list[Value], wrt: list[Value]) -> None:
             found = f"a constant, {described(x)}, in wrt"
             remedy = "set requires_grad = True before computing with them"
             raise ValueError(message("compile", found, "leaves that require a gradient", remedy))
+    others = {x for x in sources if type(x.data) is not float}
+    for x in others.difference(inputs, wrt):
+        remedy = "make it one of the inputs"
+        raise TypeError(message("compile", f"a constant, {x.data!r}", "a float", remedy))
 
 
 def _check_repeatable(nodes: Iterable[Value]) -> None:

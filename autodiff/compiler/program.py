@@ -58,13 +58,17 @@ class Program:
 
 
 def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
-    """Raise a ValueError unless arguments have the right shapes, and arrays hold floats."""
+    """Raise an error unless arguments have the right shapes, and arrays hold known floats."""
     for name, array, size in zip(("inputs", "parameters"), arrays, sizes):
-        shape = getattr(array, "shape", None)
+        shape = getattr(array, "shape", None) if hasattr(array, "dtype") else None
         if shape is None or len(shape) != 1 + (name == "inputs") or shape[-1] != size:
             found = a(array) if shape is None else f"shape {tuple(shape)}"
             expected = f"(n, {size})" if name == "inputs" else f"({size},)"
             raise ValueError(message(name, found, f"an array of shape {expected}"))
+    for array in arrays:
+        if functions.is_masked(array):
+            expected = "an array whose numbers are all known"
+            raise TypeError(message("program", a(array), expected, functions.MASKED))
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
     for dtype in types:
         if not backends.is_floating(dtype):

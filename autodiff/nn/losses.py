@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import functions
 from ..errors import counted, message, shortened
-from ..linalg import NOT_SEQUENCES, Vector
+from ..linalg import Vector
 from ..number import Number
 
 
@@ -123,7 +123,7 @@ def softmax(logits: Any) -> Any:
 def _row(x: Any, where: str) -> Sequence[Any]:
     x = x.to_numpy() if hasattr(x, "to_numpy") else x  # of pandas
     x = x.tolist() if hasattr(x, "tolist") else x  # an array
-    several = isinstance(x, Iterable) and not isinstance(x, NOT_SEQUENCES)
+    several = isinstance(x, Iterable) and not isinstance(x, functions.NOT_SEQUENCES)
     row = tuple(x) if several else (x,)
     return tuple([v if isinstance(v, Number) else functions.as_float(v, where) for v in row])
 

@@ -9,9 +9,9 @@ from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..errors import counted, message, typed
-from ..functions import as_float, is_array
+from ..functions import as_float, is_array, sequence
 from ..graph import topological_order
-from ..linalg import Matrix, Vector, sequence
+from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..snapshot import reached
 from ..value import Value

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import counted, message
-from ..functions import is_array
-from ..linalg import Vector, sequence
+from ..functions import is_array, is_masked, sequence
+from ..linalg import Vector
 from ..value import leaf
 
 
@@ -53,7 +53,10 @@ SEQUENCE = "a sequence, with an entry for each sample"
 
 def as_list(targets: Any, where: str) -> list[Any]:
     """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
-    return list(sequence(targets, where, SEQUENCE))
+    found = list(sequence(targets, where, SEQUENCE))
+    for row in filter(is_masked, found):
+        sequence(row, where, SEQUENCE)  # raises a TypeError
+    return found
 
 
 def as_rows(inputs: Any, where: str) -> Any:
@@ -68,7 +71,7 @@ def as_rows(inputs: Any, where: str) -> Any:
     import numpy
 
     inputs = sequence(inputs, where, SEQUENCE)
-    given = inputs if hasattr(inputs, "__array__") else list(inputs)
+    given = inputs if hasattr(inputs, "__array__") else as_list(inputs, where)
     try:
         array = numpy.asarray(given)
     except ValueError:  # rows of different lengths
