@@ -894,3 +894,23 @@ def test_a_domain_error_shortens_a_long_number():
     with pytest.raises(OverflowError) as caught:
         ad.exp(10**400)
     assert len(str(caught.value)) < 100
+
+
+def test_outputs_and_inputs_have_an_order():
+    x, y = Value(2.0, label="x"), Value(3.0, label="y")
+    z = x - y
+    for unordered in ({x, y}, {x: 1.0, y: 2.0}, frozenset([x])):
+        for use in (
+            Expression,
+            lambda found: Expression(z).compile(found, wrt=[x]),
+            lambda found: Expression(z).compile([x, y], wrt=found),
+            lambda found: Expression(z).javascript(found, wrt=[]),
+        ):
+            with pytest.raises(TypeError, match="expected a (sequence of leaves|Value)"):
+                use(unordered)
+
+
+def test_several_outputs_in_any_form_are_shown_as_formulas():
+    x, y = Value(2.0, label="x"), Value(3.0, label="y")
+    for outputs in ([x * y, x], Matrix([[x * y, x]]), (v for v in (x * y, x)), [[x * y], [x]]):
+        assert Expression(outputs)._repr_html_().count("<code>") == 2

@@ -211,6 +211,17 @@ def test_states_hold_arrays_and_tables_but_no_dicts_and_sets():
     assert model.state_dict() == {"factor": 5.0, "shift": [6.0]}
 
 
+class Halved(Module):
+    def __init__(self):
+        self.weight = 0.5 * Vector([2.0, 4.0])
+
+
+def test_computed_weights_are_copied():
+    for copied in (copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))):
+        assert copied(Halved()).state_dict() == {"weight": [1.0, 2.0]}
+        assert copied(Sequential(Halved())).state_dict() == {"0.weight": [1.0, 2.0]}
+
+
 def test_models_copy_and_pickle():
     model = network()
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):

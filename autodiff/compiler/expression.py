@@ -231,7 +231,7 @@ class Expression:
     def _repr_html_(self) -> str:
         from ..pictures.displays import formula
 
-        return formula([self.sink] if isinstance(self.sink, Value) else list(self.sink))
+        return formula(self._outputs)
 
     def __repr__(self) -> str:
         sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")

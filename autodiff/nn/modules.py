@@ -163,6 +163,10 @@ class Module:
         for entry, number in loaded:
             entry.data = number
 
+    def __getstate__(self) -> Any:
+        self.named_parameters()  # computed weights become leaves, which can be copied
+        return super().__getstate__()
+
     @recursive_repr()
     def __repr__(self) -> str:
         count = len(self.parameters())
