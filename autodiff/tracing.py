@@ -2,7 +2,7 @@
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import graph
@@ -160,7 +160,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
     for node in results:
         formulas[node], partials[node], _ = written(node, variables)
-    y = next((name for name in ("y", "z", "f") if name not in names), "result")
+    y = name_of_result(names)
     if mode == "forward":
         seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
         derivatives = _tangents(inputs, seed, formulas, variables, partials)
@@ -173,6 +173,12 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
         Row(v, formulas[x], x.data, _marked(v, mark), *derivatives[x]) for x, v in variables.items()
     ]
     return Trace(mode, [*rows, Row(y, variables[output], output.data, _marked(y, mark), *end)])
+
+
+def name_of_result(names: Iterable[str]) -> str:
+    """A name for the result of a computation whose inputs have these names."""
+    taken = set(names)
+    return next((name for name in ("y", "z", "f") if name not in taken), "result")
 
 
 def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: Any) -> Any:
@@ -319,9 +325,10 @@ def subscript(i: int) -> str:
 
 
 def _subscripted(name: str) -> str:
-    """x₁ for x1."""
+    """x₁ for x1; but v1 stays, because v₁ is the first result."""
     letters = name.rstrip("0123456789")
-    return letters + subscript(int(name[len(letters) :])) if letters not in ("", name) else name
+    kept = letters in ("", "v", name)
+    return name if kept else letters + subscript(int(name[len(letters) :]))
 
 
 def _width(text: str) -> int:

@@ -502,7 +502,9 @@ def test_what_the_options_refuse():
         draw(x, color="data")
     with pytest.raises(ValueError, match="found collapse -1, expected True, False or a depth"):
         draw(x, collapse=-1)
-    with pytest.raises(TypeError, match=r"found names of type list, expected a dict.*locals\(\)"):
+    with pytest.raises(
+        TypeError, match=r"found names \[.*\] of type list, expected a dict.*locals\(\)"
+    ):
         draw(x, names=[x])
 
 
@@ -599,3 +601,11 @@ def test_names_of_scopes_vectors_and_operations_cannot_break_a_picture(name, arr
     ElementTree.fromstring(picture.pipe("svg"))
     assert "\n" not in repr(picture)
     repr(picture).encode()
+
+
+def test_an_output_without_a_name_is_not_called_like_an_input():
+    y, z = Value(2.0, label="y"), Value(3.0, label="z")
+    assert repr(draw(y * 3, edges="message")) == "<Drawing: y·3 = 6; ∂z/∂y = 3>"
+    assert repr(draw(y * z, edges="message")) == "<Drawing: y·z = 6; ∂f/∂y = 3, ∂f/∂z = 2>"
+    with pytest.raises(TypeError, match="expected a dict from name to Value; write names=locals"):
+        draw(y * 3, names={1: y})

@@ -213,3 +213,9 @@ def test_an_array_is_traced_as_a_vector():
     rows = trace(lambda v: ad.prod(v + v), np.array([1.0, 3.0]), mode="reverse").rows
     assert [row.formula for row in rows[:2]] == ["v[0]", "v[1]"]
     assert [row.derivative_value for row in rows[:2]] == [12.0, 4.0]
+
+
+def test_an_input_called_v1_is_not_the_first_result():
+    rows = trace(lambda v1, x1: v1 * x1, 2.0, 3.0).rows
+    assert [row.formula for row in rows] == ["v1", "x₁", "v₋₁·v₀", "v₁"]
+    assert rows[0].derivative_formula == "v̇1"

@@ -843,6 +843,13 @@ def test_which_inputs_it_refuses():
         animate(c, "c.png")
 
 
+def test_a_name_is_given_once():
+    x = Value(2.0, label="x")
+    first = x * x
+    first.label = "v₁"
+    assert Score(first.sin() + x.cos(), "test").names == ["x", "v₁", "v₂", "v₃", "v₄"]
+
+
 @pytest.mark.parametrize("x", [5e-324, 1e-301, 1e308, -1.7e308, math.inf, math.nan])
 def test_numbers_that_are_too_large_or_small_for_a_scale_have_a_slider(x):
     page = show_steps(Value(x, label="x") * 1.0)._page

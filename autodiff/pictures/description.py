@@ -9,7 +9,7 @@ from ..compiler.printer import Notation
 from ..errors import counted
 from ..graph import is_current
 from ..scopes import Scope
-from ..tracing import Formula, over_formulas, whole
+from ..tracing import Formula, name_of_result, over_formulas, whole
 from ..value import Value
 from .arrangement import Box
 from .markup import lines
@@ -25,7 +25,7 @@ def description(facts: Facts) -> str:
     """What a picture shows: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     root, names = facts.root, {node: _name(node, facts) for node in facts.plan.nodes}
     value = f"{number(root.data)}"
-    output = names[root] or "y"
+    output = names[root] or name_of_result(names.values())
     formula = _formula(facts, names) if len(facts.plan.nodes) <= 30 else ""
     if 0 < len(formula) <= LONGEST_FORMULA:
         equation = f"{names[root]} = {formula}" if names[root] else formula

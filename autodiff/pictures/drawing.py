@@ -10,7 +10,7 @@ from typing import Any
 
 import graphviz
 
-from ..errors import a, message
+from ..errors import a, message, typed
 from ..graph import adjoints, topological_order
 from ..scopes import entry_names
 from ..tracing import steps
@@ -246,8 +246,8 @@ def _unreadable(plan: Arrangement, edges: int) -> ValueError:
 
 def _labels(names: Any) -> dict[Value, str]:
     """The name of the variable that holds each Value, unless it begins with _."""
-    if not isinstance(names, Mapping | None):
-        found = f"names of type {type(names).__name__}"
+    if not isinstance(names, Mapping | None) or not all(isinstance(x, str) for x in names or ()):
+        found = f"names {typed(names)}"
         raise TypeError(message("draw", found, "a dict from name to Value", "write names=locals()"))
     public = [(name, held) for name, held in (names or {}).items() if not name.startswith("_")]
     return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 from ..errors import domain, message, named, shortened
@@ -235,7 +236,9 @@ def _named(root: Value, nodes: list[Value], names: Mapping[str, Any] | None) -> 
     facts = draw(root, edges="message", names=names).facts
     assert facts is not None
     unnamed = [node for node in nodes if not _name(facts, node)]
-    labels = {node: f"v{subscript(i)}" for i, node in enumerate(unnamed, start=1)}
+    taken = {_name(facts, node) for node in nodes}
+    free = (v for i in count(1) if (v := f"v{subscript(i)}") not in taken)
+    labels = dict(zip(unnamed, free))
     return replace(facts, labels=facts.labels | _told_apart(facts, nodes) | labels, live=True)
 
 
