@@ -130,6 +130,12 @@ def is_array(x: Any) -> bool:
     )
 
 
+def as_floats(x: Any) -> Any:
+    """An array of integers or bools as floats: numpy's small integers overflow without an error."""
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    return x * 1.0 if kind in ("i", "u", "b") else x
+
+
 def _kind(inputs: Iterable[Any]) -> Any:
     """The first input that is neither a plain number nor an array; None if there is none."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, without a loop in Python
@@ -144,7 +150,8 @@ def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
     """The inputs, plain numbers as floats; arrays and complex numbers stay as they are."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):
         return inputs
-    return [x if is_array(x) or type(x) is complex else as_float(x, name) for x in inputs]
+    arrays = [is_array(x) or type(x) is complex for x in inputs]
+    return [as_floats(x) if a else as_float(x, name) for x, a in zip(inputs, arrays)]
 
 
 def _xp(*inputs: Any) -> Any:
@@ -178,6 +185,7 @@ def _unary(
                 if hasattr(x, "_level"):
                     return x._call(name, x)
                 if is_array(x):
+                    x = as_floats(x)
                     return of_array(x) if of_array else getattr(_xp(x), name)(x)
                 if type(x) is complex and of_complex:
                     of_float(x.real)  # raises outside the domain

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from . import functions, ops
 from .errors import LEAKED, LOST, a, message, typed
-from .functions import as_float, is_array
+from .functions import as_float, as_floats, is_array
 
 N = TypeVar("N", bound="Number")
 Rule = Callable[..., ops.Result]
@@ -345,8 +345,8 @@ def operation(rule: Rule) -> Callable[..., Any]:
 
 
 def _any_number(x: Any, where: str) -> Any:
-    """x itself if it is a Number, a complex number or an array, else x as a float."""
-    return x if type(x) is complex or is_array(x) else one_number(x, where)
+    """x itself if it is a Number or a complex number, an array of floats, else x as a float."""
+    return as_floats(x) if type(x) is complex or is_array(x) else one_number(x, where)
 
 
 def one_number(x: Any, where: str) -> Any:

@@ -8,13 +8,13 @@ inside another treats the other's variables as constants.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import graph
 from .dual import dual
-from .errors import counted, message, shortened, typed
+from .errors import a, counted, message, shortened, typed
 from .functions import NOT_SEQUENCES, as_float, is_masked
 from .linalg import Vector
 from .number import Number, check_level, new_level, one_number
@@ -199,6 +199,11 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 def _by_columns(f: Function, argnums: Any, name: str) -> Function:
     def jacobian(*args: Any, **keywords: Any) -> Any:
         inputs = Inputs.of(name, args, argnums)
+        held = [x for i, x in enumerate(args) if i not in inputs.chosen]
+        for x in [*held, *keywords.values()]:
+            if isinstance(x, Iterator):
+                found = f"{a(x)}, which the first of several calls of f would use up"
+                raise TypeError(message(name, found, "what can be read again", "pass list(...)"))
         columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
         if not columns:
             return inputs.of_each(inputs.primals)

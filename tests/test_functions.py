@@ -92,3 +92,25 @@ def test_other_things_are_refused_by_name(x, remedy):
     expected = "expected one real number (int, float, Fraction or a numpy scalar)"
     expected += f"; {remedy}" if remedy else ""
     assert str(error.value) == f"exp: found {typed(x)}, {expected}"
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, bool, np.int64])
+def test_arrays_of_integers_are_arrays_of_floats(kind):
+    """-x of a uint8 is 256 - x, -abs(x) of an int8 can be positive, and products wrap around."""
+    x = np.array([0, 100, 127], dtype=kind)
+    floats = x.astype(float)
+    for name in ("sigmoid", "softplus", "relu", "abs", "sin", "tanh", "erf"):
+        function = getattr(autodiff, name)
+        assert function(x).tolist() == function(floats).tolist(), name
+    for function in (autodiff.sum, autodiff.prod, autodiff.logsumexp):
+        assert function([x, x, x]).tolist() == function([floats] * 3).tolist()
+    assert autodiff.dot([x, x], [x, x]).tolist() == (2 * floats * floats).tolist()
+    assert autodiff.hypot(x, x).tolist() == autodiff.hypot(floats, floats).tolist()
+    assert autodiff.power(x, 3).tolist() == (floats**3).tolist()
+    assert autodiff.abs(np.array([-128], np.int8)).tolist() == [128.0]
+
+    @autodiff.operation
+    def cube(x):
+        return x * x * x, lambda grad: (grad * 3 * x * x,)
+
+    assert cube(x).tolist() == (floats**3).tolist()

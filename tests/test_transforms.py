@@ -371,3 +371,16 @@ def test_constant_values_are_constants_in_forward_mode_too():
     for p in frozen.parameters():
         p.requires_grad = False
     assert jacfwd(lambda v: frozen(v)[0])([1.0, 1.0]) == [6.0, 12.0]
+
+
+@pytest.mark.parametrize("d", [jacfwd, hessian])
+def test_an_iterator_is_not_used_up_by_the_first_of_several_calls(d):
+    def f(x, scales):
+        return (x[0] ** 2 + x[1] ** 2) * autodiff.sum(scales)
+
+    expected = d(f)([1.0, 2.0], [3.0])
+    for others, named in (((iter([3.0]),), {}), ((), {"scales": map(float, [3])})):
+        with pytest.raises(TypeError, match="f would use up, expected what can be read again"):
+            d(f)([1.0, 2.0], *others, **named)
+    assert d(f)([1.0, 2.0], scales=(3.0,)) == d(f)(iter([1.0, 2.0]), [3.0]) == expected
+    assert jacrev(f)([1.0, 2.0], iter([3.0])) == [6.0, 12.0]  # one call
