@@ -195,6 +195,18 @@ def test_loading_is_strict_and_changes_nothing_on_error():
     assert model.state_dict() == before
 
 
+def test_a_state_has_one_number_for_a_parameter_that_layers_share():
+    shared = Linear(1, 1, seed=0)
+    model = Sequential(shared, shared)
+    for weight in (2.0, math.nan):
+        state = model.state_dict() | {"0.weight": [[weight]]}
+        with pytest.raises(ValueError, match="for a parameter that layers share, expected one"):
+            model.load_state_dict(state)
+        assert model.state_dict()["1.weight"] == [[shared.weight[0, 0].data]]
+        model.load_state_dict(state | {"1.weight": [[weight]]})
+    assert math.isnan(shared.weight[0, 0].data)
+
+
 def test_states_hold_arrays_and_tables_but_no_dicts_and_sets():
     class Scale(Module):
         def __init__(self):

@@ -133,8 +133,8 @@ class Module:
         """Set all parameters to the numbers of a `state_dict`.
 
         ValueError, with a list of all that is missing, unexpected or of another shape, if the
-        state does not fit this model; TypeError if an entry is not a number. Nothing is changed
-        in either case.
+        state does not fit this model, or if it has two numbers for a parameter that layers share;
+        TypeError if an entry is not a number. Nothing is changed in either case.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
@@ -160,6 +160,11 @@ class Module:
             for name, parameter in parameters.items()
             for entry, number in zip(_entries(parameter), given[name][1])
         ]
+        numbers = dict(loaded)
+        for entry, number in loaded:
+            if repr(number) != repr(numbers[entry]):  # nan is nan
+                found = f"{number!r} and {numbers[entry]!r} for a parameter that layers share"
+                raise ValueError(message("load_state_dict", found, "one number"))
         for entry, number in loaded:
             entry.data = number
 
