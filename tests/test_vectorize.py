@@ -671,7 +671,11 @@ def test_a_program_takes_arrays_only():
     rows, weights = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0.5, -0.25])
     program = batched(x * y + w.sum() * x, [x, y], w)
     for inputs in (pandas.DataFrame(rows), Matrix(rows)):
-        with pytest.raises(ValueError, match="found a .*, expected an array of shape .n, 2."):
-            program(inputs, weights)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="found a .*, expected an array of shape .n, 2."):
+                program(inputs, weights)
+            program(rows, weights)  # which has the same shape
+    with pytest.raises(TypeError, match="found a MaskedArray, expected an array whose numbers"):
+        program(np.ma.array(rows, mask=rows > 5.0), weights)
     with pytest.raises(ValueError, match="found a Vector, expected an array of shape .2,."):
         program(rows, Vector(weights))

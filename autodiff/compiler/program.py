@@ -30,7 +30,7 @@ class Program:
     def __init__(self, source: str, sizes: tuple[int, ...] | None = None) -> None:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch; empty for arrays of any shape
-        self._known: Any = None  # the shapes and types of the arrays last checked
+        self._known: Any = None  # the kinds of the arrays last checked
         filename = f"<program {next(_numbers)}>"  # for tracebacks
         namespace: dict[str, Any] = {}
         exec(compile(source, filename, "exec"), namespace)  # written by this package
@@ -39,7 +39,10 @@ class Program:
 
     def __call__(self, *numbers: Any) -> Any:
         if self._sizes is not None:
-            kinds = [(getattr(x, "shape", None), getattr(x, "dtype", None)) for x in numbers]
+            # The type comes first: to numpy, the dtype None of a DataFrame equals float64.
+            kinds = [
+                (type(x), getattr(x, "shape", None), getattr(x, "dtype", None)) for x in numbers
+            ]
             if kinds != self._known:
                 _check_arrays(numbers, self._sizes)
                 self._known = kinds
