@@ -163,8 +163,8 @@ class Module:
         numbers = dict(loaded)
         for entry, number in loaded:
             if repr(number) != repr(numbers[entry]):  # nan is nan
-                found = f"{number!r} and {numbers[entry]!r} for a parameter that layers share"
-                raise ValueError(message("load_state_dict", found, "one number"))
+                twice = f"{number!r} and {numbers[entry]!r} for a parameter that layers share"
+                raise ValueError(message("load_state_dict", twice, "one number"))
         for entry, number in loaded:
             entry.data = number
 
