@@ -70,13 +70,15 @@ def as_float(x: Any, where: str) -> float:
     >>> as_float(Fraction(1, 2), "Value")
     0.5
     """
+    if type(x) is float:  # by far the most frequent
+        return x
     number: Any = x
     kind = getattr(getattr(x, "dtype", None), "kind", "f")  # f, i, u, b; c is complex, m a time
     single = isinstance(x, Real) or (getattr(x, "ndim", None) == 0 and not is_masked(x))
     if single and kind in "fiub":
         try:
             found = float(number)
-            if math.isinf(found) and number != found:  # numpy's longdouble does not raise
+            if number != found and math.isinf(found):  # numpy's longdouble does not raise
                 raise OverflowError
             return found
         except OverflowError:
