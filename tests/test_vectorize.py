@@ -677,5 +677,8 @@ def test_a_program_takes_arrays_only():
             program(rows, weights)  # which has the same shape
     with pytest.raises(TypeError, match="found a MaskedArray, expected an array whose numbers"):
         program(np.ma.array(rows, mask=rows > 5.0), weights)
+    matrix = np.array(rows).view(np.matrix)
+    with pytest.raises(TypeError, match=r"found a matrix, expected an array.*numpy.asarray"):
+        program(matrix, weights)
     with pytest.raises(ValueError, match="found a Vector, expected an array of shape .2,."):
         program(rows, Vector(weights))

@@ -72,6 +72,8 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
         if functions.is_masked(array):
             expected = "an array whose numbers are all known"
             raise TypeError(message("program", a(array), expected, functions.MASKED))
+        if hasattr(array, "getA1"):  # its * is a product of matrices
+            raise TypeError(message("program", a(array), "an array", "take numpy.asarray(data)"))
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}
     for dtype in types:
         if not backends.is_floating(dtype):
