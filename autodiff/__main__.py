@@ -7,8 +7,10 @@ See `--help`. The expression is parsed by `parsing.py`, never executed as Python
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from keyword import iskeyword
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -76,10 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         for lines in _answers(options, _numbers(options.numbers)):
             print(lines)
+        print(end="", flush=True)  # errors now, rather than when Python ends
     except ExpressionError as error:
         return _failed(error, 1 if isinstance(error, DomainError) else 2)
     except OSError as error:
-        return _failed(f"cannot write {error.filename}: {error.strerror}", 1)
+        if error.filename is None:  # let Python write nothing more when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader has read enough, such as head
+            return 1
+        return _failed(f"cannot write {error.filename or 'the output'}: {error.strerror}", 1)
     except (ValueError, ArithmeticError, AssertionError, RuntimeError) as error:
         return _failed(error, 1)
     return 0
@@ -96,14 +103,20 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = parser.add_argument
-    add("expression", help="such as 'x*y + sin(x)'")
-    add("numbers", nargs="*", metavar="name=number", help="the number of each variable: x=2")
+    add("expression", type=_text, help="such as 'x*y + sin(x)'")
+    add(
+        "numbers", type=_text, nargs="*", metavar="name=number",
+        help="the number of each variable: x=2",
+    )  # fmt: skip
     add(
         "--mode", choices=("reverse", "forward"), default="reverse",
         help="how the gradient is computed; forward mode has a table for each variable",
     )  # fmt: skip
-    add("--draw", metavar="FILE", help="save the graph: .svg, .png, .pdf ..., .gv for DOT")
-    add("--steps", metavar="FILE", help="save the live graph, to step through and to change: .html")
+    for option, saved in (
+        ("--draw", "the graph: .svg, .png, .pdf ..., .gv for DOT"),
+        ("--steps", "the live graph, to step through and to change: .html"),
+    ):
+        add(option, type=_text, metavar="FILE", help=f"save {saved}")
     add("--source", action="store_true", help="print the derivative as a program instead")
     add(
         "--language", choices=("python", "javascript"),
@@ -115,13 +128,18 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_intermixed_args(negative)
 
 
+def _text(argument: str) -> str:
+    """An argument without the space that `_options` put before a dash."""
+    return argument[1:] if argument.startswith(" -") else argument
+
+
 def _numbers(assignments: Sequence[str]) -> dict[str, float]:
     """The numbers of the variables, by name."""
     numbers: dict[str, float] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         name = normalize("NFKC", name.strip())  # as Python reads names
-        if not (equals and name.isidentifier()):
+        if not (equals and name.isidentifier()) or iskeyword(name):
             reason = f"{shortened(assignment)} is not a name and its number, such as x=2"
             raise ExpressionError(reason, assignment, 0, len(name) or 1)
         if name in numbers:

@@ -10,6 +10,7 @@ import inspect
 import math
 import operator
 import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -122,11 +123,14 @@ def _check_characters(text: str) -> None:
 
 def _tree(text: str) -> ast.expr:
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings(action="ignore"):  # such as that of 1or x
+            tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         start = max(0, (error.offset or 1) - 1)
         end = max(start + 1, (error.end_offset or 0) - 1)
-        remedy = "; for a product write 2*x" if "literal" in error.msg else ""
+        after = text[start + 1 : start + 2]
+        product = "decimal literal" in error.msg and after.isalpha()
+        remedy = "; for a product write 2*x" if product else ""
         reason = f"this is not an expression: {error.msg}{remedy}"
         raise ExpressionError(reason, text, start, end) from None
     except (MemoryError, RecursionError):  # the parser may give up on deep nesting

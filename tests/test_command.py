@@ -101,6 +101,39 @@ def test_files_that_cannot_be_written(command, tmp_path):
     assert (status, err.startswith("autodiff: cannot write ")) == (1, True)
 
 
+def test_a_file_name_that_begins_with_a_dash_is_kept(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = command("-x", "x=-2", "--draw", "-graph.gv", "--steps", "-page.html")
+    assert (status, out.splitlines()[-2:]) == (0, ["wrote -graph.gv", "wrote -page.html"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["-graph.gv", "-page.html"]
+    assert "found the file name '-', expected" in command(*GOOD, "--draw", "-")[2]
+
+
+def test_an_output_that_takes_nothing_more_ends_without_a_traceback():
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "autodiff", *GOOD], stdout=writer, stderr=subprocess.PIPE,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"},
+    )  # fmt: skip
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (1, b"")
+
+
+def test_nothing_but_the_message_is_written_about_an_expression_that_python_warns_of():
+    run = subprocess.run(
+        [sys.executable, "-W", "always", "-m", "autodiff", "1or x", "x=1"], capture_output=True
+    )
+    assert (run.returncode, run.stdout, run.stderr[:25]) == (2, b"", b"autodiff: this has no mea")
+
+
+def test_a_remedy_for_a_missing_product_is_given_where_one_is_missing(command):
+    for text in ("2x", "x + 1.5x"):
+        assert "; for a product write 2*x" in command(text, "x=1")[2]
+    for text in ("010*x", "0b12*x", "1__0*x", "1_*x"):
+        assert "for a product" not in command(text, "x=1")[2]
+
+
 def test_help_says_all_there_is(command):
     status, out, _ = command("--help")
     assert status == 0
@@ -182,6 +215,8 @@ def test_a_number_may_be_written_as_an_expression(command):
         (["x", "x"], 2, "'x' is not a name and its number, such as x=2", "x"),
         (["x", "2=x"], 2, "'2=x' is not a name and its number", "2"),
         (["x", "x=2", "x=3"], 2, "x is given twice", "x"),
+        (["x", "x=2", "lambda=3"], 2, "'lambda=3' is not a name and its number", "lambda"),
+        (["x", "x=2", "-y=3"], 2, "'-y=3' is not a name and its number, such as x=2", "-y"),
         (["y + log(x - 5)", "x=2", "y=1"], 1, "log: x = -3.0 is outside the domain x > 0", "log(x - 5)"),
         (["x + 1/(2 - 2)", "x=2"], 1, "division by zero", "1/(2 - 2)"),
         (["9**9**9**x", "x=9"], 1, "too large for a float", "9**9**x"),
