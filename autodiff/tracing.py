@@ -49,11 +49,14 @@ def steps(root: Value) -> Iterator[Step]:
     if not isinstance(root, Value):
         raise TypeError(message("steps", a(root), "a Value, such as a loss"))
     adjoints = reversed(graph.adjoints(root).items())
+    reached = {root}  # the nodes to which something was sent: the closures of others do not run
     # Propagating other numbers between two steps replaces the closures of the nodes.
     for node, adjoint, backward in [(node, adjoint, node._backward) for node, adjoint in adjoints]:
-        locals_ = _to_parents(node, backward(1.0))
-        sent = _to_parents(node, backward(adjoint))
-        yield Step(node, adjoint, tuple(map(Message, node.parents, locals_, sent)))
+        slopes = backward(1.0)
+        sent = backward(adjoint) if node in reached else (None,) * len(slopes)
+        reached.update(p for p, x in zip(node.parents, sent) if x is not None)
+        messages = map(Message, node.parents, _to_parents(node, slopes), _to_parents(node, sent))
+        yield Step(node, adjoint, tuple(messages))
 
 
 def _to_parents(node: Value, sent: tuple[Any, ...]) -> list[Any]:
@@ -190,7 +193,7 @@ def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: A
     tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
     for node, parts in partials.items():
         terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
-        moving = [(p, partial) for p, partial in parts if tangents[p][1] != 0.0]
+        moving = [(p, x) for p, x in parts if tangents[p][1] != 0.0 and x is not None]
         value = sum(tangents[p][1] * _value(partial) for p, partial in moving)
         tangents[node] = _sum(terms), value
     return tangents
@@ -199,20 +202,19 @@ def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: A
 def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
     """For each variable its adjoint, a formula and a value, from the output back."""
     terms: dict[Any, list[str]] = {x: [] for x in variables}
-    values = dict.fromkeys(variables, 0.0)
-    terms[output], values[output] = [_marked(y, BAR)], 1.0
+    terms[output] = [_marked(y, BAR)]
     for node in reversed(partials):
         for p, partial in partials[node]:
             terms[p].append(_product(_marked(variables[node], BAR), partial, False))
-            values[p] += values[node] * _value(partial)
-    return {x: (_sum(terms[x]), values[x]) for x in variables}
+    values = graph.backpropagated({output: 1.0})
+    return {x: (_sum(terms[x]), values.get(x, 0.0)) for x in variables}
 
 
 class Written(NamedTuple):
     """The formulas of a result and of its derivatives by its parents."""
 
     formula: str
-    partials: list[tuple[Value, Any]]
+    partials: list[tuple[Value, Any]]  # None where there is no derivative, as of a condition
     chosen: bool  # whether the formulas of the derivatives hold only at the present numbers
 
 
@@ -238,8 +240,8 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
             sent, notation.chosen = node._backward(1.0), True
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise explain_derivative(error, node._rule, node.parents) from None
-    partials = zip(node.parents, _to_parents(node, sent))
-    return Written(formula, [(p, x) for p, x in partials if p in names], notation.chosen)
+    partials = [(p, x) for p, x in zip(node.parents, sent) if p in names]
+    return Written(formula, partials, notation.chosen)
 
 
 def over_formulas(node: Value, inputs: Sequence[Any], notation: Notation) -> Any:
@@ -309,7 +311,7 @@ def _product(derivative: str, partial: Any, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
     if short and not isinstance(partial, Formula) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
-    return f"{derivative}·{factor(partial)}"
+    return f"{derivative}·{factor(0.0 if partial is None else partial)}"
 
 
 def _sum(terms: list[str]) -> str:

@@ -219,3 +219,26 @@ def test_an_input_called_v1_is_not_the_first_result():
     rows = trace(lambda v1, x1: v1 * x1, 2.0, 3.0).rows
     assert [row.formula for row in rows] == ["v1", "x₁", "v₋₁·v₀", "v₁"]
     assert rows[0].derivative_formula == "v̇1"
+
+
+def test_a_condition_receives_nothing_though_what_depends_on_it_has_no_derivative():
+    # ∂(a**n)/∂n is nan at a < 0, but n = (x <= y) sends nothing: ∂f/∂x = 1 and ∂f/∂y = 0
+    def f(x, y):
+        return x ** ad.less_equal(x, y)
+
+    assert ad.grad(f, argnums=(0, 1))(-3.0, 2.0) == (1.0, 0.0)
+    rows = trace(f, -3, 2, mode="reverse").rows
+    assert [row.derivative_value for row in rows[:2]] == [1.0, 0.0]
+    assert math.isnan(rows[2].derivative_value)
+
+
+def test_a_closure_that_the_engine_does_not_run_sends_nothing():
+    # p = x**y is used by a comparison alone, so it is sent nothing; ∂p/∂y is nan
+    x, y = Value(-1.0, label="x"), Value(1.0, label="y")
+    p = x**y
+    root = ad.where(ad.less(p, 2.0), 3 * x, y)
+    adjoint = ad.adjoints(root)
+    assert (adjoint[x], adjoint[y], adjoint[p]) == (3.0, 0.0, 0.0)
+    for step in steps(root):
+        if step.node is p:
+            assert [m.message for m in step.messages] == [0.0, 0.0]

@@ -294,6 +294,32 @@ def test_an_infinite_derivative_is_red_and_says_so(browser, tmp_path):
     assert found["trouble"] == "∂v₁/∂x is inf at x = 0"
 
 
+def test_a_number_that_is_too_large_is_not_called_outside_a_domain(browser, tmp_path):
+    x = Value(4.0, label="x")
+    opened(browser, tmp_path, x**50)
+    type_into(browser, 1, "1e10")
+    found = state(browser)
+    assert (found["data"], found["trouble"]) == (
+        ["data 1e10", "data inf"],
+        "x⁵⁰ is inf at x = 1e10",
+    )
+    assert found["wrong"] == ["v₁"]
+    opened(browser, tmp_path, 1 / x)
+    type_into(browser, 1, "0")
+    assert state(browser)["trouble"] == "1 / x is inf at x = 0: the domain is x != 0"
+
+
+def test_what_a_condition_receives_is_0_whatever_was_sent_to_it(browser, tmp_path):
+    x = Value(4.0, label="x")
+    opened(browser, tmp_path, ad.where(ad.less(sqrt(x), 1.0), 2 * x, x))
+    type_into(browser, 1, "0")  # ∂√x/∂x is infinite, but a condition sends nothing
+    assert state(browser)["gradients"][0] == "2"
+    x, y = Value(4.0, label="x"), Value(5.0, label="y")
+    opened(browser, tmp_path, x ** ad.less_equal(x, y))
+    type_into(browser, 1, "-3")  # ∂(x**n)/∂n is nan at x < 0
+    assert state(browser)["gradients"][:2] == ["1", "0"]
+
+
 def test_number_field_slider_and_reset(browser, tmp_path):
     opened(browser, tmp_path, example())
     start = state(browser)
@@ -306,6 +332,18 @@ def test_number_field_slider_and_reset(browser, tmp_path):
     assert state(browser) == start
     fields = "[...document.querySelectorAll('#inputs input')].map((e) => e.value).join()"
     assert browser.evaluate(fields) == "-4,-4,2,2"
+
+
+def test_a_field_whose_number_is_not_taken_is_marked(browser, tmp_path):
+    opened(browser, tmp_path, example())
+    field = "document.querySelector('#inputs input[type=number]')"
+    for text, refused in (("1e400", True), ("1e40", False)):
+        browser.click(*place(browser, "#inputs input[type=number]"))
+        browser.evaluate(f"{field}.select()")
+        browser.call("Input.insertText", text=text)
+        outline = f"getComputedStyle({field}).outline"
+        assert ("rgb(192, 0, 0)" in browser.evaluate(outline)) == refused
+    assert state(browser)["values"][0] == "1e40"
 
 
 def test_every_control_has_a_name(browser, tmp_path):

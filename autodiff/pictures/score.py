@@ -39,6 +39,7 @@ class Sent(NamedTuple):
     argument: int
     receiver: int
     before: int | None  # the place of the sum that the receiver had, if any
+    silent: bool  # whether it is 0 whatever the numbers are, as what a condition receives
 
 
 class Stage(NamedTuple):
@@ -78,11 +79,16 @@ class Score:
         adjoints = {step.node: step.adjoint for step in passed}
         self.numbers += [adjoints[node] for node in self.nodes]
         sums: dict[Value, int] = {}  # the place of the sum so far
+        reached = {self.root}  # the nodes whose closure runs
         for node, _, messages in passed:
+            slopes = node._backward(1.0)
             for j, (parent, local, sent) in enumerate(messages):
                 if parent.requires_grad:
-                    before = sums.get(parent)
-                    self.messages.append(Sent(self.place[node], j, self.place[parent], before))
+                    before, silent = sums.get(parent), node not in reached or slopes[j] is None
+                    if not silent:
+                        reached.add(parent)
+                    places = self.place[node], j, self.place[parent]
+                    self.messages.append(Sent(*places, before, silent))
                     total = sent if before is None else self.numbers[before] + sent
                     sums[parent] = len(self.numbers) + 2
                     self.numbers += [local, sent, total]
@@ -172,7 +178,7 @@ class Score:
 
     def _added(self, m: int) -> Text:
         """b.grad += v₂.grad · ∂v₂/∂b = 1 · 3·b² = 1 · 12 = 12   →   b.grad = 12"""
-        sender, _, receiver, before = self.messages[m]
+        sender, _, receiver, before, _ = self.messages[m]
         y, x, local = self.names[sender], self.names[receiver], self.local(m)
         upstream = len(self.nodes) + sender
         line: Text = [f"{x}.grad += {y}.grad · ∂{y}/∂{x} = "]
@@ -185,12 +191,12 @@ class Score:
 
     def steep(self, m: int) -> Text:
         """The text to show if the local derivative of a message is not finite."""
-        sender, _, receiver, _ = self.messages[m]
+        sender, _, receiver, *_ = self.messages[m]
         slope = f"∂{self.names[sender]}/∂{self.names[receiver]}"
         return [f"{slope} is ", self.local(m), f" at {self.names[receiver]} = ", receiver]
 
-    def trouble(self, i: int) -> tuple[Text, bool]:
-        """The text to show if the value of an operation is not finite; whether it has a domain."""
+    def trouble(self, i: int) -> tuple[Text, str]:
+        """The text to show if the value of an operation is not finite, and its domain, if any."""
         node = self.nodes[i]
         text: Text = [f"{self.filled(self.formulas[i], names=True)} is ", i]
         for j, parent in enumerate(dict.fromkeys(x for x in node.parents if x in self.place)):
@@ -203,7 +209,7 @@ class Score:
             for key, x in named(rule, node.parents).items()
         }
         said = re.sub(r"\b[a-z]\b", lambda found: arguments.get(found[0], found[0]), limits)
-        return ([*text, f": the domain is {said}"] if said else text), bool(said)
+        return text, said
 
 
 def _checked(root: Any, caller: str) -> list[Value]:

@@ -19,9 +19,9 @@ let arrived = last; // the step before, while numbers are moving
 function computed() {
   const [, , values, adjoints, locals] = program(inputs);
   const found = [...values, ...adjoints];
-  for (const { sender, argument, receiver, before } of messages) {
+  for (const { sender, argument, receiver, before, silent } of messages) {
     const local = isOutside(sender, found) ? NaN : locals[sender][argument];
-    const sent = found[nodes.length + sender] * local;
+    const sent = silent ? 0 : found[nodes.length + sender] * local;
     const sum = before === null ? sent : found[before] + sent;
     found.push(local, sent, sum);
     found[nodes.length + receiver] = sum;
@@ -33,7 +33,10 @@ const isWrong = (place, found = numbers) => !Number.isFinite(found[place]);
 
 // Whether a node is where things go wrong: it is not finite, though its parents are.
 const isOrigin = (i, found) => isWrong(i, found) && !nodes[i].parents.some((p) => isWrong(p, found));
-const isOutside = (i, found) => isOrigin(i, found) && nodes[i].limited;
+
+// Whether a node is outside its domain: nan, or infinite because of a 0. Else it is too large.
+const isOutside = (i, found = numbers) => isOrigin(i, found) && nodes[i].domain
+  && (Number.isNaN(found[i]) || nodes[i].parents.some((p) => found[p] === 0));
 
 // x to some digits, as "1.5e+0". Of two that are equally near, it is the even one, as in Python.
 function rounded(x, digits) {
@@ -110,7 +113,10 @@ function said(kind, i) {
 // The first number that is not finite, in words.
 function trouble() {
   const node = nodes.findIndex((each, i) => each.trouble && each.forward <= arrived && isOrigin(i));
-  if (node >= 0) return filled(nodes[node].trouble);
+  if (node >= 0) {
+    const limits = isOutside(node) ? `: the domain is ${nodes[node].domain}` : "";
+    return filled(nodes[node].trouble) + limits;
+  }
   const sent = messages.find(({ sender, place }) =>
     nodes[sender].backward <= arrived && isWrong(place) && !isWrong(sender));
   return sent ? filled(sent.trouble) : "";

@@ -208,16 +208,16 @@ def _as_json(score: Score, leaves: list[Value], sliders: list[Value]) -> str:
 
 def _node(score: Score, i: int) -> dict[str, Any]:
     trouble: Text | None = None
-    limited = False
+    limits = ""
     if i in score.forward:
-        trouble, limited = score.trouble(i)
+        trouble, limits = score.trouble(i)
     return {
         "forward": score.forward.get(i, 0),
         "backward": score.backward.get(i),
         "stages": [stage._asdict() for stage in score.stages[i]],
         "parents": [score.place[x] for x in score.nodes[i].parents if x in score.place],
         "trouble": trouble,
-        "limited": limited,
+        "domain": limits,
     }
 
 
