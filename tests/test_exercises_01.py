@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from browser import Browser
 from exercises.figures_numeric_derivatives import SecantPage
@@ -14,7 +15,7 @@ from exercises.numeric_derivatives import (
     solution_3,
 )
 
-from autodiff import finite_difference, grad, jvp
+from autodiff import Dual, Value, adjoints, finite_difference, grad, jvp
 
 
 @pytest.mark.parametrize(
@@ -37,10 +38,10 @@ def test_right_answers_are_praised(check, answer):
 WRONG = [
     (check_1, ..., "Nothing here yet"),
     (check_1, lambda f, x, h: ..., "Nothing here yet"),
-    (check_1, lambda f, x, h: None, "Nothing here yet"),
+    (check_1, lambda f, x, h: None, "returns nothing"),
     (check_1, 0.5, "Expected a function"),
     (check_1, lambda f: f, "Your code raises TypeError"),
-    (check_1, lambda f, x, h: "12", "Not yet"),
+    (check_1, lambda f, x, h: "12", "found a str"),
     (check_1, lambda f, x, h: [1.0], "Expected a number, found a list"),
     (check_1, lambda f, x, h: f, "Call it"),
     (check_1, lambda f, x, h: 12.0, "Not yet"),
@@ -105,3 +106,31 @@ def test_the_secant_becomes_the_tangent_as_h_is_dragged(tmp_path):
     # (cos(2 + h) - cos 2) / h, with h = 10**0.3 and 0.0001
     assert before == "slope of the secant -0.12082, of the tangent -0.90930"
     assert after == "slope of the secant -0.90928, of the tangent -0.90930"
+
+
+def test_a_number_in_quotes_is_no_number():
+    for check, answer in (
+        (check_1, lambda f, x, h: str(solution_1(f, x, h))),
+        (check_2, "4e-10"),
+        (check_3, lambda g, x: f"{solution_3(g, x)}"),
+    ):
+        assert check.verdict(answer) == (False, "Expected a number, found a str.")
+
+
+def test_printing_is_not_returning():
+    right, said = check_1.verdict(lambda f, x, h: print(solution_1(f, x, h)))
+    assert not right
+    assert "returns nothing" in said
+
+
+def test_a_step_to_the_side_may_be_an_array_of_no_dimension():
+    assert check_3.verdict(lambda g, x: g(np.array(x + 1e-20j)).imag / 1e-20)[0]
+
+
+@pytest.mark.parametrize(
+    "borrowed", [lambda g, x: adjoints(g(v := Value(x)))[v], lambda g, x: g(Dual(x, 1.0)).tangent]
+)
+def test_numbers_of_the_package_are_not_a_difference(borrowed):
+    right, said = check_3.verdict(borrowed)
+    assert not right
+    assert "package" in said

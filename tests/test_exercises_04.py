@@ -499,3 +499,34 @@ def test_the_engine_of_the_notebook_trains_once_the_dots_are_filled_in():
     assert stub.count("        ...\n") == 1
     exec(stub.replace("        ...\n", step).partition("\n\n\n")[0], names)
     assert check_6.verdict(names["train"])[0]
+
+
+def order_that_keeps_its_list(root, found=[]):  # noqa: B006
+    if root not in found:
+        for parent in root.parents:
+            order_that_keeps_its_list(parent, found)
+        found.append(root)
+    return found
+
+
+def send_to_itself(node):
+    for message in node.closure(node.grad):
+        node.grad += message
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "said"),
+    [
+        (check_1, "72", "Expected two numbers"),
+        (check_1, ("7", "2"), "Expected two numbers"),
+        (check_2, lambda x: (math.tanh(x), lambda grad: (None,)), "Nothing here yet"),
+        (check_2, lambda x: (math.tanh(x), lambda grad: (str(grad),)), "found a str"),
+        (check_2, lambda x: (None, lambda grad: (grad,)), "returns nothing"),
+        (check_3, send_to_itself, "own grad should stay"),
+        (check_4, order_that_keeps_its_list, "Begin with an empty list in each call"),
+    ],
+)
+def test_a_slip_of_python_is_called_by_its_name(check, answer, said):
+    right, text = check.verdict(answer)
+    assert not right
+    assert said in text

@@ -163,3 +163,29 @@ def test_the_rule_to_mend_passes_where_everything_is_symmetric():
 def test_the_prediction_is_what_the_package_says():
     f = lambda x, y: maximum(x, y) * x + 3 * relu(x - y)  # noqa: E731
     assert grad(f, argnums=(0, 1))(2.0, 2.0) == solution_3()
+
+
+def flat_from_2_on(x):
+    return solution_1(x) if abs(x) < 2 else (abs(x) - math.log(2.0), solution_1(x)[1])
+
+
+def slope_of_one(x):
+    return solution_1(x)[0], lambda grad: (grad * (tanh(x) if abs(x) < 2 else x / abs(x)),)
+
+
+def straight_on_the_left(x):
+    return solution_1(x) if x > 0 else (-x - math.log(2.0), lambda grad: (-grad,))
+
+
+@pytest.mark.parametrize("answer", [flat_from_2_on, slope_of_one, straight_on_the_left])
+def test_a_rule_has_to_hold_in_between(answer):
+    right, text = check_1.verdict(answer)
+    assert not right
+    assert "Right at 0.5, but" in text
+
+
+@pytest.mark.parametrize("answer", ["31", ("3", "1")])
+def test_numbers_in_quotes_are_no_numbers(answer):
+    right, text = check_3.verdict(answer)
+    assert not right
+    assert "Expected two numbers" in text

@@ -181,3 +181,14 @@ def test_a_line_through_five_points(answer):
 )
 def test_another_gradient_of_least_squares_gets_its_hint(answer, said):
     assert said in hint(check_3, answer)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_the_gradient_of_least_squares_may_be_a_sequence(kind):
+    right(check_3, lambda a, x, b: kind(solution_3(a, x, b)))
+
+
+def test_the_package_is_refused_in_favour_of_numpy():
+    said = hint(check_1, by_the_engine)
+    assert "NumPy" in said
+    assert "math" not in said

@@ -183,3 +183,18 @@ def test_another_loss_gets_its_hint(answer, said):
 def test_the_points_are_those_of_the_notebook():
     assert training.solution is not None
     assert (XS, YS) == ([0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9])
+
+
+def test_a_learning_rate_in_quotes_is_no_number():
+    assert "Expected one number, found '0.238'" in hint(check_1, "0.238")
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda prediction, target: sqrt((prediction[0] - target) ** 2),
+        lambda prediction, target: nn.mse_loss(prediction, target) ** 0.5,
+    ],
+)
+def test_a_loss_needs_no_slope_where_the_error_is_exactly_0(loss):
+    right(check_3, loss)

@@ -170,7 +170,7 @@ SLOPES = {
     "without wrt": (without_wrt, "found 0: wrt=[x]"),
     "without inputs": (without_inputs, "take one number"),
     "one derivative too many": (one_too_far, "One derivative less"),
-    "of another function": (hard_coded, "The value at 1.5 is"),
+    "of another function": (hard_coded, "The value at 1.25 is"),
     "no program": (
         lambda f, at: lambda x: (grad(f)(x), (grad(grad(f))(x),)),
         "Expected a Program, what `compile` returns, found a function",
@@ -208,3 +208,43 @@ def test_the_last_layer_costs_the_same_however_deep_the_network_is(depth):
     _, everything = expressions.closures_run(loss)
     assert len(run) == 3 * 2 + 2  # dot and + for each output; logsumexp and -
     assert gradients == {p: everything[p] for p in top.parameters()}
+
+
+def late(x):
+    return where(less(abs(x), 2), x * x / 2, abs(x) - 0.5)
+
+
+def early(x):
+    return where(less(abs(x), 0.7), x * x / 2, abs(x) - 0.5)
+
+
+@pytest.mark.parametrize("answer", [late, early])
+def test_the_branches_meet_at_1(answer):
+    right, text = expressions.check_1.verdict(answer)
+    assert not right
+    assert "expected" in text
+
+
+def test_an_integer_of_numpy_is_an_integer():
+    assert expressions.check_2.verdict(np.int64(9))[0]
+
+
+def accumulated(f, at):
+    x = Value(at)
+    f(x).backward(create_graph=True)
+    f(x).backward(create_graph=True)
+    return Expression(x.grad).compile([x], wrt=[x])
+
+
+def batched(f, at):
+    x = Value(at)
+    return Expression(grad(f)(x)).compile([x], wrt=[x], xp=np, batch=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [(accumulated, "The value at"), (batched, "should take one number")]
+)
+def test_a_program_of_something_else_is_told_so(answer, said):
+    right, text = expressions.check_3.verdict(answer)
+    assert not right
+    assert said in text

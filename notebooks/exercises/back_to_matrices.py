@@ -1,5 +1,6 @@
 """Notebook 10: two programs side by side, and the checks of its exercises."""
 
+import copy
 import sys
 from collections import Counter
 
@@ -10,6 +11,7 @@ from autodiff import Expression, Value, Vector, errors, nn, relu, tanh, topologi
 from autodiff.graph import depths
 
 from . import Check, Hint, solutions
+from .probes import integer
 
 # -- Two programs side by side ----------------------------------------------------------------
 
@@ -54,8 +56,7 @@ def variables(run, arguments, name):
 
 @Check
 def check_1(answer):
-    if isinstance(answer, bool) or not isinstance(answer, int):
-        raise Hint(f"Expected an integer, found {answer!r}.")
+    answer = integer(answer)
     right, operations = solution_1(20)
     hints = {
         8: "That is one hidden layer. Here are two.",
@@ -104,7 +105,7 @@ SHAPES = {"c_bar": (), "v_bar": (8,), "b_bar": (8,), "W_bar": (8, 3)}
 def check_2(answer):
     given = random_regression()
     x, t, W, b, v, c = given
-    losses, found = gradients_of(answer, given)
+    losses, found = gradients_of(answer, copy.deepcopy(given))
     right_losses, (W_bar, b_bar, v_bar, c_bar) = by_compiler(given)
     right = {"W_bar": W_bar, "b_bar": b_bar, "v_bar": v_bar, "c_bar": c_bar}
     if np.shape(losses) != (30,) or not np.allclose(losses, right_losses, rtol=1e-10):

@@ -5,7 +5,7 @@ import math
 from autodiff import check_gradients, grad, operation, softplus, tanh
 
 from . import Check, Hint, solutions, unfilled
-from .probes import refusing
+from .probes import real, refusing
 
 BORROWED = "That lets the package differentiate. Write the derivative down yourself."
 
@@ -39,6 +39,7 @@ def check_1(answer):
     check_value(value)
     check_slope(closure)
     check_far_out(rule)
+    check_in_between(rule)
     check_twice(answer)
     return "Right: stable at both ends, and the second derivative comes with it."
 
@@ -76,6 +77,17 @@ def check_slope(closure):
             raise Hint(text)
     if not close(first, slope) or not close(twice, 2 * slope):
         raise Hint(f"At 0.5, for grad = 1, the message should be {slope:.6f}, not {first:.6f}.")
+
+
+def check_in_between(rule):
+    for x in (-5.0, -0.5, 2.5, 5.0):
+        value, closure = rule(x)
+        (slope,) = closure(1.0)
+        if not close(value, math.log(math.cosh(x))) or not close(slope, math.tanh(x)):
+            raise Hint(
+                f"Right at 0.5, but at {x} the value should be {math.log(math.cosh(x)):.6f} and\n"
+                f"the derivative {math.tanh(x):.6f}; yours are {value:.6f} and {slope:.6f}."
+            )
 
 
 def check_far_out(rule):
@@ -181,7 +193,7 @@ def solution_2(x, y):
 def check_3(answer):
     """The gradient of max(x, y)·x + 3 relu(x - y) at (2, 2)."""
     try:
-        found = tuple(map(float, answer))
+        found = tuple(map(real, answer))
     except (TypeError, ValueError):
         found = ()
     if len(found) != 2:

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from exercises import NOTHING, Hint, unfilled
 
 def number(found: Any) -> float:
     """What an answer returned, as a float; a hint if it is not a number."""
+    if found is None:
+        raise Hint("Your function returns nothing: a `return` is missing.")
     if unfilled(found):
         raise Hint(NOTHING)
     if isinstance(found, complex):  # numpy's complex numbers too
@@ -22,9 +25,26 @@ def number(found: Any) -> float:
     if callable(found):
         raise Hint("That is a function. Call it, and return the number.")
     try:
-        return float(found)
+        return real(found)
     except (TypeError, ValueError):
         raise Hint(f"Expected a number, found {errors.a(found)}.") from None
+
+
+def real(found: Any) -> float:
+    """The number as a float; a TypeError for text, which `float` would read."""
+    if isinstance(found, str):
+        raise TypeError
+    return float(found)
+
+
+def integer(answer: Any) -> int:
+    """The answer, if it is an integer, NumPy's and SymPy's included; else a hint."""
+    try:
+        if not isinstance(answer, bool):
+            return operator.index(answer)
+    except TypeError:
+        pass
+    raise Hint(f"Expected an integer, found {errors.a(answer)}.")
 
 
 def close(found: float, expected: float, tolerance: float = 1e-9) -> bool:
@@ -93,7 +113,7 @@ def refusing(answer: Callable[..., Any], remedy: str, file: str = "") -> Callabl
     return call
 
 
-def without_the_package(answer: Callable[..., Any], *args: Any) -> Any:
+def without_the_package(answer: Callable[..., Any], *args: Any, tools: str = "`math`") -> Any:
     """What the answer returns; a hint if it calls a function of autodiff to find it."""
-    remedy = "That leaves the work to the package. Write it with `math` and + - * / alone."
+    remedy = f"That leaves the work to the package. Write it with {tools} and + - * / alone."
     return refusing(answer, remedy)(*args)

@@ -11,8 +11,8 @@ from typing import Any
 import autodiff
 from autodiff import Value, adjoints
 
-from . import NOTHING, Check, Hint, solutions
-from .probes import close, refusing
+from . import NOTHING, Check, Hint, solutions, unfilled
+from .probes import close, number, real, refusing
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ PATH_BY_PATH = "goes path by path:\na graph of 20 doublings has 2²⁰ of them. 
 def check_1(answer):
     """The adjoints of u and b in u = a + b, v = u·u, w = u·b, y = v − w at (2, 3)."""
     try:
-        of_u, of_b = map(float, answer)
+        of_u, of_b = map(real, answer)
     except (TypeError, ValueError):
         raise Hint("Expected two numbers: (adjoint of u, adjoint of b).") from None
     u_hints = {
@@ -214,11 +214,11 @@ def check_2(answer):
 
 def check_tanh(answer, result, closure):
     messages = closure(2.0)
-    if messages is None or messages is ... or messages == (...,):
+    if unfilled(messages):
         raise Hint(NOTHING)
     if not isinstance(messages, tuple) or len(messages) != 1:
         raise Hint("The closure returns a tuple of one message. Mind the comma: (message,)")
-    if not close(result, math.tanh(0.5)):
+    if not close(number(result), math.tanh(0.5)):
         raise Hint(f"The result at 0.5 should be {math.tanh(0.5):.6f}, not {result:.6f}.")
     y = math.tanh(0.5)
     hints = {
@@ -231,7 +231,7 @@ def check_tanh(answer, result, closure):
         2 * y: "That is grad times the result. It should be grad times the slope, 1 - y².",
     }
     for wrong, text in hints.items():
-        if close(messages[0], wrong):
+        if close(number(messages[0]), wrong):
             raise Hint(text)
     for x, grad in [(0.5, 2.0), (0.5, -3.0), (-1.0, 1.0), (0.0, 4.0), (2.0, 0.5)]:
         result, closure = answer(x)
@@ -256,7 +256,7 @@ def check_3(answer):
     a.grad, p.grad = 100.0, 2.0
     answer = alone(answer)
     answer(p)
-    if (a.grad, b.grad) == (100.0, 0.0):
+    if (a.grad, b.grad, p.grad) == (100.0, 0.0, 2.0):
         raise Hint(NOTHING)
     if p.grad != 2.0:
         raise Hint("The node's own grad should stay as it is.")
@@ -361,6 +361,8 @@ def check_order(found, nodes, program):
     found, names = list(found), dict(zip(map(id, nodes), NAMES))
     if not all(isinstance(x, Node) for x in found):
         raise Hint("Return a list of the nodes themselves.")
+    if not all(id(x) in names for x in found):
+        raise Hint("There are nodes of another graph. Begin with an empty list in each call.")
     text = " ".join(names[id(x)] for x in found) or "nothing"
     where = f"For {listing(program)} you return: {text}."
     if nodes[-1] not in found:

@@ -2,15 +2,17 @@
 
 import math
 import operator
+from numbers import Real
 from typing import Any
 
 import autodiff
 from autodiff import errors, grad
 from exercises import Check, Hint, solutions, unfilled
-from exercises.probes import needs_function
+from exercises.probes import integer, needs_function
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
 POINTS = (0.5, 1.5)
+OPERATORS = "A Node knows + - * / with another Node: for a number write Node(2), for b² b * b."
 
 
 class Node:
@@ -52,9 +54,13 @@ def value(e: Any, x: Any) -> Any:
     """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
         raise Hint(f"In a formula every part is a Node, and here is {e!r}. Write Node({e!r}).")
+    if not e.args and e.op != "x" and not isinstance(e.op, Real):
+        raise Hint(f'A leaf is "x" or a number, and here is {e.op!r}. Use a and b as they are.')
     if not e.args:
         return x if e.op == "x" else float(e.op)
-    function = ARITHMETIC.get(e.op) or getattr(autodiff, e.op)
+    function = ARITHMETIC.get(e.op) or getattr(autodiff, str(e.op), None)
+    if function is None:
+        raise Hint(OPERATORS)
     return function(*[value(a, x) for a in e.args])
 
 
@@ -63,10 +69,9 @@ def quotient_of(answer: Any, a: Node, b: Node) -> Any:
     try:
         found = answer(a, b)
     except TypeError as error:
-        if "unsupported operand" not in str(error):
+        if "operand" not in str(error):
             raise
-        hint = "A Node knows + - * / with another Node: for a number write Node(2), for b² b * b."
-        raise Hint(hint) from None
+        raise Hint(OPERATORS) from None
     except ValueError as error:
         if "no rule for /" not in str(error):
             raise
@@ -80,7 +85,10 @@ def quotient_of(answer: Any, a: Node, b: Node) -> Any:
 
 def divides_first(found: Any) -> bool:
     """Whether a formula is N / b * b, which Python reads as (N / b) * b."""
-    return found.op == "*" and found.args[0].op == "/"
+    if found.op != "*" or found.args[0].op != "/":
+        return False
+    (_, divisor), factor = found.args[0].args, found.args[1]
+    return same([value(divisor, at) for at in POINTS], factor)
 
 
 @Check
@@ -145,8 +153,7 @@ COUNTS = {
 @Check
 def check_2(answer: Any) -> str:
     """Is it the number of shared operations in the derivative of ten squarings?"""
-    if not isinstance(answer, int) or isinstance(answer, bool):
-        raise Hint(f"Expected an integer, found {errors.a(answer)}.")
+    answer = integer(answer)
     if answer != 39:
         look = (
             "Look at the program of seven rows above: which rows are new if you square once more?"
@@ -164,6 +171,7 @@ def solution_2() -> int:
     return 3 + 9 * 4
 
 
+LETTERS = 'Expected a string of letters out of a, b, c and d, such as "ac".'
 QUESTIONS = {
     "a": "a: the sum has five terms, whatever x is. Does it ever ask x anything?",
     "b": "b: how does max find out which of the two is larger?",
@@ -175,9 +183,13 @@ QUESTIONS = {
 @Check
 def check_3(answer: Any) -> str:
     """Does the answer name b and d, and nothing else?"""
-    if not isinstance(answer, str) or not set(answer.lower()) - set(" ,") <= set("abcd"):
-        raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
-    wrong = (set(answer.lower()) - set(" ,")) ^ set("bd")
+    one_by_one = isinstance(answer, (list, tuple, set)) and all(isinstance(x, str) for x in answer)
+    if not isinstance(answer, str) and not one_by_one:
+        raise Hint(LETTERS)
+    letters = set("".join(answer).lower()) - set(" ,")
+    if not letters <= set("abcd"):
+        raise Hint(LETTERS)
+    wrong = letters ^ set("bd")
     if wrong:
         raise Hint("Not yet. " + QUESTIONS[min(wrong)])
     return "Right: only b and d ask about x itself. (max compares, though you see no `if`.)"

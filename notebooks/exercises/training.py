@@ -10,6 +10,7 @@ import numpy as np
 from autodiff import Value, Vector, adjoints, errors, hessian, nn, optim
 
 from . import Check, Hint, solutions
+from .probes import real
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
@@ -25,7 +26,7 @@ def check_1(answer: Any) -> str:
     if isinstance(answer, (list, tuple, np.ndarray)):
         raise Hint("One number, please: the smaller of the two limits is what counts.")
     try:
-        lr = float(answer)
+        lr = real(answer)
     except (TypeError, ValueError):
         raise Hint(f"Expected one number, found {answer!r}.") from None
     if not math.isfinite(lr):
@@ -126,14 +127,14 @@ def solution_2(model, inputs, targets, lr):
 def check_3(loss: Any) -> str:
     if not callable(loss):
         raise Hint("answer_3 should be the function, without calling it.")
-    below, exact, above, far = (_value(loss, guess, 2.0)[0] for guess in (0.0, 2.0, 3.0, 50.0))
+    below, exact, above, far = (_value(loss, guess, 2.0).data for guess in (0.0, 2.0, 3.0, 50.0))
     if min(below, above) < exact:
         raise Hint("An error on one side is rewarded. The minimum belongs at 0.")
     for guess in (0.0, 3.0):
-        if not _value(loss, guess, 2.0)[1]:
+        if not _slope(loss, guess, 2.0):
             raise Hint(f"At an error of {guess - 2:g} the loss has no slope to go down.")
     for shift in (-12.0, -6.0, 40.0):
-        if not math.isclose(_value(loss, 3.0 + shift, 2.0 + shift)[0], above, rel_tol=1e-6):
+        if not math.isclose(_value(loss, 3.0 + shift, 2.0 + shift).data, above, rel_tol=1e-6):
             raise Hint(
                 f"An error of 1 costs {above:.3g} at the target 2, and something else at "
                 f"{2 + shift:g}. The loss must not know which targets are the bad ones: "
@@ -151,10 +152,15 @@ def check_3(loss: Any) -> str:
     )
 
 
-def _value(loss: Any, guess: float, target: float) -> tuple[float, float]:
-    """The loss of a guess, and its slope."""
-    prediction = Vector([guess])
-    found = loss(prediction, target)
+def _slope(loss: Any, guess: float, target: float) -> float:
+    """The derivative of the loss with respect to the guess."""
+    x = Value(guess)
+    return adjoints(_value(loss, x, target), inputs=[x])[x]
+
+
+def _value(loss: Any, guess: Any, target: float) -> Value:
+    """The loss of a guess."""
+    found = loss(Vector([guess]), target)
     if found is ... or found is None:
         raise Hint("Nothing here yet: return a Value in place of the dots.")
     if isinstance(found, Vector):
@@ -163,7 +169,7 @@ def _value(loss: Any, guess: float, target: float) -> tuple[float, float]:
         raise Hint(f"Expected a Value, found {errors.a(found)}. Leave out .data.")
     if not found.parents:
         raise Hint("This Value does not depend on the prediction, so no gradient reaches it.")
-    return found.data, adjoints(found, inputs=prediction)[prediction[0]]
+    return found
 
 
 def _line_found(loss: Any) -> list[float]:

@@ -48,7 +48,7 @@ def check_1(answer: Any) -> str:
     rng = np.random.default_rng(1)
     for m, n in [(2, 3), (3, 3), (4, 2)]:
         a, x, b = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-        found = without_the_package(answer, a.copy(), x.copy(), b.copy())
+        found = without_the_package(answer, a.copy(), x.copy(), b.copy(), tools="NumPy")
         found, r = _array(found, a.shape, "The gradient for A"), a @ x - b
         size, right = np.linalg.norm(r), np.outer(r, x) / np.linalg.norm(r)
         wrongs = [
@@ -77,7 +77,7 @@ def check_2(answer: Any) -> str:
     rng = np.random.default_rng(2)
     for m, n in [(2, 4), (3, 3), (4, 1)]:
         a, b = rng.normal(size=(m, n)), rng.normal(size=(n, m))
-        found = without_the_package(answer, a.copy(), b.copy())
+        found = without_the_package(answer, a.copy(), b.copy(), tools="NumPy")
         if unfilled(found):
             raise Hint("Nothing here yet: put a formula where the dots are, for A and for B.")
         if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -111,7 +111,7 @@ def check_3(answer: Any) -> str:
     rng = np.random.default_rng(3)
     for m, n in [(5, 2), (3, 3), (2, 4)]:
         a, x, b = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-        found = without_the_package(answer, a.copy(), x.copy(), b.copy())
+        found = without_the_package(answer, a.copy(), x.copy(), b.copy(), tools="NumPy")
         found = _array(found, x.shape, "The gradient for x")
         r, right = a @ x - b, 2 * a.T @ (a @ x - b)
         wrongs = [
@@ -135,7 +135,7 @@ def _line(gradient: Any) -> Any:
     times, b = np.linspace(0, 1, 5), np.array([1.1, 1.4, 2.1, 2.4, 3.1])
     a, x = np.column_stack([np.ones(5), times]), np.array([0.3, -0.2])
     for _ in range(300):
-        x = x - 0.1 * gradient(a.copy(), x.copy(), b.copy())
+        x = x - 0.1 * np.asarray(gradient(a.copy(), x.copy(), b.copy()))
     if not np.allclose(x, np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-6):
         raise Hint(f"Right at first, but the steps end at {x}, which is not the best line.")
     return x
