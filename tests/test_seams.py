@@ -235,6 +235,20 @@ def test_create_graph_sees_a_change_that_leaves_the_result_alike():
         y.backward(create_graph=True)
 
 
+@pytest.mark.parametrize("number", [-1.0, 0.0, 5.0])
+def test_create_graph_sees_a_change_out_of_the_domain(number):
+    x = Value(2.0)
+    y = x.log()
+    x.data = number
+    with pytest.raises(RuntimeError, match="log of numbers that were changed after the graph"):
+        y.backward(create_graph=True)
+
+
+def test_create_graph_where_the_slope_is_infinite_then_as_now():
+    with pytest.raises(ZeroDivisionError, match="the derivative of sqrt at x = 0.0"):
+        Value(0.0).sqrt().backward(create_graph=True)
+
+
 def test_create_graph_passes_nan():
     x = Value(nan)
     (x * x).backward(create_graph=True)

@@ -677,6 +677,9 @@ def test_a_program_takes_arrays_only():
             program(rows, weights)  # which has the same shape
     with pytest.raises(TypeError, match="found a MaskedArray, expected an array whose numbers"):
         program(np.ma.array(rows, mask=rows > 5.0), weights)
+    program(rows, weights)
+    with pytest.raises(ValueError, match="an array of int64, expected arrays of floats"):
+        program(rows.astype(np.int64), weights)  # of the shape and type that was checked last
     matrix = np.array(rows).view(np.matrix)
     with pytest.raises(TypeError, match=r"found a matrix, expected an array.*numpy.asarray"):
         program(matrix, weights)
