@@ -4,10 +4,11 @@ import operator
 import pickle
 import random
 import sys
-from collections import deque
+from array import array
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from .linalg import Matrix, Vector
@@ -17,6 +18,7 @@ from .value import Value
 # Objects of these libraries are assumed not to change.
 LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
 FIELDS = ("_data", "grad", "label", "_level")  # of a Value
+HOLDERS = (SimpleNamespace, UserDict, UserList, ChainMap)  # of the standard library
 Access = tuple[Callable[[], Any], Callable[[Any], Any]]  # read what something holds; put it back
 
 
@@ -24,7 +26,8 @@ class Snapshot:
     """Everything that can change in models and functions, as it is now.
 
     That is the attributes of objects and their classes, lists, dicts, sets, arrays, Values,
-    random generators, and the variables that functions use, except the Values in `apart`.
+    random generators, and the variables that functions use, also those of the user's own modules,
+    except the Values in `apart`.
 
     >>> counts = {"calls": 0}
     >>> before = Snapshot({"the loss": [counts]})
@@ -139,8 +142,9 @@ def same(now: Any, before: Any) -> bool:
 
 
 def _own(kind: Any) -> bool:
-    """Whether a class or function is the user's own."""
-    root = str(getattr(kind, "__module__", None) or "builtins").partition(".")[0]
+    """Whether a class, a function or a module is the user's own."""
+    name = kind.__name__ if isinstance(kind, ModuleType) else getattr(kind, "__module__", None)
+    root = str(name or "builtins").partition(".")[0]
     return root not in LIBRARIES and root not in sys.stdlib_module_names
 
 
@@ -151,6 +155,8 @@ def _access(x: Any) -> Access | None:
         return lambda: {f: [getattr(e, f) for e in entries] for f in FIELDS}, _setter(entries)
     if isinstance(x, (list, deque, bytearray)):
         return lambda: list(x), lambda before: (x.clear(), x.extend(before))
+    if isinstance(x, array):
+        return lambda: list(x), lambda before: x.__setitem__(slice(None), array(x.typecode, before))
     if isinstance(x, (dict, set)):
         kind: Any = dict if isinstance(x, dict) else set
         return lambda: kind(x), lambda before: (x.clear(), x.update(before))
@@ -162,7 +168,7 @@ def _access(x: Any) -> Access | None:
         bits = getattr(x, "bit_generator", x)  # of a Generator; a RandomState is its own
         bits = getattr(bits, "_bit_generator", bits)
         return lambda: pickle.dumps(bits.state), lambda s: setattr(bits, "state", pickle.loads(s))
-    if hasattr(x, "tobytes") and hasattr(x, "__setitem__"):
+    if hasattr(x, "dtype") and hasattr(x, "tobytes") and hasattr(x, "__setitem__"):
         return x.copy, lambda before: x.__setitem__(..., before)
     if isinstance(x, FunctionType):
         return _variables(x) if _own(x) else None
@@ -172,7 +178,7 @@ def _access(x: Any) -> Access | None:
         return lambda: [x.func, *x.args, *x.keywords.values()], _nothing
     if isinstance(x, type):
         return _class(x) if _own(x) else None
-    if hasattr(x, "named_parameters") or _own(type(x)):  # a Module, or the user's
+    if hasattr(x, "named_parameters") or isinstance(x, HOLDERS) or _own(type(x)):
         return _attributes(x)
     return None
 
@@ -227,7 +233,7 @@ def _class(kind: type) -> Access:
 
 
 def _variables(function: FunctionType) -> Access:
-    """The variables that a function uses from outside, enclosing and global, and its defaults."""
+    """The variables that a function uses from outside, its attributes and its defaults."""
     names, codes = set(), [function.__code__]
     while codes:
         code = codes.pop()
@@ -239,11 +245,21 @@ def _variables(function: FunctionType) -> Access:
     def read() -> dict[str, Any]:
         found = {name: world[name] for name in sorted(names & world.keys())}
         found |= {name: cell.cell_contents for name, cell in cells.items()}
+        for name, x in [*found.items()]:
+            if isinstance(x, ModuleType) and _own(x):
+                found |= {f"{name}.{y}": vars(x)[y] for y in sorted(names & vars(x).keys())}
+        found |= {f"attribute {name}": x for name, x in vars(function).items()}
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         return found | {f"default {i}": x for i, x in enumerate(defaults)}
 
     def write(before: dict[str, Any]) -> None:
         world.update({name: before[name] for name in names & before.keys()})
+        for key in [key for key in before if "." in key and not key.startswith("attribute ")]:
+            name, _, y = key.partition(".")
+            setattr(before[name], y, before[key])
+        own = [key for key in before if key.startswith("attribute ")]
+        vars(function).clear()
+        vars(function).update({key.removeprefix("attribute "): before[key] for key in own})
         for name, cell in cells.items():
             cell.cell_contents = before[name]
 

@@ -6,7 +6,9 @@ import math
 import os
 import random
 import re
+import types
 import warnings
+from array import array
 from fractions import Fraction
 
 import numpy as np
@@ -385,6 +387,26 @@ def of_a_class(m, y):
     return y * (1.0 if Shared.count < 30 else 2.0)
 
 
+def function_attribute_count():
+    def change(m, y):
+        change.count += 1
+        return y * (1.0 if change.count < 30 else 2.0)
+
+    change.count = 0
+    return change
+
+
+def module_count():
+    settings = types.ModuleType("settings")
+    settings.count = 0
+
+    def change(m, y):
+        settings.count += 1
+        return y * (1.0 if settings.count < 30 else 2.0)
+
+    return change
+
+
 def constant(number):
     x = Value(number)
     x.requires_grad = False
@@ -408,6 +430,10 @@ STATES = {
     "an array": lambda: Layer(of_an_array, held=np.zeros(2)),
     "an object": lambda: Layer(of_an_object, held=Plain()),
     "an object with slots": lambda: Layer(of_an_object, held=Slotted()),
+    "an array of the standard library": lambda: Layer(of_an_array, held=array("d", [0.0])),
+    "a namespace": lambda: Layer(of_an_object, held=types.SimpleNamespace(count=0)),
+    "an attribute of a function": lambda: Layer(function_attribute_count()),
+    "a variable of a module": lambda: Layer(module_count()),
     "a variable of a function": lambda: Layer(nonlocal_count()),
     "an iterator": lambda: Layer(
         lambda m, y: y * (1.0 + 0.01 * next(m.held)), held=itertools.count()
@@ -419,6 +445,22 @@ STATES = {
 @pytest.mark.parametrize("name", STATES)
 def test_a_model_whose_state_a_call_changes_is_walked(name):
     walked(STATES[name], "a call changes|is an iterator|sets those of parameters")
+
+
+def test_a_change_that_no_snapshot_sees_is_noticed_in_the_last_epoch():
+    """The environment, say: a callback changes it in an epoch that is not a power of two."""
+    model, held = network(), memoryview(bytearray([1]))
+
+    def change(history):
+        if len(history.losses) == 5:
+            held[0] = 2
+
+    with pytest.raises(RuntimeError, match="in epoch 7 the program is wrong"):
+        nn.fit(
+            lambda x: model(x) * held[0], INPUTS, CLASSES, nn.cross_entropy,
+            optim.SGD(model.parameters(), lr=0.1), 7, progress=False, engine="compiled",
+            callback=change,
+        )  # fmt: skip
 
 
 def test_a_model_that_sets_its_parameters_is_walked():

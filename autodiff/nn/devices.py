@@ -34,16 +34,16 @@ class OnDevices(Compiled):
         self.jitted = jax.jit(self._step, static_argnames="settings")
         self.whole: Any = None
         super().__init__(model, loss, samples, optimizer, xp)
-        if not self.by_arrays:
-            found, expected = type(optimizer).__name__, "an optimizer of autodiff.optim"
-            raise ValueError(message("fit, xp=jax.numpy", found, expected))
 
     def load(self) -> Any:
         """Read the parameters and the optimiser's state."""
-        found = super().load()
+        loaded = super().load()
+        if not self.by_arrays:
+            found, expected = type(self.optimizer).__name__, "an optimizer of autodiff.optim"
+            raise ValueError(message("fit, xp=jax.numpy", found, expected))
         self.p, self.state = self.jax.device_put((self.p, self.state), self.everywhere)
         self.stored = self.p
-        return found
+        return loaded
 
     def placed(self, batch: Batch) -> tuple[Any, Any]:
         """The rows of a batch that can be split evenly among the devices, and the rest."""

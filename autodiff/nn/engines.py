@@ -150,8 +150,6 @@ class Compiled(Walking):
         samples.inputs = self.inputs[:, : samples.inputs.shape[1]]
         self.run = getattr(self.program, "_function", self.program)  # without checks
         self.held_out: Any = None  # program and inputs for validation, once compiled
-        ours = type(optimizer).change.__module__ == Optimizer.__module__
-        self.by_arrays = ours and type(optimizer).step is Optimizer.step
         self.trains = True  # recording has checked it
         copied = (list, tuple, dict, numpy.ndarray)  # by Samples, so that no callback changes them
         held = [target for target in samples.targets if not isinstance(target, copied)]
@@ -193,6 +191,8 @@ class Compiled(Walking):
             return None
         array = self.numpy.array
         self.p = self.stored = array([p.data for p in self.parameters])
+        rules = [getattr(self.optimizer, name) for name in ("step", "moved", "change")]
+        self.by_arrays = all(rule.__module__ == Optimizer.__module__ for rule in rules)
         names = self.memory[0] if self.by_arrays else ()
         self.state = {name: array([state[name] for state in self.memory]) for name in names}
         return self

@@ -111,9 +111,10 @@ def fit(
     xp: the library that runs the program: None is numpy; jax.numpy trains on all of
         `jax.devices()`, each with its share of every batch
 
-    Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... one sample is
-    walked and compared with the program: if they differ by more than rounding, engine="compiled"
-    is a RuntimeError that names epoch and sample; "auto" goes on walking, with a warning.
+    Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... and the last,
+    one sample is walked and compared with the program: if they differ by more than rounding,
+    engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on walking, with
+    a warning.
 
     ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
     require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
@@ -138,7 +139,7 @@ def fit(
         with suppress(KeyboardInterrupt), mode(model, training=True), closing(bar):
             run = _engine(run, engine, xp, history)
             for epoch in range(1, epochs + 1):
-                run = _verified(run, epoch, engine, history)
+                run = _verified(run, epoch, engine, history, last=epoch == epochs)
                 history.losses.append(_epoch(run, epoch, next(batches), last=epoch == epochs))
                 bar.update(epoch, history.losses[-1])
                 if held_out:
@@ -201,13 +202,14 @@ def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
     return run
 
 
-def _verified(run: Walking, epoch: int, engine: str, history: History) -> Walking:
+def _verified(run: Walking, epoch: int, engine: str, history: History, last: bool) -> Walking:
     """The engine, if its program agrees with walking a sample; else one that walks, or an error.
 
-    It is checked in its epochs 1, 2, 4, 8, ..., counted anew if a callback caused a new engine.
+    It is checked in its epochs 1, 2, 4, 8, ..., counted anew if a callback caused a new engine,
+    and in the last.
     """
     run.epochs += 1
-    if run.epochs & (run.epochs - 1):
+    if run.epochs & (run.epochs - 1) and not last:
         return run
     i = (epoch - 1) % len(run.samples)
     difference = run.difference(i)
