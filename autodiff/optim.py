@@ -44,7 +44,7 @@ class Optimizer:
         if not isinstance(params, Iterable):
             expected = "a sequence of Values: model.parameters()"
             raise TypeError(message(f"{where}, params", typed(params), expected))
-        self.params = list(params)
+        self.params = tuple(params)
         for p in self.params:
             if not isinstance(p, Value):
                 remedy = "pass model.parameters()"
@@ -54,17 +54,30 @@ class Optimizer:
                 raise ValueError(message(f"{where}, params", found, "leaves"))
         if not self.params:
             raise ValueError(message(where, "no parameters", "at least one"))
-        for name, given in self.settings().items():
-            default = getattr(type(self), name, None)
-            several = isinstance(given, (tuple, list)) and isinstance(default, tuple)
-            numbers = [_plain(x, f"{where}, {name}") for x in (given if several else [given])]
-            if not all(number >= 0 for number in numbers):
-                raise ValueError(message(where, f"{name} = {given!r}", ">= 0"))
-            setattr(self, name, tuple(numbers) if several else numbers[0])
         if len(set(self.params)) < len(self.params):
             raise ValueError(message(where, "a parameter twice", "each once"))
         self.steps = 0
         self.state: list[dict[str, Any]] = [self.start() for _ in self.params]
+
+    def __setattr__(self, name: str, given: Any) -> None:
+        field = getattr(type(self), "__dataclass_fields__", {}).get(name)
+        if name == "params" and "params" in vars(self):
+            remedy = "make a new optimizer, whose state fits"
+            raise AttributeError(message(type(self).__name__, "other params", "the same", remedy))
+        if name != "params" and field is not None and field.init:
+            given = self.checked(name, given)
+        super().__setattr__(name, given)
+
+    def checked(self, name: str, given: Any) -> Any:
+        """A setting in numbers of Python; TypeError or ValueError unless they are >= 0."""
+        where = type(self).__name__
+        several = isinstance(given, (tuple, list)) and isinstance(
+            getattr(type(self), name, 0), tuple
+        )
+        numbers = [_plain(x, f"{where}, {name}") for x in (given if several else [given])]
+        if not all(number >= 0 for number in numbers):
+            raise ValueError(message(where, f"{name} = {given!r}", ">= 0"))
+        return tuple(numbers) if several else numbers[0]
 
     def __repr__(self) -> str:
         options = [f"{x.name}={getattr(self, x.name)!r}" for x in fields(self) if x.init]  # type: ignore[arg-type]
@@ -309,10 +322,13 @@ class Adam(Optimizer):
     eps: float = 1e-8
     weight_decay: float = 0.0
 
-    def __post_init__(self, params: Iterable[Value]) -> None:
-        super().__post_init__(params)
-        if not isinstance(self.betas, tuple) or len(self.betas) != 2 or not max(self.betas) < 1:
-            raise ValueError(message("Adam", f"betas = {self.betas!r}", "two numbers below 1"))
+    def checked(self, name: str, given: Any) -> Any:
+        """A setting; ValueError also if betas are not two numbers below 1."""
+        found = super().checked(name, given)
+        pair = isinstance(found, tuple) and len(found) == 2 and max(found) < 1
+        if name == "betas" and not pair:
+            raise ValueError(message("Adam", f"betas = {found!r}", "two numbers below 1"))
+        return found
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The mean over the root of the mean square, both corrected for their start at 0."""

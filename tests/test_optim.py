@@ -129,3 +129,29 @@ def test_settings_are_numbers_of_python():
 def test_settings_that_are_refused(attempt, message):
     with pytest.raises(ValueError, match=message):
         attempt([Value(1.0)])
+
+
+def test_settings_that_are_set_later_are_checked_and_plain_too():
+    """A schedule with a float32 would round the parameters, compiled or walked."""
+    optimizer = optim.Adam([Value(1.0)])
+    optimizer.lr, optimizer.betas = np.float32(0.125), [np.float64(0.5), 0]
+    assert repr([optimizer.lr, optimizer.betas]) == "[0.125, (0.5, 0)]"
+    before = optimizer.state_dict()
+    for name, given in {"lr": -0.1, "eps": math.nan, "betas": (0.9, 1.5)}.items():
+        with pytest.raises(ValueError, match=f"Adam: found {name} = "):
+            setattr(optimizer, name, given)
+    for name, given in {"lr": "0.1", "weight_decay": np.ones(2), "eps": None}.items():
+        with pytest.raises(TypeError, match=f"Adam, {name}: found "):
+            setattr(optimizer, name, given)
+    assert optimizer.state_dict() == before
+
+
+def test_parameters_cannot_be_added_later_without_a_state():
+    """They would never be trained."""
+    p = Value(1.0)
+    optimizer = optim.SGD([p], lr=0.1)
+    with pytest.raises(AttributeError, match="other params, expected the same; make a new optim"):
+        optimizer.params = [p, Value(2.0)]
+    with pytest.raises(AttributeError):
+        optimizer.params.append(Value(2.0))
+    assert optimizer.params == (p,)
