@@ -246,7 +246,8 @@ def _variables(function: FunctionType) -> Access:
         found = {name: world[name] for name in sorted(names & world.keys())}
         found |= {name: cell.cell_contents for name, cell in cells.items()}
         for name, x in [*found.items()]:
-            if isinstance(x, ModuleType) and _own(x):
+            installed = "site-packages" in str(getattr(x, "__file__", ""))
+            if isinstance(x, ModuleType) and _own(x) and not installed:
                 found |= {f"{name}.{y}": vars(x)[y] for y in sorted(names & vars(x).keys())}
         found |= {f"attribute {name}": x for name, x in vars(function).items()}
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
