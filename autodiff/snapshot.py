@@ -145,6 +145,8 @@ def _own(kind: Any) -> bool:
     """Whether a class, a function or a module is the user's own."""
     name = kind.__name__ if isinstance(kind, ModuleType) else getattr(kind, "__module__", None)
     root = str(name or "builtins").partition(".")[0]
+    if isinstance(kind, ModuleType) and "site-packages" in str(getattr(kind, "__file__", "")):
+        return False  # an installed library, which is large
     return root not in LIBRARIES and root not in sys.stdlib_module_names
 
 
@@ -246,8 +248,7 @@ def _variables(function: FunctionType) -> Access:
         found = {name: world[name] for name in sorted(names & world.keys())}
         found |= {name: cell.cell_contents for name, cell in cells.items()}
         for name, x in [*found.items()]:
-            installed = "site-packages" in str(getattr(x, "__file__", ""))
-            if isinstance(x, ModuleType) and _own(x) and not installed:
+            if isinstance(x, ModuleType) and _own(x):
                 found |= {f"{name}.{y}": vars(x)[y] for y in sorted(names & vars(x).keys())}
         found |= {f"attribute {name}": x for name, x in vars(function).items()}
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
