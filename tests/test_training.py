@@ -560,6 +560,33 @@ def test_predict_is_the_model_on_every_row():
     np.testing.assert_allclose(nn.predict(nn.Linear(1, 1, seed=0), [1, 2]).shape, (2, 1))
 
 
+@pytest.mark.parametrize("derivative", [ad.grad, ad.jacfwd, ad.jacrev])
+def test_inputs_that_would_lose_their_derivative_are_refused(derivative):
+    layer = nn.Linear(1, 1, seed=0)
+    descent = optim.SGD(layer.parameters(), lr=0.1)
+
+    def predicted(x):
+        return x * nn.predict(layer, [[x]])[0, 0]
+
+    def trained_on(x):
+        return nn.fit(layer, [x], [1.0], nn.mse_loss, descent, 1, progress=False).losses[0] * x
+
+    before = layer.state_dict()
+    for f in (predicted, trained_on):
+        with pytest.raises(RuntimeError, match="inputs: found a number inside a function"):
+            derivative(f)(2.0)
+    assert layer.state_dict() == before
+
+
+@pytest.mark.parametrize("callback", [3, [], "stop"])
+def test_a_callback_that_cannot_be_called_is_refused_before_training(callback):
+    model = network()
+    before = model.state_dict()
+    with pytest.raises(TypeError, match="fit: found callback .*, expected a function"):
+        trained(model, callback=callback)
+    assert model.state_dict() == before
+
+
 def test_predict_takes_a_model_that_chooses_or_drops():
     def model(x):
         return x[0] if x[0] > 0 else 0.1 * x[1]

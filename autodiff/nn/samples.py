@@ -1,11 +1,13 @@
 """Training samples: the inputs as one array, and each sample as a model takes it."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from ..errors import counted, message
 from ..functions import is_array, is_masked, sequence
 from ..linalg import Vector
+from ..number import check_outside
 from ..value import leaf
 
 
@@ -63,7 +65,8 @@ def as_rows(inputs: Any, where: str) -> Any:
     """Inputs as an array of floats, shape (n, features); a list of rows if their lengths differ.
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
-    number, or if inputs are a dict or a set.
+    number, or if inputs are a dict or a set. RuntimeError if an entry is a number of a function
+    that is being differentiated.
 
     >>> as_rows([1, 2], "fit").tolist(), as_rows([[True, False]], "fit").tolist()
     ([[1.0], [2.0]], [[1.0, 0.0]])
@@ -78,5 +81,8 @@ def as_rows(inputs: Any, where: str) -> Any:
         array = numpy.empty(0, object)
     if array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size:
         return numpy.array(array.reshape(len(array), -1), dtype=float)
-    rows = [Vector(x if isinstance(x, Iterable) else [x]).data for x in given]
+    vectors = [Vector(x if isinstance(x, Iterable) else [x]) for x in given]
+    for x in chain.from_iterable(vectors):
+        check_outside(x, where)  # its derivative would be lost
+    rows = [vector.data for vector in vectors]
     return numpy.array(rows) if len({len(row) for row in rows}) == 1 else rows

@@ -129,7 +129,7 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(model, loss, engine, optimizer, xp)
+    _check(model, loss, engine, optimizer, callback, xp)
     samples, held_out = Samples(inputs, targets), _held_out(validation)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
@@ -144,7 +144,7 @@ def fit(
                 bar.update(epoch, history.losses[-1])
                 if held_out:
                     history.validation.append(_validated(run, held_out))
-                if callback:
+                if callback is not None:
                     run.store()
                     if callback(history) is True or epoch == epochs:
                         break
@@ -232,9 +232,11 @@ def _warn(reason: str, history: History) -> None:
     warnings.warn(text, WalkingWarning, stacklevel=here + 1)
 
 
-def _check(model: Any, loss: Any, engine: str, optimizer: Optimizer, xp: Any) -> None:
-    for name, given in (("model", model), ("loss", loss)):
-        if not callable(given):
+def _check(
+    model: Any, loss: Any, engine: str, optimizer: Optimizer, callback: Any, xp: Any
+) -> None:
+    for name, given in (("model", model), ("loss", loss), ("callback", callback)):
+        if not callable(given) and not (name == "callback" and given is None):
             raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
     if engine not in ENGINES:
         expected = f"one of {', '.join(ENGINES)}"
