@@ -111,13 +111,18 @@ def sequence(data: Any, where: str, expected: str) -> Any:
 
     TypeError unless it has an order and all its numbers are known.
     """
-    ordered = isinstance(data, Iterable) and not isinstance(data, NOT_SEQUENCES)
-    if not ordered or getattr(data, "ndim", None) == 0 or is_masked(data):
+    if not is_sequence(data):
         remedy = UNORDERED if isinstance(data, (set, frozenset)) else ""
         remedy = MASKED if is_masked(data) else remedy
         raise TypeError(message(where, typed(data), expected, remedy))
     to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
     return to_numpy() if to_numpy else data
+
+
+def is_sequence(x: Any) -> bool:
+    """True if x holds numbers in an order, all of them known: not for an array of one number."""
+    several = isinstance(x, Iterable) and getattr(x, "ndim", None) != 0
+    return several and not isinstance(x, NOT_SEQUENCES) and not is_masked(x)
 
 
 def is_masked(x: Any) -> bool:

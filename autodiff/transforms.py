@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from . import graph
 from .dual import dual
 from .errors import a, counted, message, shortened, typed
-from .functions import NOT_SEQUENCES, as_float, is_masked
+from .functions import as_float, is_sequence
 from .linalg import Vector
 from .number import Number, check_level, new_level, one_number
 from .value import Value, leaf
@@ -332,7 +332,7 @@ def as_given(x: Any, given: Any) -> Any:
 
 def opened_argument(x: Any, name: str) -> Any:
     """A number as a float, a flat sequence of numbers as a list; a Number stays as it is."""
-    if not _is_sequence(x):
+    if not is_sequence(x):
         return x if isinstance(x, Number) else as_float(x, name)
     if len(getattr(x, "shape", ())) > 1:
         remedy = "flatten it, a numpy array with .ravel(), and reshape it in f"
@@ -340,14 +340,9 @@ def opened_argument(x: Any, name: str) -> Any:
     return [one_number(v, f"{name}: a flat sequence") for v in x]
 
 
-def _is_sequence(x: Any) -> bool:
-    several = isinstance(x, Iterable) and getattr(x, "ndim", None) != 0
-    return several and not isinstance(x, NOT_SEQUENCES) and not is_masked(x)
-
-
 def as_tree(output: Any, name: str) -> Any:
     """The result of a function as a tree: a number, or a list of trees."""
-    if _is_sequence(output):
+    if is_sequence(output):
         return [as_tree(y, name) for y in output]
     if isinstance(output, Number):
         return output

@@ -3,7 +3,7 @@
 The losses of logits do not overflow, however large the logits are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -123,8 +123,7 @@ def softmax(logits: Any) -> Any:
 def _row(x: Any, where: str) -> Sequence[Any]:
     x = x.to_numpy() if hasattr(x, "to_numpy") else x  # of pandas
     x = x.tolist() if hasattr(x, "tolist") else x  # an array
-    several = isinstance(x, Iterable) and not isinstance(x, functions.NOT_SEQUENCES)
-    row = tuple(x) if several else (x,)
+    row = tuple(x) if functions.is_sequence(x) else (x,)
     return tuple([v if isinstance(v, Number) else functions.as_float(v, where) for v in row])
 
 
