@@ -1215,8 +1215,10 @@ def test_a_span_of_time_is_not_a_number():
 
 
 def test_a_number_too_large_for_a_float_is_never_infinity():
-    huge = np.longdouble("1e4000")
-    for x in (10**400, Fraction(10**400), huge, np.array(huge)):
+    large = [10**400, Fraction(10**400)]
+    if np.finfo(np.longdouble).maxexp > 1024:  # elsewhere a longdouble is a float
+        large += [np.longdouble("1e4000"), np.array(np.longdouble("1e4000"))]
+    for x in large:
         for use in (Value, grad(lambda x: x), lambda x: Value(2.0) * x):
             with pytest.raises(OverflowError, match="too large"):
                 use(x)
