@@ -75,17 +75,15 @@ What is built on it:
     pictures/        graphs drawn, and live: the forward and the backward pass, step by step
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from . import functions as _functions
 from .dual import Dual
+from .functions import *  # noqa: F403
 from .functions import abs as abs
-from .functions import acos, asin, atan, cos, cosh, dot, erf, exp, hypot, less, less_equal, log
-from .functions import logsumexp, maximum, minimum, power, prod, relu, sigmoid, sin, sinh
-from .functions import softplus, sqrt
 from .functions import sum as sum
-from .functions import tan, tanh, where
-from .graph import adjoints, sources, topological_order
+from .graph import adjoints, topological_order
 from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
 from .number import operation
@@ -106,13 +104,11 @@ __version__ = "0.1.0"
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Expression", "Matrix", "Value", "Vector", "acos", "adjoints", "animate", "asin",
-    "atan", "check_gradients", "cos", "cosh", "dot", "draw", "erf", "exp", "finite_difference",
-    "grad", "hessian", "hvp", "hypot", "jacfwd", "jacrev", "jvp", "less", "less_equal", "log",
-    "logsumexp", "maximum", "minimum", "operation", "power", "prod", "relu", "scope",
-    "show_steps", "sigmoid", "sin", "sinh", "softplus", "sources", "sqrt", "steps", "tan",
-    "tanh", "topological_order", "trace", "value_and_grad", "vjp", "where",
+    "Dual", "Expression", "Matrix", "Value", "Vector", "adjoints", "animate", "check_gradients",
+    "draw", "finite_difference", "grad", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "operation",
+    "scope", "show_steps", "steps", "topological_order", "trace", "value_and_grad", "vjp",
 ]  # fmt: skip
+__all__ += _functions.__all__
 
 # What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {
@@ -125,10 +121,10 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
-    module = import_module(f".{_LATER[name]}", __name__)
+    module = _import_module(f".{_LATER[name]}", __name__)
     found = globals()[name] = module if _LATER[name] == name else getattr(module, name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_LATER})
+    return sorted({*__all__, *_LATER, "abs", "sum"})

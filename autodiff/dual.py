@@ -1,13 +1,11 @@
 """`Dual`: a number and its tangent, which every operation carries forward."""
 
-import functools
 import operator
-from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
-from .errors import explain_derivative, explain_operation
-from .functions import as_float
-from .number import Number, Rule, admit, nested_result, top_level
+from .errors import explain, named
+from .number import Number, Rule, constant_for, outer, over_numbers
 
 
 class Dual(Number):
@@ -21,8 +19,10 @@ class Dual(Number):
     times the tangents of the inputs, that is the tangent of the result. So no derivative is
     stated here.
 
-    Duals that you make yourself all have the same level. For a derivative inside a derivative
-    use `jvp` or another transform: they keep the levels apart.
+    A Dual made with tangent 0.0 stands still, and so does what is computed from such alone: its
+    derivatives are not asked for, and may be infinite. Duals that you make yourself all have the
+    same level. For a derivative inside a derivative use `jvp` or another transform: they keep the
+    levels apart.
 
     TypeError if the primal or the tangent is not one real number (or a Value).
 
@@ -31,40 +31,38 @@ class Dual(Number):
     Dual(primal=10.0, tangent=6.0)
     """
 
-    __slots__ = ("_level", "primal", "tangent")
+    __slots__ = ("_level", "_moves", "primal", "tangent")
 
     primal: Any
     tangent: Any
     _level: int  # depth in nested derivatives, see `number.new_level`
+    _moves: bool  # whether an input with a tangent leads to it
 
     def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
-        self.primal = _real(primal, "Dual, primal")
-        self.tangent = _real(tangent, "Dual, tangent")
+        self.primal = outer(primal, "Dual, primal")
+        self.tangent = outer(tangent, "Dual, tangent")
         self._level = 1
+        self._moves = moves(self.tangent)
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+    def _lift(self, x: Any, name: str) -> Any:
+        own = isinstance(x, Dual) and x._level == self._level
+        return x if own else dual(constant_for(self, x, name), 0.0, self._level, False)
+
+    def _record(self, rule: Rule, numbers: Any) -> "Dual":
         """The result of an operation: its value, and its tangent from the backward closure."""
-        top = top_level(inputs)
-        if not isinstance(top, Dual):
-            return top._apply(rule, *inputs)
-        level = top._level
-        numbers = [admit(x, level, rule, Dual) for x in inputs]
-        tangents = [x.tangent if _moves(x, level) else 0.0 for x in numbers]
-        numbers = [x.primal if _moves(x, level) else x for x in numbers]
+        primals = [x.primal for x in numbers]
+        moving = [i for i, x in enumerate(numbers) if x._moves]
+        derivative = False
         try:
-            primal, backward = rule(*numbers)
+            primal, backward = rule(*primals)
+            derivative = True
+            jacobian = backward(1.0) if moving else ()
         except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain_operation(error, rule, inputs) from None
-        primal = nested_result(primal, numbers, level, rule)
-        moving = [i for i, t in enumerate(tangents) if type(t) is not float or t != 0.0]
-        if not moving:  # the derivative is not needed, and may not exist
-            return dual(primal, 0.0, level)
-        try:
-            jacobian = backward(1.0)
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain_derivative(error, rule, inputs) from None
-        terms = [jacobian[i] * tangents[i] for i in moving if jacobian[i] is not None]
-        return dual(primal, functools.reduce(operator.add, terms) if terms else 0.0, level)
+            raise explain(error, rule.__name__, named(rule, (*primals,)), derivative) from None
+        primal = over_numbers(rule, primal, primals)
+        terms = [jacobian[i] * numbers[i].tangent for i in moving if jacobian[i] is not None]
+        tangent = reduce(operator.add, terms) if terms else 0.0
+        return dual(primal, tangent, self._level, bool(moving))
 
     def _number(self) -> Any:
         return self.primal
@@ -76,19 +74,13 @@ class Dual(Number):
         return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
 
 
-def dual(primal: Any, tangent: Any, level: int) -> Dual:
+def dual(primal: Any, tangent: Any, level: int, moving: bool) -> Dual:
     """A dual number of the given level."""
     x = object.__new__(Dual)
-    x.primal, x.tangent, x._level = primal, tangent, level
+    x.primal, x.tangent, x._level, x._moves = primal, tangent, level, moving
     return x
 
 
-def _real(x: Any, where: str) -> Any:
-    nested = isinstance(x, Number) and not isinstance(x, Iterable)
-    nested = nested and getattr(x, "_level", 1) <= 1  # not from inside a transform
-    return x if nested else as_float(x, where)
-
-
-def _moves(x: Any, level: int) -> bool:
-    """Whether x is a dual number of this level; one of an outer derivative is a constant."""
-    return isinstance(x, Dual) and x._level == level
+def moves(tangent: Any) -> bool:
+    """Whether a tangent that was given is not 0."""
+    return type(tangent) is not float or tangent != 0.0

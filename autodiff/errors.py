@@ -46,19 +46,55 @@ def shortened(x: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def explain(error: Exception, name: str, inputs: dict[str, Any]) -> Exception:
+LOST = (
+    "this number is being differentiated, and a float has no derivative; for the plain number "
+    "write x.data (x.primal of a Dual), for a function of it write autodiff.sin(x) or x.sin(), "
+    "not math.sin(x)"
+)
+LEAKED = (
+    "found a number of a derivative that has been computed already, expected one of a derivative "
+    "in progress; a function must return what depends on its inputs, not store it elsewhere"
+)
+
+# -- Where floats meet the domain of an operation ------------------------------------------------
+
+SIGNS = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}
+FINITE = "-inf < x < inf"
+DOMAINS = {  # the functions of one number add theirs, in functions.py
+    "div": "y != 0",
+    "power": "x > 0, or x = 0 and n >= 0, or x < 0 and n an integer",
+    "exponential": "a > 0, or a = 0 and x >= 0, or a < 0 and x an integer",
+    "pow": "x > 0, or x = 0 and y >= 0, or x < 0 and y an integer",
+}
+
+
+def explain(
+    error: Exception, name: str, inputs: dict[str, Any], derivative: bool = False
+) -> Exception:
     """The same type of error, naming the operation, its inputs and its domain.
 
-    >>> explain(ValueError("math domain error"), "log", {"x": -1.0})
-    ValueError('log: x = -1.0 is outside the domain x > 0')
+    The error itself if it has been explained, by the operation on numbers of an outer derivative,
+    or if a user's operation raised one of its own types. `derivative`: whether the backward
+    closure raised it.
+
+    >>> explain(ValueError("math domain error"), "div", {"x": 1.0, "y": 0.0})
+    ValueError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
     """
-    name = OPERATORS.get(name, name)
-    found = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
+    if any(hasattr(_number(x), "_level") for x in inputs.values()):
+        return error
+    if type(error).__module__ != "builtins":
+        return error
+    at = ", ".join(f"{key} = {described(x)}" for key, x in inputs.items())
+    if derivative:
+        division = isinstance(error, ZeroDivisionError)
+        reason = "it is infinite or undefined there" if division else str(error)
+        return type(error)(f"the derivative of {name} at {at}: {reason}")
+    sign, domain = SIGNS.get(name, name), DOMAINS.get(name)
     if isinstance(error, OverflowError):
-        return OverflowError(f"{name}: {found} gives a result too large for a float")
-    if name not in DOMAINS:
-        return type(error)(f"{name}: {found}: {error}")
-    return type(error)(f"{name}: {found} is outside the domain {DOMAINS[name]}")
+        return OverflowError(f"{sign}: {at} gives a result too large for a float")
+    return type(error)(
+        f"{sign}: {at}" + (f" is outside the domain {domain}" if domain else f": {error}")
+    )
 
 
 def described(x: Any) -> str:
@@ -71,42 +107,6 @@ def _number(x: Any) -> Any:
     return getattr(x, "data", getattr(x, "primal", x)) if hasattr(x, "_level") else x
 
 
-LOST = (
-    "this number is being differentiated, and a float has no derivative; for the plain number "
-    "write x.data (x.primal of a Dual), for a function of it write autodiff.sqrt(x), not "
-    "math.sqrt(x)"
-)
-
-LEAKED = (
-    "found a number of a derivative that has been computed already, expected one of a derivative "
-    "in progress; a function must return what depends on its inputs, not store it elsewhere"
-)
-
-OPERATORS = {"div": "x / y", "power": "x ** n", "exponential": "a ** x", "pow": "x ** y"}
-DOMAINS = {
-    "x / y": "y != 0",
-    "x ** n": "x > 0, or x = 0 and n >= 0, or x < 0 and n an integer",
-    "a ** x": "a > 0, or a = 0 and x >= 0, or a < 0 and x an integer",
-    "x ** y": "x > 0, or x = 0 and y >= 0, or x < 0 and y an integer",
-    "log": "x > 0",
-    "sqrt": "x >= 0",
-    "sin": "of finite x",
-    "cos": "of finite x",
-    "tan": "of finite x",
-    "asin": "-1 <= x <= 1",
-    "acos": "-1 <= x <= 1",
-}
-
-
-def domain(name: str) -> str:
-    """The domain of an operation; "" if it is defined everywhere.
-
-    >>> domain("log"), domain("exp")
-    ('x > 0', '')
-    """
-    return DOMAINS.get(OPERATORS.get(name, name), "")
-
-
 def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
     """The inputs of an operation by the names that its rule gives them, for error messages."""
     while hasattr(rule, "__wrapped__"):
@@ -116,22 +116,3 @@ def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
     if len(names) != len(inputs):
         names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
     return dict(zip(names, inputs, strict=True))
-
-
-def explain_operation(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
-    """The error of an operation, naming the operation and its inputs."""
-    if any(hasattr(_number(x), "_level") for x in inputs):
-        return error  # already explained, by the operation on numbers of an outer derivative
-    if type(error).__module__ != "builtins":
-        return error  # raised by a user's operation, in its own words
-    return explain(error, rule.__name__, named(rule, inputs))
-
-
-def explain_derivative(error: Exception, rule: Any, inputs: tuple[Any, ...]) -> Exception:
-    """The error of a backward closure, naming the operation and its inputs."""
-    if any(hasattr(_number(x), "_level") for x in inputs) or type(error).__module__ != "builtins":
-        return error
-    at = ", ".join(f"{name} = {described(x)}" for name, x in named(rule, inputs).items())
-    division = isinstance(error, ZeroDivisionError)
-    reason = "it is infinite or undefined there" if division else str(error)
-    return type(error)(f"the derivative of {rule.__name__} at {at}: {reason}")

@@ -6,19 +6,24 @@ number applies the operation of the same name from `ops.py`, where all derivativ
 """
 
 import builtins
-import cmath
 import functools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, SupportsFloat, TypeVar, cast, overload
 
-from .errors import a, counted, explain, message, typed
+from .errors import DOMAINS, FINITE, counted, explain, message, typed
 
 if TYPE_CHECKING:
     from .number import Number
+
+__all__ = [
+    "acos", "asin", "atan", "atan2", "cos", "cosh", "dot", "erf", "exp", "expm1", "hypot", "less",
+    "log", "log1p", "logsumexp", "maximum", "minimum", "prod", "relu", "sigmoid", "sin", "sinh",
+    "softplus", "sqrt", "tan", "tanh", "where",
+]  # fmt: skip
 
 N = TypeVar("N", bound="Number")
 
@@ -30,8 +35,6 @@ class Unary(Protocol):
     def __call__(self, x: N, /) -> N: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, x: SupportsFloat, /) -> float: ...
-    @overload
-    def __call__(self, x: Any, /) -> Any: ...
 
 
 class Binary(Protocol):
@@ -43,8 +46,6 @@ class Binary(Protocol):
     def __call__(self, x: SupportsFloat, y: N, /) -> N: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, x: SupportsFloat, y: SupportsFloat, /) -> float: ...
-    @overload
-    def __call__(self, x: Any, y: Any, /) -> Any: ...
 
 
 class OfMany(Protocol):
@@ -54,17 +55,13 @@ class OfMany(Protocol):
     def __call__(self, xs: Iterable[N], /) -> N: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
-    @overload
-    def __call__(self, xs: Iterable[Any], /) -> Any: ...
 
 
-# -- Plain numbers and arrays -------------------------------------------------------------------
-
-_ONLY_FLOATS = {float}
+# -- Admission: what is a number, and what is a row of them --------------------------------------
 
 
 def as_float(x: Any, where: str) -> float:
-    """x as a float; a TypeError that says what to write instead if x is not a real number.
+    """x as a float; a TypeError that says what to write instead if x is not one real number.
 
     >>> from fractions import Fraction
     >>> as_float(Fraction(1, 2), "Value")
@@ -72,68 +69,64 @@ def as_float(x: Any, where: str) -> float:
     """
     if type(x) is float:  # by far the most frequent
         return x
-    number: Any = x
-    kind = getattr(getattr(x, "dtype", None), "kind", "f")  # f, i, u, b; c is complex, m a time
-    single = isinstance(x, Real) or (getattr(x, "ndim", None) == 0 and not is_masked(x))
-    if single and kind in "fiub":
+    kind = getattr(getattr(x, "dtype", None), "kind", "f")  # c is complex, m and M are times
+    if kind in "fiub" and (isinstance(x, Real) or getattr(x, "ndim", None) == 0):
         try:
-            found = float(number)
-            if number != found and math.isinf(found):  # numpy's longdouble does not raise
-                raise OverflowError
-            return found
+            return float(x)
         except OverflowError:
             raise OverflowError(f"{where}: found a number too large for a float") from None
-    remedies: dict[type, str] = {
-        str: "convert it first: float(text)",
-        bytes: "convert it first: float(text)",
-        type(None): "is a `return` missing in the function that made it?",
-        complex: "take its .real, its .imag or abs() of it",
-        set: UNORDERED,
-        frozenset: UNORDERED,
-    }
-    remedy = next((text for kind, text in remedies.items() if isinstance(x, kind)), "")
-    remedy = MASKED if is_masked(x) else remedy
-    if not remedy and hasattr(x, "_level"):
+    remedy = next((text for kind, text in REMEDIES.items() if isinstance(x, kind)), "")
+    if hasattr(x, "_level"):
         remedy = "it is a number of another kind already; use it as it is"
-    elif not remedy and isinstance(x, Iterable):
-        remedy = "make one Value of each number: Vector(data), or [Value(v) for v in data]"
     expected = "one real number (int, float, Fraction or a numpy scalar)"
     raise TypeError(message(where, typed(x), expected, remedy))
 
 
-NOT_SEQUENCES = (str, bytes, Mapping, set, frozenset)  # iterables without numbers in an order
-UNORDERED = "put its numbers in an order: sorted(data)"
-MASKED = "numbers behind a mask are unknown: take data.compressed(), or data.filled(0.0)"
+REMEDIES: dict[Any, str] = {
+    str | bytes: "convert it first: float(text)",
+    type(None): "is a `return` missing in the function that made it?",
+    complex: "take its .real, its .imag or abs() of it",
+    Iterable: "make one Value of each number: Vector(data), or [Value(v) for v in data]",
+}
 
 
-def sequence(data: Any, where: str, expected: str) -> Any:
-    """The data, or its array if it is from pandas.
+def as_number(x: Any, where: str) -> Any:
+    """x itself if it is a single number of any kind, else x as a float.
 
-    TypeError unless it has an order and all its numbers are known.
+    >>> as_number(3, "Value")
+    3.0
     """
+    single = hasattr(x, "_level") and not isinstance(x, Iterable)
+    return x if single else as_float(x, where)
+
+
+def as_row(data: Any, where: str, expected: str = "a sequence of numbers") -> Sequence[Any]:
+    """The entries of a sequence of any type, in order; TypeError for anything else.
+
+    >>> as_row(range(3), "sum")
+    [0, 1, 2]
+    """
+    if isinstance(data, (list, tuple)):
+        return data
     if not is_sequence(data):
-        remedy = UNORDERED if isinstance(data, (set, frozenset)) else ""
-        remedy = MASKED if is_masked(data) else remedy
-        raise TypeError(message(where, typed(data), expected, remedy))
-    to_numpy = getattr(data, "to_numpy", None)  # a DataFrame iterates over its columns' names
-    return to_numpy() if to_numpy else data
+        raise TypeError(message(where, typed(data), expected))
+    return list(data.to_numpy() if hasattr(data, "to_numpy") else data)  # pandas
 
 
 def is_sequence(x: Any) -> bool:
-    """True if x holds numbers in an order, all of them known: not for an array of one number."""
+    """True if x holds numbers in an order: not for text, sets and dicts, nor for an array of one.
+
+    >>> is_sequence([1.0]), is_sequence("1.0")
+    (True, False)
+    """
     several = isinstance(x, Iterable) and getattr(x, "ndim", None) != 0
-    return several and not isinstance(x, NOT_SEQUENCES) and not is_masked(x)
-
-
-def is_masked(x: Any) -> bool:
-    """True for numpy's masked arrays: an iteration over one ignores its mask."""
-    return hasattr(x, "compressed")
+    return several and not isinstance(x, (str, bytes, Mapping, Set))
 
 
 def is_array(x: Any) -> bool:
     """True for arrays of numbers (numpy, JAX), by the array API standard; not for numpy scalars."""
     return hasattr(x, "__array_namespace__") and not (
-        isinstance(x, Real) or type(x).__name__ == "bool"
+        isinstance(x, Real) or type(x).__name__ == "bool"  # numpy's bool is not Real
     )
 
 
@@ -143,22 +136,34 @@ def as_floats(x: Any) -> Any:
     return x * 1.0 if kind in ("i", "u", "b") else x
 
 
+_ONLY_FLOATS = {float}
+
+
 def _kind(inputs: Iterable[Any]) -> Any:
     """The first input that is neither a plain number nor an array; None if there is none."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, without a loop in Python
         return None
-    for x in inputs:
-        if hasattr(x, "_level"):
-            return x
-    return None
+    return next((x for x in inputs if hasattr(x, "_level")), None)
 
 
 def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs, plain numbers as floats; arrays and complex numbers stay as they are."""
+    """The inputs, plain numbers as floats, arrays as arrays of floats."""
     if _ONLY_FLOATS.issuperset(map(type, inputs)):
         return inputs
-    arrays = [is_array(x) or type(x) is complex for x in inputs]
-    return [as_floats(x) if a else as_float(x, name) for x, a in zip(inputs, arrays)]
+    return [as_floats(x) if is_array(x) else as_float(x, name) for x in inputs]
+
+
+def _over_arrays(function: Any, of_array: Callable[..., Any] | None, *inputs: Any) -> Any:
+    """The function of arrays: that of their library, or entry by entry if it has none.
+
+    An array of objects holds numbers of other kinds; NumPy has no erf.
+    """
+    of_array = of_array or getattr(_xp(*inputs), function.__name__, None)
+    objects = any(getattr(x, "dtype", None) == object for x in inputs)
+    if of_array and not objects:
+        return of_array(*inputs)
+    entries = sys.modules["numpy"].frompyfunc(function, len(inputs), 1)(*inputs)
+    return entries if objects else sys.modules["numpy"].asarray(entries, float)
 
 
 def _xp(*inputs: Any) -> Any:
@@ -168,258 +173,153 @@ def _xp(*inputs: Any) -> Any:
 
 # -- Functions of one number --------------------------------------------------------------------
 
+TAKES: dict[str, str] = {}  # of each function, how its arguments are written: "(x, y)"
+UNARY: dict[str, Any] = {}  # the functions of one number, which are methods of numbers too
+
 
 def _unary(
     of_float: Callable[[float], float],
-    of_complex: Callable[[complex], complex] | None,
+    example: tuple[float, float],
+    text: str,
+    domain: str = "",
     of_array: Callable[[Any], Any] | None = None,
-) -> Callable[[Callable[[Any], Any]], Unary]:
-    """A function of any kind of number, declared by its name and docstring alone.
+) -> Unary:
+    """A function of any kind of number, with the name of `of_float`, and a docstring.
 
-    Complex numbers come from the complex step (`numeric.py`). Their imaginary part is tiny, so
-    the domain is that of the real part. For arrays the library's function of the same name is
-    called, unless `of_array` is given.
+    Over arrays it is their library's function of that name, or `of_array`.
     """
+    name = of_float.__name__.strip("_")
 
-    def decorate(declared: Callable[[Any], Any]) -> Unary:
-        name = declared.__name__
+    def function(x: Any, /) -> Any:
+        try:
+            if type(x) is float:
+                return of_float(x)
+            if hasattr(x, "_level"):
+                return x._call(name, x)
+            if is_array(x):
+                return _over_arrays(function, of_array, as_floats(x))
+            return of_float(as_float(x, name))
+        except (ValueError, OverflowError) as error:
+            if hasattr(x, "_level"):  # explained already
+                raise
+            raise explain(error, name, {"x": x}) from None
 
-        @functools.wraps(declared)
-        def function(x: Any, /) -> Any:
-            try:
-                if type(x) is float:
-                    return of_float(x)
-                if hasattr(x, "_level"):
-                    return x._call(name, x)
-                if is_array(x):
-                    x = as_floats(x)
-                    return of_array(x) if of_array else getattr(_xp(x), name)(x)
-                if type(x) is complex and of_complex:
-                    of_float(x.real)  # raises outside the domain
-                    return of_complex(x)
-                return of_float(as_float(x, name))
-            except (ValueError, OverflowError) as error:
-                if hasattr(x, "_level"):  # explained already
-                    raise
-                raise explain(error, name, {"x": x}) from None
-
-        return cast(Unary, function)
-
-    return decorate
+    function.__name__ = function.__qualname__ = name
+    text += f" ValueError unless {domain}." if domain else ""
+    function.__doc__ = f"{text}\n\n>>> round({name}({example[0]}), 6)\n{example[1]}\n"
+    TAKES[name], UNARY[name], DOMAINS[name] = "(x)", function, domain
+    return cast(Unary, function)
 
 
-@_unary(math.exp, cmath.exp)
-def exp(x: Any) -> Any:
-    """e to the power x. OverflowError above x = 709.78.
+class Methods:
+    """The functions of one number as methods, x.exp(): `number.py` makes them of these rows."""
 
-    >>> round(exp(1.0), 6)
-    2.718282
-    """
+    __slots__ = ()
 
-
-@_unary(math.log, cmath.log)
-def log(x: Any) -> Any:
-    """The natural logarithm of x. ValueError unless x > 0.
-
-    >>> round(log(10.0), 6)
-    2.302585
-    """
-
-
-@_unary(math.sqrt, cmath.sqrt)
-def sqrt(x: Any) -> Any:
-    """The square root of x. ValueError unless x >= 0.
-
-    Its derivative at 0 is infinite: a ZeroDivisionError.
-
-    >>> sqrt(9)
-    3.0
-    """
+    exp: Callable[[], Self]
+    expm1: Callable[[], Self]
+    log: Callable[[], Self]
+    log1p: Callable[[], Self]
+    sqrt: Callable[[], Self]
+    sin: Callable[[], Self]
+    cos: Callable[[], Self]
+    tan: Callable[[], Self]
+    asin: Callable[[], Self]
+    acos: Callable[[], Self]
+    atan: Callable[[], Self]
+    sinh: Callable[[], Self]
+    cosh: Callable[[], Self]
+    tanh: Callable[[], Self]
+    erf: Callable[[], Self]
+    sigmoid: Callable[[], Self]
+    relu: Callable[[], Self]
+    softplus: Callable[[], Self]
 
 
-@_unary(math.sin, cmath.sin)
-def sin(x: Any) -> Any:
-    """The sine of x radians. ValueError if x is infinite.
-
-    >>> round(sin(0.5), 6)
-    0.479426
-    """
-
-
-@_unary(math.cos, cmath.cos)
-def cos(x: Any) -> Any:
-    """The cosine of x radians. ValueError if x is infinite.
-
-    >>> cos(0.0)
-    1.0
-    """
-
-
-@_unary(math.tan, cmath.tan)
-def tan(x: Any) -> Any:
-    """The tangent of x radians. ValueError if x is infinite.
-
-    >>> tan(0.0)
-    0.0
-    """
-
-
-@_unary(math.asin, cmath.asin)
-def asin(x: Any) -> Any:
-    """The angle in [-π/2, π/2], in radians, whose sine is x.
-
-    ValueError unless -1 <= x <= 1.
-
-    >>> asin(0.0)
-    0.0
-    """
-
-
-@_unary(math.acos, cmath.acos)
-def acos(x: Any) -> Any:
-    """The angle in [0, π], in radians, whose cosine is x.
-
-    ValueError unless -1 <= x <= 1.
-
-    >>> acos(1.0)
-    0.0
-    """
-
-
-@_unary(math.atan, cmath.atan)
-def atan(x: Any) -> Any:
-    """The angle in (-π/2, π/2), in radians, whose tangent is x.
-
-    >>> round(atan(1.0), 6)
-    0.785398
-    """
-
-
-@_unary(math.sinh, cmath.sinh)
-def sinh(x: Any) -> Any:
-    """The hyperbolic sine of x.
-
-    OverflowError above |x| = 710.47.
-
-    >>> sinh(0.0)
-    0.0
-    """
-
-
-@_unary(math.cosh, cmath.cosh)
-def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of x.
-
-    OverflowError above |x| = 710.47.
-
-    >>> cosh(0.0)
-    1.0
-    """
-
-
-@_unary(math.tanh, cmath.tanh)
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of x.
-
-    >>> round(tanh(0.5), 6)
-    0.462117
-    """
-
-
-@_unary(builtins.abs, lambda z: -z if z.real < 0 else z)
-def abs(x: Any) -> Any:
-    """The absolute value of x.
-
-    Its derivative at 0 is 0.
-
-    >>> abs(-3)
-    3.0
-    """
-
-
-def _erf_of_array(x: Any) -> Any:
-    xp = _xp(x)
-    if hasattr(xp, "erf"):
-        return xp.erf(x)
-    from .compiler import backends
-
-    return backends.erf(x)
-
-
-@_unary(math.erf, None, _erf_of_array)
-def erf(x: Any) -> Any:
-    r"""The error function, $\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt$.
-
-    >>> erf(0.0)
-    0.0
-    """
-
-
-def _sigmoid_of_float(x: float) -> float:
+def _sigmoid(x: float) -> float:
     e = math.exp(-builtins.abs(x))  # never overflows; 1 / (1 + exp(-x)) does at x = -1000
     return (1.0 if x >= 0 else e) / (1.0 + e)
 
 
-def _sigmoid_of_array(x: Any) -> Any:
-    xp = _xp(x)
-    e = xp.exp(-xp.abs(x))
-    return xp.where(xp.less(x, 0.0), e, 1.0) / (1.0 + e)
+def _sigmoid_of_any(x: Any) -> Any:
+    e = exp(-abs(x))
+    return where(less(x, 0.0), e, 1.0) / (1.0 + e)
 
 
-def _sigmoid_of_complex(z: complex) -> complex:
-    return 1 - _sigmoid_of_complex(-z) if z.real < 0 else 1 / (1 + cmath.exp(-z))
+def _relu(x: float) -> float:
+    return 0.0 if x <= 0 else x  # nan stays nan
 
 
-@_unary(_sigmoid_of_float, _sigmoid_of_complex, _sigmoid_of_array)
-def sigmoid(x: Any) -> Any:
-    """The logistic function $1 / (1 + e^{-x})$, without overflow for any x.
-
-    >>> sigmoid(0.0), sigmoid(-1000.0)
-    (0.5, 0.0)
-    """
+def _relu_of_any(x: Any) -> Any:
+    return where(less_equal(x, 0.0), 0.0, x)
 
 
-def _relu_of_array(x: Any) -> Any:
-    xp = _xp(x)
-    return xp.where(xp.less_equal(x, 0.0), 0.0, x)
-
-
-@_unary(lambda x: 0.0 if x <= 0 else x, lambda z: z if z.real > 0 else 0 * z, _relu_of_array)
-def relu(x: Any) -> Any:
-    """The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.
-
-    >>> relu(3.0), relu(-3.0)
-    (3.0, 0.0)
-    """
-
-
-def _softplus_of_float(x: float) -> float:
+def _softplus(x: float) -> float:
     return max(x, 0.0) + math.log1p(math.exp(-builtins.abs(x)))  # log(1 + exp(1000)) overflows
 
 
-def _softplus_of_array(x: Any) -> Any:
-    xp = _xp(x)
-    return xp.where(xp.less(x, 0.0), 0.0, x) + xp.log1p(xp.exp(-xp.abs(x)))
+def _softplus_of_any(x: Any) -> Any:
+    return where(less(x, 0.0), 0.0, x) + log1p(exp(-abs(x)))
 
 
-def _softplus_of_complex(z: complex) -> complex:
-    return z + _softplus_of_complex(-z) if z.real > 0 else cmath.log(1 + cmath.exp(z))
+# fmt: off
+exp = _unary(
+    math.exp, (1.0, 2.718282), "e to the power x. OverflowError above x = 709.78.")
+expm1 = _unary(
+    math.expm1, (1e-6, 1e-06),
+    "e to the power x, minus 1, without the rounding of a number next to 1.")
+log = _unary(math.log, (10.0, 2.302585), "The natural logarithm of x.", "x > 0")
+log1p = _unary(
+    math.log1p, (1e-6, 1e-06),
+    "The natural logarithm of 1 + x, without the rounding of a number next to 1.", "x > -1")
+sqrt = _unary(
+    math.sqrt, (9.0, 3.0),
+    "The square root of x. Its derivative at 0 is infinite: a ZeroDivisionError.", "x >= 0")
+sin = _unary(math.sin, (0.5, 0.479426), "The sine of x radians.", FINITE)
+cos = _unary(math.cos, (0.5, 0.877583), "The cosine of x radians.", FINITE)
+tan = _unary(math.tan, (0.5, 0.546302), "The tangent of x radians.", FINITE)
+asin = _unary(
+    math.asin, (1.0, 1.570796),
+    "The angle in [-π/2, π/2] whose sine is x, in radians.", "-1 <= x <= 1")
+acos = _unary(
+    math.acos, (0.0, 1.570796),
+    "The angle in [0, π] whose cosine is x, in radians.", "-1 <= x <= 1")
+atan = _unary(
+    math.atan, (1.0, 0.785398),
+    "The angle in (-π/2, π/2) whose tangent is x, in radians.")
+sinh = _unary(
+    math.sinh, (1.0, 1.175201),
+    "The hyperbolic sine of x. OverflowError above |x| = 710.47.")
+cosh = _unary(
+    math.cosh, (1.0, 1.543081),
+    "The hyperbolic cosine of x. OverflowError above |x| = 710.47.")
+tanh = _unary(math.tanh, (0.5, 0.462117), "The hyperbolic tangent of x.")
+abs = _unary(
+    builtins.abs, (-3.0, 3.0),
+    "The absolute value of x. Its derivative at 0 is 0.")
+erf = _unary(
+    math.erf, (0.5, 0.5205),
+    r"The error function, $\frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2} dt$.")
+sigmoid = _unary(
+    _sigmoid, (-1000.0, 0.0),
+    "The logistic function $1 / (1 + e^{-x})$, without overflow for any x.",
+    of_array=_sigmoid_of_any)
+relu = _unary(
+    _relu, (-3.0, 0.0),
+    "The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.",
+    of_array=_relu_of_any)
+softplus = _unary(
+    _softplus, (1000.0, 1000.0),
+    r"$\log(1 + e^x)$, the smooth relu, without overflow for any x.",
+    of_array=_softplus_of_any)
+# fmt: on
 
 
-@_unary(_softplus_of_float, _softplus_of_complex, _softplus_of_array)
-def softplus(x: Any) -> Any:
-    r"""$\log(1 + e^x)$, the smooth relu, without overflow for any x.
-
-    >>> round(softplus(0.0), 6), softplus(1000.0)
-    (0.693147, 1000.0)
-    """
-
-
-# -- Functions of two numbers -------------------------------------------------------------------
+# -- Functions of two and three numbers ---------------------------------------------------------
 
 
 def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
-    """A function of two numbers of any kind, from one of floats and complex numbers."""
+    """A function of two numbers of any kind, from one of floats."""
     name = of_plain.__name__
 
     @functools.wraps(of_plain)
@@ -430,9 +330,10 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
             return kind._call(name, x, y)
         x, y = _plain(name, (x, y))
         if is_array(x) or is_array(y):
-            return getattr(_xp(x, y), name)(x, y)
+            return _over_arrays(function, None, x, y)
         return of_plain(x, y)
 
+    TAKES[name] = "(x, y)"
     return cast(Binary, function)
 
 
@@ -447,8 +348,6 @@ def power(x: Any, n: Any) -> Any:
     if _kind((x, n)) is not None:
         return x**n
     x, n = _plain("power", (x, n))
-    if complex in (type(x), type(n)) and x.real < 0:  # ** takes a logarithm, which loses the step
-        return (-1.0) ** n.real * (-x) ** n * (math.nan if n.imag else 1.0)
     if not type(x) is float is type(n):
         return x**n
     try:
@@ -461,13 +360,23 @@ def power(x: Any, n: Any) -> Any:
 
 
 @_binary
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y), in radians, in [-π, π]. Undefined derivatives at (0, 0).
+
+    >>> round(atan2(1.0, -1.0), 6)
+    2.356194
+    """
+    return math.atan2(y, x)
+
+
+@_binary
 def maximum(x: Any, y: Any) -> Any:
     """The larger of x and y, nan if one is nan. If they are equal, each gets half the derivative.
 
     >>> maximum(2, 3)
     3.0
     """
-    return x if x.real >= y.real or x != x else y  # x != x: nan stays nan
+    return x if x >= y or x != x else y  # x != x: nan stays nan
 
 
 @_binary
@@ -477,7 +386,7 @@ def minimum(x: Any, y: Any) -> Any:
     >>> minimum(2, 3)
     2.0
     """
-    return x if x.real <= y.real or x != x else y
+    return x if x <= y or x != x else y
 
 
 @_binary
@@ -487,7 +396,7 @@ def less(x: Any, y: Any) -> Any:
     >>> less(2, 3), less(3, 3)
     (1.0, 0.0)
     """
-    return 1.0 if x.real < y.real else 0.0
+    return 1.0 if x < y else 0.0
 
 
 @_binary
@@ -497,7 +406,7 @@ def less_equal(x: Any, y: Any) -> Any:
     >>> less_equal(3, 3), less_equal(4, 3)
     (1.0, 0.0)
     """
-    return 1.0 if x.real <= y.real else 0.0
+    return 1.0 if x <= y else 0.0
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -514,7 +423,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if hasattr(condition, "_level"):
         return condition._call("where", condition, x, y)
     if is_array(condition):
-        return _xp(condition).where(condition, x, y)
+        return _over_arrays(where, None, condition, x, y)
     return x if _plain("where, the condition", [condition])[0] else y
 
 
@@ -538,12 +447,22 @@ def _of_many(of_plain: Callable[[Sequence[Any]], Any]) -> OfMany:
 
     @functools.wraps(of_plain)
     def function(xs: Any, /) -> Any:
-        xs = _row(name, xs)
+        xs = _flat(name, xs)
         if (kind := _kind(xs)) is not None:
             return kind._call(name, *xs)
         return of_plain(_plain(name, xs))
 
+    TAKES[name] = "([x, y, ...])"
     return cast(OfMany, function)
+
+
+def _flat(name: str, xs: Any) -> Sequence[Any]:
+    """The numbers of a flat sequence, to count and to go through twice."""
+    if len(getattr(xs, "shape", ())) > 1:
+        remedy = "to add all its numbers write A.sum(), for a product A @ x"
+        found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
+        raise TypeError(message(name, found, "numbers in a row", remedy))
+    return as_row(xs, name, f"a sequence of numbers: {name}([x, y])")
 
 
 @_of_many
@@ -591,6 +510,16 @@ def sum_of_powers(powers: Sequence[Any]) -> Any:
     return where(less_equal(0.0, total), total, 1.0)
 
 
+@_of_many
+def largest(xs: Any) -> Any:
+    """The largest of xs, without a derivative: for a shift that cancels out of the result.
+
+    >>> largest([1.0, 3.0, 2.0])
+    3.0
+    """
+    return functools.reduce(maximum, xs)
+
+
 @overload
 def dot(xs: Iterable[float], ys: Iterable[float]) -> float: ...
 @overload
@@ -605,13 +534,11 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     >>> dot([1, 2, 3], [4, 5, 6])
     32.0
     """
-    xs, ys = _row("dot", xs), _row("dot", ys)
+    xs, ys = _flat("dot", xs), _flat("dot", ys)
     if len(xs) != len(ys):
         found = f"{len(xs)} and {counted(len(ys), 'number')}"
         raise ValueError(message("dot", found, "equally many on both sides"))
     inputs = [*xs, *ys]
-    if _ONLY_FLOATS.issuperset(map(type, inputs)):
-        return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
     if (kind := _kind(inputs)) is not None:
         return kind._call("dot", *inputs)
     return builtins.sum(map(operator.mul, _plain("dot", xs), _plain("dot", ys)), _ZERO) + 0.0
@@ -635,30 +562,12 @@ def hypot(*xs: Any) -> Any:
         return kind._call("hypot", *xs)
     numbers = _plain("hypot", xs)
     if any(map(is_array, numbers)):
-        return functools.reduce(_xp(*numbers).hypot, numbers[1:], abs(numbers[0]))
-    if not _ONLY_FLOATS.issuperset(map(type, numbers)):  # complex numbers
-        scale = math.hypot(*[x.real for x in numbers]) or 1.0
-        return scale * cmath.sqrt(builtins.sum((x / scale) ** 2 for x in numbers))
+        return functools.reduce(
+            functools.partial(_over_arrays, hypot, None), numbers[1:], abs(numbers[0])
+        )
     return math.hypot(*numbers)
 
 
-@_of_many
-def largest(xs: Any) -> Any:
-    """The largest of xs, without a derivative: for a shift that cancels out of the result.
-
-    >>> largest([1.0, 3.0, 2.0])
-    3.0
-    """
-    return functools.reduce(maximum, xs)
-
-
-def _row(name: str, xs: Any) -> Sequence[Any]:
-    """The numbers of a list or another flat sequence, to count and to go through twice."""
-    if isinstance(xs, (list, tuple)):
-        return xs
-    shape = getattr(xs, "shape", ())
-    if len(shape) > 1:
-        found = f"{a(xs)} of shape {tuple(shape)}"
-        remedy = "to add all its numbers write A.sum(), for a product A @ x"
-        raise TypeError(message(name, found, "numbers in a row", remedy))
-    return list(sequence(xs, name, f"a sequence of numbers: {name}([x, y])"))
+TAKES |= {
+    "where": "(condition, x, y)", "hypot": "(x, y, ...)", "dot": "([x, y, ...], [a, b, ...])",
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Reading a graph: its nodes in order, its sources, the adjoints of its nodes.
+"""Reading a graph: its nodes in order, and the adjoints of its nodes.
 
 Nothing here changes a node or knows a derivative: the derivatives are in the closures.
 """
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from .errors import a, described, explain_derivative, message, typed
+from .errors import a, described, explain, message, named, typed
 from .number import check_outside
 
 
@@ -25,20 +25,6 @@ def topological_order(root: Any) -> list[Any]:
     """
     _check_node(root, "topological_order")
     return list(_depth_first([root], tracked_only=False))
-
-
-def sources(root: Any) -> list[Any]:
-    """The leaves of the graph of root, in topological order: inputs, parameters, constants.
-
-    TypeError if root is not a Value.
-
-    >>> from autodiff import Value
-    >>> x = Value(2.0, label="x")
-    >>> [leaf.data for leaf in sources(3 * x)]
-    [3.0, 2.0]
-    """
-    _check_node(root, "sources")
-    return [node for node in topological_order(root) if not node.parents]
 
 
 def depths(root: Any) -> dict[Any, int]:
@@ -117,7 +103,7 @@ def backpropagated(
         _send_messages(adjoint, adjoint, create_graph)
         return adjoint
     inputs = _checked_inputs(inputs)
-    walk = _reaching(inputs, adjoint)
+    walk = _between(inputs, adjoint)
     _send_messages(walk, adjoint, create_graph)
     return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
 
@@ -155,15 +141,16 @@ def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: 
                     elif x._level:
                         so_far = adjoint[x]
                         adjoint[x] = for_x if so_far is None else so_far + for_x
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise explain_derivative(error, node._rule, node.parents) from None
+    except UNDEFINED as error:
+        inputs = named(node._rule, node.parents)
+        raise explain(error, node._rule.__name__, inputs, derivative=True) from None
     if silent:
         for x in walk:
             if adjoint[x] is None:  # nothing was sent to it
                 adjoint[x] = 0.0
 
 
-def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
+def _between(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
     reaching: dict[Any, Any] = {}
@@ -173,25 +160,25 @@ def _reaching(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
     return reaching
 
 
+UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations raise at a number
+
+
 def is_current(node: Any) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
     try:
-        result, backward = node._rule(*[parent.data for parent in node.parents])
-    except _UNDEFINED:
+        now = _facts(*node._rule(*[parent.data for parent in node.parents]))
+    except UNDEFINED:
         return False
-    now, then = (result, *_slopes(backward)), (node.data, *_slopes(node._backward))
+    then = _facts(node.data, node._backward)
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 
-_UNDEFINED = ValueError, ZeroDivisionError, OverflowError
-
-
-def _slopes(backward: Any) -> tuple[Any, ...]:
-    """The local derivatives of a node; nan for all of them if one is undefined."""
+def _facts(result: Any, backward: Any) -> tuple[Any, ...]:
+    """A result and its local derivatives; nan for these if one is undefined."""
     try:
-        return tuple(backward(1.0))
-    except _UNDEFINED:
-        return (math.nan,)
+        return result, *backward(1.0)
+    except UNDEFINED:
+        return result, math.nan
 
 
 def _retraced(node: Any) -> Any:
@@ -201,24 +188,24 @@ def _retraced(node: Any) -> Any:
     parent has changed since, because the result and its derivatives would differ.
     """
     if not is_current(node):
+        changed = f"{node.op} of numbers that were changed after the graph was recorded"
         remedy = "compute the output again before differentiating it"
-        found = f"{node.op} of numbers that were changed after the graph was recorded"
-        raise RuntimeError(message("create_graph", found, "those it was computed from", remedy))
+        raise RuntimeError(message("create_graph", changed, "those it was computed from", remedy))
     return node._rule(*node.parents)[1]
 
 
 def _checked_inputs(inputs: Any) -> list[Any]:
     if hasattr(inputs, "parents") or not isinstance(inputs, Iterable):
         raise TypeError(message("inputs", a(inputs), "a sequence of Values: [x, y]"))
-    found = list(inputs)
-    for x in found:
+    nodes = list(inputs)
+    for x in nodes:
         if not hasattr(x, "parents"):
             raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))
         if not x._level:
             remedy = "set requires_grad = True on the leaves before computing with them"
             expected = "nodes that require a gradient"
             raise ValueError(message("inputs", f"a constant, {described(x)}", expected, remedy))
-    return found
+    return nodes
 
 
 def _check_node(root: Any, where: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
 from .errors import a, message
-from .functions import sequence
-from .number import COMPARISONS, Number, Rule, top_level
+from .functions import as_row, is_sequence
+from .number import Number, Rule, apply
 from .value import Value
 
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
@@ -24,7 +24,7 @@ class _Array(Number):
 
     _entries: tuple[Value, ...]
     shape: tuple[int, ...]
-    _level = math.inf  # type: ignore[assignment]
+    _level = math.inf
     __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
     @classmethod
@@ -34,38 +34,28 @@ class _Array(Number):
         array._entries, array.shape = tuple(entries), shape
         return array
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        return self._elementwise(lambda *xs: top_level(xs)._apply(rule, *xs), rule.__name__, inputs)
+    def _lift(self, x: Any, name: str) -> Sequence[Any]:
+        """x as a number for each entry: the entries of an array of the same shape, or a number."""
+        if isinstance(x, _Array):
+            if x.shape != self.shape:
+                shapes = f"shapes {self.shape} and {x.shape}"
+                raise ValueError(message(name, shapes, "equal shapes, or a number"))
+            return x._entries
+        if is_sequence(x):
+            kind = type(self).__name__
+            expected = f"a {kind} of shape {self.shape} or one number"
+            remedy = f"make it one: {kind}(data)"
+            raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
+        return [x] * len(self._entries)
 
-    def _elementwise(self, f: Callable[..., Any], name: str, inputs: tuple[Any, ...]) -> Any:
-        array = next(x for x in inputs if isinstance(x, _Array))
-        for x in inputs:
-            if isinstance(x, _Array) and x.shape != array.shape:
-                found, expected = f"shapes {array.shape} and {x.shape}", "equal shapes, or a number"
-                raise ValueError(message(name, found, expected))
-            several = isinstance(x, Iterable) and getattr(x, "ndim", 1) > 0
-            if several and not isinstance(x, Number):
-                kind = type(array).__name__
-                expected = f"a {kind} of shape {array.shape} or one number"
-                remedy = f"make it one: {kind}(data)"
-                raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
-        columns = [
-            x._entries if isinstance(x, _Array) else [x] * len(array._entries) for x in inputs
-        ]
-        return type(array)._of(map(f, *columns), array.shape)
+    def _record(self, rule: Rule, numbers: Any) -> Self:
+        return self._of([apply(rule, *xs) for xs in zip(*numbers)], self.shape)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc.__name__ in COMPARISONS:
-            self._number()  # raises a TypeError
-        if any(hasattr(x, "__array__") for x in inputs):
-            return self._elementwise(ufunc, ufunc.__name__, inputs)  # raises a TypeError
-        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+    def __pow__(self, other: Any) -> Self:
+        return self._of(map(operator.pow, self._entries, self._lift(other, "power")), self.shape)
 
-    def __pow__(self, other: Any) -> Any:
-        return self._elementwise(operator.pow, "power", (self, other))
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._elementwise(operator.pow, "power", (other, self))
+    def __rpow__(self, other: Any) -> Self:
+        return self._of(map(operator.pow, self._lift(other, "power"), self._entries), self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -77,14 +67,8 @@ class _Array(Number):
         remedy = "take its entries, or .data"
         raise TypeError(message("compare or format", a(self), "one number", remedy))
 
-    def _not_compared(self, other: Any) -> Any:
-        self._number()
-
     def __format__(self, spec: str) -> str:
         return str(self._number() if spec else self)
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _not_compared
-    __hash__ = object.__hash__
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
@@ -141,20 +125,11 @@ class _Array(Number):
             x.requires_grad = required
         return self
 
-    def backward(self) -> None:
-        """The backward pass from an array of one entry. TypeError if it has more.
-
-        >>> v = Vector([3])
-        >>> (v * v).backward()
-        >>> v.grad
-        [6.0]
-        """
-        if len(self._entries) > 1:
-            remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
-            found = f"{a(self)} of shape {self.shape}"
-            raise TypeError(message("backward", found, "one number", remedy))
-        for x in self._entries:
-            x.backward()
+    def backward(self) -> NoReturn:
+        """A TypeError: only one number has a backward pass."""
+        remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
+        shape = f"{a(self)} of shape {self.shape}"
+        raise TypeError(message("backward", shape, "one number", remedy))
 
 
 class Vector(_Array, Sequence[Value]):
@@ -189,8 +164,8 @@ class Vector(_Array, Sequence[Value]):
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
     def __getitem__(self, key: int | slice) -> Any:
-        found: Any = self._entries[key]
-        return Vector(found) if isinstance(key, slice) else found
+        entries = _item(self._entries, key, self)
+        return Vector(entries) if isinstance(key, slice) else entries
 
     def __iter__(self) -> Iterator[Value]:
         return iter(self._entries)
@@ -200,13 +175,11 @@ class Vector(_Array, Sequence[Value]):
     @overload
     def __matmul__(self, other: "Matrix") -> "Vector": ...
     def __matmul__(self, other: Any) -> Any:  # (n,) @ (n,) -> one number, (n,) @ (n, k) -> (k,)
-        if isinstance(other, Vector):
-            return self.dot(other)
-        if isinstance(other, Matrix):
-            if self.shape[0] != other.shape[0]:
-                _misfit(self, other)
+        if hasattr(other, "__array_ufunc__"):
+            return NotImplemented  # numpy multiplies entry by entry
+        if isinstance(other, Matrix) and self.shape[0] == other.shape[0]:
             return other.T @ self
-        return NotImplemented
+        return self.dot(other)
 
     def dot(self, other: "Vector") -> Value:
         """The dot product: one Value, one node. ValueError if the lengths differ.
@@ -278,8 +251,9 @@ class Matrix(_Array):
     __slots__ = ()
 
     def __init__(self, data: Iterable[Iterable[Any]]) -> None:
-        given = sequence(data, "Matrix", "a sequence of rows")
-        rows = [_numbers(row, "Matrix, a row") for row in given]
+        rows = [
+            _numbers(row, "Matrix, a row") for row in as_row(data, "Matrix", "a sequence of rows")
+        ]
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
             raise ValueError(message("Matrix", found, "at least one row, and all equally long"))
@@ -298,11 +272,11 @@ class Matrix(_Array):
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
         i, j = key if isinstance(key, tuple) else (key, slice(None))
-        rows = self._rows()[i]
+        rows = _item(self._rows(), i, self)
         if not isinstance(i, slice):
             return Vector(rows)[j]
-        found = [row[j] for row in rows]
-        return Matrix(found) if isinstance(j, slice) else Vector(found)
+        parts = [_item(row, j, self) for row in rows]
+        return Matrix(parts) if isinstance(j, slice) else Vector(parts)
 
     def __iter__(self) -> Iterator[Vector]:
         return (Vector(row) for row in self._rows())
@@ -312,9 +286,9 @@ class Matrix(_Array):
     @overload
     def __matmul__(self, other: "Matrix") -> "Matrix": ...
     def __matmul__(self, other: Any) -> Any:  # (m, n) @ (n,) -> (m,), (m, n) @ (n, k) -> (m, k)
-        if not isinstance(other, (Vector, Matrix)):
+        if hasattr(other, "__array_ufunc__"):
             return NotImplemented
-        if self.shape[1] != other.shape[0]:
+        if not isinstance(other, _Array) or self.shape[1] != other.shape[0]:
             _misfit(self, other)
         if isinstance(other, Vector):
             entries = [_dot(row, other._entries) for row in self._rows()]
@@ -366,11 +340,21 @@ class Matrix(_Array):
 
 
 def _numbers(data: Any, where: str) -> list[Any]:
-    given = sequence(data, where, "a sequence of numbers")
-    found = [x if isinstance(x, Number) and not isinstance(x, _Array) else Value(x) for x in given]
-    if not found:
+    single = [Value(x) if not isinstance(x, Number) else x for x in as_row(data, where)]
+    for x in single:
+        if isinstance(x, _Array):
+            Value(x)  # raises a TypeError
+    if not single:
         raise ValueError(message(where, "no numbers", "at least one"))
-    return found
+    return single
+
+
+def _item(entries: Sequence[Any], key: Any, where: Any) -> Any:
+    try:
+        return entries[key]
+    except (IndexError, TypeError) as error:
+        expected = f"an index from 0 to {len(entries) - 1}, or a slice"
+        raise type(error)(message(f"{type(where).__name__}[...]", f"{key!r}", expected)) from None
 
 
 def _dot(xs: tuple[Value, ...], ys: tuple[Value, ...]) -> Value:
@@ -392,9 +376,8 @@ def _row(entries: Sequence[Any]) -> str:
 
 def _misfit(left: Any, right: Any) -> NoReturn:
     if not isinstance(right, _Array):
-        found = f"{a(left)} and {a(right)}"
-        raise TypeError(message("@", found, "a Vector or a Matrix on both sides"))
-    found = f"shapes {left.shape} and {right.shape}"
+        expected, remedy = "a Vector or a Matrix on both sides", "make it one: Vector([1, 2])"
+        raise TypeError(message("@", f"{a(left)} and {a(right)}", expected, remedy))
     fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
     expected = f"{left.shape[-1]} as the first size on the right: {fits}"
-    raise ValueError(message("@", found, expected))
+    raise ValueError(message("@", f"shapes {left.shape} and {right.shape}", expected))

@@ -1,6 +1,8 @@
 """Finite differences, the complex step, and a check of gradients against them."""
 
+import cmath
 import math
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -9,17 +11,15 @@ from typing import Any
 
 from .errors import message
 from .functions import as_float
-from .number import Number, Rule, check_outside, new_level, top_level
+from .number import Number, Rule, check_outside, constant_for, new_level
 from .transforms import (
-    Inputs,
-    as_given,
     as_tree,
     check_function,
     flat_tree,
     grad,
+    in_kind,
     jvp,
     map_tree,
-    opened_argument,
 )
 from .value import Value
 
@@ -63,7 +63,7 @@ def finite_difference(
     h = None if h is None else as_float(h, "finite_difference, h")
     if h is not None and not 0 < h < math.inf:
         raise ValueError(message("finite_difference", f"step h = {h!r}", "h > 0, or None"))
-    f, x = _over_lists(f, x), opened_argument(x, "finite_difference")
+    f, x = _over_lists(f, x), as_tree(x, "finite_difference")
     here = _result(f(x)) if method in ("forward", "backward") else None
     if not isinstance(x, list):
         return _difference(f, x, h, method, here)
@@ -109,33 +109,52 @@ class _Complex(Number):
     def __init__(self, z: complex, level: int) -> None:
         self.z, self._level = z, level
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        top = top_level(inputs)
-        if not isinstance(top, _Complex):
-            return top._apply(rule, *inputs)  # a number of an inner derivative
-        if hasattr(rule, "__wrapped__"):  # a user's rule may compare, which complex cannot
-            found = rule(*inputs)[0]
-        else:
-            numbers = [top._plain(x) for x in inputs]
-            rule(*[x.real for x in numbers])  # raises outside the domain
-            found = rule(*numbers)[0]
-        return found if isinstance(found, _Complex) else _Complex(complex(found), self._level)
-
-    def _plain(self, x: Any) -> complex:
-        """The number in x; that of a Value is a constant here."""
-        where = "finite_difference, method complex"
+    def _lift(self, x: Any, name: str) -> "_Complex":
         if isinstance(x, _Complex) and x._level == self._level:
-            return x.z
+            return x
+        x = constant_for(self, x, name)
         if isinstance(x, Number):
-            check_outside(x, where)
+            check_outside(x, "finite_difference, method complex")
             x = x._number()
-        return as_float(x, where)  # a complex constant would add to the step
+        return _Complex(complex(x), self._level)
+
+    def _record(self, rule: Rule, numbers: Any) -> "_Complex":
+        name = rule.__name__
+        if hasattr(rule, "__wrapped__"):  # a user's own, of operations on these numbers
+            result = rule(*numbers)[0]
+            return result if isinstance(result, _Complex) else self._lift(result, name)
+        rule(*[x.z.real for x in numbers])  # raises outside the domain
+        function = COMPLEX.get(name) or getattr(cmath, name, None) or (lambda *zs: rule(*zs)[0])
+        return _Complex(complex(function(*[x.z for x in numbers])), self._level)
 
     def _number(self) -> float:
         return self.z.real
 
     def __format__(self, spec: str) -> str:
         return format(self.z.real, spec) if spec else repr(self)
+
+
+def _power(x: complex, n: complex) -> complex:
+    if x.real < 0:  # ** takes a logarithm, which loses the step
+        return complex((-1.0) ** n.real * (-x) ** n * (math.nan if n.imag else 1.0))
+    return complex(x**n)
+
+
+def _real(z: complex) -> float:
+    return z.real
+
+
+COMPLEX: dict[str, Callable[..., complex]] = {  # what neither cmath nor a rule of operators has
+    "power": _power, "exponential": _power, "pow": _power,
+    "abs": lambda z: -z if z.real < 0 else z,
+    "relu": lambda z: max(0j, z, key=_real),
+    "sigmoid": lambda z: 0.5 * (1 + cmath.tanh(z / 2)),
+    "maximum": lambda *zs: max(zs, key=_real), "minimum": lambda *zs: min(zs, key=_real),
+    "less": lambda x, y: float(x.real < y.real),
+    "where": lambda condition, x, y: x if condition else y,
+    "sum": lambda *zs: sum(zs),
+    "dot": lambda *zs: sum(map(operator.mul, zs[: len(zs) // 2], zs[len(zs) // 2 :])),
+}  # fmt: skip
 
 
 def _imaginary(y: Any) -> float:
@@ -165,7 +184,7 @@ def check_gradients(f: Callable[..., Any], *args: Any) -> None:
     """
     check_function(f, "check_gradients")
     every = tuple(range(len(args)))
-    f, args = _over_lists(f, *args), tuple(Inputs.of("check_gradients", args, every).primals)
+    f, args = _over_lists(f, *args), tuple([as_tree(x, "check_gradients") for x in args])
     places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
     names = input_names(f, args, [f"argument {i}" for i in every])
     reverse = flat_tree(list(grad(f, every)(*args)))
@@ -193,7 +212,7 @@ def _over_lists(f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
 
     @wraps(f)
     def function(*args: Any) -> Any:
-        return f(*map(as_given, args, given))
+        return f(*map(in_kind, args, given))
 
     return function
 

@@ -21,47 +21,47 @@ Result = tuple[Any, Backward]
 # -- Arithmetic ---------------------------------------------------------------------------------
 
 
-def add(x: Any, y: Any) -> Result:
+def add(x, y):
     """d(x + y) = dx + dy"""
     return x + y, _to_both
 
 
-def _to_both(grad: Any) -> tuple[Any, Any]:
+def _to_both(grad):
     return grad, grad  # needs neither x nor y, so one function serves all additions
 
 
-def sub(x: Any, y: Any) -> Result:
+def sub(x, y):
     """d(x - y) = dx - dy"""
     return x - y, lambda grad: (grad, -grad)
 
 
-def mul(x: Any, y: Any) -> Result:
+def mul(x, y):
     """d(xy) = y dx + x dy"""
     # Defaults hold x and y without closure cells. For operations as frequent as this one and the
     # next, that leaves the garbage collector half as many objects to look through.
     return x * y, lambda grad, x=x, y=y: (grad * y, grad * x)
 
 
-def div(x: Any, y: Any) -> Result:
+def div(x, y):
     """d(x/y) = dx/y - (x/y) dy/y"""
     z = x / y
     return z, lambda grad, y=y, z=z: (grad / y, -(grad * z / y))
 
 
-def power(x: Any, n: Any) -> Result:
+def power(x, n):
     """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
     zero = f.less_equal(f.abs(n), 0.0)
     m = f.where(zero, 0.0, n - 1)  # at n = 0, x**(n - 1) would divide by x = 0
     return f.power(x, n), lambda grad: (grad * n * x**m, None)
 
 
-def exponential(a: Any, x: Any) -> Result:
+def exponential(a, x):
     """d aˣ = aˣ ln a dx for a constant a; 0 at a = 0, undefined for a < 0"""
     y = f.power(a, x)
     return y, lambda grad: (None, grad * y * f.log(_base(a)))
 
 
-def pow(x: Any, y: Any) -> Result:
+def pow(x, y):
     """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
     z = f.power(x, y)
     zero = f.less_equal(f.abs(y), 0.0)
@@ -71,115 +71,131 @@ def pow(x: Any, y: Any) -> Result:
     return z, lambda grad: (grad * y * x**m / w, grad * z * f.log(_base(x)))
 
 
-def _base(x: Any) -> Any:
+def _base(x):
     """x if x > 0, else 1 at 0 and nan below, so that the logarithm there is 0 or nan."""
     return f.where(f.less_equal(x, 0.0), f.where(f.less(x, 0.0), math.nan, 1.0), x)
 
 
-def neg(x: Any) -> Result:
+def neg(x):
     """d(-x) = -dx"""
     return -x, lambda grad: (-grad,)
 
 
-def pos(x: Any) -> Result:
+def pos(x):
     """d(+x) = dx"""
     return +x, lambda grad: (grad,)
 
 
-def abs(x: Any) -> Result:
+def abs(x):
     """d|x| = sign(x) dx, with sign(0) = 0"""
     return f.abs(x), lambda grad: (grad * _sign(x),)
 
 
-def _sign(x: Any) -> Any:
+def _sign(x):
     return f.where(f.less(0.0, x), 1.0, f.where(f.less(x, 0.0), -1.0, 0.0))
 
 
 # -- Exponential, trigonometric and related functions -------------------------------------------
 
 
-def exp(x: Any) -> Result:
+def exp(x):
     """d eˣ = eˣ dx"""
     y = f.exp(x)
     return y, lambda grad: (grad * y,)
 
 
-def log(x: Any) -> Result:
+def expm1(x):
+    """d (eˣ - 1) = eˣ dx"""
+    return f.expm1(x), lambda grad: (grad * f.exp(x),)
+
+
+def log(x):
     """d ln x = dx / x"""
     return f.log(x), lambda grad: (grad / x,)
 
 
-def sqrt(x: Any) -> Result:
+def log1p(x):
+    """d ln(1 + x) = dx / (1 + x)"""
+    return f.log1p(x), lambda grad: (grad / (1 + x),)
+
+
+def sqrt(x):
     """d √x = dx / (2 √x)"""
     y = f.sqrt(x)
     return y, lambda grad: (grad / (2 * y),)
 
 
-def sin(x: Any) -> Result:
+def sin(x):
     """d sin x = cos x dx"""
     return f.sin(x), lambda grad: (grad * f.cos(x),)
 
 
-def cos(x: Any) -> Result:
+def cos(x):
     """d cos x = -sin x dx"""
     return f.cos(x), lambda grad: (-(grad * f.sin(x)),)
 
 
-def tan(x: Any) -> Result:
+def tan(x):
     """d tan x = (1 + tan² x) dx"""
     y = f.tan(x)
     return y, lambda grad: (grad * (1 + y * y),)
 
 
-def asin(x: Any) -> Result:
+def asin(x):
     """d asin x = dx / √(1 - x²)"""
     return f.asin(x), lambda grad: (grad / f.sqrt((1 - x) * (1 + x)),)
 
 
-def acos(x: Any) -> Result:
+def acos(x):
     """d acos x = -dx / √(1 - x²)"""
     return f.acos(x), lambda grad: (-(grad / f.sqrt((1 - x) * (1 + x))),)
 
 
-def atan(x: Any) -> Result:
+def atan(x):
     """d atan x = dx / (1 + x²)"""
     return f.atan(x), lambda grad: (grad / (1 + x * x),)
 
 
-def sinh(x: Any) -> Result:
+def atan2(y, x):
+    """d atan2(y, x) = (x dy - y dx) / (x² + y²); undefined at the origin"""
+    r = f.hypot(x, y)
+    return f.atan2(y, x), lambda grad: (grad * (x / r) / r, -(grad * (y / r) / r))
+
+
+def sinh(x):
     """d sinh x = cosh x dx"""
     return f.sinh(x), lambda grad: (grad * f.cosh(x),)
 
 
-def cosh(x: Any) -> Result:
+def cosh(x):
     """d cosh x = sinh x dx"""
     return f.cosh(x), lambda grad: (grad * f.sinh(x),)
 
 
-def tanh(x: Any) -> Result:
+def tanh(x):
     """d tanh x = (1 - tanh² x) dx"""
     y = f.tanh(x)
     return y, lambda grad: (grad * (1 - y * y),)
 
 
-def erf(x: Any) -> Result:
+def erf(x):
     """d erf x = 2/√π e^(-x²) dx"""
     slope = 2 / math.sqrt(math.pi)
     return f.erf(x), lambda grad: (grad * slope * f.exp(-(x * x)),)
 
 
-def sigmoid(x: Any) -> Result:
+def sigmoid(x):
     """d σ(x) = σ(x) σ(-x) dx"""
     y = f.sigmoid(x)
     return y, lambda grad: (grad * y * f.sigmoid(-x),)
 
 
-def relu(x: Any) -> Result:
+def relu(x):
     """d relu(x) = dx where x > 0, else 0"""
     return f.relu(x), lambda grad: (f.where(f.less_equal(x, 0.0), 0.0, grad),)
 
 
-def softplus(x: Any) -> Result:
+def softplus(x):
     """d ln(1 + eˣ) = σ(x) dx"""
     return f.softplus(x), lambda grad: (grad * f.sigmoid(x),)
 
@@ -187,30 +203,30 @@ def softplus(x: Any) -> Result:
 # -- Choices ------------------------------------------------------------------------------------
 
 
-def maximum(x: Any, y: Any) -> Result:
+def maximum(x, y):
     """d max(x, y) = dx where x > y, dy where y > x, and half of each where they are equal"""
     w = f.where(f.less(y, x), 1.0, f.where(f.less(x, y), 0.0, 0.5))
     return f.maximum(x, y), lambda grad: (grad * w, grad * (1 - w))
 
 
-def minimum(x: Any, y: Any) -> Result:
+def minimum(x, y):
     """d min(x, y) = dx where x < y, dy where y < x, and half of each where they are equal"""
     w = f.where(f.less(x, y), 1.0, f.where(f.less(y, x), 0.0, 0.5))
     return f.minimum(x, y), lambda grad: (grad * w, grad * (1 - w))
 
 
-def where(condition: Any, x: Any, y: Any) -> Result:
+def where(condition, x, y):
     """d where(c, x, y) = dx where c holds, else dy"""
     z = f.where(condition, x, y)
     return z, lambda grad: (None, f.where(condition, grad, 0.0), f.where(condition, 0.0, grad))
 
 
-def less(x: Any, y: Any) -> Result:
+def less(x, y):
     """d (x < y) = 0: a step has no slope"""
     return f.less(x, y), lambda grad: (None, None)
 
 
-def less_equal(x: Any, y: Any) -> Result:
+def less_equal(x, y):
     """d (x <= y) = 0"""
     return f.less_equal(x, y), lambda grad: (None, None)
 
@@ -218,12 +234,12 @@ def less_equal(x: Any, y: Any) -> Result:
 # -- Any number of inputs: one operation each, and so one node ----------------------------------
 
 
-def sum(*xs: Any) -> Result:
+def sum(*xs):
     """d(x₁ + ... + xₙ) = dx₁ + ... + dxₙ"""
     return f.sum(xs), lambda grad: (grad,) * len(xs)
 
 
-def prod(*xs: Any) -> Result:
+def prod(*xs):
     """d(x₁ ... xₙ) = Σᵢ (the product of all others) dxᵢ"""
     left, right = [1.0], [1.0]  # the products of all inputs left and right of each: dividing the
     for x, y in zip(xs[:-1], xs[:0:-1], strict=True):  # whole product by xᵢ would fail at xᵢ = 0
@@ -233,7 +249,7 @@ def prod(*xs: Any) -> Result:
     return f.prod(xs), lambda grad: tuple([grad * other for other in others])
 
 
-def dot(*inputs: Any) -> Result:
+def dot(*inputs):
     """d(x₁y₁ + ... + xₙyₙ) = Σᵢ (yᵢ dxᵢ + xᵢ dyᵢ)"""
     n = len(inputs) // 2
     xs, ys = inputs[:n], inputs[n:]
@@ -241,10 +257,10 @@ def dot(*inputs: Any) -> Result:
     return f.dot(xs, ys), lambda grad: tuple([grad * other for other in swapped])
 
 
-def logsumexp(*xs: Any) -> Result:
+def logsumexp(*xs):
     """d ln(e^x₁ + ... + e^xₙ) = Σᵢ e^xᵢ / (e^x₁ + ... + e^xₙ) dxᵢ: the softmax"""
 
-    def backward(grad: Any) -> tuple[Any, ...]:
+    def backward(grad):
         shift = f.largest(xs)
         weights = [f.exp(x - shift) for x in xs]
         total = f.sum_of_powers(weights)
@@ -253,12 +269,12 @@ def logsumexp(*xs: Any) -> Result:
     return f.logsumexp(xs), backward
 
 
-def largest(*xs: Any) -> Result:
+def largest(*xs):
     """The largest of xs, for a shift that cancels out of the result, so without a derivative"""
     return f.largest(xs), lambda grad: (None,) * len(xs)
 
 
-def hypot(*xs: Any) -> Result:
+def hypot(*xs):
     """d √(x₁² + ... + xₙ²) = Σᵢ xᵢ/y dxᵢ; at the origin 0"""
     y = f.hypot(*xs)
     origin = f.less_equal(y, 0.0)

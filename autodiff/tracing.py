@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .errors import a, counted, explain_derivative, message, typed
+from .errors import a, counted, explain, message, named, typed
 from .number import Number, Rule
 from .numeric import input_names
-from .transforms import Inputs, as_given, as_tree, check_function, flat_tree, map_tree
+from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
 from .value import Value
 
 OVER_FLOATS = TypeError, AttributeError  # of an operation of one's own that takes only floats
@@ -143,12 +143,12 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     check_function(f, "trace")
     if mode not in ("forward", "reverse"):
         raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
-    arguments = map_tree(Value, Inputs.of("trace", args, range(len(args))).primals)
+    arguments = map_tree(Value, [as_tree(x, "trace") for x in args])
     inputs = flat_tree(arguments)
     names = input_names(f, arguments, [f"x{i}" for i in range(1, len(args) + 1)])
     if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
         raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
-    output = as_tree(f(*map(as_given, arguments, args)), "trace")
+    output = as_tree(f(*map(in_kind, arguments, args)), "trace")
     if isinstance(output, list):
         found = f"a function that returns {counted(len(output), 'number')}"
         raise TypeError(message("trace", found, "one number", "trace them one by one"))
@@ -239,7 +239,8 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
         except OVER_FLOATS:
             sent, notation.chosen = node._backward(1.0), True
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise explain_derivative(error, node._rule, node.parents) from None
+        inputs = named(node._rule, node.parents)
+        raise explain(error, node._rule.__name__, inputs, derivative=True) from None
     partials = [(p, x) for p, x in zip(node.parents, sent) if p in names]
     return Written(formula, partials, notation.chosen)
 
@@ -277,7 +278,10 @@ class Formula(Number):
         self.notation, self.op, self.args, self.value = notation, op, args, value
         notation.texts[self] = notation.expression(self) if args else (op, ATOM)
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+    def _lift(self, x: Any, name: str) -> Any:
+        return x
+
+    def _record(self, rule: Rule, inputs: Any) -> Any:
         name = rule.__name__
         if name in ("mul", "div", "power") and _is_one(inputs[1]):
             return inputs[0]
@@ -287,7 +291,7 @@ class Formula(Number):
         if name in ("less", "less_equal", "largest"):
             self.notation.chosen = True
             return value  # the formula is written for the choice made here
-        return Formula(self.notation, name, inputs, value)
+        return Formula(self.notation, name, tuple(inputs), value)
 
     def _number(self) -> Any:
         self.notation.chosen = True

@@ -1,33 +1,36 @@
 """Functions that take a function and return its derivative, with JAX's names.
 
-Each takes a function of numbers, or of flat sequences of numbers, written with ordinary
-operators and the functions of this package. A sequence is passed to it as a list, a numpy array
-or a Vector as a `Vector`, a keyword as it is. A result that does not depend on the inputs has
-derivative 0.0. They nest: every call has a level of its own (`number.new_level`), so a derivative
-inside another treats the other's variables as constants.
+Each takes a function of numbers, or of sequences of numbers, written with ordinary operators and
+the functions of this package. A list reaches it as a list, a Vector as a Vector, a numpy array as
+an array of numbers, so that NumPy's own operators and functions work on it. A keyword is passed
+on as it is. A result that does not depend on the inputs has derivative 0.0. They nest: every call
+has a level of its own (`number.new_level`), so a derivative inside another treats the other's
+variables as constants.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
+from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
-from .dual import dual
-from .errors import a, counted, message, shortened, typed
-from .functions import as_float, is_sequence
-from .linalg import Vector
-from .number import Number, check_level, new_level, one_number
+from .dual import dual, moves
+from .errors import counted, message, shortened, typed
+from .functions import as_number, as_row, is_sequence
+from .linalg import Matrix, Vector
+from .number import Number, level_of, new_level
 from .value import Value, leaf
 
+P = ParamSpec("P")
 Function = Callable[..., Any]
+Argnums = int | Sequence[int]
 Pullback = Callable[[Any], list[Any]]
 
 
 # -- Reverse mode -------------------------------------------------------------------------------
 
 
-def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The gradient of f, a function that returns one number, by reverse mode.
 
     The gradient is a function of the same arguments. With respect to a number it returns a float,
@@ -43,19 +46,14 @@ def grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
-    return _called(_gradient(f, argnums, "grad"), "grad", f, "The gradient")
-
-
-def _gradient(f: Function, argnums: Any, name: str) -> Function:
-    both = _value_and_gradient(f, argnums, name)
 
     def gradient(*args: Any, **keywords: Any) -> Any:
-        return both(*args, **keywords)[1]
+        return _value_and_gradient(_Call.of("grad", f, args, keywords, argnums))[1]
 
-    return gradient
+    return _named(gradient, "grad", f, "The gradient")
 
 
-def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
     """A function that returns the pair (f(...), gradient of f), both from one call of f.
 
     Its arguments are those of `grad`. TypeError if f returns anything but one number.
@@ -63,23 +61,20 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    both = _value_and_gradient(f, argnums, "value_and_grad")
-    return _called(both, "value_and_grad", f, "The value and the gradient")
-
-
-def _value_and_gradient(f: Function, argnums: Any, name: str) -> Function:
-    check_function(f, name)
 
     def both(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of(name, args, argnums)
-        value, pullback = _reverse(f, inputs, keywords)
-        if isinstance(value, list):
-            remedy = "use jacrev or jacfwd for several results, or add them up"
-            found = f"a result of {counted(len(value), 'number')}"
-            raise TypeError(message(name, found, "one", remedy))
-        return value, inputs.of_each(pullback(1.0))
+        return _value_and_gradient(_Call.of("value_and_grad", f, args, keywords, argnums))
 
-    return both
+    return _named(both, "value_and_grad", f, "The value and the gradient")
+
+
+def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
+    value, pullback = _reverse(call)
+    if isinstance(value, list):
+        remedy = "return y[0] for [y]; use jacrev or jacfwd for several results, or add them up"
+        numbers = f"a list of {counted(len(value), 'number')}"
+        raise TypeError(message(call.name, numbers, "one number as the result of f", remedy))
+    return value, call.shaped(pullback(1.0))
 
 
 def vjp(
@@ -96,19 +91,18 @@ def vjp(
     >>> value, pullback([1.0, 10.0])
     ([6.0, 5.0], ([13.0, 12.0],))
     """
-    check_function(f, "vjp")
-    inputs = Inputs.of("vjp", primals, range(len(primals)))
-    value, pullback = _reverse(f, inputs, keywords)
+    call = _Call.of("vjp", f, primals, keywords, range(len(primals)))
+    value, pullback = _reverse(call)
 
     def of_cotangent(cotangent: Any) -> tuple[Any, ...]:
         seeds = as_tree(cotangent, "vjp: the cotangent")
-        _check_shapes("vjp", "the cotangent", seeds, "the value", value)
-        return tuple(map(inputs.shaped, inputs.chosen, pullback(seeds)))
+        _check_shapes("vjp: the cotangent", seeds, value)
+        return tuple(call.shaped(pullback(seeds)))
 
     return value, of_cotangent
 
 
-def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The Jacobian of f by reverse mode: one call of f, then a backward pass for each result.
 
     For a result and an argument that are both sequences, a list of rows: entry [i][j] is the
@@ -119,27 +113,27 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    check_function(f, "jacrev")
 
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of("jacrev", args, argnums)
-        value, pullback = _reverse(f, inputs, keywords)
+        call = _Call.of("jacrev", f, args, keywords, argnums)
+        value, pullback = _reverse(call)
         rows = [pullback(one) for one in _basis(value)]
-        each = [_unflattened(value, [row[k] for row in rows]) for k in range(len(inputs.chosen))]
-        return inputs.of_each(each)
+        return call.shaped(
+            _filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))
+        )
 
-    return _called(jacobian, "jacrev", f, "The Jacobian")
+    return _named(jacobian, "jacrev", f, "The Jacobian")
 
 
-def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[Any, Pullback]:
-    """The value of f, and a function from a cotangent to the gradients of the chosen inputs.
+def _reverse(call: "_Call") -> tuple[Any, Pullback]:
+    """The value of f, and a function from a cotangent to the gradients of the chosen arguments.
 
     The adjoints of the outputs start at the cotangent, which may be a number of another
     derivative: the backward pass is linear in it.
     """
     with new_level() as level:
-        variables = [map_tree(lambda x: leaf(x, level), x) for x in inputs.primals]
-        output = inputs.result(f, variables, keywords)
+        variables = map_tree(lambda x: leaf(x, level), call.primals)
+        output = call.result(variables)
 
     def pullback(cotangent: Any) -> list[Any]:
         seeds: dict[Any, Any] = {}
@@ -147,7 +141,7 @@ def _reverse(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> tuple[A
             if isinstance(y, Value) and y._level == level:
                 seeds[y] = seeds[y] + seed if y in seeds else seed
         adjoint = graph.backpropagated(seeds)
-        return [map_tree(lambda x: adjoint.get(x, 0.0), variable) for variable in variables]
+        return map_tree(lambda x: adjoint.get(x, 0.0), variables)  # type: ignore[no-any-return]
 
     def number(y: Any) -> Any:
         return y.data if isinstance(y, Value) and y._level in (level, 0) else y
@@ -172,18 +166,17 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 3.0)
     """
-    check_function(f, "jvp")
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             expected = f"a tuple with an entry for each argument of f: ({shortened(given)},)"
             raise TypeError(message("jvp", f"{name} of type {type(given).__name__}", expected))
-    inputs = Inputs.of("jvp", primals, range(len(primals)))
-    directions = [opened_argument(t, "jvp: a tangent") for t in tangents]
-    _check_shapes("jvp", "the tangents", directions, "the primals", inputs.primals)
-    return _forward(f, inputs, directions, keywords)
+    call = _Call.of("jvp", f, primals, keywords, range(len(primals)))
+    directions = as_tree(tangents, "jvp: the tangents")
+    _check_shapes("jvp: the tangents", directions, call.primals)
+    return _forward(call, directions)
 
 
-def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
     It has the same shape as with `jacrev`. Prefer it when there are fewer inputs than results.
@@ -192,54 +185,57 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    check_function(f, "jacfwd")
-    return _called(_by_columns(f, argnums, "jacfwd"), "jacfwd", f, "The Jacobian")
 
-
-def _by_columns(f: Function, argnums: Any, name: str) -> Function:
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of(name, args, argnums)
-        held = [x for i, x in enumerate(args) if i not in inputs.chosen]
-        for x in [*held, *keywords.values()]:
-            if isinstance(x, Iterator):
-                found = f"{a(x)}, which the first of several calls of f would use up"
-                raise TypeError(message(name, found, "what can be read again", "pass list(...)"))
-        columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
-        if not columns:
-            return inputs.of_each(inputs.primals)
-        rows = iter(columns)
-        each = [_beside(x, rows) if isinstance(x, list) else next(rows) for x in inputs.primals]
-        return inputs.of_each(each)
+        return _by_columns(_Call.of("jacfwd", f, args, keywords, argnums))
 
-    return jacobian
+    return _named(jacobian, "jacfwd", f, "The Jacobian")
 
 
-def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> tuple[Any, Any]:
-    """The value of f, and its derivative along the directions, one for each chosen input."""
+def _by_columns(call: "_Call") -> Any:
+    columns = iter([_forward(call, one)[1] for one in _basis(call.primals)])
+
+    def beside(x: Any) -> Any:  # for each result, its derivatives by the numbers of x
+        own = [next(columns) for _ in flat_tree(x)]
+        return map_tree(lambda *row: _filled(x, row), *own) if own else x
+
+    return call.shaped([beside(x) for x in call.primals])
+
+
+def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
+    """The value of f, and its derivative along the directions, one for each chosen argument."""
     with new_level() as level:
-        variables = [
-            map_tree(lambda x, t: dual(x, t, level), x, t)
-            for x, t in zip(inputs.primals, directions)
-        ]
-        output = inputs.result(f, variables, keywords)
-    value = map_tree(lambda y: y.primal if _at(y, level) else y, output)
-    return value, map_tree(lambda y: y.tangent if _at(y, level) else 0.0, output)
+        output = call.result(
+            map_tree(lambda x, t: dual(x, t, level, moves(t)), call.primals, directions)
+        )
+
+    def own(y: Any) -> bool:
+        return getattr(y, "_level", 0) == level
+
+    value = map_tree(lambda y: y.primal if own(y) else y, output)
+    return value, map_tree(lambda y: y.tangent if own(y) else 0.0, output)
 
 
 # -- Second derivatives -------------------------------------------------------------------------
 
 
-def hessian(f: Function, argnums: int = 0) -> Function:
+def hessian(f: Callable[P, Any], argnums: int = 0) -> Callable[P, Any]:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
     For a sequence a list of rows, for a numpy array a square array, for a number a float.
-    TypeError if f returns anything but one number.
+    TypeError if f returns anything but one number, or for several argnums.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
     """
-    gradient = _gradient(f, argnums, "hessian")
-    return _called(_by_columns(gradient, argnums, "hessian"), "hessian", f, "The Hessian")
+    if not isinstance(argnums, int):
+        remedy = "put the arguments into one list"
+        raise TypeError(message("hessian", f"argnums {argnums!r}", "one index", remedy))
+
+    def matrix(*args: Any, **keywords: Any) -> Any:
+        return _by_columns(_Call.of("hessian", grad(f, argnums), args, keywords, argnums))
+
+    return _named(matrix, "hessian", f, "The Hessian")
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
@@ -252,101 +248,75 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    check_function(f, "hvp")
-    inputs = Inputs.of("hvp", (x,), 0)
-    point, direction = inputs.primals[0], opened_argument(v, "hvp, v")
-    _check_shapes("hvp", "v", direction, "x", point)
-    point = x if _is_array(x) else point  # an iterator has been used up
-    return inputs.shaped(0, jvp(grad(f), (point,), (direction,), **keywords)[1])
+    call = _Call.of("hvp", grad(f), (x,), keywords, 0)
+    direction = [as_tree(v, "hvp: v")]
+    _check_shapes("hvp: v", direction, call.primals)
+    return call.shaped([_forward(call, direction)[1]])
 
 
 # -- Arguments and results ----------------------------------------------------------------------
 
 
-class Inputs(NamedTuple):
-    """The arguments of a function, and which of them to differentiate with respect to."""
+class _Call(NamedTuple):
+    """A call of a function, and by which of its arguments to differentiate it."""
 
     name: str  # of the transform, for errors
+    f: Function
     args: Sequence[Any]
-    several: bool  # whether argnums is a sequence, which makes the result a tuple
-    chosen: list[int]  # indices into args
-    primals: list[Any]  # the chosen ones: a float, or a list of floats
+    keywords: dict[str, Any]
+    one: bool  # whether argnums is one index: the result is then not a tuple
+    chosen: list[int]  # indices of arguments
+    primals: list[Any]  # these, as trees
 
     @classmethod
-    def of(cls, name: str, args: Sequence[Any], argnums: Any) -> "Inputs":
-        several = isinstance(argnums, Sequence) and not isinstance(argnums, str)
-        chosen: list[Any] = [*argnums] if several else [argnums]
-        for i in chosen:
-            if not isinstance(i, int):
-                raise TypeError(message(name, f"argnums {argnums!r}", "an index, or several"))
-            if not -len(args) <= i < len(args):
-                found = f"argnums {i} and {counted(len(args), 'positional argument')}"
-                raise ValueError(message(name, found, "the index of one of them"))
-        chosen = [i % len(args) for i in chosen]
-        if len(set(chosen)) < len(chosen):
-            raise ValueError(message(name, f"argnums {argnums!r}", "each argument once"))
-        primals = [opened_argument(args[i], name) for i in chosen]
-        return cls(name, args, several, chosen, primals)
+    def of(cls, name: str, f: Any, args: Any, keywords: Any, argnums: Argnums) -> "_Call":
+        check_function(f, name)
+        one = isinstance(argnums, int)
+        try:
+            chosen = [range(len(args))[i] for i in ([argnums] if one else argnums)]  # type: ignore
+        except IndexError:
+            given = f"argnums {argnums} and {counted(len(args), 'positional argument')}"
+            raise ValueError(message(name, given, "the index of one of them")) from None
+        return cls(name, f, args, keywords, one, chosen, [as_tree(args[i], name) for i in chosen])
 
-    def result(self, f: Function, variables: list[Any], keywords: Any) -> Any:
-        """What f returns, as a tree, with variables in place of the chosen arguments.
-
-        f gets copies of lists, so that it may change them.
-        """
+    def result(self, variables: list[Any]) -> Any:
+        """What f returns, as a tree, with variables in place of the arguments."""
         args = list(self.args)
         for i, x in zip(self.chosen, variables):
-            args[i] = as_given(x, args[i])
-        output = as_tree(f(*args, **keywords), f"{self.name}: the result of f")
+            args[i] = in_kind(x, args[i])
+        output = as_tree(self.f(*args, **self.keywords), f"{self.name}: the result of f")
         for y in flat_tree(output):
-            check_level(y)
+            level_of(y)  # raises a RuntimeError if it leaked out of another derivative
         return output
 
-    def shaped(self, i: int, derivative: Any) -> Any:
-        """The derivative by argument i, as an array if the argument is one."""
-        if not (_is_array(self.args[i]) and isinstance(derivative, list) and derivative):
-            return derivative
-        if any(isinstance(x, Number) for x in flat_tree(derivative)):  # of an outer derivative
-            nested = isinstance(derivative[0], list)
-            return derivative if nested else Vector._of(derivative, (len(derivative),))
-        if isinstance(self.args[i], Vector):
-            return derivative
-        return sys.modules["numpy"].array(derivative)
-
-    def of_each(self, derivatives: list[Any]) -> Any:
-        """One derivative for one argnum, a tuple for several."""
-        found = tuple(map(self.shaped, self.chosen, derivatives))
-        return found if self.several else found[0]
+    def shaped(self, derivatives: Iterable[Any]) -> Any:
+        """One derivative for one argnum, a tuple for several; by an array it is an array."""
+        each = tuple(
+            x if isinstance(self.args[i], (Vector, Matrix)) else in_kind(x, self.args[i])
+            for i, x in zip(self.chosen, derivatives)
+        )
+        return each[0] if self.one else each
 
 
-def _is_array(x: Any) -> bool:
-    return isinstance(x, Vector) or hasattr(x, "__array__")
+# A tree is a number, or a list of trees: so are all arguments and results.
 
 
-def as_given(x: Any, given: Any) -> Any:
-    """x as f takes it: a Vector if an array or a Vector was given, or a copy of a list."""
-    if not (isinstance(x, list) and x and _is_array(given)):
-        return map_tree(lambda v: v, x)
-    entries = [v if isinstance(v, Number) else leaf(v, 0) for v in x]
-    return Vector._of(entries, (len(x),))
-
-
-def opened_argument(x: Any, name: str) -> Any:
-    """A number as a float, a flat sequence of numbers as a list; a Number stays as it is."""
+def as_tree(x: Any, name: str) -> Any:
+    """A number as a float, a Number as it is, a sequence of them as a list; else a TypeError."""
     if not is_sequence(x):
-        return x if isinstance(x, Number) else as_float(x, name)
-    if len(getattr(x, "shape", ())) > 1:
-        remedy = "flatten it, a numpy array with .ravel(), and reshape it in f"
-        raise TypeError(message(name, f"an array of shape {x.shape}", "a flat sequence", remedy))
-    return [one_number(v, f"{name}: a flat sequence") for v in x]
+        return as_number(x, name)
+    return [as_tree(entry, name) for entry in as_row(x, name)]
 
 
-def as_tree(output: Any, name: str) -> Any:
-    """The result of a function as a tree: a number, or a list of trees."""
-    if is_sequence(output):
-        return [as_tree(y, name) for y in output]
-    if isinstance(output, Number):
-        return output
-    return as_float(output, name)
+def in_kind(tree: Any, given: Any) -> Any:
+    """A copy of a tree, as an array of numbers, a Vector or a Matrix if such was given."""
+    if isinstance(tree, list) and hasattr(given, "__array__"):
+        kind = object if any(isinstance(x, Number) for x in flat_tree(tree)) else float
+        return sys.modules["numpy"].array(tree, dtype=kind)
+    if isinstance(given, (Vector, Matrix)):
+        entries = [x if isinstance(x, Number) else leaf(x, 0) for x in flat_tree(tree)]
+        return type(given)._of(entries, given.shape)
+    return map_tree(lambda x: x, tree)
 
 
 def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
@@ -361,30 +331,25 @@ def flat_tree(tree: Any) -> list[Any]:
     return [x for branch in tree for x in flat_tree(branch)] if isinstance(tree, list) else [tree]
 
 
-def _basis(tree: Any) -> list[Any]:
-    """For each number of a tree, a tree of the same shape with 1 there and 0 elsewhere."""
-    n = len(flat_tree(tree))
-    return [_unflattened(tree, [float(i == j) for i in range(n)]) for j in range(n)]
-
-
-def _unflattened(tree: Any, leaves: Iterable[Any]) -> Any:
-    """A tree of the same shape with other leaves, from left to right."""
-    rest = iter(leaves)
+def _filled(tree: Any, numbers: Iterable[Any]) -> Any:
+    """A tree of the same shape with other numbers, or trees, from left to right."""
+    rest = iter(numbers)
     return map_tree(lambda _: next(rest), tree)
 
 
-def _beside(x: list[Any], columns: Any) -> Any:
-    """The next len(x) columns as rows."""
-    return map_tree(lambda *row: list(row), *[next(columns) for _ in x]) if x else []
+def _basis(tree: Any) -> list[Any]:
+    """For each number of a tree, a tree of the same shape with 1 there and 0 elsewhere."""
+    n = len(flat_tree(tree))
+    return [_filled(tree, [float(i == j) for i in range(n)]) for j in range(n)]
 
 
-def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: Any) -> None:
+def _check_shapes(where: str, tree: Any, like: Any) -> None:
     def shape(tree: Any) -> Any:
         return [shape(branch) for branch in tree] if isinstance(tree, list) else "a number"
 
-    if shape(left) != shape(right):
-        found, expected = f"{left_name} {shortened(left)}", f"the shape of {right_name}"
-        raise ValueError(message(name, found, f"{expected}, {shortened(right)}"))
+    if shape(tree) != shape(like):
+        expected = f"the shape of {shortened(like)}"
+        raise ValueError(message(where, shortened(tree), expected))
 
 
 def check_function(f: Any, name: str) -> None:
@@ -392,17 +357,11 @@ def check_function(f: Any, name: str) -> None:
         raise TypeError(message(name, typed(f), "a function"))
 
 
-def _at(y: Any, level: int) -> bool:
-    return isinstance(y, Number) and y._level == level
-
-
-def _called(derivative: Function, transform: str, f: Function, what: str) -> Function:
+def _named(derivative: Any, transform: str, f: Any, what: str) -> Any:
     """The derivative, named transform(f), with a docstring on `what` it is and f's signature."""
+    check_function(f, transform)
     name = getattr(f, "__name__", type(f).__name__)
+    update_wrapper(derivative, f)
     derivative.__name__ = derivative.__qualname__ = f"{transform}({name})"
     derivative.__doc__ = f"{what} of {name}, a function of the same arguments."
-    import inspect
-
-    with suppress(TypeError, ValueError):  # some builtins have none
-        derivative.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
     return derivative

@@ -5,9 +5,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import graph, ops
-from .errors import explain_operation, message, typed
+from .errors import explain, message, named, typed
 from .functions import as_float
-from .number import Number, Rule, admit, check_outside, nested_result, running, top_level
+from .number import Number, Rule, apply, check_outside, constant_for, outer, over_numbers
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -17,15 +17,13 @@ _SIGNS |= {"power": "**", "exponential": "**", "pow": "**", "less": "<", "less_e
 
 _new: Any = object.__new__  # an open scope replaces it: see scopes.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
-
-
 Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
 
 
 def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], "Value"]:
     """An operator that is quick for the most frequent operands: x * y and x * 2.0.
 
-    It does what `_apply` does, without calls: `_node` would cost 10 %.
+    It does what `_apply` does, without calls, which would cost 10 %.
     """
 
     def operator(self: "Value", other: Any) -> Any:
@@ -37,7 +35,7 @@ def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], 
         try:
             node._data, node._backward = rule(self._data, other._data)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain_operation(error, rule, (self, other)) from None
+            raise explain(error, rule.__name__, named(rule, (self, other))) from None
         node.grad = 0.0
         node.label = ""
         node.parents = (self, other)
@@ -93,22 +91,24 @@ class Value(Number):
         self._backward = _nothing
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        """The node of an operation on these inputs; numbers among them become constants."""
-        parents = inputs
-        level = self._level if len(inputs) == 1 else _common_level(inputs)
-        if level < 0:
-            top = top_level(inputs)
-            if not isinstance(top, Value):
-                return top._apply(rule, *inputs)
-            level = top._level
-            parents = tuple([_node_of(x, level, rule) for x in inputs])
-        try:
-            data, backward = rule(*map(_data, parents))
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain_operation(error, rule, parents) from None
-        if type(data) is not float:
-            data = nested_result(data, [*map(_data, parents)], level, rule)
-        return _node(data, parents, rule, backward, level)
+        """The node of an operation on these inputs: at once if all are Values of one level.
+
+        There is no loop in Python, because a dot may have hundreds of inputs.
+        """
+        if len(inputs) == 1:
+            return _node(rule, inputs, self._level)
+        if _ONLY_VALUES.issuperset(map(type, inputs)):
+            levels = set(map(_level, inputs))
+            if levels <= {0, level := max(levels)}:  # constants fit any level
+                return _node(rule, inputs, level)
+        return apply(rule, *inputs)
+
+    def _lift(self, x: Any, name: str) -> "Value":
+        own = isinstance(x, Value) and x._level in (self._level, 0)
+        return x if own else leaf(constant_for(self, x, name), 0)
+
+    def _record(self, rule: Rule, parents: Any) -> "Value":
+        return _node(rule, tuple(parents), self._level)
 
     __add__ = _quick(ops.add, Number.__add__)
     __sub__ = _quick(ops.sub, Number.__sub__)
@@ -131,9 +131,9 @@ class Value(Number):
     @data.setter
     def data(self, data: Any) -> None:
         check_outside(self, "data")
-        nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
-        nested = nested and getattr(data, "_level", 1) == 1  # not from inside a transform
-        self._data = data if type(data) is float or nested else as_float(data, "Value")
+        if isinstance(data, Value):
+            data = as_float(data, "Value")  # raises a TypeError
+        self._data = data if type(data) is float else outer(data, "Value")
 
     @property
     def op(self) -> str:
@@ -223,13 +223,6 @@ class Value(Number):
     def _number(self) -> Any:
         return self.data
 
-    def __bool__(self) -> bool:
-        if self._level <= 1 and running.get():
-            found = "a choice in Python, such as `if x > 0`, in a rule that runs over nodes"
-            remedy = "write where(x > 0, a, b), and (0 < x) * (x < 1) for 0 < x < 1"
-            raise TypeError(message(running.get(), found, "only operations", remedy))
-        return super().__bool__()
-
     def __float__(self) -> float:
         return super().__float__() if self._level else float(self.data)
 
@@ -251,14 +244,31 @@ class Value(Number):
         return _restored, (self.data, self.grad, self.label, self._level)
 
 
+_ONLY_VALUES = {Value}
+
+
+def _node(rule: Rule, parents: tuple[Value, ...], level: int) -> Value:
+    """The node of an operation: its result, and the closure that goes back."""
+    try:
+        data, backward = rule(*map(_data, parents))
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise explain(error, rule.__name__, named(rule, parents)) from None
+    if type(data) is not float:
+        data = over_numbers(rule, data, [*map(_data, parents)])
+    return _made(data, parents, rule, backward, level)
+
+
+def leaf(data: Any, level: int) -> Value:
+    """A leaf of the given level: 0 for a constant."""
+    return _made(data, (), None, _nothing, level)
+
+
 def _nothing(grad: Any) -> tuple[Any, ...]:
     """The backward closure of a leaf: it has no parents."""
     return ()
 
 
-def _node(
-    data: Any, parents: tuple[Value, ...], rule: Rule | None, backward: ops.Backward, level: int
-) -> Value:
+def _made(data: Any, parents: Any, rule: Rule | None, backward: ops.Backward, level: int) -> Value:
     node: Value = _new(Value)
     node._data = data
     node.grad = 0.0
@@ -270,33 +280,7 @@ def _node(
     return node
 
 
-def leaf(data: Any, level: int) -> Value:
-    """A leaf of the given level: 0 for a constant."""
-    return _node(data, (), None, _nothing, level)
-
-
 def _restored(data: Any, grad: Any, label: str, level: int) -> Value:
     restored = leaf(data, level)
     restored.grad, restored.label = grad, label
     return restored
-
-
-_ONLY_VALUES = {Value}
-
-
-def _common_level(inputs: tuple[Any, ...]) -> int:
-    """The level of the inputs, 0 if all are constants; negative if not all are Values of one level.
-
-    Constants fit any level. It has no loop in Python, because a dot may have hundreds of inputs.
-    """
-    if not _ONLY_VALUES.issuperset(map(type, inputs)):
-        return -1
-    levels = set(map(_level, inputs))
-    levels.discard(0)
-    return levels.pop() if len(levels) == 1 else -len(levels)
-
-
-def _node_of(x: Any, level: int, rule: Rule) -> Value:
-    """x as a parent of a node of this level: itself, or a constant."""
-    x = admit(x, level, rule, Value)
-    return x if isinstance(x, Value) and x._level in (level, 0) else leaf(x, 0)

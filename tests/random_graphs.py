@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import hypothesis
 import pytest
 from hypothesis import strategies as st
+from operations import FORMULAS
 
 import autodiff as ad
 from autodiff import Value, operation
@@ -45,55 +46,6 @@ def for_all(*strategies, examples):
 @operation
 def cube(x):
     return x * x * x, lambda grad: (grad * 3 * x * x,)
-
-
-# Functions of three numbers of any size and sign, written with the functions of a library m. Each
-# operation of ops.py is among them, inside its domain.
-FORMULAS = [
-    "a + b",
-    "a - b",
-    "a * b",
-    "a / (b * b + 0.5)",
-    "a**2",
-    "a**3",
-    "(a * a + 0.5) ** -1.5",
-    "a**0",
-    "(a * a + 0.5) ** m.sin(b)",
-    "2.0 ** m.sin(a)",
-    "-a",
-    "+a",
-    "abs(a)",
-    "m.exp(m.sin(a))",
-    "m.log(a * a + 0.5)",
-    "m.sqrt(a * a + 0.5)",
-    "m.sin(a)",
-    "m.cos(a)",
-    "m.tan(m.sin(a))",
-    "m.asin(0.9 * m.sin(a))",
-    "m.acos(0.9 * m.sin(a))",
-    "m.atan(a)",
-    "m.sinh(m.sin(a))",
-    "m.cosh(m.sin(a))",
-    "m.tanh(a)",
-    "m.erf(a)",
-    "m.sigmoid(a)",
-    "m.relu(a)",
-    "m.softplus(a)",
-    "m.maximum(a, b)",
-    "m.minimum(a, b)",
-    "m.maximum(a, 0.25)",
-    "m.where(a, b, c)",
-    "m.where(m.less(a, b), c, a)",
-    "m.where(m.less_equal(a, 0.5), b, a * c)",
-    "m.sum([a, b, c, a])",
-    "m.prod([a, b, c])",
-    "m.dot([a, b, c], [c, 2.0, a])",
-    "m.logsumexp([a, b, c])",
-    "m.hypot(a, b, 1.0)",
-    "m.cube(a)",
-    "1.0 - a",
-    "2.0 / (a * a + 0.5)",
-]
 
 
 def function(formula):

@@ -5,7 +5,7 @@ import random
 import accuracy
 import mpmath
 import pytest
-from accuracy import FIRST, FULL, SECOND, measured
+from accuracy import FIRST, MEASURED, SECOND, measured
 
 # (1 - tanh²) of large numbers, and second derivatives close to one of their zeros, lose digits
 # relative to the derivative itself.
@@ -14,7 +14,7 @@ LOSES = {1: {"tanh"}, 2: {"tanh", "asin", "acos", "atan", "sigmoid", "logsumexp"
 CANCELS = {(2, "hypot")}
 
 
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.parametrize("order", [1, 2])
 def test_derivatives_are_accurate_over_all_sizes_of_numbers(name, order, monkeypatch):
     monkeypatch.setattr(accuracy, "POINTS", 8)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autodiff import Value, dot
-from autodiff.graph import adjoints, sources, topological_order
+from autodiff.graph import adjoints, topological_order
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=40))
@@ -23,13 +23,6 @@ def test_parents_come_from_left_to_right():
     a, b, c = (Value(1.0, label=name) for name in "abc")
     root = (c + a) * (b + a)
     assert [n.label or n.op for n in topological_order(root)] == ["c", "a", "+", "b", "+", "*"]
-
-
-def test_sources_are_the_leaves_with_constants():
-    x, y = Value(2.0), Value(3.0)
-    assert sources(x * y + x) == [x, y]
-    assert [leaf.data for leaf in sources(2 * x)] == [2.0, 2.0]
-    assert sources(x) == [x]
 
 
 @given(st.integers(1, 30))

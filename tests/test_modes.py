@@ -1,15 +1,12 @@
 """Random programs of all operations, in every mode and mixture of modes, against two oracles."""
 
-from types import SimpleNamespace
-
-import autograd.numpy as anp
 import hypothesis
 import mpmath
 import numpy as np
 from autograd import grad as gradient_by_autograd
 from autograd.numpy.numpy_boxes import ArrayBox
-from autograd.scipy.special import erf as erf_of_autograd
 from hypothesis import strategies as st
+from operations import by_autograd, by_mpmath
 from random_graphs import for_all, numbers, ours, programs
 from rounding import errors, undecided
 
@@ -21,52 +18,7 @@ from autodiff.graph import topological_order
 
 DIGITS, STEP = 150, mpmath.mpf(10) ** -40  # second differences are then right to 1e-60
 
-by_mpmath = SimpleNamespace(
-    **{
-        name: getattr(mpmath, name)
-        for name in ["exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan"]
-    },
-    **{name: getattr(mpmath, name) for name in ["sinh", "cosh", "tanh", "erf"]},
-    sigmoid=lambda x: 1 / (1 + mpmath.exp(-x)),
-    relu=lambda x: max(x, mpmath.mpf(0)),
-    softplus=lambda x: mpmath.log1p(mpmath.exp(x)),
-    maximum=max,
-    minimum=min,
-    where=lambda condition, x, y: x if condition else y,
-    less=lambda x, y: x < y,
-    less_equal=lambda x, y: x <= y,
-    sum=mpmath.fsum,
-    prod=mpmath.fprod,
-    dot=mpmath.fdot,
-    logsumexp=lambda xs: mpmath.log(mpmath.fsum(map(mpmath.exp, xs))),
-    hypot=lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)),
-    cube=lambda x: x**3,
-)
-
 ArrayBox.__pos__ = lambda x: x  # which autograd lacks
-
-by_autograd = SimpleNamespace(
-    **{
-        name: getattr(anp, name)
-        for name in ["exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"]
-    },
-    **{name: getattr(anp, f"arc{name[1:]}") for name in ["asin", "acos", "atan"]},
-    maximum=anp.maximum,
-    minimum=anp.minimum,
-    where=anp.where,
-    less=anp.less,
-    less_equal=anp.less_equal,
-    erf=erf_of_autograd,
-    sigmoid=lambda x: 0.5 + 0.5 * anp.tanh(x / 2),
-    relu=lambda x: anp.maximum(x, 0.0),
-    softplus=lambda x: anp.logaddexp(x, 0.0),
-    sum=sum,
-    prod=lambda xs: xs[0] * xs[1] * xs[2],
-    dot=lambda xs, ys: sum(x * y for x, y in zip(xs, ys)),
-    logsumexp=lambda xs: anp.logaddexp(anp.logaddexp(xs[0], xs[1]), xs[2]),
-    hypot=lambda *xs: anp.sqrt(sum(x * x for x in xs)),
-    cube=lambda x: x * x * x,
-)
 
 
 def exact(f, xs):

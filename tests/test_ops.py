@@ -7,109 +7,14 @@ import random
 import mpmath
 import numpy as np
 import pytest
+from operations import OPERATIONS
 
 import autodiff
 from autodiff import Dual, Expression, Value, grad, jacfwd, jacrev, jvp, ops
 from autodiff.graph import topological_order
-from autodiff.number import top_level
+from autodiff.number import Number, apply
 
 TOLERANCE = 1e-13  # a few hundred units in the last place: second derivatives take ~10 roundings
-
-# -- The table: for each operation its reference and the region its points are drawn from ---------
-
-
-def uniform(low, high):
-    return lambda rng: rng.uniform(low, high)
-
-
-def magnitudes(low, high, signs=(-1, 1)):
-    """Numbers of all sizes between 10**low and 10**high."""
-    return lambda rng: rng.choice(signs) * 10 ** rng.uniform(low, high)
-
-
-positive = magnitudes(-6, 6, signs=[1])
-anything = magnitudes(-6, 6)
-small = magnitudes(-6, 0)
-
-REFERENCES = {
-    "add": (lambda x, y: x + y, [anything, anything]),
-    "sub": (lambda x, y: x - y, [anything, anything]),
-    "mul": (lambda x, y: x * y, [anything, anything]),
-    "div": (lambda x, y: x / y, [anything, magnitudes(-2, 6)]),
-    "power": (lambda x, n: x**n, [magnitudes(-1, 1, [1]), uniform(-4, 4)]),
-    "pow": (lambda x, y: x**y, [magnitudes(-1, 1, [1]), uniform(-4, 4)]),
-    "exponential": (lambda a, x: a**x, [magnitudes(-1, 1, [1]), uniform(-4, 4)]),
-    "less": (lambda x, y: mpmath.mpf(x < y), [uniform(1, 2), uniform(2.01, 3)]),
-    "less_equal": (lambda x, y: mpmath.mpf(x <= y), [uniform(2.01, 3), uniform(1, 2)]),
-    "neg": (lambda x: -x, [anything]),
-    "pos": (lambda x: +x, [anything]),
-    "abs": (mpmath.fabs, [magnitudes(-3, 6)]),
-    "exp": (mpmath.exp, [uniform(-700, 20)]),
-    "log": (mpmath.log, [positive]),
-    "sqrt": (mpmath.sqrt, [positive]),
-    "sin": (mpmath.sin, [uniform(-20, 20)]),
-    "cos": (mpmath.cos, [uniform(-20, 20)]),
-    "tan": (mpmath.tan, [uniform(-1.5, 1.5)]),
-    "asin": (mpmath.asin, [uniform(-0.999, 0.999)]),
-    "acos": (mpmath.acos, [uniform(-0.999, 0.999)]),
-    "atan": (mpmath.atan, [anything]),
-    "sinh": (mpmath.sinh, [uniform(-20, 20)]),
-    "cosh": (mpmath.cosh, [uniform(-20, 20)]),
-    "tanh": (mpmath.tanh, [uniform(-30, 30)]),
-    "erf": (mpmath.erf, [uniform(-10, 10)]),
-    "sigmoid": (lambda x: 1 / (1 + mpmath.exp(-x)), [uniform(-700, 700)]),
-    "relu": (lambda x: x if x > 0 else mpmath.mpf(0), [magnitudes(-3, 6)]),
-    "softplus": (lambda x: mpmath.log(1 + mpmath.exp(x)), [uniform(-700, 100)]),
-    "maximum": (max, [uniform(1, 2), uniform(2.01, 3)]),
-    "minimum": (min, [uniform(1, 2), uniform(2.01, 3)]),
-    "where": (lambda c, x, y: x if c else y, [uniform(1, 2), anything, anything]),
-    "sum": (lambda *xs: mpmath.fsum(xs), [anything] * 4),
-    "prod": (lambda *xs: mpmath.fprod(xs), [magnitudes(-2, 2)] * 4),
-    "dot": (lambda *v: mpmath.fdot(v[:2], v[2:]), [magnitudes(-3, 3)] * 4),
-    "logsumexp": (lambda *xs: mpmath.log(mpmath.fsum(map(mpmath.exp, xs))), [uniform(-30, 30)] * 3),
-    "hypot": (lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)), [magnitudes(-1, 6)] * 3),
-}
-
-# Ends of domains, and other places where a formula may break.
-ENDS = {
-    "power": [
-        (0.0, 0.0),
-        (0.0, 1.0),
-        (0.0, 2.0),
-        (0.0, 3.0),
-        (-2.0, 3.0),
-        (-3.0, -2.0),
-        (-1.5, 0.0),
-    ],
-    "pow": [(1.0, 0.0), (1e-100, 0.01), (1e-5, 3.0)],
-    "exponential": [(0.0, 2.0), (0.0, 0.5), (1.0, 0.0), (1e-100, 0.01)],
-    "div": [(0.0, 1.0), (1e-100, 1e-100), (1e200, 1e200)],
-    "exp": [(709.0,), (-745.0,), (0.0,)],
-    "log": [(1e-150,), (1e300,), (1.0,)],
-    "sqrt": [(1e-200,), (1e300,)],
-    "sin": [(0.0,)],
-    "cos": [(0.0,)],
-    "tan": [(0.0,), (1.57,)],
-    "asin": [(0.0,), (1 - 1e-6,), (-1 + 1e-6,)],
-    "acos": [(0.0,), (1 - 1e-6,), (-1 + 1e-6,)],
-    "atan": [(0.0,), (1e150,), (-1e150,)],
-    "sinh": [(0.0,), (700.0,)],
-    "cosh": [(0.0,), (700.0,)],
-    "tanh": [(0.0,), (1000.0,), (-1000.0,)],
-    "erf": [(0.0,), (30.0,), (-30.0,)],
-    "sigmoid": [(0.0,), (1000.0,), (-1000.0,)],
-    "softplus": [(0.0,), (1000.0,), (-1000.0,)],
-    "prod": [(0.0, 2.0, 3.0, 4.0), (0.0, 0.0, 3.0, 4.0)],
-    "logsumexp": [(1000.0, 1000.0, 999.0), (-1000.0, -1000.0, -2000.0), (1000.0, 0.0, -1000.0)],
-    "hypot": [(3e-100, 4e-100, 0.0), (3e150, 4e150, 0.0)],
-}
-
-# Where the formula on the page is accurate to TOLERANCE of the derivative itself, however small.
-RELATIVE = {
-    "add", "sub", "mul", "div", "power", "pow", "neg", "pos", "abs", "exp", "log", "sqrt", "atan",
-    "sinh", "cosh", "erf", "logsumexp", "sigmoid", "relu", "softplus", "maximum", "minimum", "where", "sum",
-    "prod", "dot", "asin", "acos", "exponential", "less", "less_equal",
-}  # fmt: skip
 
 RULES = {
     name: rule
@@ -121,15 +26,8 @@ RULES = {
 
 
 def points(name):
-    rng = random.Random(name)
-    _, regions = REFERENCES[name]
-    drawn = [tuple(draw(rng) for draw in regions) for _ in range(30)]
-    return drawn + ENDS.get(name, [])
-
-
-def constants(name):
-    """The inputs of an operation that have no derivative."""
-    return {"power": {1}, "exponential": {0}, "where": {0}}.get(name, set())
+    rng, row = random.Random(name), OPERATIONS[name]
+    return [tuple(draw(rng) for draw in row.region) for _ in range(30)] + row.ends
 
 
 def public(name):
@@ -137,8 +35,8 @@ def public(name):
     rule = RULES[name]
 
     def function(inputs):
-        lead = top_level(inputs)
-        return rule(*inputs)[0] if lead is None else lead._apply(rule, *inputs)
+        numbers = any(isinstance(x, Number) for x in inputs)
+        return apply(rule, *inputs) if numbers else rule(*inputs)[0]
 
     return function
 
@@ -157,7 +55,7 @@ def differentiated(name):
     """The function of the inputs that have a derivative, for a point."""
 
     def of(point):
-        free = [i for i in range(len(point)) if i not in constants(name)]
+        free = [i for i in range(len(point)) if i not in OPERATIONS[name].constants]
 
         def f(xs):
             inputs = list(point)
@@ -174,7 +72,7 @@ def differentiated(name):
 
 
 def test_every_operation_on_the_page_is_in_the_table():
-    assert set(RULES) == set(REFERENCES)
+    assert set(RULES) == set(OPERATIONS)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -184,7 +82,7 @@ def test_a_rule_states_its_derivative_in_its_docstring(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_first_and_second_derivatives_agree_with_50_digits(name):
-    reference, _ = REFERENCES[name]
+    reference = OPERATIONS[name].reference
     with mpmath.workdps(800):
         for point in points(name):
             f, xs, free = differentiated(name)(point)
@@ -199,7 +97,7 @@ def test_first_and_second_derivatives_agree_with_50_digits(name):
 
 def close(name, point, found, expected, second=False):
     scale = abs(expected)
-    if second or name not in RELATIVE or scale < 1e-280:
+    if second or not OPERATIONS[name].relative or scale < 1e-280:
         scale = max(1, scale)
     assert abs(found - expected) <= TOLERANCE * scale, (name, point, found, expected)
 

@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from .. import functions, graph
-from ..errors import a, counted, described, explain_operation, message, shortened, typed
-from ..functions import as_float, sequence
+from ..errors import a, counted, described, explain, message, named, shortened, typed
+from ..functions import as_float, as_row
 from ..number import check_outside
 from ..snapshot import Snapshot, generators
 from ..value import Value
@@ -73,7 +73,7 @@ class Expression:
                     node.data, node._backward = node._rule(*[p.data for p in node.parents])
         except BaseException as error:
             if isinstance(error, (ValueError, ZeroDivisionError, OverflowError)):
-                error = explain_operation(error, node._rule, node.parents)
+                error = explain(error, node._rule.__name__, named(node._rule, node.parents))
             for node, data, backward in before:
                 node.data, node._backward = data, backward
             raise error from None
@@ -254,7 +254,7 @@ def _values(items: Any, where: str, expected: str) -> list[Value]:
     """The Values in a Vector, a Matrix or a sequence of Values, in order."""
     if isinstance(items, Value):
         return [items]
-    given = sequence(items, where, expected)
+    given = as_row(items, where, expected)
     return [value for item in given for value in _values(item, where, expected)]
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph import sources
+from ..graph import topological_order
 from ..value import Value
 from .nodes import ArrayNode
 from .vectorize import Batch, Ids, Reading
@@ -24,7 +24,7 @@ class _Groups(Batch):
     """A batch that only finds the groups, and runs no operation."""
 
     def __init__(self, root: Value) -> None:
-        leaves = sources(root)
+        leaves = [x for x in topological_order(root) if not x.parents]
         self.found: list[tuple[list[list[Value]], tuple[int, ...], list[Ids]]] = []
         super().__init__(root, [], leaves, set())
 

@@ -69,7 +69,7 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
             expected = f"(n, {size})" if name == "inputs" else f"({size},)"
             raise ValueError(message(name, found, f"an array of shape {expected}"))
     for array in arrays:
-        if functions.is_masked(array):
+        if hasattr(array, "compressed"):
             expected = "an array whose numbers are all known"
             raise TypeError(message("program", a(array), expected, functions.MASKED))
         if hasattr(array, "getA1"):  # its * is a product of matrices

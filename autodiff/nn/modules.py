@@ -9,7 +9,7 @@ from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..errors import counted, message, typed
-from ..functions import as_float, is_array, sequence
+from ..functions import as_float, as_row, is_array
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
@@ -359,7 +359,7 @@ def _flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
     single = isinstance(data, (str, bytes)) or getattr(data, "ndim", None) == 0
     if single or not isinstance(data, Iterable):
         return (), [data]
-    parts = [_flat(part, where) for part in sequence(data, where, "numbers in lists")]
+    parts = [_flat(part, where) for part in as_row(data, where, "numbers in lists")]
     shapes = [shape for shape, _ in parts]
     shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
     return shape, [number for _, numbers in parts for number in numbers]

@@ -34,7 +34,10 @@ class Unknown(Number):
     def __init__(self) -> None:
         self.refused = False  # remembered in case the model catches the exception
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+    def _lift(self, x: Any, name: str) -> Any:
+        return x
+
+    def _record(self, rule: Rule, numbers: Any) -> Any:
         return self
 
     def _number(self, *ignored: Any) -> NoReturn:

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import counted, message
-from ..functions import is_array, is_masked, sequence
+from ..functions import as_row, is_array
 from ..linalg import Vector
 from ..number import check_outside
 from ..value import leaf
@@ -55,9 +55,9 @@ SEQUENCE = "a sequence, with an entry for each sample"
 
 def as_list(targets: Any, where: str) -> list[Any]:
     """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
-    found = list(sequence(targets, where, SEQUENCE))
-    for row in filter(is_masked, found):
-        sequence(row, where, SEQUENCE)  # raises a TypeError
+    found = list(as_row(targets, where, SEQUENCE))
+    for row in [row for row in found if hasattr(row, "compressed")]:
+        as_row(row, where, SEQUENCE)  # raises a TypeError
     return found
 
 
@@ -73,7 +73,7 @@ def as_rows(inputs: Any, where: str) -> Any:
     """
     import numpy
 
-    inputs = sequence(inputs, where, SEQUENCE)
+    inputs = as_row(inputs, where, SEQUENCE)
     given = inputs if hasattr(inputs, "__array__") else as_list(inputs, where)
     try:
         array = numpy.asarray(given)

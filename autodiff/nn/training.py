@@ -11,7 +11,7 @@ from .. import functions
 from ..compiler.expression import Expression
 from ..errors import counted, message, shortened, typed
 from ..functions import as_float, is_array
-from ..graph import sources
+from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..optim import Optimizer
 from ..value import Value
@@ -323,7 +323,7 @@ def _batched(model: Callable[[Any], Any], rows: Any) -> Any:
         return None
     try:
         x, outputs, shape = record_outputs(model, rows.shape[1])
-        leaves = sources(functions.sum(outputs))
+        leaves = [x for x in topological_order(functions.sum(outputs)) if not x.parents]
         parameters = [p for p in leaves if p.requires_grad]
         program = Expression(outputs).compile(x, parameters, xp=numpy, batch=True)
         with numpy.errstate(all="raise", under="ignore"):

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple
 
-from ..errors import domain, message, named, shortened
+from ..errors import DOMAINS, message, named, shortened
 from ..graph import is_current, topological_order
 from ..scopes import entry_names
 from ..tracing import Formula, factor, steps, subscript, written
@@ -203,7 +203,7 @@ class Score:
             place = self.place[parent]
             text += [f" {'and' if j else 'at'} {self.names[place]} = ", place]
         rule: Any = node._rule
-        limits = domain(rule.__name__)
+        limits = DOMAINS.get(rule.__name__, "")
         arguments = {
             key: self.names[self.place[x]] if x in self.place else number(x.data)
             for key, x in named(rule, node.parents).items()
