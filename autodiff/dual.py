@@ -5,7 +5,7 @@ from functools import reduce
 from typing import Any
 
 from .errors import explain, named
-from .number import Number, Rule, constant_for, outer, over_numbers
+from .number import Number, Rule, check_result, constant_for, outer
 
 
 class Dual(Number):
@@ -59,7 +59,7 @@ class Dual(Number):
             jacobian = backward(1.0) if moving else ()
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain(error, rule.__name__, named(rule, (*primals,)), derivative) from None
-        primal = over_numbers(rule, primal, primals)
+        check_result(rule, primal, primals, self._level)
         terms = [jacobian[i] * numbers[i].tangent for i in moving if jacobian[i] is not None]
         tangent = reduce(operator.add, terms) if terms else 0.0
         return dual(primal, tangent, self._level, bool(moving))

@@ -93,14 +93,16 @@ def constant_for(lead: Any, x: Any, name: str) -> Any:
     raise TypeError(message(name, kinds, "numbers of one kind", remedy))
 
 
-def over_numbers(rule: Rule, result: Any, numbers: Sequence[Any]) -> Any:
-    """The result of a rule that ran over numbers of an outer derivative.
+def check_result(rule: Rule, result: Any, numbers: Sequence[Any], level: float) -> None:
+    """Raise a TypeError if a result depends on a number that is not an input of the operation.
 
-    A user's operation is applied to them as one operation: the derivative that its rule states
-    need not be that of the lines in it.
+    One such is a Value in the closure of a user's rule: its derivative would be lost.
     """
-    own = hasattr(rule, "__wrapped__") and any(hasattr(x, "_level") for x in numbers)
-    return apply(rule, *numbers) if own else result
+    own = getattr(result, "_level", -1)
+    if own >= level and all(level_of(x) < own for x in numbers):
+        remedy = "pass all that it depends on as inputs, a Vector as its entries"
+        other = f"a result that is {a(result)}, with inputs that are not"
+        raise TypeError(message(rule.__name__, other, "operations on its inputs alone", remedy))
 
 
 # -- Operators and methods ----------------------------------------------------------------------
@@ -122,7 +124,11 @@ def _reflected(rule: Rule) -> Callable[[N, Any], N]:
 
 def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
     def comparison(self: Any, other: Any) -> Any:
-        return compare(self._number(), other._number() if isinstance(other, Number) else other)
+        if hasattr(other, "__array_ufunc__"):
+            return NotImplemented
+        return bool(
+            compare(self._number(), other._number() if isinstance(other, Number) else other)
+        )
 
     return comparison
 
@@ -266,19 +272,20 @@ def operation(rule: Rule) -> Callable[..., Any]:
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
             raise TypeError(message(name, f"a rule that returns {a(returned)}", expected))
         result, backward = returned
-        if isinstance(result, Number) and not any(isinstance(x, Number) for x in numbers):
-            remedy = "pass all that it depends on as inputs, a Vector as its entries"
-            kind = f"a result that is {a(result)}, with inputs that are not"
-            raise TypeError(message(name, kind, "operations on its inputs alone", remedy))
+        if any(hasattr(x, "_level") for x in numbers):  # of an outer derivative: one operation to
+            result = apply(
+                checked, *numbers
+            )  # it too, whatever the derivatives of the rule's lines
+        admit = as_number if all(type(x) is float for x in numbers) else _admit
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:
             grads = backward(grad)
             if not isinstance(grads, tuple) or len(grads) != len(numbers):
                 expected = f"a tuple of {len(numbers)}: a gradient for each input"
                 raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
-            return tuple([g if g is None else _admit(g, f"{name}, a gradient") for g in grads])
+            return tuple([g if g is None else admit(g, f"{name}, a gradient") for g in grads])
 
-        return _admit(result, f"{name}, its result"), checked_backward
+        return admit(result, f"{name}, its result"), checked_backward
 
     @wraps(rule)
     def function(*inputs: Any) -> Any:

@@ -229,8 +229,8 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
         Formula(notation, names[p], (), p.data) if p in names else p.data for p in node.parents
     ]
     result, backward = over_formulas(node, inputs, notation)
-    named = any(result is x for x in inputs) or notation.chosen  # as in x * 1, relu
-    formula = notation.of(whole(node, inputs, notation) if named else result)
+    bare = any(result is x for x in inputs) or notation.chosen  # as in x * 1, relu
+    formula = notation.of(whole(node, inputs, notation) if bare else result)
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
     try:
@@ -239,8 +239,8 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
         except OVER_FLOATS:
             sent, notation.chosen = node._backward(1.0), True
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        inputs = named(node._rule, node.parents)
-        raise explain(error, node._rule.__name__, inputs, derivative=True) from None
+        at = named(node._rule, node.parents)
+        raise explain(error, node._rule.__name__, at, derivative=True) from None
     partials = [(p, x) for p, x in zip(node.parents, sent) if p in names]
     return Written(formula, partials, notation.chosen)
 
@@ -252,7 +252,7 @@ def over_formulas(node: Value, inputs: Sequence[Any], notation: Notation) -> Any
     """
     rule: Any = node._rule
     try:
-        return rule(*inputs)
+        return getattr(rule, "__wrapped__", rule)(*inputs)
     except OVER_FLOATS:
         notation.chosen = True
         return whole(node, inputs, notation), node._backward

@@ -274,9 +274,13 @@ class _Call(NamedTuple):
         one = isinstance(argnums, int)
         try:
             chosen = [range(len(args))[i] for i in ([argnums] if one else argnums)]  # type: ignore
-        except IndexError:
-            given = f"argnums {argnums} and {counted(len(args), 'positional argument')}"
-            raise ValueError(message(name, given, "the index of one of them")) from None
+            if len(set(chosen)) < len(chosen):
+                raise IndexError
+        except (IndexError, TypeError) as error:
+            given = f"argnums {argnums!r} and {counted(len(args), 'positional argument')}"
+            expected = "the index of one of them, or several different ones"
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(message(name, given, expected)) from None
         return cls(name, f, args, keywords, one, chosen, [as_tree(args[i], name) for i in chosen])
 
     def result(self, variables: list[Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from . import graph, ops
 from .errors import explain, message, named, typed
 from .functions import as_float
-from .number import Number, Rule, apply, check_outside, constant_for, outer, over_numbers
+from .number import Number, Rule, apply, check_outside, check_result, constant_for, outer
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -254,7 +254,7 @@ def _node(rule: Rule, parents: tuple[Value, ...], level: int) -> Value:
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise explain(error, rule.__name__, named(rule, parents)) from None
     if type(data) is not float:
-        data = over_numbers(rule, data, [*map(_data, parents)])
+        check_result(rule, data, [*map(_data, parents)], level)
     return _made(data, parents, rule, backward, level)
 
 

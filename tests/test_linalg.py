@@ -61,7 +61,6 @@ def test_article_000_backward_of_a_matrix(pair):
         TypeError, match=r"found a Matrix of shape \(2, 2\), .*\.sum\(\), \.mean\(\)"
     ):
         (a @ b).backward()
-    Matrix([[3.0]]).backward()
 
 
 # -- Products -----------------------------------------------------------------------------------
@@ -119,6 +118,18 @@ def test_operators_work_entry_by_entry(kind):
     ]:  # fmt: skip
         assert type(found) is kind
         assert np.allclose(found.data, expected, rtol=1e-14)
+
+
+def test_arrays_beside_vectors_follow_numpys_own_rules():
+    v, x = Vector([1.0, 2.0]), np.array([3.0, 4.0])
+    for found, expected in [
+        (x * v, [3, 8]), (v * x, [3, 8]), (x - v, [2, 2]), (v + x, [4, 6]),
+        (np.eye(2) @ v, [1, 2]), (v @ np.eye(2), [1, 2]), (np.sin(v), np.sin([1, 2])),
+    ]:  # fmt: skip
+        assert isinstance(found, np.ndarray)
+        assert [y.data for y in found] == pytest.approx(expected)
+    (x @ v).backward()
+    assert v.grad == [3.0, 4.0]
 
 
 def test_a_negative_entry_under_a_constant_exponent():
@@ -218,11 +229,10 @@ def test_transforms_take_and_return_them():
         (lambda v, a: v + Vector([1, 2]), ValueError, r"add: found shapes \(3,\) and \(2,\)"),
         (lambda v, a: a + v, ValueError, r"add: found shapes \(2, 2\) and \(3,\), expected equal"),
         (lambda v, a: v + [1, 2, 3], TypeError, r"found a Vector and a list, .*Vector\(data\)"),
-        (lambda v, a: np.ones(3) * v, TypeError, "found a Vector and a ndarray"),
         (lambda v, a: a @ v, ValueError, r"@: found shapes \(2, 2\) and \(3,\), expected 2 as the"),
         (lambda v, a: v @ a, ValueError, r"@: found shapes \(3,\) and \(2, 2\), expected 3 as the"),
         (lambda v, a: v.dot([1, 2, 3]), TypeError, "found a Vector and a list, expected a Vector"),
-        (lambda v, a: v @ 3, TypeError, "unsupported operand"),
+        (lambda v, a: v @ 3, TypeError, "found a Vector and an int, expected a Vector or a Matrix on both"),
         (lambda v, a: Vector([]), ValueError, "Vector: found no numbers"),
         (lambda v, a: v[3:], ValueError, "Vector: found no numbers"),
         (lambda v, a: Vector("12"), TypeError, "Vector: found '12' of type str, expected a sequence of numbers"),
@@ -233,9 +243,9 @@ def test_transforms_take_and_return_them():
         (lambda v, a: Vector({3, 1}), TypeError, "Vector: found {1, 3} of type set, expected a sequence"),
         (lambda v, a: Matrix({(1, 2): 3}), TypeError, "Matrix: found {.*} of type dict, expected a sequence of"),
         (lambda v, a: Matrix([{3, 1}]), TypeError, "Matrix, a row: found {1, 3} of type set, expected a seq"),
-        (lambda v, a: v * pandas.Series([1, 2, 3]), TypeError, "found a Vector and a Series"),
+        (lambda v, a: v * pandas.Series([1, 2, 3]), TypeError, "unsupported operand"),
         (lambda v, a: pandas.Series([1, 2, 3]) * v, TypeError, "found a Vector and a Series"),
-        (lambda v, a: a * pandas.DataFrame([[1, 2]]), TypeError, "found a Matrix and a DataFrame"),
+        (lambda v, a: a * pandas.DataFrame([[1, 2]]), TypeError, "unsupported operand"),
         (lambda v, a: pandas.DataFrame([[1, 2]]) - a, TypeError, "found a Matrix and a DataFrame"),
         (lambda v, a: pandas.DataFrame([[1, 2, 3]]) / v, TypeError, "a Vector and a DataFrame"),
         (lambda v, a: Matrix([1, 2]), TypeError, "Matrix, a row: found 1 of type int, expected a sequence"),
@@ -246,6 +256,10 @@ def test_transforms_take_and_return_them():
         (lambda v, a: v.map(lambda x: "a"), TypeError, "found 'a' of type str"),
         (lambda v, a: Value(v), TypeError, "found Vector.* of type Vector, expected one real"),
         (lambda v, a: draw(v), TypeError, "draw: found a Vector, expected a Value"),
+        (lambda v, a: a @ [1, 2], TypeError, r"@: found a Matrix and a list, .*Vector\(\[1, 2\]\)"),
+        (lambda v, a: v[5], IndexError, r"Vector\[...\]: found 5, expected an index from 0 to 2, or a slice"),
+        (lambda v, a: v[[0, 1]], TypeError, r"Vector\[...\]: found \[0, 1\], expected an index from"),
+        (lambda v, a: a[0, 7], IndexError, r"Vector\[...\]: found 7, expected an index from 0 to 1"),
         (lambda v, a: v.backward(), TypeError, r"found a Vector of shape \(3,\), expected one"),
     ],
 )  # fmt: skip
