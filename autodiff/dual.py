@@ -67,9 +67,6 @@ class Dual(Number):
     def _number(self) -> Any:
         return self.primal
 
-    def __format__(self, spec: str) -> str:
-        return format(self.primal, spec) if spec else repr(self)
-
     def __repr__(self) -> str:
         return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
 

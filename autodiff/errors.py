@@ -47,9 +47,9 @@ def shortened(x: Any) -> str:
 
 
 LOST = (
-    "this number is being differentiated, and a float has no derivative; for the plain number "
-    "write x.data (x.primal of a Dual), for a function of it write autodiff.sin(x) or x.sin(), "
-    "not math.sin(x)"
+    "this number is being differentiated, and a float has no derivative; take the function from "
+    "autodiff, not from math (autodiff.sin for math.sin), or for the plain number write x.data "
+    "(x.primal of a Dual)"
 )
 LEAKED = (
     "found a number of a derivative that has been computed already, expected one of a derivative "

@@ -28,33 +28,24 @@ __all__ = [
 N = TypeVar("N", bound="Number")
 
 
-class Unary(Protocol):
-    """The type of a function of one number: the result is of the same kind."""
+class Function(Protocol):
+    """The type of a function of one or more numbers: the result is of the same kind."""
 
     @overload
-    def __call__(self, x: N, /) -> N: ...  # type: ignore[overload-overlap]
-    @overload
-    def __call__(self, x: SupportsFloat, /) -> float: ...
-
-
-class Binary(Protocol):
-    """The type of a function of two numbers."""
-
-    @overload
-    def __call__(self, x: N, y: N | SupportsFloat, /) -> N: ...  # type: ignore[overload-overlap]
+    def __call__(self, x: N, /, *more: N | SupportsFloat) -> N: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, x: SupportsFloat, y: N, /) -> N: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, x: SupportsFloat, y: SupportsFloat, /) -> float: ...
+    def __call__(self, *xs: SupportsFloat) -> float: ...
 
 
 class OfMany(Protocol):
-    """The type of a function of a sequence of numbers."""
+    """The type of a function of sequences of numbers."""
 
     @overload
-    def __call__(self, xs: Iterable[N], /) -> N: ...  # type: ignore[overload-overlap]
+    def __call__(self, xs: Iterable[N], /, *more: Iterable[N | SupportsFloat]) -> N: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
+    def __call__(self, *xs: Iterable[SupportsFloat]) -> float: ...
 
 
 # -- Admission: what is a number, and what is a row of them --------------------------------------
@@ -159,7 +150,7 @@ def _over_arrays(function: Any, of_array: Callable[..., Any] | None, *inputs: An
     An array of objects holds numbers of other kinds; NumPy has no erf.
     """
     of_array = of_array or getattr(_xp(*inputs), function.__name__, None)
-    objects = any(getattr(x, "dtype", None) == object for x in inputs)
+    objects = any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs)
     if of_array and not objects:
         return of_array(*inputs)
     entries = sys.modules["numpy"].frompyfunc(function, len(inputs), 1)(*inputs)
@@ -183,7 +174,7 @@ def _unary(
     text: str,
     domain: str = "",
     of_array: Callable[[Any], Any] | None = None,
-) -> Unary:
+) -> Function:
     """A function of any kind of number, with the name of `of_float`, and a docstring.
 
     Over arrays it is their library's function of that name, or `of_array`.
@@ -208,7 +199,7 @@ def _unary(
     text += f" ValueError unless {domain}." if domain else ""
     function.__doc__ = f"{text}\n\n>>> round({name}({example[0]}), 6)\n{example[1]}\n"
     TAKES[name], UNARY[name], DOMAINS[name] = "(x)", function, domain
-    return cast(Unary, function)
+    return cast(Function, function)
 
 
 class Methods:
@@ -318,7 +309,7 @@ softplus = _unary(
 # -- Functions of two and three numbers ---------------------------------------------------------
 
 
-def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
+def _binary(of_plain: Callable[[Any, Any], Any]) -> Function:
     """A function of two numbers of any kind, from one of floats."""
     name = of_plain.__name__
 
@@ -334,7 +325,7 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Binary:
         return of_plain(x, y)
 
     TAKES[name] = "(x, y)"
-    return cast(Binary, function)
+    return cast(Function, function)
 
 
 def power(x: Any, n: Any) -> Any:
@@ -441,18 +432,24 @@ class _Start(float):
 _ZERO = 0.0 if sys.version_info < (3, 12) else _Start()
 
 
-def _of_many(of_plain: Callable[[Sequence[Any]], Any]) -> OfMany:
-    """A function of a sequence of any kind of number, from one of plain numbers and arrays."""
-    name = of_plain.__name__
+def _of_many(of_plain: Callable[..., Any]) -> OfMany:
+    """A function of sequences of any kind of number, from one of plain numbers and arrays."""
+    name, count = of_plain.__name__, of_plain.__code__.co_argcount
 
     @functools.wraps(of_plain)
-    def function(xs: Any, /) -> Any:
-        xs = _flat(name, xs)
-        if (kind := _kind(xs)) is not None:
-            return kind._call(name, *xs)
-        return of_plain(_plain(name, xs))
+    def function(*rows: Any) -> Any:
+        if len(rows) != count:
+            raise TypeError(message(name, counted(len(rows), "argument"), counted(count, "list")))
+        rows = tuple([_flat(name, xs) for xs in rows])
+        if len(set(map(len, rows))) > 1:
+            lengths = f"{len(rows[0])} and {counted(len(rows[1]), 'number')}"
+            raise ValueError(message(name, lengths, "equally many on both sides"))
+        inputs = rows[0] if count == 1 else [x for xs in rows for x in xs]
+        if (kind := _kind(inputs)) is not None:
+            return kind._call(name, *inputs)
+        return of_plain(*[_plain(name, xs) for xs in rows])
 
-    TAKES[name] = "([x, y, ...])"
+    TAKES[name] = "([x, y, ...])" if count == 1 else "([x, y, ...], [a, b, ...])"
     return cast(OfMany, function)
 
 
@@ -520,13 +517,8 @@ def largest(xs: Any) -> Any:
     return functools.reduce(maximum, xs)
 
 
-@overload
-def dot(xs: Iterable[float], ys: Iterable[float]) -> float: ...
-@overload
-def dot(xs: Iterable[N], ys: Iterable[N | SupportsFloat]) -> N: ...
-@overload
-def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any: ...
-def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
+@_of_many
+def dot(xs: Any, ys: Any) -> Any:
     r"""$x_1 y_1 + \dots + x_n y_n$: one operation, however many there are.
 
     ValueError unless xs and ys are equally long.
@@ -534,22 +526,9 @@ def dot(xs: Iterable[Any], ys: Iterable[Any]) -> Any:
     >>> dot([1, 2, 3], [4, 5, 6])
     32.0
     """
-    xs, ys = _flat("dot", xs), _flat("dot", ys)
-    if len(xs) != len(ys):
-        found = f"{len(xs)} and {counted(len(ys), 'number')}"
-        raise ValueError(message("dot", found, "equally many on both sides"))
-    inputs = [*xs, *ys]
-    if (kind := _kind(inputs)) is not None:
-        return kind._call("dot", *inputs)
-    return builtins.sum(map(operator.mul, _plain("dot", xs), _plain("dot", ys)), _ZERO) + 0.0
+    return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
 
 
-@overload
-def hypot(*xs: float) -> float: ...
-@overload
-def hypot(x: N, /, *xs: N | float) -> N: ...
-@overload
-def hypot(*xs: Any) -> Any: ...
 def hypot(*xs: Any) -> Any:
     r"""The Euclidean norm $\sqrt{x_1^2 + \dots + x_n^2}$, without overflow: one operation.
 
@@ -562,12 +541,9 @@ def hypot(*xs: Any) -> Any:
         return kind._call("hypot", *xs)
     numbers = _plain("hypot", xs)
     if any(map(is_array, numbers)):
-        return functools.reduce(
-            functools.partial(_over_arrays, hypot, None), numbers[1:], abs(numbers[0])
-        )
+        over = functools.partial(_over_arrays, hypot, None)
+        return functools.reduce(over, numbers[1:], abs(numbers[0]))
     return math.hypot(*numbers)
 
 
-TAKES |= {
-    "where": "(condition, x, y)", "hypot": "(x, y, ...)", "dot": "([x, y, ...], [a, b, ...])",
-}  # fmt: skip
+TAKES |= {"where": "(condition, x, y)", "hypot": "(x, y, ...)"}

@@ -67,9 +67,6 @@ class _Array(Number):
         remedy = "take its entries, or .data"
         raise TypeError(message("compare or format", a(self), "one number", remedy))
 
-    def __format__(self, spec: str) -> str:
-        return str(self._number() if spec else self)
-
     def map(self, function: Callable[[Any], Any]) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
 
@@ -100,7 +97,8 @@ class _Array(Number):
         >>> Vector([3, 4]).norm().data
         5.0
         """
-        return functions.hypot(*self._entries)
+        size: Value = functions.hypot(*self._entries)
+        return size
 
     def zero_grad(self) -> None:
         """Set `grad` of every entry to 0.0.
@@ -293,7 +291,7 @@ class Matrix(_Array):
         if isinstance(other, Vector):
             entries = [_dot(row, other._entries) for row in self._rows()]
             return Vector._of(entries, self.shape[:1])
-        columns = other.T._rows()
+        columns = other.T._rows()  # type: ignore[attr-defined]
         entries = [_dot(row, column) for row in self._rows() for column in columns]
         return Matrix._of(entries, (self.shape[0], other.shape[1]))
 

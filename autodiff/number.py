@@ -113,7 +113,7 @@ def _operator(rule: Rule) -> Callable[[N, Any], N]:
 
 
 def _applied(rule: Rule, x: Any, y: Any) -> Any:
-    if hasattr(y, "__array_ufunc__"):
+    if hasattr(y, "__array_ufunc__") and y.ndim:
         return NotImplemented  # numpy and pandas go through their arrays entry by entry
     return x._apply(rule, x, y)
 
@@ -124,7 +124,7 @@ def _reflected(rule: Rule) -> Callable[[N, Any], N]:
 
 def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
     def comparison(self: Any, other: Any) -> Any:
-        if hasattr(other, "__array_ufunc__"):
+        if hasattr(other, "__array_ufunc__") and other.ndim:
             return NotImplemented
         return bool(
             compare(self._number(), other._number() if isinstance(other, Number) else other)
@@ -188,6 +188,9 @@ class Number(functions.Methods):
 
     def __bool__(self) -> bool:
         return bool(self._number())
+
+    def __format__(self, spec: str) -> Any:
+        return format(self._number(), spec) if spec else repr(self)
 
     def _no_bits(self, *other: Any) -> Any:
         remedy = "for conditions write x * y for and, maximum(x, y) for or, 1 - x for not"

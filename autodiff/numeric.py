@@ -106,7 +106,7 @@ class _Complex(Number):
 
     __slots__ = ("_level", "z")
 
-    def __init__(self, z: complex, level: int) -> None:
+    def __init__(self, z: complex, level: float) -> None:
         self.z, self._level = z, level
 
     def _lift(self, x: Any, name: str) -> "_Complex":
@@ -129,9 +129,6 @@ class _Complex(Number):
 
     def _number(self) -> float:
         return self.z.real
-
-    def __format__(self, spec: str) -> str:
-        return format(self.z.real, spec) if spec else repr(self)
 
 
 def _power(x: complex, n: complex) -> complex:

@@ -239,8 +239,8 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
         except OVER_FLOATS:
             sent, notation.chosen = node._backward(1.0), True
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        at = named(node._rule, node.parents)
-        raise explain(error, node._rule.__name__, at, derivative=True) from None
+        rule: Any = node._rule
+        raise explain(error, rule.__name__, named(rule, node.parents), derivative=True) from None
     partials = [(p, x) for p, x in zip(node.parents, sent) if p in names]
     return Written(formula, partials, notation.chosen)
 

@@ -9,19 +9,20 @@ variables as constants.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import update_wrapper
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from . import graph
 from .dual import dual, moves
-from .errors import counted, message, shortened, typed
+from .errors import a, counted, message, shortened, typed
 from .functions import as_number, as_row, is_sequence
 from .linalg import Matrix, Vector
 from .number import Number, level_of, new_level
 from .value import Value, leaf
 
 P = ParamSpec("P")
+D = TypeVar("D", bound=Callable[..., Any])
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
 Pullback = Callable[[Any], list[Any]]
@@ -46,11 +47,14 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
+    return _named(_gradient("grad", f, argnums), "grad", f, "The gradient")
 
+
+def _gradient(name: str, f: Function, argnums: Argnums) -> Function:
     def gradient(*args: Any, **keywords: Any) -> Any:
-        return _value_and_gradient(_Call.of("grad", f, args, keywords, argnums))[1]
+        return _value_and_gradient(_Call.of(name, f, args, keywords, argnums))[1]
 
-    return _named(gradient, "grad", f, "The gradient")
+    return gradient
 
 
 def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
@@ -187,19 +191,26 @@ def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """
 
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        return _by_columns(_Call.of("jacfwd", f, args, keywords, argnums))
+        call = _Call.of("jacfwd", f, args, keywords, argnums)
+        return call.shaped(_by_columns(call))
 
     return _named(jacobian, "jacfwd", f, "The Jacobian")
 
 
-def _by_columns(call: "_Call") -> Any:
+def _by_columns(call: "_Call") -> list[Any]:
+    """For each argument the derivatives by it: a tree of results, each a tree of its shape."""
+    for x in [*call.args, *call.keywords.values()]:
+        if isinstance(x, Iterator):  # such as zip(xs, ys)
+            used = f"{a(x)}, which the first of several calls of f would use up"
+            remedy = "pass list(...)"
+            raise TypeError(message(call.name, used, "what can be read again", remedy))
     columns = iter([_forward(call, one)[1] for one in _basis(call.primals)])
 
     def beside(x: Any) -> Any:  # for each result, its derivatives by the numbers of x
         own = [next(columns) for _ in flat_tree(x)]
         return map_tree(lambda *row: _filled(x, row), *own) if own else x
 
-    return call.shaped([beside(x) for x in call.primals])
+    return [beside(x) for x in call.primals]
 
 
 def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
@@ -219,21 +230,24 @@ def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
 # -- Second derivatives -------------------------------------------------------------------------
 
 
-def hessian(f: Callable[P, Any], argnums: int = 0) -> Callable[P, Any]:
+def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
     For a sequence a list of rows, for a numpy array a square array, for a number a float.
-    TypeError if f returns anything but one number, or for several argnums.
+    For several
+    `argnums` a tuple of tuples: [i][j] is the block of derivatives by x_i and x_j. TypeError if f
+    returns anything but one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
+    >>> hessian(lambda x, y: x[0] * x[1] * y, argnums=(0, 1))([3.0, 5.0], 2.0)
+    (([[0.0, 2.0], [2.0, 0.0]], [5.0, 3.0]), ([5.0, 3.0], 0.0))
     """
-    if not isinstance(argnums, int):
-        remedy = "put the arguments into one list"
-        raise TypeError(message("hessian", f"argnums {argnums!r}", "one index", remedy))
 
     def matrix(*args: Any, **keywords: Any) -> Any:
-        return _by_columns(_Call.of("hessian", grad(f, argnums), args, keywords, argnums))
+        call = _Call.of("hessian", _gradient("hessian", f, argnums), args, keywords, argnums)
+        columns = _by_columns(call)  # for each argument, the derivatives of the gradient by it
+        return call.shaped(columns) if call.one else tuple(map(call.shaped, zip(*columns)))
 
     return _named(matrix, "hessian", f, "The Hessian")
 
@@ -248,7 +262,8 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    call = _Call.of("hvp", grad(f), (x,), keywords, 0)
+    check_function(f, "hvp")
+    call = _Call.of("hvp", _gradient("hvp", f, 0), (x,), keywords, 0)
     direction = [as_tree(v, "hvp: v")]
     _check_shapes("hvp: v", direction, call.primals)
     return call.shaped([_forward(call, direction)[1]])
@@ -281,7 +296,10 @@ class _Call(NamedTuple):
             expected = "the index of one of them, or several different ones"
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(message(name, given, expected)) from None
-        return cls(name, f, args, keywords, one, chosen, [as_tree(args[i], name) for i in chosen])
+        primals = [as_tree(args[i], name) for i in chosen]
+        if any(isinstance(args[i], Iterator) for i in chosen):  # read once, here
+            args = [primals[chosen.index(i)] if i in chosen else x for i, x in enumerate(args)]
+        return cls(name, f, args, keywords, one, chosen, primals)
 
     def result(self, variables: list[Any]) -> Any:
         """What f returns, as a tree, with variables in place of the arguments."""
@@ -361,7 +379,7 @@ def check_function(f: Any, name: str) -> None:
         raise TypeError(message(name, typed(f), "a function"))
 
 
-def _named(derivative: Any, transform: str, f: Any, what: str) -> Any:
+def _named(derivative: D, transform: str, f: Any, what: str) -> D:
     """The derivative, named transform(f), with a docstring on `what` it is and f's signature."""
     check_function(f, transform)
     name = getattr(f, "__name__", type(f).__name__)

@@ -179,8 +179,7 @@ class Value(Number):
 
         ValueError if this node requires no gradient, ZeroDivisionError or ValueError if a
         derivative is infinite or undefined at the data of its graph, RuntimeError inside a
-        function that is being differentiated. After an error no `grad` has changed; after Ctrl-C
-        none has, or all have.
+        function that is being differentiated. After an error no `grad` has changed.
 
         >>> a = Value(3.0)
         >>> b = a + a
@@ -199,13 +198,8 @@ class Value(Number):
         for x in [x for x in adjoints if not x.parents]:
             if type(x.grad) is not float or x.grad != 0.0:
                 adjoints[x] = x.grad + adjoints[x]
-        try:
-            for x, grad in adjoints.items():
-                x.grad = grad
-        except BaseException:  # from a signal, such as Ctrl-C: write all, not only some
-            for x, grad in adjoints.items():
-                x.grad = grad
-            raise
+        for x, grad in adjoints.items():
+            x.grad = grad
 
     def zero_grad(self) -> None:
         """Set `grad` to 0.0 in this node and in all nodes that it depends on.
@@ -230,9 +224,6 @@ class Value(Number):
         grad = self.grad.data if isinstance(self.grad, Value) else self.grad
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self.data}, grad={grad}{label})"
-
-    def __format__(self, spec: str) -> str:
-        return format(self.data, spec) if spec else repr(self)
 
     def __reduce__(self) -> Any:
         if self.parents:

@@ -303,7 +303,7 @@ def test_branches_and_loops():
 @pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)
 def test_a_function_of_math_is_named_as_the_cause(transform):
     with pytest.raises(
-        TypeError, match=r"a float has no derivative; .* autodiff.sqrt\(x\), not math.sqrt"
+        TypeError, match="a float has no derivative; take the function from autodiff, not from math"
     ):
         transform(lambda x: x + math.sin(x))(1.0)
 
@@ -318,18 +318,17 @@ def test_a_result_that_does_not_depend_on_the_inputs_has_derivative_0(transform)
 @pytest.mark.parametrize(
     ("attempt", "kind", "message"),
     [
-        (lambda: grad(lambda x: [x, x])(1.0), TypeError, "a result of 2 numbers, expected one; use jacrev"),
+        (lambda: grad(lambda x: [x, x])(1.0), TypeError, "a list of 2 numbers, expected one number as the result of f; .* use jacrev"),
         (lambda: grad(lambda x: None)(1.0), TypeError, "the result of f: found None .* `return`"),
         (lambda: grad(lambda x: "a")(1.0), TypeError, "the result of f: found 'a' of type str"),
         (lambda: grad(3), TypeError, "grad: found 3 of type int, expected a function"),
         (lambda: jacfwd(3), TypeError, "jacfwd: found 3 of type int, expected a function"),
         (lambda: grad(sin)("a"), TypeError, "grad: found 'a' of type str, expected one real"),
-        (lambda: grad(sum)([[1.0], [2.0]]), TypeError, r"a flat sequence: found \[1.0\] of type list"),
         (lambda: grad(sin, argnums=2)(1.0), ValueError, "found argnums 2 and 1 positional argument,"),
         (lambda: jvp(sin, 1.0, 1.0), TypeError, r"primals of type float, expected a tuple .*\(1.0,\)"),
-        (lambda: jvp(sin, (1.0,), (1.0, 2.0)), ValueError, "expected the shape of the primals"),
-        (lambda: jvp(sum, ([1.0, 2.0],), ([1.0],)), ValueError, "expected the shape of the primals"),
-        (lambda: vjp(lambda x: [x, x], 1.0)[1](1.0), ValueError, "expected the shape of the value"),
+        (lambda: jvp(sin, (1.0,), (1.0, 2.0)), ValueError, "jvp: the tangents: found .*, expected the shape of"),
+        (lambda: jvp(sum, ([1.0, 2.0],), ([1.0],)), ValueError, "jvp: the tangents: found .*, expected the shape of"),
+        (lambda: vjp(lambda x: [x, x], 1.0)[1](1.0), ValueError, "vjp: the cotangent: found .*, expected the shape of"),
     ],
 )  # fmt: skip
 def test_what_is_refused(attempt, kind, message):

@@ -134,7 +134,7 @@ def test_a_value_is_false_where_its_number_is():
 def test_conversions_and_texts():
     x = Value(2.5, label="x")
     for loses in (float, int, math.sin, lambda x: np.array([x], dtype=float)):
-        with pytest.raises(TypeError, match="write x.data .* autodiff.sqrt"):
+        with pytest.raises(TypeError, match="take the function from autodiff, .* write x.data"):
             loses(x)
     x.requires_grad = False
     assert float(x) == 2.5
@@ -459,7 +459,7 @@ def test_inputs_of_backward_are_a_sequence_of_values():
         (lambda: Value(-4).sqrt(), ValueError, "sqrt: x = -4.0 is outside the domain x >= 0"),
         (lambda: Value(2).asin(), ValueError, "asin: x = 2.0 is outside the domain -1 <= x <= 1"),
         (lambda: Value(2).acos(), ValueError, "acos: x = 2.0 is outside the domain -1 <= x <= 1"),
-        (lambda: Value(math.inf).sin(), ValueError, "sin: x = inf is outside the domain of finite x"),
+        (lambda: Value(math.inf).sin(), ValueError, "sin: x = inf is outside the domain -inf < x < inf"),
         (lambda: Value(1, label="a") / Value(0, label="b"), ZeroDivisionError,
          "x / y: x = 1.0 ('a'), y = 0.0 ('b') is outside the domain y != 0"),
         (lambda: 1 / Value(0), ZeroDivisionError,

@@ -71,7 +71,7 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
     for array in arrays:
         if hasattr(array, "compressed"):
             expected = "an array whose numbers are all known"
-            raise TypeError(message("program", a(array), expected, functions.MASKED))
+            raise TypeError(message("program", a(array), expected, "take data.filled(0.0)"))
         if hasattr(array, "getA1"):  # its * is a product of matrices
             raise TypeError(message("program", a(array), "an array", "take numpy.asarray(data)"))
     types = {array.dtype for array in arrays if hasattr(array, "dtype")}

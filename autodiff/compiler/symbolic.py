@@ -64,7 +64,8 @@ class Symbol(Number):
         """Refuse to be read as a number: the answer would be fixed in the program."""
         raise TypeError(UNKNOWN)
 
-    __float__ = __int__ = __index__ = __bool__ = __str__ = __format__ = _number
+    __float__ = __int__ = __index__ = __bool__ = __str__ = _number
+    __format__ = _number  # type: ignore[assignment]
 
 
 UNKNOWN = message(

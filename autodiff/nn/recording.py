@@ -29,7 +29,7 @@ class Unknown(Number):
     """
 
     __slots__ = ("refused",)
-    _level = 0.5  # type: ignore[assignment]  # to a node it is a number, not a constant
+    _level = 0.5  # to a node it is a number, not a constant
 
     def __init__(self) -> None:
         self.refused = False  # remembered in case the model catches the exception
@@ -44,8 +44,13 @@ class Unknown(Number):
         self.refused = True
         raise NotRecordable(UNKNOWN)
 
+    def _compared(self, other: Any) -> Any:
+        return self  # in an operation of one's own; `if` asks for a bool
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _number
-    __hash__ = __str__ = __repr__ = __format__ = _number
+    __hash__ = __str__ = __repr__ = _number
+    __format__ = _number  # type: ignore[assignment]
     __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
 
     def __getattr__(self, name: str) -> Any:
@@ -159,7 +164,7 @@ class Recording:
                 return column[0]
             choices.sort(key=lambda x: self.order.get(x, 0))  # in the order of the prediction
             one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
-            return functions.dot(one_hot, choices)  # type: ignore[no-any-return]
+            return functions.dot(one_hot, choices)
         numbers = numpy.array(column)
         if len(set(numbers.view(numpy.int64).tolist())) == 1:  # to the last bit
             return leaf(column[0], 0)
