@@ -200,31 +200,6 @@ def test_save_takes_the_format_from_the_ending(tmp_path, ending, start):
     assert path.read_bytes().startswith(start)
 
 
-def test_nothing_reaches_standard_error(tmp_path):
-    # this configuration made the bundled library print a warning
-    (tmp_path / "fonts.conf").write_text("<fontconfig><unknown/></fontconfig>")
-    code = "from autodiff import Value, draw; draw(Value(1.0) * 2).pipe()"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"FONTCONFIG_FILE": str(tmp_path / "fonts.conf"), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parent.parent,
-    )
-    assert done.stderr == ""
-
-
-def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
-    asked = []
-    monkeypatch.setattr(
-        graphviz.Source, "pipe", lambda self, format, **options: asked.append(format) or b"<svg/>"
-    )
-    assert draw(Value(1.0) * 2).pipe().endswith(b"</svg>")
-    assert asked == ["svg"]
-
-
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
     monkeypatch.setenv("PATH", "")

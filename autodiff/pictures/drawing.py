@@ -19,6 +19,7 @@ from .arrangement import Arrangement, arrange
 from .description import Words, described, words
 from .dot import SIDES, write
 from .fit import crossed_ranks, fitted
+from .fontconfig import our_fonts
 from .layout import Layout
 from .styles import THEMES, Facts
 
@@ -77,7 +78,8 @@ class Drawing(graphviz.Digraph):
         """
         encoding, format = options.pop("encoding", None), format or self.format
         if options:  # engine=... is for the executable
-            return super().pipe(format, encoding=encoding, **options)
+            with our_fonts():
+                return super().pipe(format, encoding=encoding, **options)
         picture = Layout(self.source, self.images).written(format)
         picture = self._finished(picture) if format == "svg" else picture
         return picture.decode(encoding) if encoding else picture
