@@ -26,6 +26,7 @@ from autodiff import (
     where,
 )
 from autodiff.nn import Linear, Sequential
+from autodiff.pictures.drawing import FORMATS
 from autodiff.pictures.texts import number
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -198,6 +199,21 @@ def test_save_takes_the_format_from_the_ending(tmp_path, ending, start):
     path = tmp_path / "new" / f"graph.{ending}"
     assert draw(example()).save(path) == str(path)
     assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("name", ["y.html", "y.tex", "y.md", "y.v2", "y.txt"])
+def test_save_refuses_endings_that_it_cannot_write(tmp_path, name):
+    path = tmp_path / "new" / name
+    with pytest.raises(ValueError, match=r"file name '.*', expected one that ends in \.svg, \.png"):
+        draw(example()).save(path)
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_the_endings_that_save_names_can_be_written(tmp_path, ending):
+    path = tmp_path / f"graph.{ending}"
+    draw(example()).save(path)
+    assert path.stat().st_size > 500
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
