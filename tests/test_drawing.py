@@ -225,6 +225,16 @@ def test_without_both_the_source_is_there_and_the_error_says_what_to_install(mon
     assert "digraph" in picture.source
 
 
+def test_where_there_are_no_processes_as_in_a_browser_the_error_is_the_same(monkeypatch):
+    def refuse(*args, **options):
+        raise OSError(138, "emscripten does not support processes.")
+
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(RuntimeError, match=r"found no Graphviz, .* as in a browser, have the DOT"):
+        draw(Value(1.0) * 2).pipe()
+
+
 def test_what_draw_refuses():
     with pytest.raises(TypeError, match="draw: found a float, expected a Value"):
         draw(3.0)

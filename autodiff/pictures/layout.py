@@ -74,8 +74,13 @@ class Layout:
             source = self.source.replace("{", f"{{ dpi={dpi:.0f}", 1) if dpi else self.source
             with our_fonts():
                 return bytes(graphviz.Source(source).pipe(format))
-        except graphviz.ExecutableNotFound:
-            remedy = "run `pip install pygraphviz`; .source holds the DOT text"
+        except graphviz.CalledProcessError as error:
+            raise ValueError(f"Graphviz could not draw this as {format!r}: {error}") from error
+        except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
+            remedy = (
+                "run `pip install pygraphviz`, or, where neither runs, as in a browser, "
+                "have the DOT text in .source laid out elsewhere"
+            )
             expected = "pygraphviz or the dot executable"
             raise RuntimeError(message("draw", "no Graphviz", expected, remedy)) from None
 
