@@ -225,6 +225,16 @@ def test_without_both_the_source_is_there_and_the_error_says_what_to_install(mon
     assert "digraph" in picture.source
 
 
+def test_a_format_that_the_executable_cannot_write_is_a_value_error(monkeypatch):
+    def fail(*args, **options):
+        raise graphviz.CalledProcessError(1, ["dot"], stderr=b'Format: "pdf" not recognized.')
+
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setattr(graphviz.Source, "pipe", fail)
+    with pytest.raises(ValueError, match="could not draw this as 'pdf': .* not recognized"):
+        draw(Value(1.0) * 2).pipe("pdf")
+
+
 def test_where_there_are_no_processes_as_in_a_browser_the_error_is_the_same(monkeypatch):
     def refuse(*args, **options):
         raise OSError(138, "emscripten does not support processes.")
