@@ -11,18 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from browser import Browser
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("jupyterlab")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="module")
