@@ -224,19 +224,20 @@ def check(seed, peer):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=tolerance, err_msg=task)
 
 
-each_peer = pytest.mark.parametrize(
-    "peer", ["compiled", pytest.param("PyTorch", marks=pytest.mark.torch)]
-)
+def peers(compiled, by_torch):
+    """So many tasks for each peer."""
+    torched = [pytest.param("PyTorch", i, marks=pytest.mark.torch) for i in range(by_torch)]
+    return pytest.mark.parametrize(
+        ("peer", "number"), [("compiled", i) for i in range(compiled)] + torched
+    )
 
 
-@each_peer
-@pytest.mark.parametrize("number", range(25))
+@peers(compiled=25, by_torch=25)
 def test_walked_is_the_peer(number, peer):
     check(number, peer)
 
 
-@each_peer
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", range(1000))
+@peers(compiled=1000, by_torch=100)
 def test_walked_is_the_peer_for_a_thousand(number, peer, seed):
     check((seed + number) % 2**32, peer)
