@@ -669,8 +669,10 @@ def test_integers_are_refused_by_programs_on_arrays():
         program(np.array([1, 2]))
 
 
+@pytest.mark.numba
 def test_a_program_of_plain_python_runs_under_numba_unchanged():
-    numba = pytest.importorskip("numba", reason="numba is not installed")
+    import numba
+
     x1, x2, y = example()
     y = y + ad.relu(x1 - x2) * ad.maximum(x1, 0.5) + ad.logsumexp([x1, x2]) + ad.erf(x1) + x2**1.5
     program = compiled(y, [x1, x2])

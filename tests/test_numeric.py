@@ -1,5 +1,6 @@
 """Finite differences and the checker, which is itself checked."""
 
+import importlib
 import math
 
 import numpy as np
@@ -229,12 +230,14 @@ def test_the_complex_step_nests_around_derivatives_alone(product):
             outer(3.0)
 
 
-def test_constants_of_other_libraries_in_a_complex_step():
-    torch = pytest.importorskip("torch")
-    small = torch.tensor(0.1)  # of 32 bits: a product with a complex number had 32 bits too
-    for constant in (np.float32(0.1), np.array(0.1), small):
-        found = finite_difference(lambda x, c=constant: x * c, 3.0, method="complex")
-        assert found == pytest.approx(float(constant), rel=1e-15)  # 1e-20 is not a power of 2
+@pytest.mark.parametrize(
+    "constant", [np.float32, np.array, pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_constants_of_other_libraries_in_a_complex_step(constant):
+    kind = importlib.import_module("torch").tensor if constant == "torch" else constant
+    small = kind(0.1)  # of 32 bits in PyTorch: a product with a complex number had 32 bits too
+    found = finite_difference(lambda x: x * small, 3.0, method="complex")
+    assert found == pytest.approx(float(small), rel=1e-15)  # 1e-20 is not a power of 2
     with pytest.raises(TypeError, match="found 1j of type complex, expected one real number"):
         finite_difference(lambda x: x + 1j, 2.0, method="complex")
 
