@@ -25,7 +25,7 @@ class Dual(Number):
     use `jvp` or another transform: they keep the levels apart.
 
     An input with tangent 0.0 does not move: it is a constant, even where an operation has no
-    derivative by it. A result that moves, with a tangent that became 0.0, is none.
+    derivative by it. A result of inputs that move is none, even if its tangent became 0.0.
 
     TypeError if the primal or the tangent is not one real number (or a Value).
 
@@ -52,7 +52,7 @@ class Dual(Number):
 
     @tangent.setter
     def tangent(self, tangent: Any) -> None:
-        self._tangent = seed(_real(tangent, "Dual, tangent"))
+        self._tangent = as_tangent(_real(tangent, "Dual, tangent"))
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The result of an operation: its value, and its tangent from the backward closure."""
@@ -95,7 +95,7 @@ def dual(primal: Any, tangent: Any, level: int) -> Dual:
     return x
 
 
-def seed(tangent: Any) -> Any:
+def as_tangent(tangent: Any) -> Any:
     """The tangent of an input; None for 0.0, in whose direction nothing moves."""
     return None if type(tangent) is float and tangent == 0.0 else tangent
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import graph
-from .dual import dual, seed
+from .dual import as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .functions import as_float, is_sequence
 from .linalg import Vector
@@ -225,7 +225,7 @@ def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> t
     """The value of f, and its derivative along the directions, one for each chosen input."""
     with new_level() as level:
         variables = [
-            map_tree(lambda x, t: dual(x, seed(t), level), x, t)
+            map_tree(lambda x, t: dual(x, as_tangent(t), level), x, t)
             for x, t in zip(inputs.primals, directions)
         ]
         output = inputs.result(f, variables, keywords)
