@@ -24,6 +24,9 @@ class Dual(Number):
     Duals that you make yourself all have the same level. For a derivative inside a derivative
     use `jvp` or another transform: they keep the levels apart.
 
+    An input with tangent 0.0 does not move: it is a constant, even where an operation has no
+    derivative by it. A result of inputs that move is none, even if its tangent became 0.0.
+
     TypeError if the primal or the tangent is not one real number (or a Value).
 
     >>> x = Dual(3.0, 1.0)
@@ -31,16 +34,25 @@ class Dual(Number):
     Dual(primal=10.0, tangent=6.0)
     """
 
-    __slots__ = ("_level", "primal", "tangent")
+    __slots__ = ("_level", "_tangent", "primal")
 
     primal: Any
-    tangent: Any
+    _tangent: Any  # None for a number that does not move
     _level: int  # depth in nested derivatives, see `number.new_level`
 
     def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
         self.primal = _real(primal, "Dual, primal")
         self.tangent = _real(tangent, "Dual, tangent")
         self._level = 1
+
+    @property
+    def tangent(self) -> Any:
+        """The derivative along the direction in which the inputs move."""
+        return 0.0 if self._tangent is None else self._tangent
+
+    @tangent.setter
+    def tangent(self, tangent: Any) -> None:
+        self._tangent = as_tangent(_real(tangent, "Dual, tangent"))
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The result of an operation: its value, and its tangent from the backward closure."""
@@ -49,22 +61,22 @@ class Dual(Number):
             return top._apply(rule, *inputs)
         level = top._level
         numbers = [admit(x, level, rule, Dual) for x in inputs]
-        tangents = [x.tangent if _moves(x, level) else 0.0 for x in numbers]
-        numbers = [x.primal if _moves(x, level) else x for x in numbers]
+        tangents = [x._tangent if _of_level(x, level) else None for x in numbers]
+        numbers = [x.primal if _of_level(x, level) else x for x in numbers]
         try:
             primal, backward = rule(*numbers)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, inputs) from None
         primal = nested_result(primal, numbers, level, rule)
-        moving = [i for i, t in enumerate(tangents) if type(t) is not float or t != 0.0]
+        moving = [i for i, t in enumerate(tangents) if t is not None]
         if not moving:  # the derivative is not needed, and may not exist
-            return dual(primal, 0.0, level)
+            return dual(primal, None, level)
         try:
             jacobian = backward(1.0)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_derivative(error, rule, inputs) from None
         terms = [jacobian[i] * tangents[i] for i in moving if jacobian[i] is not None]
-        return dual(primal, functools.reduce(operator.add, terms) if terms else 0.0, level)
+        return dual(primal, functools.reduce(operator.add, terms) if terms else None, level)
 
     def _number(self) -> Any:
         return self.primal
@@ -77,10 +89,15 @@ class Dual(Number):
 
 
 def dual(primal: Any, tangent: Any, level: int) -> Dual:
-    """A dual number of the given level."""
+    """A dual number of the given level; its tangent is None if it does not move."""
     x = object.__new__(Dual)
-    x.primal, x.tangent, x._level = primal, tangent, level
+    x.primal, x._tangent, x._level = primal, tangent, level
     return x
+
+
+def as_tangent(tangent: Any) -> Any:
+    """The tangent of an input; None for 0.0, in whose direction nothing moves."""
+    return None if type(tangent) is float and tangent == 0.0 else tangent
 
 
 def _real(x: Any, where: str) -> Any:
@@ -89,6 +106,6 @@ def _real(x: Any, where: str) -> Any:
     return x if nested else as_float(x, where)
 
 
-def _moves(x: Any, level: int) -> bool:
+def _of_level(x: Any, level: int) -> bool:
     """Whether x is a dual number of this level; one of an outer derivative is a constant."""
     return isinstance(x, Dual) and x._level == level

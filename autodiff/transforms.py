@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from . import graph
-from .dual import dual
+from .dual import as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .functions import as_float, is_sequence
 from .linalg import Vector
@@ -165,7 +165,8 @@ def jvp(
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
     shapes; keywords go to f. $J v$ has the shape of the value. f is called once, and there is no
-    backward pass.
+    backward pass. An input whose tangent is 0.0 does not move: it is a constant, even where f has
+    no derivative by it.
 
     TypeError or ValueError if the shapes of primals and tangents differ.
 
@@ -193,32 +194,38 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     [[3.0, 2.0], [1.0, 1.0]]
     """
     check_function(f, "jacfwd")
-    return _called(_by_columns(f, argnums, "jacfwd"), "jacfwd", f, "The Jacobian")
 
-
-def _by_columns(f: Function, argnums: Any, name: str) -> Function:
     def jacobian(*args: Any, **keywords: Any) -> Any:
-        inputs = Inputs.of(name, args, argnums)
-        held = [x for i, x in enumerate(args) if i not in inputs.chosen]
-        for x in [*held, *keywords.values()]:
-            if isinstance(x, Iterator):
-                found = f"{a(x)}, which the first of several calls of f would use up"
-                raise TypeError(message(name, found, "what can be read again", "pass list(...)"))
-        columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
-        if not columns:
-            return inputs.of_each(inputs.primals)
-        rows = iter(columns)
-        each = [_beside(x, rows) if isinstance(x, list) else next(rows) for x in inputs.primals]
-        return inputs.of_each(each)
+        inputs = Inputs.of("jacfwd", args, argnums)
+        return inputs.of_each(_by_columns(f, inputs, keywords))
 
-    return jacobian
+    return _called(jacobian, "jacfwd", f, "The Jacobian")
+
+
+def _by_columns(f: Function, inputs: "Inputs", keywords: dict[str, Any]) -> list[Any]:
+    """The Jacobian by each chosen input: of the shape of the result, with a row in each place."""
+    held = [x for i, x in enumerate(inputs.args) if i not in inputs.chosen]
+    for x in [*held, *keywords.values()]:
+        if isinstance(x, Iterator):
+            found = f"{a(x)}, which the first of several calls of f would use up"
+            remedy = "pass list(...)"
+            raise TypeError(message(inputs.name, found, "what can be read again", remedy))
+    columns = [_forward(f, inputs, one, keywords)[1] for one in _basis(inputs.primals)]
+    result = columns[0] if columns else _forward(f, inputs, inputs.primals, keywords)[1]
+    rest = iter(columns)
+
+    def beside(x: list[Any]) -> Any:
+        """The next len(x) columns as rows."""
+        return map_tree(lambda _, *row: list(row), result, *[next(rest) for _ in x])
+
+    return [beside(x) if isinstance(x, list) else next(rest) for x in inputs.primals]
 
 
 def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> tuple[Any, Any]:
     """The value of f, and its derivative along the directions, one for each chosen input."""
     with new_level() as level:
         variables = [
-            map_tree(lambda x, t: dual(x, t, level), x, t)
+            map_tree(lambda x, t: dual(x, as_tangent(t), level), x, t)
             for x, t in zip(inputs.primals, directions)
         ]
         output = inputs.result(f, variables, keywords)
@@ -229,17 +236,31 @@ def _forward(f: Function, inputs: "Inputs", directions: Any, keywords: Any) -> t
 # -- Second derivatives -------------------------------------------------------------------------
 
 
-def hessian(f: Function, argnums: int = 0) -> Function:
+def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Function:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
-    For a sequence a list of rows, for a numpy array a square array, for a number a float.
-    TypeError if f returns anything but one number.
+    For a sequence a list of rows, for a numpy array a square array, for a number a float. For
+    several `argnums` a tuple of tuples: [i][j] is the block of derivatives by x_i and x_j, with
+    a row for each number of x_i. TypeError if f returns anything but one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
+    >>> hessian(lambda x, y: x[0] * x[1] * y, argnums=(0, 1))([3.0, 5.0], 2.0)
+    (([[0.0, 2.0], [2.0, 0.0]], [5.0, 3.0]), ([5.0, 3.0], 0.0))
     """
     gradient = _gradient(f, argnums, "hessian")
-    return _called(_by_columns(gradient, argnums, "hessian"), "hessian", f, "The Hessian")
+
+    def matrix(*args: Any, **keywords: Any) -> Any:
+        inputs = Inputs.of("hessian", args, argnums)
+        blocks = _by_columns(gradient, inputs, keywords)
+        if not inputs.several:
+            return inputs.of_each(blocks)
+        rows = [inputs.of_each(list(row)) for row in zip(*blocks)]  # blocks[j][i]
+        return tuple(
+            tuple(inputs.shaped(i, block) for block in row) for i, row in zip(inputs.chosen, rows)
+        )
+
+    return _called(matrix, "hessian", f, "The Hessian")
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
@@ -371,11 +392,6 @@ def _unflattened(tree: Any, leaves: Iterable[Any]) -> Any:
     """A tree of the same shape with other leaves, from left to right."""
     rest = iter(leaves)
     return map_tree(lambda _: next(rest), tree)
-
-
-def _beside(x: list[Any], columns: Any) -> Any:
-    """The next len(x) columns as rows."""
-    return map_tree(lambda *row: list(row), *[next(columns) for _ in x]) if x else []
 
 
 def _check_shapes(name: str, left_name: str, left: Any, right_name: str, right: Any) -> None:

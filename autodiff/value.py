@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from . import graph, ops
 from .errors import explain_operation, message, typed
 from .functions import as_float
-from .number import Number, Rule, admit, check_outside, nested_result, running, top_level
+from .number import (
+    Number,
+    Rule,
+    admit,
+    check_outside,
+    nested_result,
+    one_number,
+    running,
+    top_level,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -38,8 +47,8 @@ def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], 
             node._data, node._backward = rule(self._data, other._data)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain_operation(error, rule, (self, other)) from None
-        node.grad = 0.0
-        node.label = ""
+        node._grad = 0.0
+        node._label = ""
         node.parents = (self, other)
         node._rule = rule
         node._level = self._level
@@ -70,11 +79,11 @@ class Value(Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = ("_backward", "_data", "_level", "_rule", "_scope", "grad", "label", "parents")
+    __slots__ = ("_backward", "_data", "_grad", "_label", "_level", "_rule", "_scope", "parents")
 
     _data: Any  # a float, or a number of an outer derivative
-    grad: Any
-    label: str
+    _grad: Any
+    _label: str
     parents: tuple["Value", ...]
     _rule: Rule | None  # the operation of ops.py that made this node
     _backward: ops.Backward  # the closure that the operation left
@@ -82,11 +91,9 @@ class Value(Number):
     _scope: Any  # the scope that the node was made in; unset if there was none
 
     def __init__(self, data: Any, label: str = "") -> None:
-        if not isinstance(label, str):
-            raise TypeError(message("label", typed(label), "a str"))
         self._level = 1
         self.data = data
-        self.grad = 0.0
+        self._grad = 0.0
         self.label = label
         self.parents = ()
         self._rule = None
@@ -134,6 +141,31 @@ class Value(Number):
         nested = isinstance(data, Number) and not isinstance(data, (Value, Iterable))
         nested = nested and getattr(data, "_level", 1) == 1  # not from inside a transform
         self._data = data if type(data) is float or nested else as_float(data, "Value")
+
+    @property
+    def grad(self) -> Any:
+        """The derivative that `backward()` left, 0.0 before; assign 0.0 to clear it.
+
+        TypeError if it is not one number.
+        """
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Any) -> None:
+        if grad is None:
+            raise TypeError(message("grad", "None", "a number", "to clear it, assign 0.0"))
+        self._grad = grad if type(grad) is float else one_number(grad, "grad")
+
+    @property
+    def label(self) -> str:
+        """A name for drawings and error messages. TypeError if it is not a str."""
+        return self._label
+
+    @label.setter
+    def label(self, label: str) -> None:
+        if not isinstance(label, str):
+            raise TypeError(message("label", typed(label), "a str"))
+        self._label = label
 
     @property
     def op(self) -> str:
@@ -201,10 +233,10 @@ class Value(Number):
                 adjoints[x] = x.grad + adjoints[x]
         try:
             for x, grad in adjoints.items():
-                x.grad = grad
+                x._grad = grad
         except BaseException:  # from a signal, such as Ctrl-C: write all, not only some
             for x, grad in adjoints.items():
-                x.grad = grad
+                x._grad = grad
             raise
 
     def zero_grad(self) -> None:
@@ -218,7 +250,7 @@ class Value(Number):
         (0.0, 0.0)
         """
         for node in graph.topological_order(self):
-            node.grad = 0.0
+            node._grad = 0.0
 
     def _number(self) -> Any:
         return self.data
@@ -261,8 +293,8 @@ def _node(
 ) -> Value:
     node: Value = _new(Value)
     node._data = data
-    node.grad = 0.0
-    node.label = ""
+    node._grad = 0.0
+    node._label = ""
     node.parents = parents
     node._rule = rule
     node._backward = backward
@@ -277,7 +309,7 @@ def leaf(data: Any, level: int) -> Value:
 
 def _restored(data: Any, grad: Any, label: str, level: int) -> Value:
     restored = leaf(data, level)
-    restored.grad, restored.label = grad, label
+    restored._grad, restored._label = grad, label
     return restored
 
 

@@ -242,3 +242,12 @@ def test_a_closure_that_the_engine_does_not_run_sends_nothing():
     for step in steps(root):
         if step.node is p:
             assert [m.message for m in step.messages] == [0.0, 0.0]
+
+
+def test_a_tangent_that_became_0_meets_an_undefined_slope():
+    """The derivative by an exponent of -2 has a logarithm in it, which is not real."""
+    rows = trace(lambda x, y: (-2.0) ** (y**3) + x, 1.0, 0.0, wrt="y").rows
+    assert [row.derivative_value for row in rows[:3]] == [0.0, 1.0, 0.0]
+    assert math.isnan(rows[-1].derivative_value)
+    rows = trace(lambda x, y: (-2.0) ** (y**3) + x, 1.0, 0.0, wrt="x").rows
+    assert [row.derivative_value for row in rows] == [1.0, 0.0, 0.0, 0.0, 1.0, 1.0]
