@@ -31,27 +31,34 @@ class Dual(Number):
     Dual(primal=10.0, tangent=6.0)
     """
 
-    __slots__ = ("_level", "_moves", "primal", "tangent")
+    __slots__ = ("_level", "_tangent", "primal")
 
     primal: Any
-    tangent: Any
+    _tangent: Any  # None for a number that stands still
     _level: int  # depth in nested derivatives, see `number.new_level`
-    _moves: bool  # whether an input with a tangent leads to it
 
     def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
         self.primal = outer(primal, "Dual, primal")
-        self.tangent = outer(tangent, "Dual, tangent")
+        self.tangent = tangent
         self._level = 1
-        self._moves = moves(self.tangent)
+
+    @property
+    def tangent(self) -> Any:
+        """The derivative along the direction in which the inputs move."""
+        return 0.0 if self._tangent is None else self._tangent
+
+    @tangent.setter
+    def tangent(self, tangent: Any) -> None:
+        self._tangent = as_tangent(outer(tangent, "Dual, tangent"))
 
     def _lift(self, x: Any, name: str) -> Any:
         own = isinstance(x, Dual) and x._level == self._level
-        return x if own else dual(constant_for(self, x, name), 0.0, self._level, False)
+        return x if own else dual(constant_for(self, x, name), None, self._level)
 
     def _record(self, rule: Rule, numbers: Any) -> "Dual":
         """The result of an operation: its value, and its tangent from the backward closure."""
         primals = [x.primal for x in numbers]
-        moving = [i for i, x in enumerate(numbers) if x._moves]
+        moving = [i for i, x in enumerate(numbers) if x._tangent is not None]
         derivative = False
         try:
             primal, backward = rule(*primals)
@@ -60,9 +67,8 @@ class Dual(Number):
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain(error, rule.__name__, named(rule, (*primals,)), derivative) from None
         check_result(rule, primal, primals, self._level)
-        terms = [jacobian[i] * numbers[i].tangent for i in moving if jacobian[i] is not None]
-        tangent = reduce(operator.add, terms) if terms else 0.0
-        return dual(primal, tangent, self._level, bool(moving))
+        terms = [jacobian[i] * numbers[i]._tangent for i in moving if jacobian[i] is not None]
+        return dual(primal, reduce(operator.add, terms) if terms else None, self._level)
 
     def _number(self) -> Any:
         return self.primal
@@ -71,13 +77,13 @@ class Dual(Number):
         return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
 
 
-def dual(primal: Any, tangent: Any, level: int, moving: bool) -> Dual:
-    """A dual number of the given level."""
+def dual(primal: Any, tangent: Any, level: int) -> Dual:
+    """A dual number of the given level; its tangent is None if it stands still."""
     x = object.__new__(Dual)
-    x.primal, x.tangent, x._level, x._moves = primal, tangent, level, moving
+    x.primal, x._tangent, x._level = primal, tangent, level
     return x
 
 
-def moves(tangent: Any) -> bool:
-    """Whether a tangent that was given is not 0."""
-    return type(tangent) is not float or tangent != 0.0
+def as_tangent(tangent: Any) -> Any:
+    """The tangent of an input; None for 0.0, in whose direction nothing moves."""
+    return None if type(tangent) is float and tangent == 0.0 else tangent

@@ -230,9 +230,8 @@ def _power_rule(x: Any, y: Any) -> Rule:
 
 
 def _constant(x: Any, level: int) -> bool:
-    """Whether x is a constant at this level, as is a Dual with tangent 0."""
-    tangent = getattr(x, "tangent", None)
-    return getattr(x, "_level", 0) < max(level, 1) or (type(tangent) is float and tangent == 0.0)
+    """Whether x is a constant at this level, as is a Dual that does not move."""
+    return getattr(x, "_level", 0) < max(level, 1) or getattr(x, "_tangent", 0.0) is None
 
 
 # -- Operations of one's own --------------------------------------------------------------------

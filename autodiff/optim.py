@@ -111,7 +111,8 @@ class Optimizer:
         self.steps += 1
         for p, state in zip(self.params, self.state):
             if p.requires_grad:  # the gradient is a Value after backward(create_graph=True)
-                grad = p.grad.data if isinstance(p.grad, Value) else p.grad
+                grad = p.grad
+                grad = grad.data if isinstance(grad, Value) else grad
                 p.data = self.moved(p.data, grad, state)
 
     def moved(self, data: Any, grad: Any, state: dict[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from .value import Value
 
 # Objects of these libraries are assumed not to change.
 LIBRARIES = {"autodiff", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "scipy", "sklearn"}
-FIELDS = ("_data", "grad", "label", "_level")  # of a Value
+FIELDS = ("_data", "_grad", "_label", "_level")  # of a Value
 HOLDERS = (SimpleNamespace, UserDict, UserList, ChainMap)  # of the standard library
 Access = tuple[Callable[[], Any], Callable[[Any], Any]]  # read what something holds; put it back
 

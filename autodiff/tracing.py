@@ -191,11 +191,12 @@ def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: A
     partials: of each result, the derivative with respect to each parent.
     """
     tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
+    moving = {seed}
     for node, parts in partials.items():
         terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
-        moving = [(p, x) for p, x in parts if tangents[p][1] != 0.0 and x is not None]
-        value = sum(tangents[p][1] * _value(partial) for p, partial in moving)
-        tangents[node] = _sum(terms), value
+        sent = [(p, partial) for p, partial in parts if p in moving and partial is not None]
+        tangents[node] = _sum(terms), sum(tangents[p][1] * _value(partial) for p, partial in sent)
+        moving |= {node} if sent else set()
     return tangents
 
 

@@ -14,7 +14,7 @@ from functools import update_wrapper
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from . import graph
-from .dual import dual, moves
+from .dual import as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .functions import as_number, as_row, is_sequence
 from .linalg import Matrix, Vector
@@ -163,7 +163,8 @@ def jvp(
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
     shapes; keywords go to f. $J v$ has the shape of the value. f is called once, and there is no
-    backward pass.
+    backward pass. An input whose tangent is 0.0 does not move: it is a constant, even where f has
+    no derivative by it.
 
     TypeError or ValueError if the shapes of primals and tangents differ.
 
@@ -204,11 +205,14 @@ def _by_columns(call: "_Call") -> list[Any]:
             used = f"{a(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
             raise TypeError(message(call.name, used, "what can be read again", remedy))
-    columns = iter([_forward(call, one)[1] for one in _basis(call.primals)])
+    columns = [_forward(call, one)[1] for one in _basis(call.primals)]
+    result = columns[0] if columns else _forward(call, call.primals)[1]
+    rest = iter(columns)
 
     def beside(x: Any) -> Any:  # for each result, its derivatives by the numbers of x
-        own = [next(columns) for _ in flat_tree(x)]
-        return map_tree(lambda *row: _filled(x, row), *own) if own else x
+        return map_tree(
+            lambda _, *row: _filled(x, row), result, *[next(rest) for _ in flat_tree(x)]
+        )
 
     return [beside(x) for x in call.primals]
 
@@ -217,7 +221,7 @@ def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
     """The value of f, and its derivative along the directions, one for each chosen argument."""
     with new_level() as level:
         output = call.result(
-            map_tree(lambda x, t: dual(x, t, level, moves(t)), call.primals, directions)
+            map_tree(lambda x, t: dual(x, as_tangent(t), level), call.primals, directions)
         )
 
     def own(y: Any) -> bool:
@@ -247,7 +251,10 @@ def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     def matrix(*args: Any, **keywords: Any) -> Any:
         call = _Call.of("hessian", _gradient("hessian", f, argnums), args, keywords, argnums)
         columns = _by_columns(call)  # for each argument, the derivatives of the gradient by it
-        return call.shaped(columns) if call.one else tuple(map(call.shaped, zip(*columns)))
+        if call.one:
+            return call.shaped(columns)
+        rows = map(call.shaped, zip(*columns))
+        return tuple(tuple(call.back(x, i) for x in row) for i, row in zip(call.chosen, rows))
 
     return _named(matrix, "hessian", f, "The Hessian")
 
@@ -312,12 +319,14 @@ class _Call(NamedTuple):
         return output
 
     def shaped(self, derivatives: Iterable[Any]) -> Any:
-        """One derivative for one argnum, a tuple for several; by an array it is an array."""
-        each = tuple(
-            x if isinstance(self.args[i], (Vector, Matrix)) else in_kind(x, self.args[i])
-            for i, x in zip(self.chosen, derivatives)
-        )
+        """One derivative for one argnum, a tuple for several."""
+        each = tuple(self.back(x, i) for i, x in zip(self.chosen, derivatives))
         return each[0] if self.one else each
+
+    def back(self, derivative: Any, i: int) -> Any:
+        """A derivative by argument i: an array if that is one, else a number or lists."""
+        vectors = isinstance(self.args[i], (Vector, Matrix))
+        return derivative if vectors else in_kind(derivative, self.args[i])
 
 
 # A tree is a number, or a list of trees: so are all arguments and results.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import graph, ops
 from .errors import explain, message, named, typed
-from .functions import as_float
+from .functions import as_float, as_number
 from .number import Number, Rule, apply, check_outside, check_result, constant_for, outer
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], 
             node._data, node._backward = rule(self._data, other._data)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise explain(error, rule.__name__, named(rule, (self, other))) from None
-        node.grad = 0.0
-        node.label = ""
+        node._grad = 0.0
+        node._label = ""
         node.parents = (self, other)
         node._rule = rule
         node._level = self._level
@@ -68,11 +68,11 @@ class Value(Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = ("_backward", "_data", "_level", "_rule", "_scope", "grad", "label", "parents")
+    __slots__ = ("_backward", "_data", "_grad", "_label", "_level", "_rule", "_scope", "parents")
 
     _data: Any  # a float, or a number of an outer derivative
-    grad: Any
-    label: str
+    _grad: Any
+    _label: str
     parents: tuple["Value", ...]
     _rule: Rule | None  # the operation of ops.py that made this node
     _backward: ops.Backward  # the closure that the operation left
@@ -80,11 +80,9 @@ class Value(Number):
     _scope: Any  # the scope that the node was made in; unset if there was none
 
     def __init__(self, data: Any, label: str = "") -> None:
-        if not isinstance(label, str):
-            raise TypeError(message("label", typed(label), "a str"))
         self._level = 1
         self.data = data
-        self.grad = 0.0
+        self._grad = 0.0
         self.label = label
         self.parents = ()
         self._rule = None
@@ -134,6 +132,36 @@ class Value(Number):
         if isinstance(data, Value):
             data = as_float(data, "Value")  # raises a TypeError
         self._data = data if type(data) is float else outer(data, "Value")
+
+    @property
+    def grad(self) -> Any:
+        """The derivative that `backward()` left, 0.0 before; assign 0.0 to clear it.
+
+        TypeError if it is not one number.
+
+        >>> x = Value(2.0)
+        >>> x.exp().backward()
+        >>> round(x.grad, 4)
+        7.3891
+        """
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Any) -> None:
+        if grad is None:
+            raise TypeError(message("grad", "None", "a number", "to clear it, assign 0.0"))
+        self._grad = grad if type(grad) is float else as_number(grad, "grad")
+
+    @property
+    def label(self) -> str:
+        """A name for drawings and error messages. TypeError if it is not a str."""
+        return self._label
+
+    @label.setter
+    def label(self, label: str) -> None:
+        if not isinstance(label, str):
+            raise TypeError(message("label", typed(label), "a str"))
+        self._label = label
 
     @property
     def op(self) -> str:
@@ -199,7 +227,7 @@ class Value(Number):
             if type(x.grad) is not float or x.grad != 0.0:
                 adjoints[x] = x.grad + adjoints[x]
         for x, grad in adjoints.items():
-            x.grad = grad
+            x._grad = grad
 
     def zero_grad(self) -> None:
         """Set `grad` to 0.0 in this node and in all nodes that it depends on.
@@ -212,7 +240,7 @@ class Value(Number):
         (0.0, 0.0)
         """
         for node in graph.topological_order(self):
-            node.grad = 0.0
+            node._grad = 0.0
 
     def _number(self) -> Any:
         return self.data
@@ -262,8 +290,8 @@ def _nothing(grad: Any) -> tuple[Any, ...]:
 def _made(data: Any, parents: Any, rule: Rule | None, backward: ops.Backward, level: int) -> Value:
     node: Value = _new(Value)
     node._data = data
-    node.grad = 0.0
-    node.label = ""
+    node._grad = 0.0
+    node._label = ""
     node.parents = parents
     node._rule = rule
     node._backward = backward

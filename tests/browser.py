@@ -7,10 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
 import websocket
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -19,15 +18,17 @@ OPTIONS = (
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9}
 
 
+def installed():
+    """The path of the browser, or None."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
 class Browser:
     """A running Chromium. `open(url)` shows a page; keys, mouse and touch act like a person's."""
 
     def __init__(self, folder):
-        program = next(filter(None, map(shutil.which, NAMES)), None)
-        if program is None:
-            pytest.skip(f"no browser is installed: none of {', '.join(NAMES)}")
         self.process = subprocess.Popen(
-            [program, *OPTIONS, f"--user-data-dir={folder}"],
+            [installed(), *OPTIONS, f"--user-data-dir={folder}"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -1,8 +1,14 @@
-"""What every test shares: hypothesis tries the same examples in each run, and random ones on demand."""
+"""What every test shares: hypothesis tries the same examples in each run, and random ones on demand.
 
+A test that needs what no extra installs is marked by its name: `@pytest.mark.jax`. Where that is not
+installed the test is skipped, and the report says so; `.ci/run` installs it and runs these tests.
+"""
+
+import importlib.util
 import os
 import random
 
+import browser as browsers
 import hypothesis
 import pytest
 
@@ -12,6 +18,32 @@ hypothesis.settings.load_profile("the same")
 collect_ignore = ["conftest.py"]  # holds no doctests
 
 SEED = int(os.environ.get("TEST_SEED") or random.SystemRandom().randrange(2**32))
+
+
+MISSING = {name for name in ("jax", "numba", "torch") if not importlib.util.find_spec(name)}
+MISSING |= set() if browsers.installed() else {"browser"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker("browser")
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers():
+        if mark.name in MISSING:
+            pytest.skip(f"not installed: {mark.name}")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser; each test opens a page of its own."""
+    browser = browsers.Browser(tmp_path_factory.mktemp("browser"))
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

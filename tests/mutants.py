@@ -41,11 +41,22 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
 ELSEWHERE = ["notebooks", "exercises*", "course*", "contents", "reference", "command", "types"]
 ELSEWHERE += ["jupyterlab", "viewer", "gallery", "drawing", "package"]  # slow, or irrelevant
-SLOW = "jax or numba or pickled"  # threads do not survive a fork
-OPTIONS = ["-s", "-p", "no:cacheprovider", "-k", f"not ({SLOW})"]
+THREADS = "jax or numba or torch"  # they do not survive a fork
+OPTIONS = [
+    "-s",
+    "-p",
+    "no:cacheprovider",
+    "-k",
+    "not pickled",
+    "-m",
+    f"not ({THREADS} or thorough)",
+]
 OPTIONS += [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
 OPTIONS += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
 EVERYWHERE = [str(ROOT / "autodiff"), str(ROOT / "tests")]
+QUICK = bool(os.environ.get("QUICK"))  # two changes and few tests: whether this works
+if QUICK:
+    EVERYWHERE = [str(ROOT / "tests" / "test_functions.py")]
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
 PACKAGE = str(ROOT / "autodiff")
 SECONDS = 240  # of processor time: a change that makes the tests run longer is noticed
@@ -418,7 +429,8 @@ def main():
         chosen += [change for change in found if wanted is None or change.line in wanted]
     if options.sample:
         random.Random(options.seed).shuffle(chosen)
-    chosen = list(itertools.islice(filter(is_a_change, chosen), options.sample))
+    count = 2 if QUICK else options.sample
+    chosen = list(itertools.islice(filter(is_a_change, chosen), count))
     if options.list:
         for change in chosen:
             print(change.place(), change.described(change.path.read_text(encoding="utf-8")))

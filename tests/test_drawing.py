@@ -26,6 +26,7 @@ from autodiff import (
     where,
 )
 from autodiff.nn import Linear, Sequential
+from autodiff.pictures.drawing import FORMATS
 from autodiff.pictures.texts import number
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -200,29 +201,19 @@ def test_save_takes_the_format_from_the_ending(tmp_path, ending, start):
     assert path.read_bytes().startswith(start)
 
 
-def test_nothing_reaches_standard_error(tmp_path):
-    # this configuration made the bundled library print a warning
-    (tmp_path / "fonts.conf").write_text("<fontconfig><unknown/></fontconfig>")
-    code = "from autodiff import Value, draw; draw(Value(1.0) * 2).pipe()"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"FONTCONFIG_FILE": str(tmp_path / "fonts.conf"), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parent.parent,
-    )
-    assert done.stderr == ""
+@pytest.mark.parametrize("name", ["y.html", "y.tex", "y.md", "y.v2", "y.txt"])
+def test_save_refuses_endings_that_it_cannot_write(tmp_path, name):
+    path = tmp_path / "new" / name
+    with pytest.raises(ValueError, match=r"file name '.*', expected one that ends in \.svg, \.png"):
+        draw(example()).save(path)
+    assert not path.parent.exists()
 
 
-def test_without_pygraphviz_the_executable_serves(monkeypatch):
-    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
-    asked = []
-    monkeypatch.setattr(
-        graphviz.Source, "pipe", lambda self, format, **options: asked.append(format) or b"<svg/>"
-    )
-    assert draw(Value(1.0) * 2).pipe().endswith(b"</svg>")
-    assert asked == ["svg"]
+@pytest.mark.parametrize("ending", FORMATS)
+def test_the_endings_that_save_names_can_be_written(tmp_path, ending):
+    path = tmp_path / f"graph.{ending}"
+    draw(example()).save(path)
+    assert path.stat().st_size > 500
 
 
 def test_without_both_the_source_is_there_and_the_error_says_what_to_install(monkeypatch):
@@ -232,6 +223,26 @@ def test_without_both_the_source_is_there_and_the_error_says_what_to_install(mon
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
         picture.pipe()
     assert "digraph" in picture.source
+
+
+def test_a_format_that_the_executable_cannot_write_is_a_value_error(monkeypatch):
+    def fail(*args, **options):
+        raise graphviz.CalledProcessError(1, ["dot"], stderr=b'Format: "pdf" not recognized.')
+
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setattr(graphviz.Source, "pipe", fail)
+    with pytest.raises(ValueError, match="could not draw this as 'pdf': .* not recognized"):
+        draw(Value(1.0) * 2).pipe("pdf")
+
+
+def test_where_there_are_no_processes_as_in_a_browser_the_error_is_the_same(monkeypatch):
+    def refuse(*args, **options):
+        raise OSError(138, "emscripten does not support processes.")
+
+    monkeypatch.setattr(autodiff.pictures.layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(RuntimeError, match=r"found no Graphviz, .* as in a browser, have the DOT"):
+        draw(Value(1.0) * 2).pipe()
 
 
 def test_what_draw_refuses():

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from browser import Browser
 from exercises.figures_numeric_derivatives import SecantPage
 from exercises.numeric_derivatives import (
     check_1,
@@ -91,18 +90,14 @@ def test_each_wrong_answer_has_its_hint(check, answer, hint):
     assert hint in said
 
 
-def test_the_secant_becomes_the_tangent_as_h_is_dragged(tmp_path):
+def test_the_secant_becomes_the_tangent_as_h_is_dragged(browser, tmp_path):
     (tmp_path / "page.html").write_text(SecantPage()._repr_html_(), encoding="utf-8")
     drag = """
         const h = document.getElementById("h"), said = document.getElementById("slopes");
         const before = said.textContent;
         h.value = -4; h.dispatchEvent(new Event("input")); [before, said.textContent]"""
-    browser = Browser(tmp_path / "profile")
-    try:
-        browser.open((tmp_path / "page.html").as_uri())
-        ((before, after),) = browser.in_frames(drag)
-    finally:
-        browser.close()
+    browser.open((tmp_path / "page.html").as_uri())
+    ((before, after),) = browser.in_frames(drag)
     # (cos(2 + h) - cos 2) / h, with h = 10**0.3 and 0.0001
     assert before == "slope of the secant -0.12082, of the tangent -0.90930"
     assert after == "slope of the secant -0.90928, of the tangent -0.90930"

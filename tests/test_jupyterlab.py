@@ -2,27 +2,22 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname, urlopen
 
 import pytest
-from browser import Browser
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+README = NOTEBOOKS.with_name("README.md")
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("jupyterlab")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +51,7 @@ def server(tmp_path_factory):
             assert process.poll() is None, (folder / "log").read_text()
             assert time.monotonic() < until, "JupyterLab does not answer"
             try:
-                urllib.request.urlopen(f"{address}/api").close()
+                urlopen(f"{address}/api").close()
                 break
             except OSError:
                 time.sleep(0.2)
@@ -65,6 +60,27 @@ def server(tmp_path_factory):
         process.terminate()
         process.wait(30)
         log.close()
+
+
+def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):
+    """With a browser that only says what it was told to open."""
+    (command,) = re.findall(r"&& \.venv/bin/python (-m jupyter .*)", README.read_text("utf-8"))
+    process = subprocess.Popen(
+        [sys.executable, *command.split()],
+        cwd=README.parent,
+        env=os.environ | {"BROWSER": "echo opened %s", "JUPYTER_RUNTIME_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        address = next(line for line in process.stdout if line.startswith("opened"))
+        page = Path(url2pathname(urlsplit(address.split()[1]).path)).read_text(encoding="utf-8")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    assert "/lab/tree/00_start_here.ipynb?token=" in page
 
 
 SEEN = """(() => {

@@ -49,7 +49,7 @@ def text_of(svg):
 
 
 def seen(kind, data):
-    if kind == "image/svg+xml":  # where the letters stand depends on the machine's fonts
+    if kind == "image/svg+xml":  # where the letters stand depends on the version of Graphviz
         root = ElementTree.fromstring(data)
         return sorted(t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text"))
     if kind.startswith("image/"):

@@ -61,6 +61,32 @@ def test_star_import_hides_no_builtin():
     assert not set(autodiff.__all__) & set(dir(__builtins__))
 
 
+@pytest.mark.parametrize("missing", ["graphviz", "numpy", "pygraphviz"])
+def test_a_star_import_works_without_the_packages_of_pictures(missing):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"  # an import of it fails
+        "from autodiff import *\n"
+        "x = Value(3.0)\n"
+        "print(Expression(x * x).propagate({x: 2.0}), draw.__name__)"
+    )
+    assert run(code) == "4.0 draw\n"
+
+
+def test_what_needs_graphviz_says_so_when_it_is_called():
+    code = (
+        "import sys; sys.modules['graphviz'] = None\n"
+        "from autodiff import *\n"
+        "for picture in (draw, animate, show_steps):\n"
+        "    try:\n"
+        "        picture(Value(3.0))\n"
+        "    except ModuleNotFoundError as error:\n"
+        "        print(error)"
+    )
+    names = ["draw", "animate", "show_steps"]
+    remedy = "needs the package graphviz; install it: pip install graphviz"
+    assert run(code).splitlines() == [f"{name} {remedy}" for name in names]
+
+
 def imported(path):
     """The files of the package that a file imports when it is imported itself."""
     found = set()

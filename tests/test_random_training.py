@@ -10,7 +10,7 @@ from autodiff import Vector, nn, optim
 
 try:
     import torch
-except ImportError:  # then only walking and compiling are compared
+except ImportError:  # the tests that are marked by it are skipped
     torch = None
 
 ACTIVATIONS = ["tanh", "relu", "sigmoid", "softplus", "sin", "abs", "swish", None]
@@ -212,24 +212,32 @@ def allowed(task, walked):
     return 1e-12 + 10 * np.max(moved, axis=0)
 
 
-def check(seed):
+def check(seed, peer):
     task = Task(seed)
     walked, compiled = outcome(task, "eager"), outcome(task, "compiled")
     if isinstance(walked, str) or isinstance(compiled, str):
         assert compiled == walked, task
         return
     tolerances = allowed(task, walked)
-    for other in [compiled] + ([task.by_torch()] if torch else []):
-        for found, expected, tolerance in zip(other, walked, tolerances):
-            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=tolerance, err_msg=task)
+    other = task.by_torch() if peer == "PyTorch" else compiled
+    for found, expected, tolerance in zip(other, walked, tolerances):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=tolerance, err_msg=task)
 
 
-@pytest.mark.parametrize("number", range(25))
-def test_walked_is_compiled_is_pytorch(number):
-    check(number)
+def peers(compiled, by_torch):
+    """So many tasks for each peer."""
+    torched = [pytest.param("PyTorch", i, marks=pytest.mark.torch) for i in range(by_torch)]
+    return pytest.mark.parametrize(
+        ("peer", "number"), [("compiled", i) for i in range(compiled)] + torched
+    )
+
+
+@peers(compiled=25, by_torch=25)
+def test_walked_is_the_peer(number, peer):
+    check(number, peer)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", range(1000))
-def test_walked_is_compiled_is_pytorch_for_a_thousand(number, seed):
-    check((seed + number) % 2**32)
+@peers(compiled=1000, by_torch=100)
+def test_walked_is_the_peer_for_a_thousand(number, peer, seed):
+    check((seed + number) % 2**32, peer)

@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import functools
+import importlib
 import inspect
 import itertools
 import math
@@ -253,15 +254,6 @@ def test_create_graph_passes_nan():
     x = Value(nan)
     (x * x).backward(create_graph=True)
     assert math.isnan(x.grad.data)
-
-
-def test_a_gradient_that_is_no_number_leaves_all_as_they_were():
-    x, y = Value(1.0), Value(2.0)
-    z = x * y
-    y.grad = None  # as some write to clear it
-    with pytest.raises(TypeError):
-        z.backward()
-    assert x.grad == 0.0
 
 
 def test_a_node_that_matters_only_to_conditions_has_gradient_0():
@@ -543,7 +535,7 @@ def test_jacobians_and_hessians_of_arrays():
      "trust-krylov", "trust-constr", "Nelder-Mead"],
 )  # fmt: skip
 def test_every_method_of_scipy_takes_our_derivatives(method):
-    optimize = pytest.importorskip("scipy.optimize")
+    from scipy import optimize
 
     def rosenbrock(x):
         return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
@@ -580,7 +572,8 @@ def test_numpy_works_entry_by_entry():
 
 
 def test_a_series_times_a_value():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     x = Value(2.0)
     for product in (pandas.Series([1.0, 2.0]) * x, x * pandas.Series([1.0, 2.0])):
         assert isinstance(product, pandas.Series)
@@ -948,12 +941,18 @@ def test_every_kind_of_number_is_compared_on_both_sides(kind):
         Value(1.0) * np.complex128(1)
 
 
-def test_numbers_of_jax_and_torch_are_compared():
-    torch, jnp = pytest.importorskip("torch"), pytest.importorskip("jax.numpy")
-    for one in (torch.tensor(1.0), jnp.float32(1.0)):
-        for x in (Value(1.0), Dual(1.0, 1.0)):
-            assert [x == one, one == x, x != one, one != x] == [True, True, False, False]
-            assert [x < one, one < x, x <= one, one <= x] == [False, False, True, True]
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        pytest.param("torch", "tensor", marks=pytest.mark.torch),
+        pytest.param("jax.numpy", "float32", marks=pytest.mark.jax),
+    ],
+)
+def test_numbers_of_other_libraries_are_compared(module, number):
+    one = getattr(importlib.import_module(module), number)(1.0)
+    for x in (Value(1.0), Dual(1.0, 1.0)):
+        assert [x == one, one == x, x != one, one != x] == [True, True, False, False]
+        assert [x < one, one < x, x <= one, one <= x] == [False, False, True, True]
 
 
 def test_a_matrix_is_not_a_row_of_numbers():

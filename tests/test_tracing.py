@@ -224,7 +224,7 @@ def test_an_input_called_v1_is_not_the_first_result():
 def test_a_condition_receives_nothing_though_what_depends_on_it_has_no_derivative():
     # ∂(a**n)/∂n is nan at a < 0, but n = (x <= y) sends nothing: ∂f/∂x = 1 and ∂f/∂y = 0
     def f(x, y):
-        return x ** ad.less_equal(x, y)
+        return x ** ad.functions.less_equal(x, y)
 
     assert ad.grad(f, argnums=(0, 1))(-3.0, 2.0) == (1.0, 0.0)
     rows = trace(f, -3, 2, mode="reverse").rows
@@ -242,3 +242,12 @@ def test_a_closure_that_the_engine_does_not_run_sends_nothing():
     for step in steps(root):
         if step.node is p:
             assert [m.message for m in step.messages] == [0.0, 0.0]
+
+
+def test_a_tangent_that_became_0_meets_an_undefined_slope():
+    """The derivative by an exponent of -2 has a logarithm in it, which is not real."""
+    rows = trace(lambda x, y: (-2.0) ** (y**3) + x, 1.0, 0.0, wrt="y").rows
+    assert [row.derivative_value for row in rows[:3]] == [0.0, 1.0, 0.0]
+    assert math.isnan(rows[-1].derivative_value)
+    rows = trace(lambda x, y: (-2.0) ** (y**3) + x, 1.0, 0.0, wrt="x").rows
+    assert [row.derivative_value for row in rows] == [1.0, 0.0, 0.0, 0.0, 1.0, 1.0]

@@ -964,9 +964,9 @@ ON_DEVICES = """
 """
 
 
+@pytest.mark.jax
 @pytest.mark.parametrize("devices", [1, 4])
 def test_training_in_jax_is_training_in_numpy(devices):
-    pytest.importorskip("jax")
     flags = f"--xla_force_host_platform_device_count={devices}"
     found = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(ON_DEVICES), str(devices)],

@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -218,6 +219,41 @@ def test_forward_and_reverse_jacobians_are_equal(x, outputs, seed):
         assert row == pytest.approx(same, rel=1e-12, abs=1e-12)
 
 
+def cubic_form(x, y, z):
+    return x[0] ** 2 * y[1] * z + x[1] * y[0] * y[2] ** 2 - z**3 * x[0] * x[1]
+
+
+@pytest.mark.parametrize("argnums", [(0, 1, 2), (2, 0), (1,), (-1, 1)])
+def test_blocks_of_the_hessian_are_those_of_sympy(argnums):
+    """Block [i][j] holds the derivatives by x_i and x_j, as in JAX."""
+    args = [2.0, 3.0], [5.0, 7.0, 11.0], 13.0
+    x, y, z = sympy.symbols("x:2"), sympy.symbols("y:3"), sympy.Symbol("z")
+    at = dict(zip((*x, *y, z), map(sympy.Integer, (2, 3, 5, 7, 11, 13))))
+    symbols = [x, y, z]
+
+    def block(a, b):
+        if isinstance(a, tuple):
+            return [block(v, b) for v in a]
+        if isinstance(b, tuple):
+            return [block(a, v) for v in b]
+        return float(sympy.diff(cubic_form(x, y, z), a, b).subs(at))
+
+    exact = tuple(tuple(block(symbols[i], symbols[j]) for j in argnums) for i in argnums)
+    assert hessian(cubic_form, argnums)(*args) == exact
+    arrays = np.array(args[0]), np.array(args[1]), args[2]
+    for row, of_lists in zip(hessian(cubic_form, argnums)(*arrays), exact, strict=True):
+        for found, expected in zip(row, of_lists, strict=True):
+            assert isinstance(found, np.ndarray if isinstance(expected, list) else float)
+            assert np.array_equal(found, expected)
+
+
+def test_a_jacobian_by_an_empty_list_has_a_row_for_each_result():
+    for jacobian in (jacfwd, jacrev):
+        assert jacobian(lambda x, y: [y, y * y], (0, 1))([], 3.0) == ([[], []], [1.0, 6.0])
+        assert jacobian(lambda x: [1.0, 2.0])([]) == [[], []]
+    assert hessian(lambda x, y: y**3, (0, 1))([], 3.0) == (([], []), ([], 18.0))
+
+
 # -- Cost, counted ------------------------------------------------------------------------------
 
 
@@ -295,6 +331,47 @@ def test_branches_and_loops():
     assert forward(root)(2.0) == pytest.approx(1 / (2 * math.sqrt(2)), rel=1e-10)
     f = lambda x: x * 2 + 5 if x > 2 else x / 2 + 5  # noqa: E731
     assert [grad(f)(3.0), grad(f)(1.0)] == [2.0, 0.5]
+
+
+# -- What moves, and what does not -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [grad, jacrev, jacfwd, forward], ids=lambda t: t.__name__)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x**3) ** (1 / 3),
+        lambda x: autodiff.sqrt(x * x),
+        lambda x: autodiff.sqrt(0.0 * x),
+        lambda x: 1 + autodiff.sum([x**2, x**2]) ** 0.5,
+    ],
+    ids=["a cube root", "a square root", "of nothing", "of a sum"],
+)
+def test_a_slope_that_became_0_meets_an_infinite_one_in_every_mode(transform, f):
+    with pytest.raises(ZeroDivisionError, match="infinite or undefined"):
+        transform(f)(0.0)
+
+
+@pytest.mark.parametrize("transform", [grad, jacfwd, forward], ids=lambda t: t.__name__)
+def test_an_exponent_whose_slope_became_0_is_no_constant(transform):
+    """The derivative by an exponent of -2 has a logarithm in it, which is not real."""
+    assert math.isnan(transform(lambda y: (-2.0) ** (y**3))(0.0))
+
+
+@pytest.mark.parametrize("still", [0, 0.0, -0.0, np.float32(0), False])
+def test_an_input_with_tangent_0_does_not_move(still):
+    def f(x, y):
+        return autodiff.sqrt(x) + y * y
+
+    assert jvp(f, (0.0, 3.0), (still, 1.0)) == (9.0, 6.0) == (9.0, grad(f, 1)(0.0, 3.0))
+    assert jvp(lambda v: f(*v), ([0.0, 3.0],), ([still, 1.0],)) == (9.0, 6.0)
+    for both in (grad(f, (0, 1)), jacfwd(f, (0, 1)), lambda x, y: jvp(f, (x, y), (1.0, 1.0))):
+        with pytest.raises(ZeroDivisionError, match="derivative of sqrt at x = 0.0: it is infin"):
+            both(0.0, 3.0)
+
+
+def test_a_step_stops_all_motion():
+    assert forward(lambda x: autodiff.sqrt(autodiff.less(x, 0.0)))(1.0) == 0.0
 
 
 # -- What is refused ----------------------------------------------------------------------------

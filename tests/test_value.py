@@ -297,6 +297,34 @@ def test_the_flag_of_a_result_follows_from_its_inputs():
         (x * x).requires_grad = False
 
 
+# -- What can be assigned -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [3, None, b"x", ["x"]])
+def test_a_label_is_text(label):
+    x = Value(2.0, label="x")
+    with pytest.raises(TypeError, match=r"label: found .*, expected a str"):
+        x.label = label
+    with pytest.raises(TypeError, match=r"label: found .*, expected a str"):
+        Value(2.0, label=label)
+    assert x.label == "x"
+
+
+def test_a_gradient_is_cleared_by_a_zero():
+    x = Value(2.0)
+    (x * x).backward()
+    with pytest.raises(TypeError, match="grad: found None, expected a number; .* assign 0.0"):
+        x.grad = None  # as in PyTorch; `backward` would add to it
+    for wrong in ("4", [4.0], np.ones(2), 1j):
+        with pytest.raises(TypeError, match="grad: found .*, expected one real number"):
+            x.grad = wrong
+    assert x.grad == 4.0
+    for number in (1, np.float32(1), True, np.array(1.0)):  # as after clipping
+        x.grad = number
+        (x * x).backward()
+        assert (x.grad, type(x.grad)) == (5.0, float)
+
+
 # -- Gradients of gradients ---------------------------------------------------------------------
 
 
@@ -427,11 +455,6 @@ def test_what_is_not_one_real_number_is_refused_everywhere(x, message):
 def test_a_value_of_a_value_is_refused():
     with pytest.raises(TypeError, match="a number of another kind already; use it as it is"):
         Value(Value(1.0))
-
-
-def test_a_label_is_text():
-    with pytest.raises(TypeError, match="label: found 3 of type int, expected a str"):
-        Value(1.0, label=3)
 
 
 def test_mixing_kinds_names_both_and_the_remedy():

@@ -1,4 +1,4 @@
-"""The live graph and the animation, in a real browser where there is one."""
+"""The live graph and the animation, in a real browser."""
 
 import html
 import json
@@ -9,7 +9,6 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from browser import Browser
 
 import autodiff as ad
 from autodiff import (
@@ -67,13 +66,6 @@ GRAPHS = [example, running_example, network]
 
 def leaves(root):
     return [x for x in topological_order(root) if x.requires_grad and not x.parents]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.close()
 
 
 def opened(browser, tmp_path, root, screen=None, scripts=True, **options):

@@ -39,7 +39,7 @@ def erf(x: Any) -> Any:
     if type(x).__module__ == "numpy":  # it has no erf
         xp = importlib.import_module("numpy")
         return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)
-    from jax.scipy.special import erf
+    from jax.scipy.special import erf  # pyright: ignore[reportMissingImports]
 
     return erf(x)
 

@@ -121,6 +121,7 @@ class Expression:
         xp: the library to compute with. math: on floats, with nothing but Python; numpy,
             jax.numpy or torch: on arrays as well, entry by entry, with nan or inf where floats
             raise an error. An array of the result may be one of the arguments, or a view of one.
+            The program raises a TypeError for an argument of any other kind.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
             share a vector become a matrix product (see `vectorize.py`). It takes an array of
             inputs, a row for each sample, shape (n, number of inputs), and one of the numbers of

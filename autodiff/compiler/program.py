@@ -8,7 +8,8 @@ from itertools import count
 from typing import Any
 
 from .. import functions, graph
-from ..errors import a, message
+from ..errors import a, message, typed
+from ..number import Number
 from ..value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Printer, Python, assembled
@@ -38,7 +39,14 @@ class Program:
         _keep_lines(filename, source, self._function)
 
     def __call__(self, *numbers: Any) -> Any:
-        if self._sizes is not None:
+        if self._sizes is None:
+            try:
+                plain = type(sum(numbers, 0.0)) is float  # quicker than the type of each
+            except TypeError:
+                plain = False
+            if not plain:
+                return self._function(*map(_as_float, numbers))
+        else:
             # The type comes first: to numpy, the dtype None of a DataFrame equals float64.
             kinds = [
                 (type(x), getattr(x, "shape", None), getattr(x, "dtype", None)) for x in numbers
@@ -60,6 +68,18 @@ class Program:
         return Program, (self.source, self._sizes)
 
 
+def _as_float(x: Any, for_many: str = "for arrays compile with xp=numpy") -> float:
+    """An argument of a program of floats; numpy's small integers would overflow in it."""
+    if isinstance(x, float):  # also numpy's float64
+        return float(x)
+    remedy = "differentiate what it was compiled from, or take x.data"
+    remedy = remedy if isinstance(x, Number) else ""
+    remedy = for_many if functions.is_sequence(x) else remedy
+    if remedy:
+        raise TypeError(message("program", typed(x), "a plain number", remedy))
+    return functions.as_float(x, "program")
+
+
 def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
     """Raise an error unless arguments have the right shapes, and arrays hold known floats."""
     for name, array, size in zip(("inputs", "parameters"), arrays, sizes):
@@ -69,6 +89,8 @@ def _check_arrays(arrays: tuple[Any, ...], sizes: tuple[int, ...]) -> None:
             expected = f"(n, {size})" if name == "inputs" else f"({size},)"
             raise ValueError(message(name, found, f"an array of shape {expected}"))
     for array in arrays:
+        if not hasattr(array, "dtype"):
+            _as_float(array, "make it an array: numpy.array(x, float)")
         if hasattr(array, "compressed"):
             expected = "an array whose numbers are all known"
             raise TypeError(message("program", a(array), expected, "take data.filled(0.0)"))

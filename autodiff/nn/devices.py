@@ -24,7 +24,7 @@ class OnDevices(Compiled):
     def __init__(
         self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, xp: Any
     ) -> None:
-        import jax
+        import jax  # pyright: ignore[reportMissingImports]
 
         self.jax, self.count = jax, jax.device_count()
         sharding: Any = jax.sharding

@@ -9,6 +9,7 @@
     fit.py           the direction and the digits with which a picture fits on a page
     dot.py           boxes, frames and edges in DOT, Graphviz's language
     layout.py        Graphviz in this process
+    fontconfig.py    the fonts that texts are measured with: the same on every machine
     grids.py         arrays as grids: networks of any size
     description.py   the picture in words, for those who cannot see it
     score.py         what a pass over the graph computes, step by step, as texts with holes

@@ -19,13 +19,14 @@ from .arrangement import Arrangement, arrange
 from .description import Words, described, words
 from .dot import SIDES, write
 from .fit import crossed_ranks, fitted
+from .fontconfig import our_fonts
 from .layout import Layout
 from .styles import THEMES, Facts
 
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
 CROSSED = 50_000  # ranks that edges cross, in all; with more, every layout takes over two seconds
-FORMATS = {"bmp", "eps", "gif", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tiff", "webp"}
+FORMATS = ("svg", "png", "pdf", "eps", "gif", "jpeg", "jpg", "ps", "svgz")  # of any Graphviz
 PathLike = str | os.PathLike[str]
 
 
@@ -77,7 +78,8 @@ class Drawing(graphviz.Digraph):
         """
         encoding, format = options.pop("encoding", None), format or self.format
         if options:  # engine=... is for the executable
-            return super().pipe(format, encoding=encoding, **options)
+            with our_fonts():
+                return super().pipe(format, encoding=encoding, **options)
         picture = Layout(self.source, self.images).written(format)
         picture = self._finished(picture) if format == "svg" else picture
         return picture.decode(encoding) if encoding else picture
@@ -88,12 +90,20 @@ class Drawing(graphviz.Digraph):
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
     ) -> str:
-        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); its path."""
-        if filename is None or Path(filename).suffix[1:].lower() not in FORMATS:
+        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); its path.
+
+        ValueError for another ending.
+        """
+        ending = Path(filename or "").suffix[1:].lower()
+        if filename is None or ending in ("", "gv", "dot"):
             return str(super().save(filename, directory=directory, **more))
+        if ending not in FORMATS:
+            expected = f"one that ends in .{', .'.join(FORMATS)} or, for DOT text, .gv"
+            raise ValueError(message("save", f"the file name {str(filename)!r}", expected))
+        picture = self.pipe(ending)
         path = Path(str(directory or self.directory or ""), filename)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self.pipe(path.suffix[1:].lower()))
+        path.write_bytes(picture)
         return str(path)
 
     def render(
@@ -108,11 +118,12 @@ class Drawing(graphviz.Digraph):
         path, by default `filename` with the format as its ending. A `filename` with the
         ending of a picture counts as `outfile`.
         """
-        if outfile is None and format is None and Path(filename or "").suffix[1:] in FORMATS:
+        ending = Path(filename or "").suffix[1:].lower()
+        if outfile is None and format is None and ending in FORMATS:
             filename, outfile = None, filename
         if outfile is not None:
             outfile = Path(str(directory or self.directory or ""), outfile)
-            format = format or outfile.suffix[1:]
+            format = format or outfile.suffix[1:].lower()
             filename = filename or outfile.with_suffix(".gv").name
             directory = directory or outfile.parent
         format = format or self.format

@@ -16,6 +16,7 @@ from typing import Any
 import graphviz
 
 from ..errors import message
+from .fontconfig import our_fonts
 
 SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 
@@ -43,7 +44,7 @@ class Layout:
             self.source = source.replace("{", f'{{ imagepath="{path}"', 1)
         self.graph: Any = None
         if pygraphviz_module():
-            with _stderr_captured():
+            with our_fonts(), _stderr_captured():
                 self.graph = pygraphviz_module().AGraph(string=self.source)
                 self.graph.layout(prog="dot")
 
@@ -53,7 +54,7 @@ class Layout:
             return self._embedded(self._by_executable(format, dpi))
         if dpi:
             self.graph.graph_attr["dpi"] = f"{dpi:.0f}"
-        with _stderr_captured() as messages:
+        with our_fonts(), _stderr_captured() as messages:
             try:
                 return self._embedded(bytes(self.graph.draw(format=format)))
             except Exception as error:
@@ -71,9 +72,15 @@ class Layout:
     def _by_executable(self, format: str, dpi: float | None) -> bytes:
         try:
             source = self.source.replace("{", f"{{ dpi={dpi:.0f}", 1) if dpi else self.source
-            return bytes(graphviz.Source(source).pipe(format))
-        except graphviz.ExecutableNotFound:
-            remedy = "run `pip install pygraphviz`; .source holds the DOT text"
+            with our_fonts():
+                return bytes(graphviz.Source(source).pipe(format))
+        except graphviz.CalledProcessError as error:
+            raise ValueError(f"Graphviz could not draw this as {format!r}: {error}") from error
+        except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
+            remedy = (
+                "run `pip install pygraphviz`, or, where neither runs, as in a browser, "
+                "have the DOT text in .source laid out elsewhere"
+            )
             expected = "pygraphviz or the dot executable"
             raise RuntimeError(message("draw", "no Graphviz", expected, remedy)) from None
 

@@ -12,7 +12,7 @@ from ..value import Value
 from .arrangement import Arrangement, Box, uses_of, vectors
 from .texts import as_float, finite
 
-FONT = "Helvetica,Arial,sans-serif"
+FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of the layout
 
 # The colours of a theme: of what a box means, of lines, text and the background, of nan and inf.
 LIGHT = {

@@ -1,4 +1,7 @@
-"""Side-by-side measurement: rounds interleaved, medians, a table with ratios."""
+"""Side-by-side measurement: rounds interleaved, medians, a table with ratios.
+
+With QUICK=1 everything runs once: that shows whether a benchmark works, not how long anything takes.
+"""
 
 import gc
 import os
@@ -9,6 +12,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before numpy is loaded
 
 import pytest
+
+QUICK = bool(os.environ.get("QUICK"))
 
 
 def pytest_ignore_collect(config):
@@ -36,7 +41,8 @@ def side_by_side(capsys):
     def measure(title, functions, rounds, unit=1.0, per=""):
         gc.collect()
         gc.freeze()  # so that no garbage collection scans all loaded libraries
-        calls = {name: _calls(function) for name, function in functions.items()}
+        rounds = 1 if QUICK else rounds
+        calls = {name: 1 if QUICK else _calls(function) for name, function in functions.items()}
         seconds = {name: [] for name in functions}
         for _ in range(rounds):
             for name, function in functions.items():
@@ -62,5 +68,5 @@ def side_by_side(capsys):
         with capsys.disabled():
             print(text)
 
-    measure.say = say
+    measure.say, measure.quick = say, QUICK
     return measure

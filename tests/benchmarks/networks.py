@@ -6,6 +6,14 @@ import numpy as np
 
 from autodiff import Expression, Matrix, Vector, dot, exp, logsumexp, nn, relu, tanh
 
+try:
+    import torch
+except ImportError:  # no extra brings it
+    torch = None
+    print("PyTorch is not installed, and left out.")
+else:
+    torch.set_num_threads(1)
+
 
 class Network:
     """Classifiers with one hidden tanh layer and softmax cross entropy, of any size."""
@@ -121,9 +129,6 @@ class Network:
 
     def torch(self, lr=0.0):
         """PyTorch in float64."""
-        import torch
-
-        torch.set_num_threads(1)
         n, h, k = self.sizes
         model = torch.nn.Sequential(
             torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k)
@@ -268,9 +273,6 @@ class Shape:
         return epoch
 
     def torch(self):
-        import torch
-
-        torch.set_num_threads(1)
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
         parts = [p.reshape(s) for p, s in zip(np.split(self.p, ends), self.shapes)]
         parameters = [torch.tensor(p, requires_grad=True) for p in parts]

@@ -1,4 +1,4 @@
-"""The engine beside micrograd, PyTorch (where installed), HIPS autograd and MyGrad."""
+"""The engine beside micrograd, PyTorch if it is installed, HIPS autograd and MyGrad."""
 
 import random
 import sys
@@ -7,9 +7,9 @@ import tracemalloc
 import micrograd.engine
 import micrograd.nn
 import pytest
+from networks import torch
 
 import autodiff
-import autodiff.pictures.drawing
 from autodiff import Value, draw, nn
 
 DEPTH = 2000
@@ -62,12 +62,7 @@ def test_a_chain_beside_array_libraries(side_by_side):
         "HIPS autograd": lambda: autograd.grad(lambda x: chain(lambda c: x * c))(1.0),
         "MyGrad": lambda: chain(mygrad.tensor).backward(),
     }
-    try:
-        import torch
-    except ImportError:
-        pass
-    else:
-        torch.set_num_threads(1)
+    if torch:
         peers["PyTorch"] = lambda: chain(lambda c: torch.tensor(c, requires_grad=True)).backward()
     side_by_side(f"chain, {DEPTH} operations, per node", peers, 7, DEPTH, "/node")
 
@@ -166,15 +161,14 @@ def test_memory_of_a_node(number, capsys):
     assert y.data > 0
 
 
-def test_drawing(side_by_side, monkeypatch):
+def test_drawing(side_by_side):
     def tree(n):
         nodes = [Value(float(i)) for i in range((n + 1) // 2)]
         while len(nodes) > 1:
             nodes = [a * b for a, b in zip(nodes[::2], nodes[1::2])] + nodes[len(nodes) // 2 * 2 :]
         return nodes[0]
 
-    monkeypatch.setattr(autodiff.pictures.drawing, "READABLE", 1000)
-    graphs = {f"{n} nodes": tree(n) for n in (30, 99, 299, 999)}
+    graphs = {f"{n} nodes": tree(n) for n in (30, 99, 299)}
     layers = [nn.Linear(9, 9, activation=autodiff.tanh, seed=i) for i in range(10)]
     network = autodiff.sum(nn.Sequential(*layers)([0.1 * i for i in range(9)]))
     draws = {name: lambda graph=graph: draw(graph).pipe() for name, graph in graphs.items()}

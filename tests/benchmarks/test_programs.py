@@ -1,4 +1,4 @@
-"""Compiled graphs beside hand-written NumPy, PyTorch, scikit-learn, micrograd and others."""
+"""Compiled graphs beside NumPy by hand, scikit-learn, micrograd, and PyTorch if installed."""
 
 import operator
 import time
@@ -7,7 +7,7 @@ import warnings
 import micrograd.engine
 import numpy as np
 import pytest
-from networks import attention, convolution, digits, iris, random_data, recurrent
+from networks import attention, convolution, digits, iris, random_data, recurrent, torch
 
 from autodiff import Expression, Value, nn, optim, tanh, topological_order
 
@@ -25,10 +25,7 @@ def agree(peers):
 
 
 def with_torch(network, peers):
-    try:
-        return peers | {"PyTorch": network.torch()}
-    except ImportError:
-        return peers
+    return peers | ({"PyTorch": network.torch()} if torch else {})
 
 
 def with_scikit_learn(network, peers, epochs=100):
@@ -155,6 +152,7 @@ def test_compile_time_of_a_chain(side_by_side, n):
 
 def test_growth_with_the_width(side_by_side):
     """Recording and compiling beside an epoch, from 4-10-3 to 784-128-10."""
+    rounds = 1 if side_by_side.quick else 15
     side_by_side.say(
         "\nsizes            nodes     record    compile   epoch of 100 samples, by hand"
     )
@@ -166,7 +164,7 @@ def test_growth_with_the_width(side_by_side):
         Expression(loss).compile([x, target], network.parameters, xp=np, batch=True)
         times.append(time.perf_counter())
         record, compiling = (b - a for a, b in zip(times, times[1:]))
-        epochs = [_median(network.compiled()), _median(network.by_hand())]
+        epochs = [_median(each, rounds) for each in (network.compiled(), network.by_hand())]
         side_by_side.say(
             f"{features:>4}-{hidden}-{classes:<8} {len(topological_order(loss)):>8} {record * 1e3:>7.1f} ms "
             f"{compiling * 1e3:>7.1f} ms {epochs[0] * 1e6:>9.0f} µs {epochs[1] * 1e6:>9.0f} µs"
@@ -174,17 +172,18 @@ def test_growth_with_the_width(side_by_side):
 
 
 def test_growth_with_the_batch(side_by_side):
+    rounds = 1 if side_by_side.quick else 15
     side_by_side.say("\nsamples   epoch, 64-32-10   a sample   by hand")
     for n in (1, 10, 100, 1_000, 10_000):
         network = random_data(max(n, 10), 64, 10, 32)
         network.x, network.targets = network.x[:n], network.targets[:n]
-        ours, theirs = _median(network.compiled()), _median(network.by_hand())
+        ours, theirs = (_median(each, rounds) for each in (network.compiled(), network.by_hand()))
         side_by_side.say(
             f"{n:>7} {ours * 1e6:>14.0f} µs {ours / n * 1e6:>8.2f} µs {theirs * 1e6:>6.0f} µs"
         )
 
 
-def _median(epoch, rounds=15):
+def _median(epoch, rounds):
     epoch()
     times = []
     for _ in range(rounds):

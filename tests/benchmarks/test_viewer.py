@@ -4,7 +4,6 @@ import json
 import statistics
 
 import pytest
-from browser import Browser
 
 import autodiff
 from autodiff import Value, show_steps, sin, tanh, topological_order
@@ -42,13 +41,6 @@ UPDATES = """(() => {
   }
   return JSON.stringify(times);
 })()"""
-
-
-@pytest.fixture
-def browser(tmp_path):
-    browser = Browser(tmp_path / "browser")
-    yield browser
-    browser.close()
 
 
 @pytest.mark.parametrize("graph", [woven, layers])
