@@ -20,13 +20,12 @@ Derivatives of a function, with JAX's names; they nest:
 - `jacfwd`, `jacrev`: the whole Jacobian, column by column or row by row.
 - `hessian`, `hvp`: second derivatives; the Hessian times a direction.
 
-Functions of any kind of number:
+Functions of any kind of number, listed in `functions.py`:
 
-- `exp`, `log`, `sqrt`, `power`: powers, roots and logarithms; `abs`, `hypot`: magnitudes.
-- `sin`, `cos`, `tan`, `asin`, `acos`, `atan`: trigonometry; `sinh`, `cosh`: hyperbolic functions.
+- `exp`, `log`, `sqrt` and their kin; `abs`, `hypot`; trigonometric and hyperbolic functions.
 - `tanh`, `sigmoid`, `relu`, `softplus`, `erf`: activations.
 - `sum`, `prod`, `dot`, `logsumexp`: many numbers in one operation.
-- `maximum`, `minimum`, `where`, `less`, `less_equal`: choices and comparisons.
+- `maximum`, `minimum`, `where`, `less`: choices and comparisons.
 - `operation`: adds an operation of your own, given its result and its derivative.
 
 Checks, graphs and pictures:
@@ -35,7 +34,7 @@ Checks, graphs and pictures:
 - `trace`: a computation as a table, with derivatives; `steps`: the backward pass, node by node.
 - `draw`: the graph as a picture; `show_steps`: the graph live; `animate`: both passes, animated.
 - `scope`: names a part of a computation, which `draw` frames.
-- `topological_order`, `sources`, `adjoints`: a graph's nodes, its leaves, all its derivatives.
+- `topological_order`, `adjoints`: a graph's nodes, all its derivatives.
 - `Expression`: a graph to run again with other numbers, or compiled to a program.
 
 Networks:
@@ -52,13 +51,13 @@ ValueError or a ZeroDivisionError that names the operation and the number.
 The engine, in the order in which to read it:
 
     ops.py           every operation once: its result and its backward closure
+    number.py        what all kinds of number have in common: operators, levels
+    graph.py         the nodes of a graph in order, and their adjoints
     value.py         Value: a node of the graph, and backward()
-    graph.py         the nodes in order, and their adjoints
     dual.py          Dual: forward mode
-    number.py        operators and methods of every kind of number
-    functions.py     the mathematical functions, values only
-    transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     linalg.py        Vector and Matrix
+    transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
+    functions.py     the mathematical functions, values only
     errors.py        how error messages are worded
 
 What is built on it:
@@ -68,7 +67,6 @@ What is built on it:
     optim.py         SGD, Adagrad, RMSprop, Adam
     snapshot.py      noticing and undoing what a function call changes
     scopes.py        names for the parts of a computation
-    parsing.py       expressions as text, parsed but never executed
     __main__.py      the command line
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays

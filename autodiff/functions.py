@@ -10,7 +10,7 @@ import functools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, Self, SupportsFloat, TypeVar, cast, overload
 
@@ -111,7 +111,7 @@ def is_sequence(x: Any) -> bool:
     (True, False)
     """
     several = isinstance(x, Iterable) and getattr(x, "ndim", None) != 0
-    return several and not isinstance(x, (str, bytes, Mapping, Set))
+    return several and not isinstance(x, (str, bytes, Mapping, set, frozenset))
 
 
 def is_array(x: Any) -> bool:
@@ -258,11 +258,11 @@ exp = _unary(
     math.exp, (1.0, 2.718282), "e to the power x. OverflowError above x = 709.78.")
 expm1 = _unary(
     math.expm1, (1e-6, 1e-06),
-    "e to the power x, minus 1, without the rounding of a number next to 1.")
+    "e to the power x, minus 1, exact for tiny x. OverflowError above x = 709.78.")
 log = _unary(math.log, (10.0, 2.302585), "The natural logarithm of x.", "x > 0")
 log1p = _unary(
     math.log1p, (1e-6, 1e-06),
-    "The natural logarithm of 1 + x, without the rounding of a number next to 1.", "x > -1")
+    "The natural logarithm of 1 + x, exact for tiny x.", "x > -1")
 sqrt = _unary(
     math.sqrt, (9.0, 3.0),
     "The square root of x. Its derivative at 0 is infinite: a ZeroDivisionError.", "x >= 0")
@@ -328,6 +328,10 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Function:
     return cast(Function, function)
 
 
+def _typed(function: Any) -> Function:
+    return cast(Function, function)
+
+
 def power(x: Any, n: Any) -> Any:
     """x to the power n. ValueError if that is not real, as for (-8) ** (1/3).
 
@@ -352,7 +356,9 @@ def power(x: Any, n: Any) -> Any:
 
 @_binary
 def atan2(y: Any, x: Any) -> Any:
-    """The angle of the point (x, y), in radians, in [-π, π]. Undefined derivatives at (0, 0).
+    """The angle of the point (x, y), in radians, in [-π, π].
+
+    Its derivatives at the origin are undefined: a ZeroDivisionError.
 
     >>> round(atan2(1.0, -1.0), 6)
     2.356194
@@ -529,6 +535,7 @@ def dot(xs: Any, ys: Any) -> Any:
     return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
 
 
+@_typed
 def hypot(*xs: Any) -> Any:
     r"""The Euclidean norm $\sqrt{x_1^2 + \dots + x_n^2}$, without overflow: one operation.
 

@@ -64,7 +64,7 @@ def check_outside(x: Any, where: str) -> None:
 
 def outer(x: Any, where: str) -> Any:
     """x as a float, or as it is if it is a number of the user's own, not of a transform."""
-    return as_number(x, where) if level_of(x) <= 1 else as_float(x, where)
+    return as_number(x, where) if level_of(x) in (0, 1) else as_float(x, where)
 
 
 def apply(rule: Rule, *inputs: Any) -> Any:

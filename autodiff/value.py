@@ -114,7 +114,7 @@ class Value(Number):
     __truediv__ = _quick(ops.div, Number.__truediv__)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> float:
         """The number, a float. Assign another to a leaf before computing with it again.
 
         TypeError if it is not one real number.
@@ -124,7 +124,7 @@ class Value(Number):
         >>> x.data
         3.0
         """
-        return self._data
+        return self._data  # type: ignore[no-any-return]  # a Dual in forward over reverse
 
     @data.setter
     def data(self, data: Any) -> None:
@@ -134,7 +134,7 @@ class Value(Number):
         self._data = data if type(data) is float else outer(data, "Value")
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> float:
         """The derivative that `backward()` left, 0.0 before; assign 0.0 to clear it.
 
         TypeError if it is not one number.
@@ -144,7 +144,7 @@ class Value(Number):
         >>> round(x.grad, 4)
         7.3891
         """
-        return self._grad
+        return self._grad  # type: ignore[no-any-return]  # a Value after create_graph
 
     @grad.setter
     def grad(self, grad: Any) -> None:
@@ -249,7 +249,7 @@ class Value(Number):
         return super().__float__() if self._level else float(self.data)
 
     def __repr__(self) -> str:
-        grad = self.grad.data if isinstance(self.grad, Value) else self.grad
+        grad = self._grad._data if isinstance(self._grad, Value) else self._grad
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self.data}, grad={grad}{label})"
 

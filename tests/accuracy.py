@@ -9,7 +9,6 @@ derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
 """
 
 import importlib.util
-import math
 import random
 import sys
 from functools import partial
@@ -127,7 +126,7 @@ def measured(name, modes, order, rng, torch=True):
     reference = row.reference
     errors = {mode: Errors() for mode in [*modes, "PyTorch"]}
     drawn = [tuple(draw(rng) for draw in row.full) for _ in range(POINTS)]
-    for point in drawn + row.edges:
+    for point in drawn + [*row.edges]:
         f, xs, free = differentiated(name)(point)
         exact = [mpmath.mpf(x) for x in point]
         if not ordinary(reference(*exact)):

@@ -53,13 +53,13 @@ apart = [uniform(1, 2), uniform(2.01, 3)]
 class Operation(NamedTuple):
     reference: object
     region: list
-    formulas: list = []
-    full: list = []
-    ends: list = []
+    formulas: tuple = ()
+    full: tuple = ()
+    ends: tuple = ()
     autograd: object = None
     relative: bool = True  # accurate to the last places of the derivative itself, however small
     constants: tuple = ()  # inputs without a derivative
-    edges: list = []  # like ends, for accuracy.py
+    edges: tuple = ()  # like ends, for accuracy.py
 
 
 def power(formulas, full, ends, constants=(), edges=()):

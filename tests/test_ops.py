@@ -27,7 +27,7 @@ RULES = {
 
 def points(name):
     rng, row = random.Random(name), OPERATIONS[name]
-    return [tuple(draw(rng) for draw in row.region) for _ in range(30)] + row.ends
+    return [tuple(draw(rng) for draw in row.region) for _ in range(30)] + [*row.ends]
 
 
 def public(name):

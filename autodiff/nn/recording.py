@@ -98,7 +98,7 @@ class Recording:
             with held, _unknown(parameters) as unknown:
                 self.x = Vector._of([leaf(unknown, 0) for _ in sample(0)], sample(0).shape)
                 self._record()
-                if unknown.refused or any(p.data is not unknown for p in parameters):
+                if unknown.refused or any(p._data is not unknown for p in parameters):
                     raise NotRecordable("the model looks at numbers, or sets those of parameters")
         except NotRecordable:
             raise

@@ -268,6 +268,6 @@ def _gradients(root: Value, nodes: list[Value], computed: bool) -> dict[Value, A
     """The gradients to show: computed for the picture, or those that backward() left, if any."""
     if computed:
         return {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
-    if not isinstance(root.grad, Value) and root.grad == 0.0:
+    if type(root._grad) is float and root._grad == 0.0:
         return {}
     return {node: node.grad for node in nodes if node.requires_grad}
