@@ -1,0 +1,142 @@
+"""NumPy in, NumPy through: programs as a NumPy user writes them, with our derivatives, under SciPy.
+
+Each is minimised or solved by SciPy, and its gradient compared with one that is derived by hand.
+"""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+import autodiff as ad
+from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp
+
+rng = np.random.default_rng(0)
+A, TRUE = rng.normal(size=(20, 3)), np.array([1.0, -2.0, 0.5])
+Y = A @ TRUE
+T = np.linspace(0.0, 4.0, 30)
+LABELS = (A @ TRUE > 0).astype(float)
+
+
+def least_squares(p):
+    return ((A @ p - Y) ** 2).sum()
+
+
+def ridge(p):
+    return np.mean((A @ p - Y) ** 2) + 0.1 * np.dot(p, p)
+
+
+def logistic(p):
+    z = A @ p
+    return np.sum(np.log(1 + np.exp(-z)) + (1 - LABELS) * z) + 0.01 * (p**2).sum()
+
+
+def decay(p):  # a measured curve: 3 e^(-1.5 t) + 0.5
+    return np.mean((p[0] * np.exp(-p[1] * T) + p[2] - (3 * np.exp(-1.5 * T) + 0.5)) ** 2)
+
+
+def springs(q):  # masses on a line, the ends fixed
+    ends = np.concatenate([[0.0], q, [1.0]])
+    return 0.5 * (np.diff(ends) ** 2).sum() - 0.1 * q.sum()
+
+
+def charges(q):  # three equal charges on a circle repel one another
+    x, y = np.cos(q), np.sin(q)
+    return sum(
+        1 / np.sqrt((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) for i in range(3) for j in range(i)
+    )
+
+
+def polynomial(p):
+    return np.sum((np.polyval(p, T) - (2 * T**2 - T + 3)) ** 2)
+
+
+def factors(p):  # a table as a product of a column and a row
+    u, v = p[:3], p[3:]
+    return ((np.outer(u, v) - np.outer([1.0, 2.0, 3.0], [1.0, 0.5])) ** 2).sum()
+
+
+PROGRAMS = {
+    least_squares: ([0.0, 0.0, 0.0], TRUE),
+    ridge: ([0.0, 0.0, 0.0], np.linalg.solve(A.T @ A / 20 + 0.1 * np.eye(3), A.T @ Y / 20)),
+    logistic: ([0.0, 0.0, 0.0], None),
+    decay: ([1.0, 1.0, 1.0], [3.0, 1.5, 0.5]),
+    springs: ([0.2, 0.5, 0.9], [0.4, 0.7, 0.9]),  # -q₋ + 2q - q₊ = 0.1, from 0 to 1
+    charges: ([0.0, 1.0, 3.0], None),
+    polynomial: ([0.0, 0.0, 0.0], [2.0, -1.0, 3.0]),
+    factors: ([1.0, 1.0, 1.0, 1.0, 1.0], None),
+}
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_scipy_minimises_a_program_with_our_gradient(f):
+    start, expected = PROGRAMS[f]
+    answer = optimize.minimize(value_and_grad(f), np.array(start), jac=True, tol=1e-12)
+    assert np.abs(grad(f)(answer.x)).max() < 1e-5
+    if expected is not None:
+        assert answer.x == pytest.approx(expected, abs=1e-4)
+    if f is charges:  # 120 degrees apart
+        assert np.cos(np.diff(answer.x)) == pytest.approx([-0.5, -0.5], abs=1e-4)
+    if f is factors:
+        assert answer.fun == pytest.approx(0.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_every_mode_agrees_with_scipys_differences(f):
+    x = np.array(PROGRAMS[f][0]) + 0.3
+    slopes = optimize.approx_fprime(x, f, 1e-7)
+    for derivative in (grad(f)(x), jacfwd(f)(x), jacrev(f)(x), vjp(f, x)[1](1.0)[0]):
+        assert isinstance(derivative, np.ndarray)
+        assert derivative == pytest.approx(slopes, rel=1e-4, abs=1e-4)  # the step is 1e-7
+        assert derivative == pytest.approx(grad(f)(x), rel=1e-11, abs=1e-11)
+    h = hessian(f)(x)
+    assert h == pytest.approx(jacrev(grad(f))(x), rel=1e-9, abs=1e-9)
+    assert jvp(grad(f), (x,), (x,))[1] == pytest.approx(h @ x, rel=1e-9, abs=1e-9)
+
+
+IDIOMS = {
+    "mean": np.mean, "max": np.max, "norm": np.linalg.norm, "std": np.std, "var": np.var,
+    "sum of sines": lambda p: np.sum(np.sin(p)), "dot": lambda p: np.dot(p, p),
+    "reshape": lambda p: (p.reshape(2, 2) @ p.reshape(2, 2)).sum(),
+    "where": lambda p: np.where(p > 1.5, p**2, 3 * p).sum(),
+    "cumsum": lambda p: (np.cumsum(p) ** 2).sum(), "prod": np.prod,
+    "einsum": lambda p: np.einsum("i,ij,j->", p, np.arange(16.0).reshape(4, 4), p),
+    "hypot": lambda p: np.hypot(p, 2.0).sum(), "arctan2": lambda p: np.arctan2(p, 2.0).sum(),
+    "log1p": lambda p: np.log1p(p).sum(), "expm1": lambda p: np.expm1(p).sum(),
+    "clip": lambda p: np.clip(p, 0.0, 2.5).sum(), "abs": lambda p: np.abs(p - 2.5).sum(),
+    "maximum": lambda p: np.maximum(p, 2.0).sum(), "diff": lambda p: (np.diff(p) ** 3).sum(),
+    "trapezoid": lambda p: np.trapezoid(p**2), "sort": lambda p: (np.sort(p) * [1, 2, 3, 4]).sum(),
+    "stack": lambda p: np.stack([p, p**2]).sum(), "ours": lambda p: ad.sum(ad.sigmoid(p)),
+    "ours in a list": lambda p: ad.logsumexp(list(p)), "roll": lambda p: (p * np.roll(p, 1)).sum(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_an_idiom_of_numpy_has_the_right_gradient(name):
+    f, x = IDIOMS[name], np.array([0.7, 1.9, 2.2, 3.1])
+    numbers = optimize.approx_fprime(x, lambda p: float(f(p)), 1e-7)
+    assert grad(f)(x) == pytest.approx(numbers, rel=1e-5, abs=1e-5)  # the step is 1e-7
+    assert jacfwd(f)(x) == pytest.approx(grad(f)(x), rel=1e-12)
+
+
+def test_a_table_is_an_argument_too():
+    weights = rng.normal(size=(2, 3))
+    loss = lambda w: (np.tanh(w @ TRUE) ** 2).sum()  # noqa: E731
+    z = np.tanh(weights @ TRUE)
+    assert grad(loss)(weights) == pytest.approx(np.outer(2 * z * (1 - z**2), TRUE), rel=1e-13)
+    assert jacrev(lambda w: w @ TRUE)(weights).shape == (2, 2, 3)
+
+
+def test_sigmoid_of_an_array_of_values_has_its_own_derivative_at_0():
+    """As a formula of |x| its derivative at 0 would come out as 0."""
+    for function, slope in ((ad.sigmoid, 0.25), (ad.softplus, 0.5), (ad.relu, 0.0)):
+        x = np.array([Value(0.0), Value(1.0)])
+        function(x)[0].backward()
+        assert x[0].grad == slope
+
+
+def test_lists_stay_lists_and_vectors_vectors():
+    kinds = []
+    for given in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), ad.Vector([1.0, 2.0])):
+        slope = grad(lambda x: kinds.append(type(x)) or x[0] * x[1])(given)
+        assert list(slope) == [2.0, 1.0]
+    assert kinds == [list, list, np.ndarray, ad.Vector]
