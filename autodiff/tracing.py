@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, counted, explain_derivative, message, typed
-from .number import Number, Rule
+from .number import Number, Rule, top_level
 from .numeric import input_names
 from .transforms import Inputs, as_given, as_tree, check_function, flat_tree, map_tree
 from .value import Value
@@ -278,6 +278,8 @@ class Formula(Number):
         notation.texts[self] = notation.expression(self) if args else (op, ATOM)
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        if not isinstance(top := top_level(inputs), Formula):  # a derivative in a user's rule
+            return top._apply(rule, *inputs)
         name = rule.__name__
         if name in ("mul", "div", "power") and _is_one(inputs[1]):
             return inputs[0]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from random_graphs import for_all, graphs, numbers
-from rounding import allowed
+from rounding import EPSILON, allowed
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn, operation
@@ -421,6 +421,34 @@ def test_an_operation_that_asks_for_values_cannot_be_compiled():
         TypeError, match=r"found a comparison.*write autodiff.maximum, relu or where"
     ):
         compiled(step(x) * x, [x])
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda x: ad.grad(lambda t: t * t * x)(1.0),
+        lambda x: ad.grad(lambda t: x * t * t)(1.0),
+        lambda x: ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1],
+        lambda x: ad.hessian(lambda t: t * t * x)(1.0),
+        lambda x: ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x),
+        lambda x: ad.grad(lambda t: 2.0 * t * ad.maximum(x, t))(x - 1.0),
+        lambda x: ad.grad(lambda t: x**t)(1.0) * 2.0 / ad.log(x),
+    ],
+)
+def test_a_derivative_in_a_rule_is_compiled(slope):
+    @operation
+    def square(x):
+        return x * slope(x) / 2.0, lambda grad: (grad * slope(x),)
+
+    x = Value(2.0)
+    nine_and_six = pytest.approx((9.0, 6.0), rel=4 * EPSILON)
+    for xp in (math, np):
+        value, gradients = compiled(square(x), [x], xp=xp)(3.0)
+        assert (value, *gradients) == nine_and_six
+    program = compiled(square(x), [x], xp=np, batch=True)
+    assert tuple([found.item() for found in program(np.array([[3.0]]))]) == nine_and_six
+    assert ad.trace(square, 3.0).rows[-1].value == pytest.approx(9.0, rel=4 * EPSILON)
+    assert Expression(square(x)).javascript([x], wrt=[x])
 
 
 # -- Kinks, ties, signed zeros, infinities, nan -----------------------------------------------------

@@ -750,7 +750,14 @@ def test_a_comparison_in_a_rule_goes_by_the_real_part_of_a_complex_step(f):
         assert found == pytest.approx(right, rel=1e-15)  # h and back: two roundings
 
 
-@pytest.mark.parametrize(("f", "engine"), [(leaky, "compiled"), (chooser, "walked")])
+@operation
+def sloped(x):
+    return grad(lambda t: x * t * t)(0.25), lambda adjoint: (adjoint / 2,)  # x / 2
+
+
+@pytest.mark.parametrize(
+    ("f", "engine"), [(leaky, "compiled"), (sloped, "compiled"), (chooser, "walked")]
+)
 def test_fit_compiles_an_operation_with_a_choice_or_walks_it(f, engine):
     def trained(engine):
         first = nn.Linear(1, 4, seed=0)
