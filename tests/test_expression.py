@@ -86,15 +86,60 @@ def test_no_outputs():
 # -- propagate ------------------------------------------------------------------------------------
 
 
-def test_propagate_computes_every_node_again_in_place():
+def test_propagate_computes_every_node_anew():
     x1, x2, y = example()
     expression = Expression(y)
-    nodes = topological_order(y)
-    assert expression.propagate({x1: 3, x2: 1.0}) == math.log(3.0) + 3.0 - math.sin(1.0) == y.data
-    assert topological_order(y) == nodes
+    assert expression.sink is y
+    found = expression.propagate({x1: 3, x2: 1.0})
+    again = expression.sink
+    assert found == math.log(3.0) + 3.0 - math.sin(1.0) == again.data
+    assert [node.op for node in topological_order(again)] == [
+        node.op for node in topological_order(y)
+    ]
+    assert expression.sources == [x1, x2]
     assert (x1.data, x2.data) == (3.0, 1.0)
-    y.backward()
+    again.backward()
     assert (x1.grad, x2.grad) == pytest.approx(derivatives(3.0, 1.0), rel=1e-15)
+
+
+def test_propagate_leaves_other_graphs_over_the_same_nodes_as_they_are():
+    x = Value(2.0)
+    y = x * x
+    z, w = 3 * y, y * y
+    expression = Expression(z)
+    assert expression.propagate({x: 5.0}) == 75.0
+    w.backward()
+    assert (x.grad, y.data, z.data, w.data) == (32.0, 4.0, 12.0, 16.0)  # 4x³ at 2
+    x.zero_grad()
+    z.backward()
+    assert x.grad == 12.0  # 6x at 2
+    assert expression.backpropagate([x])[x] == 30.0  # at 5
+
+
+def test_two_expressions_over_the_same_nodes():
+    x = Value(2.0)
+    y = x * x
+    one, other = Expression(3 * y), Expression(y * y)
+    assert one.propagate({x: 5.0}) == 75.0
+    assert other.backpropagate([x])[x] == 32.0  # where it was recorded
+    assert other.propagate() == 625.0
+    assert (one.backpropagate([x])[x], other.backpropagate([x])[x]) == (30.0, 500.0)
+    node = one.sink
+    assert one.propagate({x: 1.0}) == 3.0
+    assert node.data == 75.0
+
+
+def test_propagate_keeps_constants_and_what_the_graph_knows():
+    with ad.scope("part"):
+        x, c = Value(2.0), Value(3.0)
+        c.requires_grad = False
+        y = c * c * x
+    expression = Expression([y, c * c, x])
+    assert expression.propagate({x: 5.0}) == [45.0, 9.0, 5.0]
+    again, constant, leaf = expression.sink
+    assert leaf is x
+    assert (again.requires_grad, constant.requires_grad) == (True, False)
+    assert "part" in ad.draw(again).source
 
 
 def test_propagate_without_values_takes_what_the_leaves_hold():
@@ -108,21 +153,22 @@ def test_propagate_keeps_gradients_and_labels():
     y.label = "y"
     y.backward()
     before = x1.grad, x2.grad, y.grad, y.label
-    Expression(y).propagate({x1: 1.0})
-    assert (x1.grad, x2.grad, y.grad, y.label) == before
+    expression = Expression(y)
+    expression.propagate({x1: 1.0})
+    again = expression.sink
+    assert (x1.grad, x2.grad, again.grad, again.label) == before
 
 
 @for_all(graphs(), st.lists(numbers, min_size=3, max_size=3), examples=100)
 def test_propagating_there_and_back_changes_nothing(graph, others):
     leaves, y = graph
-    expression = Expression(y)
     before = values(topological_order(y))
     start = values(leaves)
-    expression = Expression(ad.sum([y, *leaves]))
+    expression = Expression([y, *leaves])
     expression.propagate(dict(zip(leaves, others)))
     assert values(leaves) == others
     expression.propagate(dict(zip(leaves, start)))
-    assert values(topological_order(y)) == before
+    assert values(topological_order(expression.sink[0])) == before == values(topological_order(y))
 
 
 @pytest.mark.parametrize(
@@ -152,6 +198,7 @@ def test_propagate_changes_nothing_on_bad_values(given, kind, message):
     with pytest.raises(kind, match=message):
         expression.propagate({named[name]: number for name, number in given.items()})
     assert [(n.data, n._backward) for n in topological_order(y)] == before
+    assert expression.sink is y
 
 
 def test_propagate_takes_a_dict():
@@ -266,15 +313,16 @@ def test_compiled_is_eager(graph):
 )
 def test_compiled_on_arrays_is_eager_point_by_point(graph, points):
     leaves, y = graph
-    expression = Expression(ad.sum([y, *leaves]))
+    expression = Expression([y, *leaves])
     program = compiled(y, leaves, xp=np)
     value, gradients = program(*np.array(points).T)
     for i, point in enumerate(points):
         expression.propagate(dict(zip(leaves, point)))
-        adjoints = ad.adjoints(y)
-        of_value, of_gradients = allowed(y, leaves)
+        walked = expression.sink[0]
+        adjoints = ad.adjoints(walked)
+        of_value, of_gradients = allowed(walked, leaves)
         found = np.broadcast_to(value, len(points))[i]
-        assert found == pytest.approx(y.data, rel=0, abs=of_value)
+        assert found == pytest.approx(walked.data, rel=0, abs=of_value)
         for x, gradient, bound in zip(leaves, gradients, of_gradients):
             found = np.broadcast_to(gradient, len(points))[i]
             assert found == pytest.approx(adjoints.get(x, 0.0), rel=0, abs=bound)
@@ -533,11 +581,11 @@ def test_compiled_batched_and_propagated_are_walked_at_edges(name):
             with pytest.raises(ERRORS):
                 in_math(*point)
             continue
-        expression.propagate(dict(zip(xs, point)))
+        again = expression.propagate(dict(zip(xs, point)))
         adjoints = expression.backpropagate(xs)
         values, gradients = batch(np.array([point, point]))
         found = {
-            "propagated": [y.data, *[adjoints[x] for x in xs]],
+            "propagated": [again, *[adjoints[x] for x in xs]],
             "batched": [values[0], *gradients[0]],
             "in numpy": [
                 in_numpy(*map(np.float64, point))[0],

@@ -12,16 +12,18 @@ from .probes import integer
 
 def closures_run(loss, wrt=None):
     """The nodes whose closures `backpropagate` calls, in order, and the gradients it returns."""
-    run, expression = [], Expression(loss)
-    for node in [node for node in topological_order(loss) if node.parents]:
+    run = []
+    closures = {node: node._backward for node in topological_order(loss) if node.parents}
+    for node, closure in closures.items():
 
-        def noting(grad, node=node, closure=node._backward):
+        def noting(grad, node=node, closure=closure):
             run.append(node)
             return closure(grad)
 
         node._backward = noting
-    gradients = expression.backpropagate(wrt)
-    expression.propagate()  # makes every closure anew
+    gradients = Expression(loss).backpropagate(wrt)
+    for node, closure in closures.items():
+        node._backward = closure
     return run, gradients
 
 
