@@ -8,13 +8,27 @@ import random
 import statistics
 from collections import deque
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+from rounding import EPSILON
 from sklearn.datasets import make_moons
 
 import autodiff
-from autodiff import Value, Vector, check_gradients, grad, nn, optim, relu, scope, sigmoid, tanh
+from autodiff import (
+    Matrix,
+    Value,
+    Vector,
+    check_gradients,
+    grad,
+    nn,
+    optim,
+    relu,
+    scope,
+    sigmoid,
+    tanh,
+)
 from autodiff.nn import Linear, Module, Sequential
 
 # -- Modules ------------------------------------------------------------------------------------
@@ -322,13 +336,60 @@ def test_mse_loss():
     assert nn.mse_loss(Vector([1.0, 2.0]), [3.0, 5.0]).data == 6.5
     assert nn.mse_loss(Value(1.0), 3).data == nn.mse_loss(Vector([1.0]), 3).data == 4.0
     assert nn.mse_loss(Vector([1.0]), np.array([3.0])).data == 4.0
-    with pytest.raises(ValueError, match="found 2 predictions and 1 target,"):
-        nn.mse_loss(Vector([1.0, 2.0]), 1.0)
-    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}, pd.DataFrame([[5.0, 6.0]])):
+    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}):
+        with pytest.raises(TypeError, match=r"mse_loss, target: found {.*, expected numbers in"):
+            nn.mse_loss(Vector([1.0, 2.0]), target)  # not its keys
+
+
+def test_the_mse_loss_of_matrices_is_the_mean_over_all_entries():
+    prediction, rows = (
+        Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        [[1.0, 0.0, 3.0], [4.0, 5.0, 2.0]],
+    )
+    for target in (Matrix(rows), rows, np.array(rows), pd.DataFrame(rows), [*Matrix(rows)]):
+        for given in (prediction, [*prediction]):
+            loss = nn.mse_loss(given, target)
+            assert loss.data == 20 / 6
+            loss.backward()
+            assert prediction.grad == [[0.0, 4 / 6, 0.0], [0.0, 0.0, 8 / 6]]
+            prediction.zero_grad()
+
+
+@pytest.mark.parametrize(
+    ("prediction", "target", "shapes"),
+    [
+        (Vector([1.0, 2.0]), 1.0, r"\(2,\) and a target of shape \(\)"),
+        (Vector([1.0, 2.0]), pd.DataFrame([[5.0, 6.0]]), r"\(2,\) and a target of shape \(1, 2\)"),
+        (Matrix([[1.0], [2.0]]), [1.0, 2.0], r"\(2, 1\) and a target of shape \(2,\)"),
+        (Matrix([[1.0, 2.0]]), [[1.0], [2.0]], r"\(1, 2\) and a target of shape \(2, 1\)"),
+        (Matrix([[1.0]]), 1.0, r"\(1, 1\) and a target of shape \(\)"),
+    ],
+)
+def test_the_mse_loss_of_different_shapes_is_refused(prediction, target, shapes):
+    with pytest.raises(ValueError, match=f"mse_loss: found a prediction of shape {shapes}, expect"):
+        nn.mse_loss(prediction, target)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        nn.hinge_loss,
+        nn.cross_entropy,
+        nn.binary_cross_entropy_with_logits,
+        lambda logits, target: nn.softmax(logits),
+    ],
+)
+@pytest.mark.parametrize("rows", [[[1.0]], [[1.0, 2.0], [3.0, 4.0]]])
+def test_losses_of_one_sample_refuse_a_matrix(loss, rows):
+    for given in (Matrix(rows), [*Matrix(rows)], rows):
         with pytest.raises(
-            TypeError, match=r"mse_loss, target: found .*, expected one real number"
+            ValueError, match=r"found numbers of shape \(., .\), .*; call it for each"
         ):
-            nn.mse_loss(Vector([1.0, 2.0]), target)  # not its keys, nor the names of its columns
+            loss(given, 1)
+    if loss is not nn.cross_entropy:
+        return
+    with pytest.raises(ValueError, match=r"cross_entropy, target: found numbers of shape \(., .\)"):
+        loss(Vector([1.0, 2.0]), Matrix(rows))
 
 
 def test_hinge_loss():
@@ -366,6 +427,24 @@ def test_losses_from_logits_are_stable(size):
     assert grad(lambda z: nn.cross_entropy(z, 1))([size, -size]) == [1.0, -1.0]
     for logit, target, value in ((size, 1, 0), (size, 0, size), (-size, 1, size), (-size, 0, 0)):
         assert nn.binary_cross_entropy_with_logits(Value(logit), target).data == value
+
+
+def test_softmax_shares_among_large_logits():
+    for size in (0.0, 1e3, 1e16, -1e16, 1e300):
+        z = [size, size, size - 1e4 - abs(size)]
+        for given in (z, Vector(z)):
+            assert nn.softmax(given).data == [0.5, 0.5, 0.0]
+        assert nn.softmax(np.array(z)).tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("logit", [1e16, -1e16, 700.0, -40.0, 30.0])
+@pytest.mark.parametrize("target", [0.0, 0.25, 0.5, 1.0])
+def test_the_binary_loss_of_large_logits(logit, target):
+    found = nn.binary_cross_entropy_with_logits(Value(logit), target).data
+    with mpmath.workdps(50):
+        z = mpmath.mpf(logit)
+        exact = mpmath.log1p(mpmath.exp(-abs(z))) + max(z, 0) - target * z
+    assert found == pytest.approx(float(exact), rel=1e-15, abs=EPSILON * min(abs(logit), 700.0))
 
 
 def test_binary_cross_entropy_with_logits():

@@ -9,13 +9,14 @@ from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..errors import counted, message, typed
-from ..functions import as_float, is_array, sequence
+from ..functions import as_float, is_array
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..snapshot import reached
 from ..value import Value
 from .initialisers import Rows, he_normal
+from .samples import flat
 
 Parameter = Value | Vector | Matrix
 
@@ -145,7 +146,7 @@ class Module:
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
-        given = {name: _flat(x, f"load_state_dict, {name}") for name, x in state.items()}
+        given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
         faults = [f"missing: {name}" for name in parameters if name not in state]
         faults += [f"unexpected: {name}" for name in state if name not in parameters]
         for name, parameter in parameters.items():
@@ -352,17 +353,6 @@ def _is_result(held: Parameter) -> bool:
         if scope is not None:
             return True
     return False
-
-
-def _flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
-    """The shape of nested lists, and their numbers; for ragged lists, the shapes of the parts."""
-    single = isinstance(data, (str, bytes)) or getattr(data, "ndim", None) == 0
-    if single or not isinstance(data, Iterable):
-        return (), [data]
-    parts = [_flat(part, where) for part in sequence(data, where, "numbers in lists")]
-    shapes = [shape for shape, _ in parts]
-    shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
-    return shape, [number for _, numbers in parts for number in numbers]
 
 
 def _inside(
