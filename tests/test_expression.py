@@ -241,8 +241,11 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
         node._backward = lambda g, node=node, closure=closure: walked.append(node) or closure(g)
     found = Expression(loss).backpropagate([last.weight, last.bias])
     assert found == {p: everything[p] for p in last.parameters()}
-    # the loss: logsumexp and -; the last layer: a dot and a + for each of two neurons
-    assert sorted(node.op for node in walked) == ["+", "+", "-", "dot", "dot", "logsumexp"]
+    # the loss: largest, sum, log, - and +, and a - and an exp for each logit
+    # the last layer: a dot and a + for each of two neurons
+    assert sorted(node.op for node in walked) == [
+        "+", "+", "+", "-", "-", "-", "dot", "dot", "exp", "exp", "largest", "log", "sum",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

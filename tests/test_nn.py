@@ -17,6 +17,7 @@ from sklearn.datasets import make_moons
 
 import autodiff
 from autodiff import (
+    Expression,
     Matrix,
     Value,
     Vector,
@@ -473,6 +474,22 @@ def test_softmax_shares_among_large_logits():
         for given in (z, Vector(z)):
             assert nn.softmax(given).data == [0.5, 0.5, 0.0]
         assert nn.softmax(np.array(z)).tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("size", [0.0, 1e3, 1e16, -1e16, 1e300])
+def test_large_logits_that_are_equal_share_the_probability(size):
+    """logsumexp(z) - z[k] is 0.0 at 1e16, where floats are 2 apart."""
+    z = [size, size, size - 1e4 - abs(size)]
+    targets = [0, 1, [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]
+    for target in targets:
+        assert nn.cross_entropy(Vector(z), target).data == pytest.approx(math.log(2), rel=1e-15)
+        program = Expression(nn.cross_entropy(x := Vector([0.1, 0.2, 0.3]), target)).compile(
+            [x], wrt=[x], xp=np, batch=True
+        )
+        values, gradients = program(np.array([z]))
+        assert values == pytest.approx(math.log(2), rel=1e-15)
+        row = np.eye(3)[target] if isinstance(target, int) else target
+        assert gradients[0] == pytest.approx([0.5, 0.5, 0.0] - np.array(row), abs=1e-15)
 
 
 @pytest.mark.parametrize("logit", [1e16, -1e16, 700.0, -40.0, 30.0])

@@ -53,7 +53,8 @@ def hinge_loss(score: Any, label: Any) -> Any:
 def cross_entropy(logits: Any, target: Any) -> Any:
     r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
 
-    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k; it does not overflow.
+    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k. The largest logit is
+    subtracted from all, so that it neither overflows nor loses digits however large they are.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
     each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or if
@@ -71,7 +72,8 @@ def cross_entropy(logits: Any, target: Any) -> Any:
         if not 0 <= int(target) < n:
             expected = f"0 to {n - 1}: there are {n} logits"
             raise ValueError(message("cross_entropy", f"class {target}", expected))
-        return functions.logsumexp(logits) - logits[int(target)]
+        top, _, log_of_sum = _shifted(logits)
+        return (top - logits[int(target)]) + log_of_sum  # not z[target]: fit has to see the choice
     weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
         found = f"a target of {len(weights)} for {counted(n, 'logit')}"
@@ -80,7 +82,19 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     if known and abs(sum(weights) - 1.0) > 1e-6:
         found = f"target {shortened(target)}"
         raise ValueError(message("cross_entropy", found, "probabilities that add up to 1"))
-    return functions.logsumexp(logits) - functions.dot(weights, logits)
+    _, z, log_of_sum = _shifted(logits)
+    return log_of_sum - functions.dot(weights, z)
+
+
+def _shifted(logits: Any) -> tuple[Any, list[Any], Any]:
+    """The largest logit, z, the logits less that, and log(e^z₁ + ... + e^zₙ).
+
+    logsumexp(logits) - logits[k] would be 0.0 for logits of 1e16: its first term has no place
+    left for log 2.
+    """
+    top = functions.largest(logits)
+    z = [logit - top for logit in logits]
+    return top, z, functions.log(functions.sum([functions.exp(x) for x in z]))
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:

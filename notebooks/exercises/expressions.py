@@ -123,20 +123,20 @@ def check_2(answer):
     answer = integer(answer)
     other = "Does the other hidden neuron depend on this weight? Not even its tanh does."
     hints = {
-        12: f"Those are all. {other}",
-        10: other,
-        11: other,
-        6: "Those lead to the last layer. This weight lies deeper.",
+        19: f"Those are all. {other}",
+        17: other,
+        18: other,
+        13: "Those lead to the last layer. This weight lies deeper.",
         3: "That is the hidden neuron alone. The walk begins at the loss.",
-        7: "The hidden neuron feeds both outputs: two dots, two sums.",
-        5: "The hidden neuron feeds both outputs: two dots, two sums.",
-        8: "Nearly. The loss itself is two operations: logsumexp and -.",
+        14: "The hidden neuron feeds both outputs: two dots, two sums.",
+        12: "The hidden neuron feeds both outputs: two dots, two sums.",
+        15: "Nearly. The loss itself is nine operations, from largest to the last +.",
         1: "The walk begins at the loss, and has to get to the weight somehow.",
     }
     if answer != solution_2():
         raise Hint(hints.get(answer, "Follow the arrows from w to the loss, and count the boxes."))
     return (
-        "Right: 9. Two of the loss, four of the last layer, three of the hidden neuron. "
+        "Right: 16. Nine of the loss, four of the last layer, three of the hidden neuron. "
         "What is not between w and the loss is left alone."
     )
 
@@ -144,7 +144,7 @@ def check_2(answer):
 def solution_2():
     loss, first, _ = small_network()
     run, _ = closures_run(loss, [first.weight[0, 0]])
-    return len(run)  # -, logsumexp; +, dot, +, dot; tanh, +, dot
+    return len(run)  # nine of the loss; +, dot, +, dot; tanh, +, dot
 
 
 # -- 3. One derivative further ----------------------------------------------------------------
