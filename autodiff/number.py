@@ -79,6 +79,8 @@ def admit(x: Any, level: int, rule: Rule, kind: type["Number"]) -> Any:
     """
     if not isinstance(x, Number):
         return as_float(x, f"{kind.__name__} {rule.__name__}")
+    if not hasattr(x, "_level"):  # a symbol of a program, a plain number to every derivative
+        return x
     if not x._level and not isinstance(x, kind):  # a constant Value beside a Dual
         return x._number()
     if (isinstance(x, kind) and x._level in (level, 0)) or 0 < x._level < level:

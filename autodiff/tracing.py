@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .errors import a, counted, explain_derivative, message, typed
-from .number import Number, Rule
+from .number import Number, Rule, top_level
 from .numeric import input_names
 from .transforms import Inputs, as_given, as_tree, check_function, flat_tree, map_tree
 from .value import Value
@@ -50,10 +50,9 @@ def steps(root: Value) -> Iterator[Step]:
         raise TypeError(message("steps", a(root), "a Value, such as a loss"))
     adjoints = reversed(graph.adjoints(root).items())
     reached = {root}  # the nodes to which something was sent: the closures of others do not run
-    # Propagating other numbers between two steps replaces the closures of the nodes.
-    for node, adjoint, backward in [(node, adjoint, node._backward) for node, adjoint in adjoints]:
-        slopes = backward(1.0)
-        sent = backward(adjoint) if node in reached else (None,) * len(slopes)
+    for node, adjoint in adjoints:
+        slopes = node._backward(1.0)
+        sent = node._backward(adjoint) if node in reached else (None,) * len(slopes)
         reached.update(p for p, x in zip(node.parents, sent) if x is not None)
         messages = map(Message, node.parents, _to_parents(node, slopes), _to_parents(node, sent))
         yield Step(node, adjoint, tuple(messages))
@@ -279,6 +278,8 @@ class Formula(Number):
         notation.texts[self] = notation.expression(self) if args else (op, ATOM)
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        if not isinstance(top := top_level(inputs), Formula):  # a derivative in a user's rule
+            return top._apply(rule, *inputs)
         name = rule.__name__
         if name in ("mul", "div", "power") and _is_one(inputs[1]):
             return inputs[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import ops
 from ..errors import message
-from ..number import Number, Rule
+from ..number import Number, Rule, top_level
 
 
 class Symbol(Number):
@@ -25,6 +25,9 @@ class Symbol(Number):
         self.writer, self.number, self.op, self.args = writer, number, op, args
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        top = top_level(inputs)
+        if top is not None and not isinstance(top, Symbol):  # a derivative in a user's rule
+            return top._apply(rule, *inputs)
         if rule.__name__ in ARITHMETIC and rule is getattr(ops, rule.__name__):
             return self.writer.write(rule.__name__, *inputs)
         return rule(*inputs)[0]  # through functions.py: arithmetic, and calls of the library
@@ -36,6 +39,8 @@ class Symbol(Number):
         return self
 
     def __pow__(self, other: Any) -> Any:
+        if hasattr(other, "_level"):
+            return super().__pow__(other)
         return self.writer.write("pow", self, other)
 
     def __rpow__(self, other: Any) -> Any:

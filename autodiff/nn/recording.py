@@ -11,7 +11,7 @@ from ..compiler.symbolic import UNKNOWN
 from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
-from ..number import Number, Rule
+from ..number import Number, Rule, top_level
 from ..snapshot import Snapshot, exact_key, generators, same
 from ..value import Value, leaf
 
@@ -35,7 +35,8 @@ class Unknown(Number):
         self.refused = False  # remembered in case the model catches the exception
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        return self
+        top = top_level(inputs)  # a number of a derivative in a user's rule, or this one
+        return self if isinstance(top, Unknown) else top._apply(rule, *inputs)
 
     def _number(self, *ignored: Any) -> NoReturn:
         self.refused = True
