@@ -87,7 +87,7 @@ def as_number(x: Any, where: str) -> Any:
     >>> as_number(3, "Value")
     3.0
     """
-    single = hasattr(x, "_level") and not isinstance(x, Iterable)
+    single = hasattr(x, "_record") and not isinstance(x, Iterable)  # a Number
     return x if single else as_float(x, where)
 
 

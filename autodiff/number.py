@@ -84,6 +84,8 @@ def constant_for(lead: Any, x: Any, name: str) -> Any:
     """
     if not isinstance(x, Number):
         return as_float(x, f"{type(lead).__name__} {name}")
+    if not hasattr(x, "_level"):  # a symbol of a program, a plain number to every derivative
+        return x
     if not x._level:  # it requires no gradient
         return x._number()
     if x._level < lead._level:

@@ -50,10 +50,9 @@ def steps(root: Value) -> Iterator[Step]:
         raise TypeError(message("steps", a(root), "a Value, such as a loss"))
     adjoints = reversed(graph.adjoints(root).items())
     reached = {root}  # the nodes to which something was sent: the closures of others do not run
-    # Propagating other numbers between two steps replaces the closures of the nodes.
-    for node, adjoint, backward in [(node, adjoint, node._backward) for node, adjoint in adjoints]:
-        slopes = backward(1.0)
-        sent = backward(adjoint) if node in reached else (None,) * len(slopes)
+    for node, adjoint in adjoints:
+        slopes = node._backward(1.0)
+        sent = node._backward(adjoint) if node in reached else (None,) * len(slopes)
         reached.update(p for p, x in zip(node.parents, sent) if x is not None)
         messages = map(Message, node.parents, _to_parents(node, slopes), _to_parents(node, sent))
         yield Step(node, adjoint, tuple(messages))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from random_graphs import for_all, graphs, numbers
-from rounding import allowed
+from rounding import EPSILON, allowed
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn, operation
@@ -88,15 +88,60 @@ def test_no_outputs():
 # -- propagate ------------------------------------------------------------------------------------
 
 
-def test_propagate_computes_every_node_again_in_place():
+def test_propagate_computes_every_node_anew():
     x1, x2, y = example()
     expression = Expression(y)
-    nodes = topological_order(y)
-    assert expression.propagate({x1: 3, x2: 1.0}) == math.log(3.0) + 3.0 - math.sin(1.0) == y.data
-    assert topological_order(y) == nodes
+    assert expression.sink is y
+    found = expression.propagate({x1: 3, x2: 1.0})
+    again = expression.sink
+    assert found == math.log(3.0) + 3.0 - math.sin(1.0) == again.data
+    assert [node.op for node in topological_order(again)] == [
+        node.op for node in topological_order(y)
+    ]
+    assert expression.sources == [x1, x2]
     assert (x1.data, x2.data) == (3.0, 1.0)
-    y.backward()
+    again.backward()
     assert (x1.grad, x2.grad) == pytest.approx(derivatives(3.0, 1.0), rel=1e-15)
+
+
+def test_propagate_leaves_other_graphs_over_the_same_nodes_as_they_are():
+    x = Value(2.0)
+    y = x * x
+    z, w = 3 * y, y * y
+    expression = Expression(z)
+    assert expression.propagate({x: 5.0}) == 75.0
+    w.backward()
+    assert (x.grad, y.data, z.data, w.data) == (32.0, 4.0, 12.0, 16.0)  # 4x³ at 2
+    x.zero_grad()
+    z.backward()
+    assert x.grad == 12.0  # 6x at 2
+    assert expression.backpropagate([x])[x] == 30.0  # at 5
+
+
+def test_two_expressions_over_the_same_nodes():
+    x = Value(2.0)
+    y = x * x
+    one, other = Expression(3 * y), Expression(y * y)
+    assert one.propagate({x: 5.0}) == 75.0
+    assert other.backpropagate([x])[x] == 32.0  # where it was recorded
+    assert other.propagate() == 625.0
+    assert (one.backpropagate([x])[x], other.backpropagate([x])[x]) == (30.0, 500.0)
+    node = one.sink
+    assert one.propagate({x: 1.0}) == 3.0
+    assert node.data == 75.0
+
+
+def test_propagate_keeps_constants_and_what_the_graph_knows():
+    with ad.scope("part"):
+        x, c = Value(2.0), Value(3.0)
+        c.requires_grad = False
+        y = c * c * x
+    expression = Expression([y, c * c, x])
+    assert expression.propagate({x: 5.0}) == [45.0, 9.0, 5.0]
+    again, constant, leaf = expression.sink
+    assert leaf is x
+    assert (again.requires_grad, constant.requires_grad) == (True, False)
+    assert "part" in ad.draw(again).source
 
 
 def test_propagate_without_values_takes_what_the_leaves_hold():
@@ -110,21 +155,22 @@ def test_propagate_keeps_gradients_and_labels():
     y.label = "y"
     y.backward()
     before = x1.grad, x2.grad, y.grad, y.label
-    Expression(y).propagate({x1: 1.0})
-    assert (x1.grad, x2.grad, y.grad, y.label) == before
+    expression = Expression(y)
+    expression.propagate({x1: 1.0})
+    again = expression.sink
+    assert (x1.grad, x2.grad, again.grad, again.label) == before
 
 
 @for_all(graphs(), st.lists(numbers, min_size=3, max_size=3), examples=100)
 def test_propagating_there_and_back_changes_nothing(graph, others):
     leaves, y = graph
-    expression = Expression(y)
     before = values(topological_order(y))
     start = values(leaves)
-    expression = Expression(ad.sum([y, *leaves]))
+    expression = Expression([y, *leaves])
     expression.propagate(dict(zip(leaves, others)))
     assert values(leaves) == others
     expression.propagate(dict(zip(leaves, start)))
-    assert values(topological_order(y)) == before
+    assert values(topological_order(expression.sink[0])) == before == values(topological_order(y))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +200,7 @@ def test_propagate_changes_nothing_on_bad_values(given, kind, message):
     with pytest.raises(kind, match=message):
         expression.propagate({named[name]: number for name, number in given.items()})
     assert [(n.data, n._backward) for n in topological_order(y)] == before
+    assert expression.sink is y
 
 
 def test_propagate_takes_a_dict():
@@ -196,8 +243,11 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
         node._backward = lambda g, node=node, closure=closure: walked.append(node) or closure(g)
     found = Expression(loss).backpropagate([last.weight, last.bias])
     assert found == {p: everything[p] for p in last.parameters()}
-    # the loss: logsumexp and -; the last layer: a dot and a + for each of two neurons
-    assert sorted(node.op for node in walked) == ["+", "+", "-", "dot", "dot", "logsumexp"]
+    # the loss: largest, sum, log, - and +, and a - and an exp for each logit
+    # the last layer: a dot and a + for each of two neurons
+    assert sorted(node.op for node in walked) == [
+        "+", "+", "+", "-", "-", "-", "dot", "dot", "exp", "exp", "largest", "log", "sum",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -268,15 +318,16 @@ def test_compiled_is_eager(graph):
 )
 def test_compiled_on_arrays_is_eager_point_by_point(graph, points):
     leaves, y = graph
-    expression = Expression(ad.sum([y, *leaves]))
+    expression = Expression([y, *leaves])
     program = compiled(y, leaves, xp=np)
     value, gradients = program(*np.array(points).T)
     for i, point in enumerate(points):
         expression.propagate(dict(zip(leaves, point)))
-        adjoints = ad.adjoints(y)
-        of_value, of_gradients = allowed(y, leaves)
+        walked = expression.sink[0]
+        adjoints = ad.adjoints(walked)
+        of_value, of_gradients = allowed(walked, leaves)
         found = np.broadcast_to(value, len(points))[i]
-        assert found == pytest.approx(y.data, rel=0, abs=of_value)
+        assert found == pytest.approx(walked.data, rel=0, abs=of_value)
         for x, gradient, bound in zip(leaves, gradients, of_gradients):
             found = np.broadcast_to(gradient, len(points))[i]
             assert found == pytest.approx(adjoints.get(x, 0.0), rel=0, abs=bound)
@@ -425,6 +476,34 @@ def test_an_operation_that_asks_for_values_cannot_be_compiled():
         compiled(step(x) * x, [x])
 
 
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda x: ad.grad(lambda t: t * t * x)(1.0),
+        lambda x: ad.grad(lambda t: x * t * t)(1.0),
+        lambda x: ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1],
+        lambda x: ad.hessian(lambda t: t * t * x)(1.0),
+        lambda x: ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x),
+        lambda x: ad.grad(lambda t: 2.0 * t * ad.maximum(x, t))(x - 1.0),
+        lambda x: ad.grad(lambda t: x**t)(1.0) * 2.0 / ad.log(x),
+    ],
+)
+def test_a_derivative_in_a_rule_is_compiled(slope):
+    @operation
+    def square(x):
+        return x * slope(x) / 2.0, lambda grad: (grad * slope(x),)
+
+    x = Value(2.0)
+    nine_and_six = pytest.approx((9.0, 6.0), rel=4 * EPSILON)
+    for xp in (math, np):
+        value, gradients = compiled(square(x), [x], xp=xp)(3.0)
+        assert (value, *gradients) == nine_and_six
+    program = compiled(square(x), [x], xp=np, batch=True)
+    assert tuple([found.item() for found in program(np.array([[3.0]]))]) == nine_and_six
+    assert ad.trace(square, 3.0).rows[-1].value == pytest.approx(9.0, rel=4 * EPSILON)
+    assert Expression(square(x)).javascript([x], wrt=[x])
+
+
 # -- Kinks, ties, signed zeros, infinities, nan -----------------------------------------------------
 
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, math.inf, -math.inf, math.nan]
@@ -507,11 +586,11 @@ def test_compiled_batched_and_propagated_are_walked_at_edges(name):
             with pytest.raises(ERRORS):
                 in_math(*point)
             continue
-        expression.propagate(dict(zip(xs, point)))
+        again = expression.propagate(dict(zip(xs, point)))
         adjoints = expression.backpropagate(xs)
         values, gradients = batch(np.array([point, point]))
         found = {
-            "propagated": [y.data, *[adjoints[x] for x in xs]],
+            "propagated": [again, *[adjoints[x] for x in xs]],
             "batched": [values[0], *gradients[0]],
             "in numpy": [
                 in_numpy(*map(np.float64, point))[0],

@@ -74,9 +74,9 @@ def by_duals(f, xs):
 
 def propagated(f, xs):
     y, leaves = recorded(f, [0.5 for _ in xs])
-    expression = Expression(ad.sum([y, *leaves]))
+    expression = Expression([y, *leaves])
     expression.propagate(dict(zip(leaves, xs)))
-    adjoints = ad.adjoints(y)
+    adjoints = ad.adjoints(expression.sink[0])
     return [adjoints.get(x, 0.0) for x in leaves]
 
 

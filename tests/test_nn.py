@@ -8,13 +8,27 @@ import random
 import statistics
 from collections import deque
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+from rounding import EPSILON
 from sklearn.datasets import make_moons
 
 import autodiff
-from autodiff import Value, Vector, check_gradients, grad, nn, optim, relu, scope, sigmoid, tanh
+from autodiff import (
+    Expression,
+    Matrix,
+    Value,
+    Vector,
+    check_gradients,
+    grad,
+    nn,
+    optim,
+    relu,
+    sigmoid,
+    tanh,
+)
 from autodiff.nn import Linear, Module, Sequential
 
 # -- Modules ------------------------------------------------------------------------------------
@@ -127,36 +141,85 @@ def test_parameters_without_a_lasting_name_are_refused():
             Holding(**held).state_dict()
 
 
-def test_a_number_beside_one_computed_from_it_is_not_lost():
-    a = Value(1.0)
-    for row in (Vector([a, 2.0 * a]), Vector([2.0 * a, a])):
-        assert a in Holding(row=row).parameters()
-        with pytest.raises(ValueError, match="found a Value that was computed"):
-            optim.SGD(Holding(row=row).parameters(), lr=0.1)
+SCALE, DATA = Value(0.5), Vector([1.0, 2.0]).requires_grad_(False)
+COMPUTED = {
+    "a Value": 2.0 * SCALE,
+    "a Vector": SCALE * Vector([1.0, 2.0]),
+    "a Matrix": 0.1 * Matrix([[1.0, 2.0]]),
+    "a Vector in part": Vector([SCALE, 2.0 * SCALE]),
+    "of constants": DATA.mean(),
+    "a gradient": autodiff.adjoints(SCALE**3, create_graph=True)[SCALE],
+}
 
 
-@pytest.mark.parametrize("look", [repr, Module.parameters, Module.zero_grad, Module.state_dict])
-def test_an_input_that_a_layer_keeps_stays_part_of_the_graph(look):
-    """Looked at alone, the layer does not know the parameters that it was computed from."""
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_computed_weight_is_refused_where_it_is_assigned(name):
+    held = COMPUTED[name]
+    kind = type(held).__name__
+    refused = rf"held.*: found a {kind} that was computed, expected a leaf.*write {kind}\(w.data\)"
+    model = Module()
+    for given in (held, [held], {"a": [1.0, (held,)]}, deque([held])):
+        with pytest.raises(ValueError, match=f"Module.{refused}"):
+            model.held = given
+        assert not hasattr(model, "held")
+    model.held = [kind]
+    model.held.append({"late": held})
+    for look in (Module.named_parameters, Module.parameters, Module.zero_grad, Module.state_dict):
+        with pytest.raises(ValueError, match=f"Module.held.1.late{refused[4:]}"):
+            look(model)
+    with pytest.raises(ValueError, match=f"Sequential.0.held.1.late{refused[4:]}"):
+        Sequential(model).parameters()
+    model.held = type(held)(held.data)  # as the message says
+    assert model.state_dict() == {"held": held.data}
+
+
+def test_looking_at_parameters_changes_no_graph():
+    scale, model = Value(1.0), Module()
+    model.held = []
+    model.held.append(scale * Vector([1.0, 2.0, 3.0]))
+    y = model.held[0] @ Vector([4.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match=r"Module.held.0: found a Vector that was computed"):
+        model.parameters()
+    y.backward()
+    assert scale.grad == 11.0
+
+
+def test_weights_may_be_shared_transposed_and_frozen():
+    first, last = Linear(2, 3, seed=0), Linear(3, 2, seed=1)
+    last.weight = first.weight.T
+    last.bias = Vector([first.weight[0, 0], Value(1.0)])
+    first.bias = first.bias[:3].requires_grad_(False)
+    assert len(Sequential(first, last).parameters()) == 6 + 3 + 1
+
+    def squared(w):
+        last.held = w
+        return last.held**2
+
+    assert [d(squared)(3.0) for d in (grad, autodiff.jacfwd)] == [6.0, 6.0]
+
+
+def test_what_init_computes_is_refused_too():
+    with pytest.raises(ValueError, match="Linear.weight: found a Matrix that was computed"):
+        Linear(2, 1, init=lambda n, m, rng: 0.1 * Matrix([[1.0] * n] * m))
+
+
+def test_a_result_that_a_layer_keeps_is_refused():
+    """An activation for a plot: its numbers are enough. Kept, it would be trained as a weight."""
 
     class Keeping(Module):
-        def __init__(self):
-            self.inner = Linear(2, 1, seed=0)
+        def __init__(self, number):
+            self.inner, self.number = Linear(2, 1, seed=0), number
 
         def forward(self, x):
-            with scope("inside"):
-                self.x, self.y = x, x * 2.0
-            return self.inner(x)
+            y = self.inner(x)
+            self.last = self.number(y)
+            return y
 
-    model = Sequential(Linear(2, 2, seed=1), Keeping())
-    y = model([1.0, 2.0]).sum()
-    look(model.layers[1])
-    y.backward()
-    assert 0.0 not in model.layers[0].weight.grad[0]
-    assert [name for name, _ in model.layers[1].named_parameters()] == [
-        "inner.weight",
-        "inner.bias",
-    ]
+    with pytest.raises(ValueError, match=r"Keeping.last: found a Vector .*, or its .data kept"):
+        Keeping(lambda y: y)([1.0, 2.0])
+    model = Keeping(lambda y: y.data)
+    assert model([1.0, 2.0]).data == model.last
+    assert len(model.parameters()) == 3
 
 
 def test_a_bias_is_there_or_not():
@@ -223,19 +286,9 @@ def test_states_hold_arrays_and_tables_but_no_dicts_and_sets():
     assert model.state_dict() == {"factor": 5.0, "shift": [6.0]}
 
 
-class Halved(Module):
-    def __init__(self):
-        self.weight = 0.5 * Vector([2.0, 4.0])
-
-
-def test_computed_weights_are_copied():
-    for copied in (copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))):
-        assert copied(Halved()).state_dict() == {"weight": [1.0, 2.0]}
-        assert copied(Sequential(Halved())).state_dict() == {"0.weight": [1.0, 2.0]}
-
-
 def test_models_copy_and_pickle():
     model = network()
+    assert copy.copy(model).parameters() == model.parameters()
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert other.state_dict() == model.state_dict()
         assert not set(other.parameters()) & set(model.parameters())
@@ -322,13 +375,60 @@ def test_mse_loss():
     assert nn.mse_loss(Vector([1.0, 2.0]), [3.0, 5.0]).data == 6.5
     assert nn.mse_loss(Value(1.0), 3).data == nn.mse_loss(Vector([1.0]), 3).data == 4.0
     assert nn.mse_loss(Vector([1.0]), np.array([3.0])).data == 4.0
-    with pytest.raises(ValueError, match="found 2 predictions and 1 target,"):
-        nn.mse_loss(Vector([1.0, 2.0]), 1.0)
-    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}, pd.DataFrame([[5.0, 6.0]])):
+    for target in ({0: 1.0, 1: 2.0}, {1.0, 2.0}):
+        with pytest.raises(TypeError, match=r"mse_loss, target: found {.*, expected numbers in"):
+            nn.mse_loss(Vector([1.0, 2.0]), target)  # not its keys
+
+
+def test_the_mse_loss_of_matrices_is_the_mean_over_all_entries():
+    prediction, rows = (
+        Matrix([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        [[1.0, 0.0, 3.0], [4.0, 5.0, 2.0]],
+    )
+    for target in (Matrix(rows), rows, np.array(rows), pd.DataFrame(rows), [*Matrix(rows)]):
+        for given in (prediction, [*prediction]):
+            loss = nn.mse_loss(given, target)
+            assert loss.data == 20 / 6
+            loss.backward()
+            assert prediction.grad == [[0.0, 4 / 6, 0.0], [0.0, 0.0, 8 / 6]]
+            prediction.zero_grad()
+
+
+@pytest.mark.parametrize(
+    ("prediction", "target", "shapes"),
+    [
+        (Vector([1.0, 2.0]), 1.0, r"\(2,\) and a target of shape \(\)"),
+        (Vector([1.0, 2.0]), pd.DataFrame([[5.0, 6.0]]), r"\(2,\) and a target of shape \(1, 2\)"),
+        (Matrix([[1.0], [2.0]]), [1.0, 2.0], r"\(2, 1\) and a target of shape \(2,\)"),
+        (Matrix([[1.0, 2.0]]), [[1.0], [2.0]], r"\(1, 2\) and a target of shape \(2, 1\)"),
+        (Matrix([[1.0]]), 1.0, r"\(1, 1\) and a target of shape \(\)"),
+    ],
+)
+def test_the_mse_loss_of_different_shapes_is_refused(prediction, target, shapes):
+    with pytest.raises(ValueError, match=f"mse_loss: found a prediction of shape {shapes}, expect"):
+        nn.mse_loss(prediction, target)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        nn.hinge_loss,
+        nn.cross_entropy,
+        nn.binary_cross_entropy_with_logits,
+        lambda logits, target: nn.softmax(logits),
+    ],
+)
+@pytest.mark.parametrize("rows", [[[1.0]], [[1.0, 2.0], [3.0, 4.0]]])
+def test_losses_of_one_sample_refuse_a_matrix(loss, rows):
+    for given in (Matrix(rows), [*Matrix(rows)], rows):
         with pytest.raises(
-            TypeError, match=r"mse_loss, target: found .*, expected one real number"
+            ValueError, match=r"found numbers of shape \(., .\), .*; call it for each"
         ):
-            nn.mse_loss(Vector([1.0, 2.0]), target)  # not its keys, nor the names of its columns
+            loss(given, 1)
+    if loss is not nn.cross_entropy:
+        return
+    with pytest.raises(ValueError, match=r"cross_entropy, target: found numbers of shape \(., .\)"):
+        loss(Vector([1.0, 2.0]), Matrix(rows))
 
 
 def test_hinge_loss():
@@ -366,6 +466,40 @@ def test_losses_from_logits_are_stable(size):
     assert grad(lambda z: nn.cross_entropy(z, 1))([size, -size]) == [1.0, -1.0]
     for logit, target, value in ((size, 1, 0), (size, 0, size), (-size, 1, size), (-size, 0, 0)):
         assert nn.binary_cross_entropy_with_logits(Value(logit), target).data == value
+
+
+def test_softmax_shares_among_large_logits():
+    for size in (0.0, 1e3, 1e16, -1e16, 1e300):
+        z = [size, size, size - 1e4 - abs(size)]
+        for given in (z, Vector(z)):
+            assert nn.softmax(given).data == [0.5, 0.5, 0.0]
+        assert nn.softmax(np.array(z)).tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("size", [0.0, 1e3, 1e16, -1e16, 1e300])
+def test_large_logits_that_are_equal_share_the_probability(size):
+    """logsumexp(z) - z[k] is 0.0 at 1e16, where floats are 2 apart."""
+    z = [size, size, size - 1e4 - abs(size)]
+    targets = [0, 1, [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]
+    for target in targets:
+        assert nn.cross_entropy(Vector(z), target).data == pytest.approx(math.log(2), rel=1e-15)
+        program = Expression(nn.cross_entropy(x := Vector([0.1, 0.2, 0.3]), target)).compile(
+            [x], wrt=[x], xp=np, batch=True
+        )
+        values, gradients = program(np.array([z]))
+        assert values == pytest.approx(math.log(2), rel=1e-15)
+        row = np.eye(3)[target] if isinstance(target, int) else target
+        assert gradients[0] == pytest.approx([0.5, 0.5, 0.0] - np.array(row), abs=1e-15)
+
+
+@pytest.mark.parametrize("logit", [1e16, -1e16, 700.0, -40.0, 30.0])
+@pytest.mark.parametrize("target", [0.0, 0.25, 0.5, 1.0])
+def test_the_binary_loss_of_large_logits(logit, target):
+    found = nn.binary_cross_entropy_with_logits(Value(logit), target).data
+    with mpmath.workdps(50):
+        z = mpmath.mpf(logit)
+        exact = mpmath.log1p(mpmath.exp(-abs(z))) + max(z, 0) - target * z
+    assert found == pytest.approx(float(exact), rel=1e-15, abs=EPSILON * min(abs(logit), 700.0))
 
 
 def test_binary_cross_entropy_with_logits():

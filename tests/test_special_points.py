@@ -61,10 +61,12 @@ def recorded(f, xs):
     batched = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)
 
     def propagated(xs):
-        Expression(ad.sum([0.0, *leaves])).propagate(dict(zip(leaves, xs)))
-        Expression(y).propagate()
-        adjoints = ad.adjoints(y)
-        return y.data, [adjoints.get(x, 0.0) for x in leaves]
+        for x, number in zip(leaves, xs):
+            x.data = number
+        expression = Expression(y)
+        value = expression.propagate()
+        adjoints = ad.adjoints(expression.sink)
+        return value, [adjoints.get(x, 0.0) for x in leaves]
 
     def in_a_batch(xs):
         values, gradients = batched(np.array([xs, xs]))

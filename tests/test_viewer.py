@@ -182,7 +182,9 @@ def test_dragging_any_slider_changes_every_number_at_each_step(browser, tmp_path
         assert moved[i] != leaf.data
         assert moved[:i] + moved[i + 1 :] == [x.data for x in sliders[:i] + sliders[i + 1 :]]
         assert state(browser)["values"] != before["values"]
-        Expression(root).propagate({leaf: moved[i]})
+        expression = Expression(root)
+        expression.propagate({leaf: moved[i]})
+        root = expression.sink
         check_every_number(browser, root)
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import functions, graph
-from ..errors import a, counted, described, explain, message, named, shortened, typed
+from ..errors import a, counted, described, message, shortened, typed
 from ..functions import as_float, as_row
 from ..number import check_outside
 from ..snapshot import Snapshot, generators
@@ -31,30 +31,43 @@ class Expression:
     """
 
     def __init__(self, output: Value | Iterable[Any]) -> None:
-        self.sink = output
         self._outputs = _values(output, "Expression", "a Value, such as a loss, or several")
         if not self._outputs:
             raise ValueError(message("Expression", "no outputs", "at least one"))
+        self._single = isinstance(output, Value)
         root = functions.sum(self._outputs)
         check_outside(root, "Expression")
         order = graph.topological_order(root)
         self._nodes = order[:-1]  # without their sum
         self.sources = [node for node in self._nodes if not node.parents]
 
+    @property
+    def sink(self) -> Any:
+        """The output, a Value, or a list of the outputs.
+
+        It is the node that was given until `propagate` makes it anew.
+        """
+        return self._outputs[0] if self._single else list(self._outputs)
+
     def propagate(self, values: Mapping[Value, Any] | None = None) -> Any:
-        """Set sources to new numbers, recompute every node in place, return the output's data.
+        """Set sources to new numbers, compute everything from them anew, return the output's data.
 
         `values` holds a number for each source that changes. The operations stay those that were
-        recorded, even if an `if` in your code would now choose others. No `grad` is changed.
+        recorded, even if an `if` in your code would now choose others. The results are new nodes,
+        which lead to `sink`, with the labels and gradients of the old ones. Those stay as they
+        are, because another graph may go through them.
 
         ValueError for a node that is not a source of this expression, TypeError for a value that
         is not a number, and the errors of the operations for numbers outside their domain. After
-        an error every node is as it was.
+        an error everything is as it was.
 
         >>> x, y = Value(2.0), Value(5.0)
-        >>> expression = Expression(x * y + x)
+        >>> z = x * y + x
+        >>> expression = Expression(z)
         >>> expression.propagate({x: 3.0})
         18.0
+        >>> x.data, expression.sink.data, z.data
+        (3.0, 18.0, 12.0)
         """
         given = {} if values is None else values
         if not isinstance(given, Mapping):
@@ -63,22 +76,19 @@ class Expression:
             )
         self._check_sources(given, "propagate")
         fresh = {x: as_float(number, "propagate") for x, number in given.items()}
-        before = [(node, node.data, node._backward) for node in self._nodes]
-        node: Any = self._outputs[0]
+        before = {x: x.data for x in fresh}
         try:
             for x, number in fresh.items():
                 x.data = number
-            for node in self._nodes:
-                if node.parents:
-                    node.data, node._backward = node._rule(*[p.data for p in node.parents])
-        except BaseException as error:
-            if isinstance(error, (ValueError, ZeroDivisionError, OverflowError)):
-                error = explain(error, node._rule.__name__, named(node._rule, node.parents))
-            for node, data, backward in before:
-                node.data, node._backward = data, backward
-            raise error from None
+            again = _recomputed(self._nodes)
+        except BaseException:
+            for x, number in before.items():
+                x.data = number
+            raise
+        self._nodes = list(again.values())
+        self._outputs = [again[y] for y in self._outputs]
         data = [y.data for y in self._outputs]
-        return data[0] if isinstance(self.sink, Value) else data
+        return data[0] if self._single else data
 
     def backpropagate(self, wrt: Iterable[Any] | None = None) -> dict[Value, Any]:
         """The derivative of the output with respect to leaves, as a dict from leaf to number.
@@ -100,10 +110,10 @@ class Expression:
         else:
             leaves = _leaves(wrt, "backpropagate, wrt")
             self._check_sources(leaves, "backpropagate")
-        if not isinstance(self.sink, Value):
+        if not self._single:
             found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("backpropagate", found, "one", "take one, or their sum"))
-        adjoints = graph.adjoints(self.sink, leaves)
+        adjoints = graph.adjoints(self._outputs[0], leaves)
         return {x: adjoints[x] for x in leaves}
 
     def compile(
@@ -170,13 +180,12 @@ class Expression:
         if batch:
             _check_one_kind(given, wanted)
         _check_repeatable(self._nodes)
-        output = self.sink if isinstance(self.sink, Value) else self._outputs
         if not batch:
             sizes = None if xp is math else ()
-            return Program(scalar_program(output, given, wanted, xp), sizes)
+            return Program(scalar_program(self.sink, given, wanted, xp), sizes)
         from .vectorize import batched_program  # needs numpy
 
-        return Program(*batched_program(output, given, wanted, xp))
+        return Program(*batched_program(self.sink, given, wanted, xp))
 
     def javascript(
         self, inputs: Iterable[Any], wrt: Iterable[Any], nodes: Iterable[Value] | None = None
@@ -209,7 +218,7 @@ class Expression:
         given = _leaves(inputs, "javascript, inputs")
         wanted = _leaves(wrt, "javascript, wrt")
         _check_leaves(given, wanted, self.sources)
-        if not isinstance(self.sink, Value):
+        if not self._single:
             found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("javascript", found, "one", "take one, or their sum"))
         shown = None if nodes is None else list(nodes)
@@ -237,6 +246,20 @@ class Expression:
     def __repr__(self) -> str:
         sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")
         return f"Expression({sources}, {nodes})"
+
+
+def _recomputed(nodes: Iterable[Value]) -> dict[Value, Value]:
+    """For each node, in topological order, a new one from what its leaves hold now, or the leaf."""
+    again: dict[Value, Value] = {}
+    for node in nodes:
+        if node._rule is None:
+            again[node] = node
+        else:
+            parents = [again[p] for p in node.parents]
+            fresh = again[node] = parents[0]._apply(node._rule, *parents)
+            fresh.grad, fresh.label = node.grad, node.label
+            fresh._scope = getattr(node, "_scope", None)
+    return again
 
 
 def _leaves(items: Any, where: str) -> list[Value]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import functions, ops
 from ..errors import message
-from ..number import Number, Rule
+from ..number import Number, Rule, apply
 
 
 class Symbol(Number):
@@ -25,6 +25,9 @@ class Symbol(Number):
         self.writer, self.number, self.op, self.args = writer, number, op, args
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
+        known = [x for x in inputs if isinstance(x, Number) and not isinstance(x, Symbol)]
+        if known:  # a derivative in a user's rule
+            return apply(rule, *inputs)
         if rule.__name__ in ARITHMETIC and rule is getattr(ops, rule.__name__):
             return self.writer.write(rule.__name__, *inputs)
         return rule(*inputs)[0]  # through functions.py: arithmetic, and calls of the library
@@ -52,6 +55,8 @@ class Symbol(Number):
         return self
 
     def __pow__(self, other: Any) -> Any:
+        if isinstance(other, Number) and not isinstance(other, Symbol):
+            return super().__pow__(other)
         return self.writer.write("pow", self, other)
 
     def __rpow__(self, other: Any) -> Any:

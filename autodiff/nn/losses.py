@@ -3,7 +3,6 @@
 The losses of logits do not overflow, however large the logits are.
 """
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,24 +10,26 @@ from .. import functions
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
+from .samples import flat
 
 
 def mse_loss(prediction: Any, target: Any) -> Any:
     r"""The mean squared error of a prediction p with target t: one Value.
 
-    $$\frac{1}{n} \sum_i (p_i - t_i)^2$$
+    $$\frac{1}{n} \sum_i (p_i - t_i)^2$$ over all n entries.
 
-    Both are one number, or sequences of the same length (n,); a Vector of one entry counts as
-    one number. ValueError if the lengths differ.
+    Both are one number, or have the same shape, (n,) or (m, n); a Vector of one entry counts as
+    one number. ValueError if the shapes differ.
 
     >>> from autodiff import Vector
     >>> mse_loss(Vector([1.0, 4.0]), [1.0, 2.0]).data
     2.0
     """
-    predicted, wanted = _row(prediction, "mse_loss"), _row(target, "mse_loss, target")
-    if len(predicted) != len(wanted):
-        found = f"{counted(len(predicted), 'prediction')} and {counted(len(wanted), 'target')}"
-        raise ValueError(message("mse_loss", found, "as many targets as predictions"))
+    shape, predicted = _numbers(prediction, "mse_loss")
+    expected, wanted = _numbers(target, "mse_loss, target")
+    if (shape or (1,)) != (expected or (1,)):
+        found = f"a prediction of shape {shape} and a target of shape {expected}"
+        raise ValueError(message("mse_loss", found, "the same shape"))
     return functions.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
@@ -52,7 +53,8 @@ def hinge_loss(score: Any, label: Any) -> Any:
 def cross_entropy(logits: Any, target: Any) -> Any:
     r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
 
-    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k; it does not overflow.
+    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k. The largest logit is
+    subtracted from all, so that it neither overflows nor loses digits however large they are.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
     each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or if
@@ -70,7 +72,8 @@ def cross_entropy(logits: Any, target: Any) -> Any:
         if not 0 <= int(target) < n:
             expected = f"0 to {n - 1}: there are {n} logits"
             raise ValueError(message("cross_entropy", f"class {target}", expected))
-        return functions.logsumexp(logits) - logits[int(target)]
+        top, _, log_of_sum = _shifted(logits)
+        return (top - logits[int(target)]) + log_of_sum  # not z[target]: fit has to see the choice
     weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
         found = f"a target of {len(weights)} for {counted(n, 'logit')}"
@@ -79,7 +82,19 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     if known and abs(sum(weights) - 1.0) > 1e-6:
         found = f"target {shortened(target)}"
         raise ValueError(message("cross_entropy", found, "probabilities that add up to 1"))
-    return functions.logsumexp(logits) - functions.dot(weights, logits)
+    _, z, log_of_sum = _shifted(logits)
+    return log_of_sum - functions.dot(weights, z)
+
+
+def _shifted(logits: Any) -> tuple[Any, list[Any], Any]:
+    """The largest logit, z, the logits less that, and log(e^z₁ + ... + e^zₙ).
+
+    logsumexp(logits) - logits[k] would be 0.0 for logits of 1e16: its first term has no place
+    left for log 2.
+    """
+    top = functions.largest(logits)
+    z = [logit - top for logit in logits]
+    return top, z, functions.log(functions.sum([functions.exp(x) for x in z]))
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
@@ -116,15 +131,23 @@ def softmax(logits: Any) -> Any:
         xp = logits.__array_namespace__()
         e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
         return e / xp.sum(e, axis=-1, keepdims=True)
-    z = Vector(logits)
-    return functions.exp(z - functions.logsumexp(z))
+    z = Vector(_row(logits, "softmax"))
+    e = functions.exp(z - functions.largest(z))
+    return e / e.sum()
 
 
-def _row(x: Any, where: str) -> Sequence[Any]:
-    x = x.to_numpy() if hasattr(x, "to_numpy") else x  # of pandas
-    x = x.tolist() if hasattr(x, "tolist") else x  # an array
-    row = tuple(x) if functions.is_sequence(x) else (x,)
-    return tuple([v if isinstance(v, Number) else functions.as_float(v, where) for v in row])
+def _numbers(x: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
+    """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
+    shape, numbers = flat(x, where)
+    return shape, [v if isinstance(v, Number) else functions.as_float(v, where) for v in numbers]
+
+
+def _row(x: Any, where: str) -> list[Any]:
+    shape, numbers = _numbers(x, where)
+    if len(shape) > 1:
+        found, expected = f"numbers of shape {shape}", "numbers in a row, shape (n,)"
+        raise ValueError(message(where, found, expected, "call it for each row"))
+    return numbers
 
 
 def _one(x: Any, where: str) -> Any:

@@ -8,14 +8,14 @@ from random import Random
 from reprlib import recursive_repr
 from typing import Any, Self
 
-from ..errors import counted, message, typed
-from ..functions import as_float, as_row, is_array
-from ..graph import topological_order
+from ..errors import a, counted, message, typed
+from ..functions import as_float, is_array
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..snapshot import reached
 from ..value import Value
 from .initialisers import Rows, he_normal
+from .samples import flat
 
 Parameter = Value | Vector | Matrix
 
@@ -24,7 +24,8 @@ class Module:
     """A function with parameters: the Values, Vectors, Matrices and Modules that it holds.
 
     For a layer of your own, derive from it, assign the parameters as attributes and define
-    `forward(x)`; without that, a call is a NotImplementedError.
+    `forward(x)`; without that, a call is a NotImplementedError. Parameters are leaves: a weight
+    that is computed from them is computed in `forward`. ValueError if one is assigned.
 
     >>> class Scale(Module):
     ...     def __init__(self):
@@ -38,6 +39,12 @@ class Module:
     """
 
     training = True  # False: evaluation mode, in which Dropout does nothing
+
+    def __setattr__(self, name: str, held: Any) -> None:
+        for inner, part in _inside({name: held}, deep=False):
+            if isinstance(part, Parameter):
+                _check_leaf(part, f"{type(self).__name__}.{inner}")
+        super().__setattr__(name, held)
 
     def __call__(self, x: Any) -> Any:
         with Scope(type(self).__name__, self):  # a box in drawings
@@ -57,23 +64,16 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
-        Weights that were computed, such as 0.1 * Matrix(rows), are parameters too and become
-        leaves; but what is computed from parameters, or in a call of a module, is not a parameter.
-        ValueError if two have the same name, which a dot in a name can cause.
+        ValueError if one was computed, as it may have been put into a list after that was
+        assigned, or if two have the same name, which a dot in a name can cause.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        named = [
-            (name, held)
-            for name, held in _inside(self, deep=True)
-            if isinstance(held, (Value, Vector, Matrix)) and not _is_result(held)
-        ]
-        leaves = {x for _, held in named for x in _entries(held) if not x.parents}
-        for x in [x for _, held in named for x in _entries(held) if x.parents]:
-            if leaves.isdisjoint(topological_order(x)):
-                x.parents, x._rule, x._backward = (), None, Value(0.0)._backward
-        named = [(name, held) for name, held in named if not all(x.parents for x in _entries(held))]
+        inside = _inside(self, deep=True)
+        named = [(name, held) for name, held in inside if isinstance(held, Parameter)]
+        for name, held in named:
+            _check_leaf(held, f"{type(self).__name__}.{name}")
         for name, n in Counter(name for name, _ in named).items():
             if n > 1:
                 found = f"{n} parameters called {name!r}"
@@ -145,7 +145,7 @@ class Module:
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
-        given = {name: _flat(x, f"load_state_dict, {name}") for name, x in state.items()}
+        given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
         faults = [f"missing: {name}" for name in parameters if name not in state]
         faults += [f"unexpected: {name}" for name in state if name not in parameters]
         for name, parameter in parameters.items():
@@ -167,10 +167,6 @@ class Module:
                 raise ValueError(message("load_state_dict", twice, "one number"))
         for entry, number in loaded:
             entry.data = number
-
-    def __getstate__(self) -> Any:
-        self.named_parameters()  # computed weights become leaves, which can be copied
-        return super().__getstate__()
 
     @recursive_repr()
     def __repr__(self) -> str:
@@ -344,25 +340,16 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _is_result(held: Parameter) -> bool:
-    """Whether these Values were computed in a call of a module, like activations."""
-    for scope in {getattr(x, "_scope", None) for x in _entries(held) if x.parents}:
-        while scope is not None and scope.module is None:
-            scope = scope.outer
-        if scope is not None:
-            return True
-    return False
-
-
-def _flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
-    """The shape of nested lists, and their numbers; for ragged lists, the shapes of the parts."""
-    single = isinstance(data, (str, bytes)) or getattr(data, "ndim", None) == 0
-    if single or not isinstance(data, Iterable):
-        return (), [data]
-    parts = [_flat(part, where) for part in as_row(data, where, "numbers in lists")]
-    shapes = [shape for shape, _ in parts]
-    shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
-    return shape, [number for _, numbers in parts for number in numbers]
+def _check_leaf(held: Parameter, where: str) -> None:
+    """Raise a ValueError if these Values were computed: a module holds leaves alone."""
+    if any(getattr(x, "parents", ()) for x in _entries(held)):
+        kind = type(held).__name__
+        found = f"{a(held)} that was computed"
+        remedy = (
+            "compute it in forward, from the parameters; or, for a parameter with these numbers, "
+            f"write {kind}(w.data); a result to look at later is returned, or its .data kept"
+        )
+        raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
 
 
 def _inside(

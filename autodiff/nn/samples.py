@@ -86,3 +86,19 @@ def as_rows(inputs: Any, where: str) -> Any:
         check_outside(x, where)  # its derivative would be lost
     rows = [vector.data for vector in vectors]
     return numpy.array(rows) if len({len(row) for row in rows}) == 1 else rows
+
+
+def flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
+    """The shape of nested sequences, and their numbers; for ragged ones, the shapes of the parts.
+
+    >>> flat([[1.0, 2.0]], "fit")
+    ((1, 2), [1.0, 2.0])
+    """
+    single = isinstance(data, (str, bytes)) or getattr(data, "ndim", None) == 0
+    if single or not isinstance(data, Iterable):
+        return (), [data]
+    rows = as_row(data, where, "numbers in lists")
+    parts = [flat(part, where) for part in (rows.tolist() if hasattr(rows, "tolist") else rows)]
+    shapes = [shape for shape, _ in parts]
+    shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
+    return shape, [number for _, numbers in parts for number in numbers]

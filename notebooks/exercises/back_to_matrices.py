@@ -59,19 +59,19 @@ def check_1(answer):
     answer = integer(answer)
     right, operations = solution_1(20)
     hints = {
-        8: "That is one hidden layer. Here are two.",
-        12: "Leaves are not operations. Or did you count a group of the loss twice?",
-        10: "Nearly. Which operations make the loss? In the picture they follow the last layer.",
-        9: "Nearly. The last layer has no tanh, but it has biases.",
-        13: "The last layer has no tanh. And how many operations make the loss?",
-        16: "Twice eight counts the outputs and the loss twice.",
+        12: "That is one hidden layer. Here are two.",
+        16: "Leaves are not operations. Or did you count a group of the loss twice?",
+        14: "Nearly. Which operations make the loss? In the picture they follow the last layer.",
+        13: "Nearly. The last layer has no tanh, but it has biases.",
+        17: "The last layer has no tanh. And how many operations make the loss?",
+        24: "Twice twelve counts the outputs and the loss twice.",
         operations: "Those are the operations. How many different ones are there?",
     }
     if answer != right:
         text = "Go through the boxes of the picture, with one more hidden layer."
         raise Hint(hints.get(answer, text))
     return (
-        f"Right: {right} groups of {operations} operations, 3 + 3 + 2 + 3. With 30 neurons in place "
+        f"Right: {right} groups of {operations} operations, 3 + 3 + 2 + 7. With 30 neurons in place "
         f"of 20 there are {solution_1(30)[1]} operations, and {solution_1(30)[0]} groups."
     )
 
@@ -83,7 +83,7 @@ def solution_1(neurons=20):
         nn.Linear(neurons, 4, seed=2),  # dot, +
     )
     target = Vector([1.0, 0.0, 0.0, 0.0]).requires_grad_(False)
-    loss = nn.cross_entropy(model(Vector([0.1] * 8)), target)  # logsumexp, dot, -
+    loss = nn.cross_entropy(model(Vector([0.1] * 8)), target)
     _, *operations = groups(loss).values()
     return len(operations), sum(map(len, operations))
 

@@ -12,16 +12,18 @@ from .probes import integer
 
 def closures_run(loss, wrt=None):
     """The nodes whose closures `backpropagate` calls, in order, and the gradients it returns."""
-    run, expression = [], Expression(loss)
-    for node in [node for node in topological_order(loss) if node.parents]:
+    run = []
+    closures = {node: node._backward for node in topological_order(loss) if node.parents}
+    for node, closure in closures.items():
 
-        def noting(grad, node=node, closure=node._backward):
+        def noting(grad, node=node, closure=closure):
             run.append(node)
             return closure(grad)
 
         node._backward = noting
-    gradients = expression.backpropagate(wrt)
-    expression.propagate()  # makes every closure anew
+    gradients = Expression(loss).backpropagate(wrt)
+    for node, closure in closures.items():
+        node._backward = closure
     return run, gradients
 
 
@@ -121,20 +123,20 @@ def check_2(answer):
     answer = integer(answer)
     other = "Does the other hidden neuron depend on this weight? Not even its tanh does."
     hints = {
-        12: f"Those are all. {other}",
-        10: other,
-        11: other,
-        6: "Those lead to the last layer. This weight lies deeper.",
+        19: f"Those are all. {other}",
+        17: other,
+        18: other,
+        13: "Those lead to the last layer. This weight lies deeper.",
         3: "That is the hidden neuron alone. The walk begins at the loss.",
-        7: "The hidden neuron feeds both outputs: two dots, two sums.",
-        5: "The hidden neuron feeds both outputs: two dots, two sums.",
-        8: "Nearly. The loss itself is two operations: logsumexp and -.",
+        14: "The hidden neuron feeds both outputs: two dots, two sums.",
+        12: "The hidden neuron feeds both outputs: two dots, two sums.",
+        15: "Nearly. The loss itself is nine operations, from largest to the last +.",
         1: "The walk begins at the loss, and has to get to the weight somehow.",
     }
     if answer != solution_2():
         raise Hint(hints.get(answer, "Follow the arrows from w to the loss, and count the boxes."))
     return (
-        "Right: 9. Two of the loss, four of the last layer, three of the hidden neuron. "
+        "Right: 16. Nine of the loss, four of the last layer, three of the hidden neuron. "
         "What is not between w and the loss is left alone."
     )
 
@@ -142,7 +144,7 @@ def check_2(answer):
 def solution_2():
     loss, first, _ = small_network()
     run, _ = closures_run(loss, [first.weight[0, 0]])
-    return len(run)  # -, logsumexp; +, dot, +, dot; tanh, +, dot
+    return len(run)  # nine of the loss; +, dot, +, dot; tanh, +, dot
 
 
 # -- 3. One derivative further ----------------------------------------------------------------
