@@ -175,7 +175,7 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
     to 1e-6 of the derivative, plus the error of the difference.
 
     The difference is taken with shorter and shorter steps, h, h/4, h/16, ...: first the error of
-    the formula shrinks, then round-off grows. The step whose two neighbours agree with it best is
+    the formula shrinks, then round-off grows. The one that agrees best with the one before is
     used. Its error is three times what they differ by, or the round-off in f if that is more.
 
     By default h is abs(x) / 3π (0.1 at x = 0), so no step goes across 0; a step that leaves the
@@ -212,7 +212,7 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
         good = good and all(abs(d - c) <= 1e-6 * abs(d) + error for d in (a, b))
         note = "" if good else "<- wrong" + _kink(alone, x)
         note = UNKNOWN if math.isnan(c) else note
-        rows.append((number, f"{a:.9g}", f"{b:.9g}", f"{c:.9g}", note))
+        rows.append((number, f"{a:.9g}", f"{b:.9g}", f"{c:.7g}", note))
         wrong = wrong or not good
     if wrong:
         widths = [max(map(len, column)) for column in zip(*rows)]
@@ -238,29 +238,27 @@ def _round_off(f: Callable[..., Any], args: Sequence[Any]) -> float:
 def _slope(
     f: Callable[[float], Any], x: float, h: float | None, noise: float
 ) -> tuple[float, float]:
-    """The central difference of f at x whose neighbours agree with it best, and its error.
+    """The central difference of f at x that the one before it agrees with best, and its error.
 
     (nan, inf) if f is not defined on both sides of x, or if it jumps there.
     h: the longest step. noise: the round-off in f.
     """
-    found, error, top = math.nan, math.inf, 2 * noise
-    slopes: list[float] = []
+    found, error, change, before = math.nan, math.inf, 0.0, math.nan
     longest = h or (abs(x) or 1.0) / (3 * math.pi)  # x / 10 might be a period of f
     for step in [longest / 4**k for k in range(22)]:  # at x = 1 from 0.1 to 2e-14
         try:
             low, high = float(f(x - step)), float(f(x + step))
-            slopes.append((high - low) / ((x + step) - (x - step)))
+            slope = (high - low) / ((x + step) - (x - step))
         except (ArithmeticError, ValueError, TypeError):  # outside the domain, or x + step is x
             continue
-        top = max(top, abs(low), abs(high))
-        if len(slopes) < 3:
-            continue
-        before, slope, after = slopes[-3:]
-        bound = max(3 * abs(slope - before), 3 * abs(slope - after), 2 * noise / step)
-        if bound <= min(error, top / step):  # more than top / step at a jump
+        bound = max(3 * abs(slope - before), 2 * noise / step)  # nan the first time
+        enough = bound <= max(1e-6 * abs(slope), 2 * noise / step)
+        change = max(change, abs(high - low))
+        if enough or bound <= min(error, change / step):  # more than change / step at a jump
             found, error = slope, bound
-        if bound <= max(1e-6 * abs(slope), 2 * noise / step):
+        if enough:
             break
+        before = slope
     return found, error
 
 

@@ -143,6 +143,8 @@ WRITTEN = {
     "a minimum": lambda x: (x - 1) ** 2,
     "a flat place": lambda x: sin(x) ** 2 + autodiff.cos(x) ** 2,
     "a large constant": lambda x: 1e9 + x,
+    "a wave": lambda x: sin(2 * math.pi * x),
+    "a quick wave": lambda x: sin(1 / x),
     # most digits are lost on the way, and all at some points
     "cancellation": lambda x: (x + 1e6) - 1e6,
     "a saturated loss": lambda x: autodiff.logsumexp([x, 0.0]) - x,
@@ -194,7 +196,11 @@ def test_wrong_rules_are_caught_at_every_size(name, change):
     assert caught > 8
 
 
-def test_no_step_leaves_the_domain_or_crosses_a_kink():
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_no_step_leaves_the_domain_or_crosses_a_kink(offset):
+    def relu(x):
+        return autodiff.relu(x - 1)
+
     for f, x in [
         (sin, 1e3),
         (autodiff.log, 1e-3),
@@ -203,10 +209,20 @@ def test_no_step_leaves_the_domain_or_crosses_a_kink():
         (autodiff.sqrt, 1e-6),
         (autodiff.sqrt, 1e-300),
         (lambda x: (1 - x) ** 0.5, 1 - 1e-9),
-        (lambda x: sin(2 * math.pi * x), 1e4),
-        (lambda x: autodiff.relu(x - 1), 1.001),
+        (relu, 1.001),
+        (relu, 0.999),
     ]:
-        check_gradients(f, x)  # fmt: skip
+        check_gradients(lambda x, f=f: f(x) + offset, x)  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", [autodiff.ops.sqrt, autodiff.ops.abs])
+def test_a_wrong_rule_is_not_taken_for_a_kink_nearby(rule):
+    def twice(x):
+        y, backward = rule(x)
+        return y, lambda grad: (2 * backward(grad)[0],)
+
+    with pytest.raises(AssertionError, match="<- wrong$"):
+        check_gradients(operation(twice), 1e-9)
 
 
 def test_a_point_without_neighbours_is_unknown():
@@ -214,7 +230,8 @@ def test_a_point_without_neighbours_is_unknown():
     def step(x):
         return autodiff.less(1.0, x), lambda grad: (0.0 * grad,)
 
-    for f, x in [(lambda x: x**1.5, 0.0), (step, 1.0), (lambda x: x, math.inf)]:
+    for f, x in [(lambda x: x**1.5, 0.0), (lambda x: x, math.inf), (step, 1.0),
+                 (lambda x: step(x) + 1e3, 1.0)]:  # fmt: skip
         with pytest.raises(AssertionError, match="nan +<- unknown: f jumps, or is not defined on"):
             check_gradients(f, x)
 
