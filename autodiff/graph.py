@@ -61,9 +61,12 @@ def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
         if node is None:
             order[stack.pop()] = None
         elif node not in order and (node._level or not tracked_only):
-            if node.parents:
-                stack += node, None
-                stack += node.parents[::-1]
+            parents = node.parents
+            if len(parents) == 2:  # by far the most frequent
+                x, y = parents
+                stack += node, None, y, x
+            elif parents:
+                stack += node, None, *parents[::-1]
             else:
                 order[node] = None
     return order
@@ -98,27 +101,26 @@ def backpropagated(
 ) -> dict[Any, Any]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
-    adjoint |= seeds
-    if inputs is None:
-        _send_messages(adjoint, adjoint, create_graph)
-        return adjoint
-    inputs = _checked_inputs(inputs)
-    walk = _between(inputs, adjoint)
-    _send_messages(walk, adjoint, create_graph)
-    return dict.fromkeys(inputs, 0.0) | {node: adjoint[node] for node in walk}
+    if inputs is not None:
+        inputs = _checked_inputs(inputs)
+        adjoint = _between(inputs, adjoint)
+    adjoint |= {y: seed for y, seed in seeds.items() if y in adjoint}
+    _send_messages(adjoint, create_graph)
+    return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
-def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: bool) -> None:
+def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
     """Run the closures of the nodes in reverse order, adding what they send to the adjoints.
 
     A closure sends None to an input that has no derivative, such as a condition.
     """
     node: Any = None
     silent = False  # whether an input received None
+    get = adjoint.get
     try:
-        for node in reversed(walk):  # each node after all that depend on it
+        for node, grad in reversed(adjoint.items()):  # each node after all that depend on it
             parents = node.parents
-            if not parents or (grad := adjoint[node]) is None:
+            if not parents or grad is None:
                 continue
             backward = _retraced(node) if create_graph else node._backward
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
@@ -126,31 +128,31 @@ def _send_messages(walk: dict[Any, Any], adjoint: dict[Any, Any], create_graph: 
                 for_x, for_y = backward(grad)
                 if for_x is None:
                     silent = True
-                elif x._level:
-                    so_far = adjoint[x]
+                elif (so_far := get(x, _absent)) is not _absent:
                     adjoint[x] = for_x if so_far is None else so_far + for_x
                 if for_y is None:
                     silent = True
-                elif y._level:
-                    so_far = adjoint[y]
+                elif (so_far := get(y, _absent)) is not _absent:
                     adjoint[y] = for_y if so_far is None else so_far + for_y
             else:
                 for x, for_x in zip(parents, backward(grad)):
                     if for_x is None:
                         silent = True
-                    elif x._level:
-                        so_far = adjoint[x]
+                    elif (so_far := get(x, _absent)) is not _absent:
                         adjoint[x] = for_x if so_far is None else so_far + for_x
     except UNDEFINED as error:
-        inputs = named(node._rule, node.parents)
-        raise explain(error, node._rule.__name__, inputs, derivative=True) from None
+        at = named(node._rule, node.parents)
+        raise explain(error, node._rule.__name__, at, derivative=True) from None
     if silent:
-        for x in walk:
+        for x in adjoint:
             if adjoint[x] is None:  # nothing was sent to it
                 adjoint[x] = 0.0
 
 
-def _between(inputs: list[Any], order: Iterable[Any]) -> dict[Any, Any]:
+_absent = object()  # of nodes that are not walked: constants, and what leads to no input
+
+
+def _between(inputs: list[Any], order: Iterable[Any]) -> dict[Any, None]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
     reaching: dict[Any, Any] = {}

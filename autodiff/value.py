@@ -223,10 +223,9 @@ class Value(Number):
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
-        for x in [x for x in adjoints if not x.parents]:
-            if type(x.grad) is not float or x.grad != 0.0:
-                adjoints[x] = x.grad + adjoints[x]
         for x, grad in adjoints.items():
+            if not x.parents and (type(x._grad) is not float or x._grad):
+                grad = x._grad + grad
             x._grad = grad
 
     def zero_grad(self) -> None:
