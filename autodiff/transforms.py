@@ -11,7 +11,7 @@ variables as constants.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import update_wrapper
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
 from .dual import as_tangent, dual
@@ -22,7 +22,6 @@ from .number import Number, level_of, new_level
 from .value import Value, leaf
 
 P = ParamSpec("P")
-D = TypeVar("D", bound=Callable[..., Any])
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
 Pullback = Callable[[Any], list[Any]]
@@ -47,14 +46,7 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
-    return _named(_gradient("grad", f, argnums), "grad", f, "The gradient")
-
-
-def _gradient(name: str, f: Function, argnums: Argnums) -> Function:
-    def gradient(*args: Any, **keywords: Any) -> Any:
-        return _value_and_gradient(_Call.of(name, f, args, keywords, argnums))[1]
-
-    return gradient
+    return _transform("grad", "The gradient", f, argnums, lambda call: _value_and_gradient(call)[1])
 
 
 def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
@@ -65,11 +57,9 @@ def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tup
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-
-    def both(*args: Any, **keywords: Any) -> Any:
-        return _value_and_gradient(_Call.of("value_and_grad", f, args, keywords, argnums))
-
-    return _named(both, "value_and_grad", f, "The value and the gradient")
+    return _transform(
+        "value_and_grad", "The value and the gradient", f, argnums, _value_and_gradient
+    )
 
 
 def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
@@ -117,16 +107,14 @@ def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
+    return _transform("jacrev", "The Jacobian", f, argnums, _by_rows)
 
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        call = _Call.of("jacrev", f, args, keywords, argnums)
-        value, pullback = _reverse(call)
-        rows = [pullback(one) for one in _basis(value)]
-        return call.shaped(
-            _filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))
-        )
 
-    return _named(jacobian, "jacrev", f, "The Jacobian")
+def _by_rows(call: "_Call") -> Any:
+    value, pullback = _reverse(call)
+    rows = [pullback(one) for one in _basis(value)]
+    each = [_filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))]
+    return call.shaped(each)
 
 
 def _reverse(call: "_Call") -> tuple[Any, Pullback]:
@@ -190,12 +178,9 @@ def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-
-    def jacobian(*args: Any, **keywords: Any) -> Any:
-        call = _Call.of("jacfwd", f, args, keywords, argnums)
-        return call.shaped(_by_columns(call))
-
-    return _named(jacobian, "jacfwd", f, "The Jacobian")
+    return _transform(
+        "jacfwd", "The Jacobian", f, argnums, lambda call: call.shaped(_by_columns(call))
+    )
 
 
 def _by_columns(call: "_Call") -> list[Any]:
@@ -247,16 +232,25 @@ def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> hessian(lambda x, y: x[0] * x[1] * y, argnums=(0, 1))([3.0, 5.0], 2.0)
     (([[0.0, 2.0], [2.0, 0.0]], [5.0, 3.0]), ([5.0, 3.0], 0.0))
     """
+    return _transform("hessian", "The Hessian", f, argnums, _second)
 
-    def matrix(*args: Any, **keywords: Any) -> Any:
-        call = _Call.of("hessian", _gradient("hessian", f, argnums), args, keywords, argnums)
-        columns = _by_columns(call)  # for each argument, the derivatives of the gradient by it
-        if call.one:
-            return call.shaped(columns)
-        rows = map(call.shaped, zip(*columns))
-        return tuple(tuple(call.back(x, i) for x in row) for i, row in zip(call.chosen, rows))
 
-    return _named(matrix, "hessian", f, "The Hessian")
+def _second(call: "_Call") -> Any:
+    columns = _by_columns(_gradient_of(call))  # for each argument, those of the gradient by it
+    if call.one:
+        return call.shaped(columns)
+    rows = map(call.shaped, zip(*columns))
+    return tuple(tuple(call.back(x, i) for x in row) for i, row in zip(call.chosen, rows))
+
+
+def _gradient_of(call: "_Call") -> "_Call":
+    """The same call of the gradient of f instead of f."""
+
+    def gradient(*args: Any, **keywords: Any) -> Any:
+        argnums = call.chosen[0] if call.one else call.chosen
+        return _value_and_gradient(_Call.of(call.name, call.f, args, keywords, argnums))[1]
+
+    return call._replace(f=gradient)
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
@@ -269,8 +263,7 @@ def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    check_function(f, "hvp")
-    call = _Call.of("hvp", _gradient("hvp", f, 0), (x,), keywords, 0)
+    call = _gradient_of(_Call.of("hvp", f, (x,), keywords, 0))
     direction = [as_tree(v, "hvp: v")]
     _check_shapes("hvp: v", direction, call.primals)
     return call.shaped([_forward(call, direction)[1]])
@@ -388,11 +381,20 @@ def check_function(f: Any, name: str) -> None:
         raise TypeError(message(name, typed(f), "a function"))
 
 
-def _named(derivative: D, transform: str, f: Any, what: str) -> D:
-    """The derivative, named transform(f), with a docstring on `what` it is and f's signature."""
-    check_function(f, transform)
-    name = getattr(f, "__name__", type(f).__name__)
+def _transform(
+    name: str, what: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[["_Call"], Any]
+) -> Callable[P, Any]:
+    """The function name(f), which derives at the arguments it is called with.
+
+    Its docstring says `what` it is, and its signature is that of f.
+    """
+    check_function(f, name)
+
+    def derivative(*args: Any, **keywords: Any) -> Any:
+        return derive(_Call.of(name, f, args, keywords, argnums))
+
     update_wrapper(derivative, f)
-    derivative.__name__ = derivative.__qualname__ = f"{transform}({name})"
-    derivative.__doc__ = f"{what} of {name}, a function of the same arguments."
+    called = getattr(f, "__name__", type(f).__name__)
+    derivative.__name__ = derivative.__qualname__ = f"{name}({called})"
+    derivative.__doc__ = f"{what} of {called}, a function of the same arguments."
     return derivative
