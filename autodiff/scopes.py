@@ -7,7 +7,6 @@ where none is used.
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from threading import RLock
 from typing import Any
 
 from . import value
@@ -17,7 +16,6 @@ from .value import Value
 
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
 _open = 0  # how many scopes are open, in all threads
-_lock = RLock()  # for _open
 
 
 class Scope:
@@ -42,9 +40,8 @@ class Scope:
 
 def _count(change: int) -> None:
     global _open
-    with _lock:
-        _open += change
-        value._new = _noting if _open else object.__new__
+    _open += change
+    value._new = _noting if _open else object.__new__
 
 
 def _noting(kind: type[Value], scope: Callable[[], Any] = _innermost.get) -> Value:

@@ -1091,7 +1091,7 @@ def test_a_trace_knows_what_jvp_and_grad_know():
     with pytest.raises(ZeroDivisionError, match="^the derivative of sqrt at x = 0.0"):
         ad.trace(sqrt, 0.0)
     w = Value(2.0)
-    with pytest.raises(TypeError, match="expected a result that depends on x"):
+    with pytest.raises(TypeError, match="expected one number that depends on x"):
         ad.trace(lambda x: w, 2.0)
 
 
