@@ -67,7 +67,7 @@ What is built on it:
     optim.py         SGD, Adagrad, RMSprop, Adam
     snapshot.py      noticing and undoing what a function call changes
     scopes.py        names for the parts of a computation
-    __main__.py      the command line
+    __main__.py      the command line, and its expressions
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
     pictures/        graphs drawn, and live: the forward and the backward pass, step by step

@@ -2,48 +2,69 @@
 
     python -m autodiff "x*y + sin(x)" x=2 y=3
 
-See `--help`. The expression is parsed by `parsing.py`, never executed as Python.
+See `--help`. An expression is arithmetic as Python writes it:
+
+    sum      = product {("+" | "-") product}
+    product  = sign {("*" | "/") sign}
+    sign     = ("+" | "-") sign | power
+    power    = atom ["**" sign]
+    atom     = number | name | name "(" inputs ")" | "(" sum ")"
+    inputs   = sum {"," sum} | list {"," list}
+    list     = "[" sum {"," sum} "]"
+
+Python's parser makes a tree of it, which is walked here: nothing is executed as Python.
 """
 
 import argparse
+import ast
+import inspect
 import io
+import math
+import operator
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from keyword import iskeyword
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 from unicodedata import normalize
 
+from . import __version__, functions
 from .compiler.expression import Expression
 from .errors import message, shortened
 from .numeric import check_gradients
-from .parsing import FUNCTIONS, DomainError, ExpressionError, parse
-from .tracing import trace
-from .transforms import grad, jvp
+from .tracing import trace, width
+from .transforms import grad, jacfwd
 from .value import Value
 
-LISTED = "\n".join(
-    fill(f"  {takes:28}{names}", 80, subsequent_indent=" " * 30)
-    for takes, names in FUNCTIONS.items()
-)
-
-ABOUT = """\
-Differentiate an expression: its value, its gradient, and the table of every step.
-
-  autodiff "x*y + sin(x)" x=2 y=3
-"""
-
+FUNCTIONS = {name: getattr(functions, name) for name in sorted([*functions.__all__, "abs", "sum"])}
+CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.Pow: functions.power, ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}  # fmt: skip
+REMEDIES = {  # what to write instead of a character or a name
+    "^": "x**2", "²": "x**2", "√": "sqrt(x)", "|": "abs(x)", "<": "less(x, y)", ">": "less(y, x)",
+    "=": "x=2 after the expression, which goes in quotes", "·": "x*y", "×": "x*y", "÷": "x/y",
+    "−": "-", "π": "pi", "ln": "log(x)", "log10": "log(x)/log(10)", "pow": "x**y", "power": "x**y",
+}  # fmt: skip
+NO_SIGN = re.compile(r"\b\d[\d.]*[^\W\d_]\w*|(?:(\w+) +|\) *)\w+")  # 2x, x y, sin x, (x + 1) y
+LONGEST, SHOWN = 1_000, 80  # characters of an expression, and of its part in an error message
+WRITTEN = [name + functions.TAKES[name].replace(" ", "") for name in FUNCTIONS]
 DETAILS = f"""\
 An expression has numbers, names, + - * / ** and brackets, pi and e, and the functions
 
-{LISTED}
+{fill("  ".join(WRITTEN), 80, initial_indent="  ", subsequent_indent="  ")}
 
 Put it in quotes: * and brackets mean something to a shell. The number of a variable may itself be
 an expression, such as x=pi/4.
 
 examples:
+  autodiff "x*y + sin(x)" x=2 y=3
   autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward
   autodiff "a*b + b**3" a=-4 b=2 --draw graph.svg --steps backward.html
   autodiff "log(x) + x*y" x=2 y=5 --language javascript
@@ -56,36 +77,22 @@ exit status:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default sys.argv, and return the exit status.
-
-    >>> main(["x*y", "x=2", "y=3"])
-    value   6.0
-    ∂/∂x    3.0
-    ∂/∂y    2.0
-    <BLANKLINE>
-    primal          value   adjoint         value
-    ---------------------------------------------
-    v₋₁ = x         2       v̄₋₁ = v̄₁·v₀     3
-    v₀ = y          3       v̄₀ = v̄₁·v₋₁     2
-    v₁ = v₋₁·v₀     6       v̄₁ = z̄          1
-    z = v₁          6       z̄ = 1           1
-    0
-    """
+    """Run a command line, by default sys.argv, and return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # for terminals without ∂
     options = _options(sys.argv[1:] if argv is None else argv)
     try:
         for lines in _answers(options, _numbers(options.numbers)):
-            print(lines)
-        print(end="", flush=True)  # errors now, rather than when Python ends
+            print(lines, flush=True)  # errors now, rather than when Python ends
     except ExpressionError as error:
-        return _failed(error, 1 if isinstance(error, DomainError) else 2)
+        return _failed(error, 2)
+    except (MemoryError, RecursionError):
+        return _failed("the expression is nested too deep; write long sums as sum([x, y])", 2)
+    except BrokenPipeError:  # the reader has read enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for when Python ends
+        return 1
     except OSError as error:
-        if error.filename is None:  # let Python write nothing more when it ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has read enough, such as head
-            return 1
         return _failed(f"cannot write {error.filename or 'the output'}: {error.strerror}", 1)
     except (ValueError, ArithmeticError, AssertionError, RuntimeError) as error:
         return _failed(error, 1)
@@ -99,52 +106,40 @@ def _failed(reason: Any, status: int) -> int:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "autodiff", description=ABOUT, epilog=DETAILS, allow_abbrev=False,
+        "autodiff", epilog=DETAILS, allow_abbrev=False,
+        description="The value of an expression, its gradient, and the table of every step.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = parser.add_argument
-    add("expression", type=_text, help="such as 'x*y + sin(x)'")
-    add(
-        "numbers", type=_text, nargs="*", metavar="name=number",
-        help="the number of each variable: x=2",
-    )  # fmt: skip
+    add("--version", action="version", version=f"autodiff {__version__}")
+    add("expression", help="such as 'x*y + sin(x)'")
+    add("numbers", nargs="*", metavar="name=number", help="the number of each variable: x=2")
     add(
         "--mode", choices=("reverse", "forward"), default="reverse",
         help="how the gradient is computed; forward mode has a table for each variable",
     )  # fmt: skip
-    for option, saved in (
-        ("--draw", "the graph: .svg, .png, .pdf ..., .gv for DOT"),
-        ("--steps", "the live graph, to step through and to change: .html"),
-    ):
-        add(option, type=_text, metavar="FILE", help=f"save {saved}")
+    add("--draw", type=str.strip, metavar="FILE", help="save the graph: .svg, .png, .pdf ..., .gv")
+    add("--steps", type=str.strip, metavar="FILE", help="save the live graph: .html")
     add("--source", action="store_true", help="print the derivative as a program instead")
-    add(
-        "--language", choices=("python", "javascript"),
-        help="the language of the program; python by default",
-    )  # fmt: skip
+    add("--language", choices=("python", "javascript"), help="the language of the program")
     add("--check", action="store_true", help="compare both modes with finite differences")
     # A leading dash is a minus sign, not an option: after a space argparse leaves it alone.
     negative = [f" {x}" if x[:1] == "-" and x[:2] != "--" and x != "-h" else x for x in argv]
     return parser.parse_intermixed_args(negative)
 
 
-def _text(argument: str) -> str:
-    """An argument without the space that `_options` put before a dash."""
-    return argument[1:] if argument.startswith(" -") else argument
-
-
 def _numbers(assignments: Sequence[str]) -> dict[str, float]:
     """The numbers of the variables, by name."""
     numbers: dict[str, float] = {}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
+    for assignment in map(str.strip, assignments):
+        name, _, text = assignment.partition("=")
         name = normalize("NFKC", name.strip())  # as Python reads names
-        if not (equals and name.isidentifier()) or iskeyword(name):
+        if not (text and name.isidentifier()):
             reason = f"{shortened(assignment)} is not a name and its number, such as x=2"
-            raise ExpressionError(reason, assignment, 0, len(name) or 1)
+            raise _error(reason, assignment, 0, len(name) or 1)
         if name in numbers:
-            raise ExpressionError(f"{name} is given twice", assignment, 0, len(name))
-        numbers[name] = parse(text, [])()
+            raise _error(f"{name} is given twice", assignment, 0, len(name))
+        numbers[name] = parse(text, [], f"write a number, such as {name}=2")()
     return numbers
 
 
@@ -166,7 +161,13 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
         check_gradients(f, *numbers.values())
         yield "\nforward mode, reverse mode and central differences agree"
     if options.draw is not None:
-        yield _drawn(root, options.draw)
+        from .pictures.drawing import draw
+
+        if not Path(options.draw).suffix:
+            expected = "one with an ending, such as graph.svg"
+            raise ValueError(message("--draw", f"the file name {options.draw!r}", expected))
+        root.backward()
+        yield f"wrote {draw(root).save(options.draw)}"
     if options.steps is not None:
         from .pictures.viewer import show_steps
 
@@ -175,28 +176,158 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
 
 def _tables(f: Any, numbers: dict[str, float], mode: str) -> Iterator[str]:
     """The value and the gradient, then the trace."""
-    names, at = list(numbers), tuple(numbers.values())
+    at = tuple(numbers.values())
+    gradient = (grad if mode == "reverse" else jacfwd)(f, range(len(at)))(*at)
+    rows = {"value": f(*at)} | {f"∂/∂{name}": slope for name, slope in zip(numbers, gradient)}
+    left = max(map(len, rows)) + 3
+    yield from (f"{name:{left}}{number}" for name, number in rows.items())
     if mode == "reverse":
-        gradient = grad(f, range(len(at)))(*at)
-        tables = [f"\n{trace(f, *at, mode=mode)}"]
+        yield f"\n{trace(f, *at, mode=mode)}"
     else:
-        seeds = [tuple(float(i == j) for i in range(len(at))) for j in range(len(at))]
-        gradient = [jvp(f, at, seed)[1] for seed in seeds]
-        tables = [f"\nalong {name}:\n{trace(f, *at, mode=mode, wrt=name)}" for name in names]
-    rows = {"value": f(*at)} | {f"∂/∂{name}": slope for name, slope in zip(names, gradient)}
-    width = max(map(len, rows)) + 3
-    yield from (f"{name:{width}}{number}" for name, number in rows.items())
-    yield from tables
+        yield from (f"\nalong {name}:\n{trace(f, *at, wrt=name)}" for name in numbers)
 
 
-def _drawn(root: Value, filename: str) -> str:
-    from .pictures.drawing import draw
+# -- Expressions --------------------------------------------------------------------------------
 
-    if not Path(filename).suffix:
-        expected = "one with an ending, such as graph.svg"
-        raise ValueError(message("--draw", f"the file name {filename!r}", expected))
-    root.backward()
-    return f"wrote {draw(root).save(filename)}"
+
+class ExpressionError(ValueError):
+    """The command or the expression cannot be read."""
+
+
+def parse(
+    text: str, names: Sequence[str], unknown: str = "write {}=2 after the expression"
+) -> Callable[..., Any]:
+    """An expression as a function of the variables in `names`, in this order.
+
+    It takes any kind of number. ExpressionError if the text is anything but arithmetic with
+    numbers, these names, pi, e and the functions of this package; `unknown` is what to do about
+    another name. ValueError if an operation has no result.
+
+    >>> parse("x*y + sin(x)", ["x", "y"])(2.0, 3.0)
+    6.909297426825682
+    >>> parse("x*y + sine(x)", ["x", "y"])(2.0, 3.0)
+    Traceback (most recent call last):
+    ...
+    autodiff.__main__.ExpressionError: there is no function sine; did you mean sin?
+        x*y + sine(x)
+              ^^^^
+    """
+    text = "".join(" " if c.isspace() else c for c in text).strip()
+    tree = _tree(text)
+
+    def function(*numbers: Any) -> Any:
+        return Reader(text, dict(zip(names, numbers, strict=True)), unknown).number(tree)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__name__ = text
+    return function
+
+
+def _tree(text: str) -> ast.expr:
+    """The tree of a text, of which only names, numbers and signs of arithmetic reach the parser."""
+    if not text:
+        raise ExpressionError("the expression is empty; write one such as 'x*y + sin(x)'")
+    if len(text) > LONGEST:
+        raise ExpressionError(f"{len(text)} characters are too many; at most {LONGEST} are read")
+    for i, c in enumerate(text):
+        if c in REMEDIES or not (c.isalnum() or c in "_ .,+-*/()[]"):
+            shown = c if c.isprintable() else f"U+{ord(c):04X}"
+            remedy = f"; write {REMEDIES[c]}" if c in REMEDIES else ""
+            reason = f"{shown} has no meaning in an expression{remedy}"
+            raise _error(reason, text, i, i + 1)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # such as that of 1or x
+            return ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        start, remedy = max(0, (error.offset or 1) - 1), ""
+        end = max(start + 1, (error.end_offset or 0) - 1)
+        if pair := NO_SIGN.search(text):
+            start, end = pair.span()
+            call = pair[1] in FUNCTIONS
+            remedy = f"; write {pair[1]}(x)" if call else "; for a product write 2*x"
+        reason = f"this is not an expression: {error.msg}{remedy}"
+        raise _error(reason, text, start, end) from None
+
+
+class Reader:
+    """Computes the nodes of a tree at the numbers of the variables."""
+
+    def __init__(self, text: str, numbers: dict[str, Any], unknown: str) -> None:
+        self.text, self.numbers, self.unknown = text, CONSTANTS | numbers, unknown
+
+    def number(self, node: ast.expr) -> Any:
+        """The number that a node stands for."""
+        match node:
+            case ast.Constant(value=int() | float() as x) if not isinstance(x, bool):
+                if x > sys.float_info.max:
+                    raise self.error(node, "this number is too large for a float")
+                return float(x)
+            case ast.Name(id=name):
+                return self.variable(node, name)
+            case ast.UnaryOp(op=op) | ast.BinOp(op=op) if type(op) in OPERATORS:
+                operands = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr)]
+                return self.result(node, OPERATORS[type(op)], *map(self.number, operands))
+            case ast.Call(func=ast.Name(id=name), args=inputs, keywords=[]):
+                return self.call(node, name, inputs)
+            case ast.Call():
+                remedy = "for a product write 2*(x + 1)"
+            case ast.Tuple():
+                remedy = "a comma stands between the inputs of a function; write 1.5, not 1,5"
+            case _:
+                remedy = "an expression has numbers, names, + - * / ** and functions such as sin(x)"
+        raise self.error(node, f"this has no meaning here; {remedy}")
+
+    def variable(self, node: ast.expr, name: str) -> Any:
+        """The number of a variable or a constant."""
+        if name in self.numbers:
+            return self.numbers[name]
+        if name in FUNCTIONS:
+            raise self.error(node, f"{name} is a function; write {name}{functions.TAKES[name]}")
+        raise self.error(node, f"{name} has no value; {self.unknown.format(name)}")
+
+    def call(self, node: ast.Call, name: str, inputs: Sequence[Any]) -> Any:
+        """The result of a function."""
+        if name not in FUNCTIONS:
+            close = get_close_matches(name, FUNCTIONS, n=1)
+            remedy = f"did you mean {close[0]}?" if close else f"there are {', '.join(FUNCTIONS)}"
+            if instead := f"{name}*(...)" if name in self.numbers else REMEDIES.get(name):
+                remedy = f"write {instead}"
+            raise self.error(node.func, f"there is no function {name}; {remedy}")
+        function, takes = FUNCTIONS[name], functions.TAKES[name]
+        lists = [x.elts for x in inputs if isinstance(x, ast.List)]
+        try:
+            inspect.signature(function).bind(*inputs)
+            fits = len(lists) == ("[" in takes) * len(inputs)  # all or none
+        except TypeError:  # too many inputs, or too few
+            fits = False
+        if not fits:
+            raise self.error(node, f"{name} is written {name}{takes}")
+        rows = [[*map(self.number, row)] for row in lists]
+        return self.result(node, function, *(rows or map(self.number, inputs)))
+
+    def result(self, node: ast.expr, function: Callable[..., Any], *inputs: Any) -> Any:
+        """The result of an operation."""
+        try:
+            return function(*inputs)
+        except (ValueError, ArithmeticError) as error:
+            raise ValueError(str(self.error(node, str(error)))) from None
+
+    def error(self, node: ast.expr, reason: str) -> ExpressionError:
+        """An error about a node, whose place Python's parser counts in bytes."""
+        encoded = self.text.encode()
+        start, end = encoded[: node.col_offset], encoded[: node.end_col_offset]
+        return _error(reason, self.text, len(start.decode()), len(end.decode()))
+
+
+def _error(reason: str, text: str, start: int, end: int) -> ExpressionError:
+    """An error about a part of a text, with carets under it."""
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    first = max(0, start - SHOWN // 2)  # of the characters that are shown
+    last = first + SHOWN
+    mark = " " * width(text[first:start]) + "^" * max(1, width(text[start : min(end, last)]))
+    return ExpressionError(f"{reason}\n    {text[first:last]}\n    {mark}")
 
 
 if __name__ == "__main__":

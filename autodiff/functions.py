@@ -324,7 +324,7 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Function:
             return _over_arrays(function, None, x, y)
         return of_plain(x, y)
 
-    TAKES[name] = "(x, y)"
+    TAKES[name] = "({}, {})".format(*of_plain.__code__.co_varnames)
     return cast(Function, function)
 
 

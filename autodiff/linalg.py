@@ -222,7 +222,7 @@ class Vector(_Array, Sequence[Value]):
         return f"Vector(shape={self.shape}, {_row(self._entries)})"
 
     def _repr_html_(self) -> str:
-        from .pictures.displays import table
+        from .pictures.tables import table
 
         return table([self._entries], self.shape)
 
@@ -332,7 +332,7 @@ class Matrix(_Array):
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
 
     def _repr_html_(self) -> str:
-        from .pictures.displays import table
+        from .pictures.tables import table
 
         return table(self._rows(), self.shape)
 

@@ -6,10 +6,10 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import counted, message, typed
-from .functions import as_float, sqrt
+from .functions import as_float, as_row, sqrt
 from .value import Value
 
 __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
@@ -19,8 +19,9 @@ class Optimizer:
     """What all optimisers have in common: parameters, `step()` and `zero_grad()`.
 
     `params` are leaf Values, such as `model.parameters()`. Those with `requires_grad` False stay
-    as they are. TypeError or ValueError for other parameters, for none, and for a negative lr or
-    weight_decay. To write an optimiser of your own, make a dataclass that defines `change`:
+    as they are. TypeError for other parameters, ValueError for none and for a negative setting.
+    To write an optimiser of your own, make a dataclass that defines `change`; `memory` names the
+    numbers to remember of each parameter, which are 0 before the first step.
 
     >>> @dataclass(eq=False, repr=False)
     ... class SignDescent(Optimizer):
@@ -36,53 +37,29 @@ class Optimizer:
     2.5
     """
 
+    memory: ClassVar[tuple[str, ...]] = ()
     lr: float
     weight_decay: float
 
     def __post_init__(self, params: Any) -> None:
         where = type(self).__name__
-        if not isinstance(params, Iterable):
-            expected = "a sequence of Values: model.parameters()"
-            raise TypeError(message(f"{where}, params", typed(params), expected))
-        self.params = tuple(params)
-        for p in self.params:
-            if not isinstance(p, Value):
-                remedy = "pass model.parameters()"
-                raise TypeError(message(f"{where}, params", typed(p), "Values", remedy))
-            if p.parents:
-                found = f"a Value that was computed ({p.op})"
-                raise ValueError(message(f"{where}, params", found, "leaves"))
-        if not self.params:
+        leaves = "leaf Values: model.parameters()"
+        row = as_row(params, f"{where}, params", leaves)
+        for p in row:
+            if not isinstance(p, Value) or p.parents:
+                raise TypeError(message(f"{where}, params", typed(p), leaves))
+        if not row:
             raise ValueError(message(where, "no parameters", "at least one"))
-        if len(set(self.params)) < len(self.params):
-            raise ValueError(message(where, "a parameter twice", "each once"))
+        self.params = tuple(dict.fromkeys(row))  # each once
+        for name, setting in self.settings().items():
+            setattr(self, name, _checked(setting, f"{where}, {name}"))
         self.steps = 0
-        self.state: list[dict[str, Any]] = [self.start() for _ in self.params]
-
-    def __setattr__(self, name: str, given: Any) -> None:
-        field = getattr(type(self), "__dataclass_fields__", {}).get(name)
-        if name == "params" and "params" in vars(self):
-            remedy = "make a new optimizer, whose state fits"
-            raise AttributeError(message(type(self).__name__, "other params", "the same", remedy))
-        if name != "params" and field is not None and field.init:
-            given = self.checked(name, given)
-        super().__setattr__(name, given)
-
-    def checked(self, name: str, given: Any) -> Any:
-        """A setting in numbers of Python; TypeError or ValueError unless they are >= 0."""
-        where = type(self).__name__
-        several = isinstance(given, (tuple, list)) and isinstance(
-            getattr(type(self), name, 0), tuple
-        )
-        numbers = [_plain(x, f"{where}, {name}") for x in (given if several else [given])]
-        if not all(number >= 0 for number in numbers):
-            raise ValueError(message(where, f"{name} = {given!r}", ">= 0"))
-        return tuple(numbers) if several else numbers[0]
+        self.state = [dict.fromkeys(self.memory, 0.0) for _ in self.params]
 
     def __repr__(self) -> str:
-        options = [f"{x.name}={getattr(self, x.name)!r}" for x in fields(self) if x.init]  # type: ignore[arg-type]
         parameters = counted(len(self.params), "parameter")
-        return f"{type(self).__name__}({parameters}, {', '.join(options)})"
+        options = [f"{name}={setting!r}" for name, setting in self.settings().items()]
+        return f"{type(self).__name__}({', '.join([parameters, *options])})"
 
     def zero_grad(self) -> None:
         """Set `grad` of every parameter to 0.0.
@@ -100,16 +77,13 @@ class Optimizer:
         """Move every parameter once, by its `grad`.
 
         >>> p = Value(1.0)
-        >>> descent = SGD([p], lr=0.1)
-        >>> for _ in range(50):
-        ...     descent.zero_grad()
-        ...     (p * p).backward()
-        ...     descent.step()
-        >>> p.data < 1e-4
-        True
+        >>> (p * p).backward()
+        >>> SGD([p], lr=0.1).step()
+        >>> p.data
+        0.8
         """
         self.steps += 1
-        for p, state in zip(self.params, self.state):
+        for p, state in zip(self.params, self.state, strict=True):
             if p.requires_grad:  # the gradient is a Value after backward(create_graph=True)
                 grad = p.grad
                 grad = grad.data if isinstance(grad, Value) else grad
@@ -121,15 +95,8 @@ class Optimizer:
             grad = grad + self.weight_decay * data
         return data - self.change(grad, state)
 
-    def start(self) -> dict[str, Any]:
-        """The state of a parameter before the first step."""
-        return {}
-
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The amount to subtract from a parameter, given its gradient and its state.
-
-        All are numbers, or arrays with an entry for each parameter.
-        """
+        """The amount to subtract from a parameter: a number, or all amounts as an array."""
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
     def settings(self) -> dict[str, Any]:
@@ -141,53 +108,40 @@ class Optimizer:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next step depends on, besides the parameters, ready for JSON.
-
-        Training that is resumed with it and the `state_dict` of the model gives the same numbers
-        as training that was never interrupted.
+        """All that the next step depends on but the parameters, ready for JSON: to go on later.
 
         >>> SGD([Value(1.0)], lr=0.1).state_dict()["state"]
         [{'velocity': 0.0}]
         """
-        state = [dict(each) for each in self.state]
-        return {"steps": self.steps, "settings": self.settings(), "state": state}
+        return {"steps": self.steps, "settings": self.settings(), "state": [*map(dict, self.state)]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a `state_dict`.
 
-        ValueError or TypeError if it belongs to another kind of optimiser, or holds invalid
-        settings or anything but numbers; then nothing is changed.
+        An error if it belongs to another kind of optimiser or to other parameters, or has an
+        invalid setting; then nothing is changed.
 
         >>> descent = SGD([Value(1.0)], lr=0.1)
         >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
         >>> descent.lr
         0.5
         """
-        expected = self.state_dict()
-        try:
-            fitting = state.keys() == expected.keys()
-            fitting = fitting and state["settings"].keys() == expected["settings"].keys()
-            fitting = fitting and [*map(set, state["state"])] == [*map(set, expected["state"])]
-            fitting = fitting and type(state["steps"]) is int and state["steps"] >= 0
-        except (AttributeError, TypeError):  # not made of dicts
-            fitting = False
-        if not fitting:
-            parameters = counted(len(self.params), "parameter")
-            what = f"the state of {type(self).__name__} for {parameters}"
-            raise ValueError(message("load_state_dict", "another state", what))
         kind: Any = type(self)
-        settings = kind(self.params, **state["settings"]).settings()  # raises if one is invalid
-        memory = [dict(each) for each in state["state"]]
-        for each, known in zip(memory, expected["state"]):
-            for name in [name for name, number in known.items() if type(number) is float]:
-                each[name] = as_float(each[name], f"load_state_dict, {name}")
-        self.steps, self.state = state["steps"], memory
-        vars(self).update(settings)
+        loaded = kind(self.params, **state["settings"])
+        loaded.steps, loaded.state = state["steps"], [*map(dict, state["state"])]
+        if [*map(set, loaded.state)] != [*map(set, self.state)]:
+            expected = f"that of {kind.__name__} for {counted(len(self.params), 'parameter')}"
+            raise ValueError(message("load_state_dict", "another state", expected))
+        vars(self).update(vars(loaded))
 
 
-def _plain(number: Any, where: str) -> Any:
-    """A number of Python's: a float32 of NumPy would round all that is computed with it."""
-    return number if type(number) in (int, float, bool) else as_float(number, where)
+def _checked(setting: Any, where: str) -> Any:
+    """A setting in floats: a float32 of NumPy would round all that is computed with it."""
+    if isinstance(setting, (tuple, list)):  # betas; JSON makes a list of a tuple
+        return tuple([_checked(x, where) for x in setting])
+    if not (number := as_float(setting, where)) >= 0:  # or it is nan
+        raise ValueError(message(where, f"{number}", "a number >= 0"))
+    return number
 
 
 @dataclass(eq=False, repr=False)
@@ -206,6 +160,7 @@ class SGD(Optimizer):
     0.8
     """
 
+    memory = ("velocity",)
     params: InitVar[Iterable[Value]]
     lr: float
     momentum: float = 0.0
@@ -217,10 +172,6 @@ class SGD(Optimizer):
             grad = state["velocity"] = self.momentum * state["velocity"] + grad
         return self.lr * grad
 
-    def start(self) -> dict[str, Any]:
-        """A velocity of 0."""
-        return {"velocity": 0.0}
-
 
 @dataclass(eq=False, repr=False)
 class Adagrad(Optimizer):
@@ -229,9 +180,7 @@ class Adagrad(Optimizer):
     $$s = s + g^2, \quad p = p - \eta g / (\sqrt{s} + \epsilon)$$
 
     params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
-    lr_decay: in step t the rate is lr / (1 + (t - 1) lr_decay).
-    initial_accumulator_value: s before the first step.
-    eps: ε, which keeps the first steps finite.
+    eps: ε, keeps the first steps finite.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -240,22 +189,16 @@ class Adagrad(Optimizer):
     0.5
     """
 
+    memory = ("sum",)
     params: InitVar[Iterable[Value]]
     lr: float = 0.01
-    lr_decay: float = 0.0
     weight_decay: float = 0.0
-    initial_accumulator_value: float = 0.0
     eps: float = 1e-10
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The gradient over the root of the sum of its squares, times the decayed lr."""
-        lr = self.lr / (1 + (self.steps - 1) * self.lr_decay)
+        """The gradient over the root of the sum of its squares, times lr."""
         state["sum"] = state["sum"] + grad * grad
-        return lr * grad / (sqrt(state["sum"]) + self.eps)
-
-    def start(self) -> dict[str, Any]:
-        """The initial sum of squares."""
-        return {"sum": self.initial_accumulator_value}
+        return self.lr * grad / (sqrt(state["sum"]) + self.eps)
 
 
 @dataclass(eq=False, repr=False)
@@ -266,8 +209,7 @@ class RMSprop(Optimizer):
     p = p - \eta b$$
 
     params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
-    alpha: α, how much of the mean each step keeps.
-    eps: ε, which keeps the first steps finite.
+    alpha: α, how much of the mean each step keeps. eps: ε, keeps the first steps finite.
     momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
@@ -277,6 +219,7 @@ class RMSprop(Optimizer):
     0.0
     """
 
+    memory = ("square", "velocity")
     params: InitVar[Iterable[Value]]
     lr: float = 0.01
     alpha: float = 0.99
@@ -292,10 +235,6 @@ class RMSprop(Optimizer):
             grad = state["velocity"] = self.momentum * state["velocity"] + grad
         return self.lr * grad
 
-    def start(self) -> dict[str, Any]:
-        """A mean square and a velocity of 0."""
-        return {"square": 0.0, "velocity": 0.0}
-
 
 @dataclass(eq=False, repr=False)
 class Adam(Optimizer):
@@ -307,8 +246,7 @@ class Adam(Optimizer):
     The hats: in step t the means are divided by $1 - \beta^t$, because they start at 0.
 
     params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
-    betas: β₁ and β₂, how much of each mean a step keeps.
-    eps: ε, which keeps the first steps finite.
+    betas: β₁ and β₂, how much of each mean a step keeps. eps: ε, keeps the first steps finite.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -317,19 +255,12 @@ class Adam(Optimizer):
     0.9
     """
 
+    memory = ("mean", "square")
     params: InitVar[Iterable[Value]]
     lr: float = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 0.0
-
-    def checked(self, name: str, given: Any) -> Any:
-        """A setting; ValueError also if betas are not two numbers below 1."""
-        found = super().checked(name, given)
-        pair = isinstance(found, tuple) and len(found) == 2 and max(found) < 1
-        if name == "betas" and not pair:
-            raise ValueError(message("Adam", f"betas = {found!r}", "two numbers below 1"))
-        return found
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The mean over the root of the mean square, both corrected for their start at 0."""
@@ -338,7 +269,3 @@ class Adam(Optimizer):
         state["square"] = second * state["square"] + (1 - second) * grad * grad
         root = sqrt(state["square"]) / sqrt(1 - second**self.steps) + self.eps
         return self.lr / (1 - first**self.steps) * state["mean"] / root
-
-    def start(self) -> dict[str, Any]:
-        """Means of 0."""
-        return {"mean": 0.0, "square": 0.0}

@@ -1,13 +1,12 @@
 """Scopes: names for the parts of a computation, such as the layers of a network.
 
 A node made inside a scope records it, and `draw` frames the nodes of a scope. `value.py` makes its
-nodes with `object.__new__`, which a scope replaces while it is open, so scopes cost nothing where
-none is used. (Once two threads have used scopes it stays replaced, as each may have one open.)
+nodes with `object.__new__`, which is replaced while any scope is open, so that scopes cost nothing
+where none is used.
 """
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from threading import get_ident
 from typing import Any
 
 from . import value
@@ -16,50 +15,38 @@ from .linalg import Matrix, Vector
 from .value import Value
 
 _innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
-_new = object.__new__
-_threads: set[int] = set()  # those that have used scopes
-_open: set["Scope"] = set()  # all open scopes, including those of other asyncio tasks
+_open = 0  # how many scopes are open, in all threads
 
 
 class Scope:
-    """A part of a computation: its name, the module that does it, and the scope around it.
+    """A part of a computation: its name, the module that does it, and the scope it was made in.
 
     It holds no node, and so keeps none alive.
     """
 
-    __slots__ = ("module", "name", "outer")
+    __slots__ = ("before", "module", "name", "outer")
 
     def __init__(self, name: str, module: Any = None) -> None:
-        self.name = name
-        self.module = module
-        self.outer: Scope | None = self  # until it is entered
+        self.name, self.module, self.outer = name, module, _innermost.get()
 
     def __enter__(self) -> None:
-        if self.outer is not self:
-            found = f"{self.name!r} entered twice"
-            expected = "a scope for each part of a computation"
-            remedy = f"write `with scope({self.name!r}):` again"
-            raise RuntimeError(message("scope", found, expected, remedy))
-        self.outer = _innermost.get()
-        try:
-            _threads.add(get_ident())
-            _open.add(self)
-            value._new = _noting
-            _innermost.set(self)  # last, so that after an interrupt it is not entered
-        except BaseException:
-            self.__exit__()
-            raise
+        _count(1)
+        self.before = _innermost.set(self)
 
     def __exit__(self, *exception: object) -> None:
-        _innermost.set(self.outer)
-        _open.discard(self)
-        if not _open and len(_threads) == 1:  # no other thread has a scope open
-            value._new = _new
+        _innermost.reset(self.before)
+        _count(-1)
+
+
+def _count(change: int) -> None:
+    global _open
+    _open += change
+    value._new = _noting if _open else object.__new__
 
 
 def _noting(kind: type[Value], scope: Callable[[], Any] = _innermost.get) -> Value:
     """A new node that records the scope it is made in."""
-    node = _new(kind)
+    node = object.__new__(kind)
     node._scope = scope()
     return node
 

@@ -2,12 +2,13 @@
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from . import graph
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .errors import a, counted, explain, message, named, typed
+from .errors import a, message, typed
 from .number import Number, Rule
 from .numeric import input_names
 from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
@@ -80,39 +81,34 @@ class Row(NamedTuple):
     derivative_value: float
 
 
+@dataclass(repr=False)
 class Trace:
     """An evaluation trace: text when printed, a table in Jupyter, and its `rows`."""
 
-    def __init__(self, mode: str, rows: list[Row]) -> None:
-        self.mode = mode
-        self.rows = rows
+    mode: str
+    rows: list[Row]
 
-    def _cells(self) -> list[tuple[str, ...]]:
-        head = ("primal", "value", "tangent" if self.mode == "forward" else "adjoint", "value")
-        cells: list[tuple[str, ...]] = [head]
+    def _cells(self) -> Sequence[tuple[str, ...]]:
+        cells = [("primal", "value", "tangent" if self.mode == "forward" else "adjoint", "value")]
         for v, formula, x, dv, dformula, dx in self.rows:
             cells.append((f"{v} = {formula}", f"{x:.6g}", f"{dv} = {dformula}", f"{dx:.6g}"))
         return cells
 
     def __repr__(self) -> str:
         cells = self._cells()
-        widths = [max(map(_width, column)) for column in zip(*cells)]
+        widths = [max(map(width, column)) for column in zip(*cells)]
         lines = [
-            "   ".join(cell + " " * (w - _width(cell)) for cell, w in zip(row, widths)).rstrip()
+            "   ".join(text + " " * (w - width(text)) for text, w in zip(row, widths)).rstrip()
             for row in cells
         ]
-        lines.insert(1, "-" * max(map(_width, lines)))
+        lines.insert(1, "-" * max(map(width, lines)))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head, *body = self._cells()
-        rows = [_html_row("th", head), *(_html_row("td", row) for row in body)]
-        return "\n".join(["<table>", *rows, "</table>"])
-
-
-def _html_row(tag: str, cells: tuple[str, ...]) -> str:
-    left = f'<{tag} style="text-align: left">'
-    return f"<tr>{''.join(f'{left}{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+        left = '<td style="text-align: left">'
+        rows = ["".join(f"{left}{html.escape(text)}</td>" for text in row) for row in self._cells()]
+        rows[0] = rows[0].replace("td", "th")
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | str = 0) -> Trace:
@@ -122,8 +118,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     Beside them stand the tangents v̇ in forward mode, the adjoints v̄ in reverse mode, which are
     read from the bottom up. This is the notation of Baydin et al., JMLR 18 (2018).
 
-    f: a function that returns one number.
-    args: its arguments, numbers or flat sequences of numbers.
+    f: a function that returns one number; args: numbers and flat sequences of numbers.
     mode: "forward" or "reverse".
     wrt: in forward mode the input whose tangent is 1, by its index or name.
 
@@ -144,85 +139,65 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
         raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
     arguments = map_tree(Value, [as_tree(x, "trace") for x in args])
     inputs = flat_tree(arguments)
+    if not inputs:
+        raise TypeError(message("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
     names = input_names(f, arguments, [f"x{i}" for i in range(1, len(args) + 1)])
-    if wrt not in names and not (isinstance(wrt, int) and -len(names) <= wrt < len(names)):
-        raise ValueError(message("trace", f"wrt = {wrt!r}", f"one of {names} or an index of it"))
+    try:
+        seed = inputs[names.index(wrt) if isinstance(wrt, str) else wrt]
+    except (ValueError, IndexError):
+        expected = f"one of {names} or an index of it"
+        raise ValueError(message("trace", f"wrt = {wrt!r}", expected)) from None
     output = as_tree(f(*map(in_kind, arguments, args)), "trace")
-    if isinstance(output, list):
-        found = f"a function that returns {counted(len(output), 'number')}"
-        raise TypeError(message("trace", found, "one number", "trace them one by one"))
-    if not isinstance(output, Value) or not (output.parents or output in set(inputs)):
-        remedy = "was .data used? write x itself"
-        raise TypeError(message("trace", typed(output), "a result that depends on x", remedy))
+    if not (isinstance(output, Value) and (output.parents or output in set(inputs))):
+        remedy = "trace several one by one, and write x, not x.data"
+        raise TypeError(message("trace", typed(output), "one number that depends on x", remedy))
+    graph.adjoints(output)  # raises if a derivative is undefined
+    return Trace(mode, _rows(mode, dict(zip(inputs, names)), seed, output))
 
+
+def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> list[Row]:
+    """The rows of the table, given the names of the inputs and the one whose tangent is 1."""
     results = [node for node in graph.depths(output) if node.parents]
-    variables = {x: f"v{subscript(i + 1 - len(inputs))}" for i, x in enumerate(inputs)}
-    variables |= {node: f"v{subscript(i)}" for i, node in enumerate(results, start=1)}
-    formulas = {x: _subscripted(name) for x, name in zip(inputs, names)}
-    partials: dict[Value, list[tuple[Value, Any]]] = {}  # of a result, for each parent
+    places = enumerate([*names, *results], start=1 - len(names))
+    variables = {node: f"v{subscript(i)}" for i, node in places}
+    formulas = {x: _subscripted(name) for x, name in names.items()}
+    slopes: dict[Value, list[tuple[Value, Any]]] = {}  # of each result, for each parent
     for node in results:
-        formulas[node], partials[node], _ = written(node, variables)
-    y = name_of_result(names)
+        formulas[node], slopes[node], _ = written(node, variables)
+    y = name_of_result(names.values())
     if mode == "forward":
-        seed = inputs[wrt if isinstance(wrt, int) else names.index(wrt)]
-        derivatives = _tangents(inputs, seed, formulas, variables, partials)
-        end = (_marked(variables[output], DOT), derivatives[output][1])
+        mark, numbers = DOT, {seed: 1.0}
+        terms = {x: [_marked(formulas[x], mark)] for x in names}
+        edges = [(p, node, slope) for node in results for p, slope in slopes[node]]
     else:
-        derivatives = _adjoints(output, y, variables, partials)
-        end = ("1", 1.0)
-    mark = DOT if mode == "forward" else BAR
-    rows = [
-        Row(v, formulas[x], x.data, _marked(v, mark), *derivatives[x]) for x, v in variables.items()
-    ]
-    return Trace(mode, [*rows, Row(y, variables[output], output.data, _marked(y, mark), *end)])
+        mark, numbers = BAR, {output: 1.0}
+        terms = {output: [_marked(y, mark)]}
+        edges = [(node, p, slope) for node in reversed(results) for p, slope in slopes[node]]
+    for x, target, slope in edges:  # the chain rule
+        term = _product(_marked(variables[x], mark), slope, short=mark == DOT)
+        terms.setdefault(target, []).append(term)
+        if x in numbers and slope is not None:
+            numbers[target] = numbers.get(target, 0.0) + numbers[x] * _value(slope)
+    rows = []
+    for x, v in variables.items():
+        total = " + ".join(terms.get(x, ["0"])).replace("+ -", "- ")
+        rows.append(Row(v, formulas[x], x.data, _marked(v, mark), total, numbers.get(x, 0.0)))
+    v = variables[output]
+    last = _marked(v, mark) if mark == DOT else "1", numbers.get(output, 0.0)
+    return [*rows, Row(y, v, output.data, _marked(y, mark), *last)]
 
 
-def name_of_result(names: Iterable[str]) -> str:
+def name_of_result(names: Collection[str]) -> str:
     """A name for the result of a computation whose inputs have these names."""
-    taken = set(names)
-    return next((name for name in ("y", "z", "f") if name not in taken), "result")
+    return next((name for name in ("y", "z", "f") if name not in names), "result")
 
 
-def _tangents(inputs: Any, seed: Any, formulas: Any, variables: Any, partials: Any) -> Any:
-    """For each variable its tangent, a formula and a value, from the inputs on.
+def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]], bool]:
+    """The formulas of a result and of its derivative by each parent, over names of the parents.
 
-    seed: the input whose tangent is 1. formulas, variables: their formulas and their names.
-    partials: of each result, the derivative with respect to each parent.
-    """
-    tangents = {x: (_marked(formulas[x], DOT), 1.0 if x is seed else 0.0) for x in inputs}
-    moving = {seed}
-    for node, parts in partials.items():
-        terms = [_product(_marked(variables[p], DOT), partial, True) for p, partial in parts]
-        sent = [(p, partial) for p, partial in parts if p in moving and partial is not None]
-        tangents[node] = _sum(terms), sum(tangents[p][1] * _value(partial) for p, partial in sent)
-        moving |= {node} if sent else set()
-    return tangents
-
-
-def _adjoints(output: Any, y: str, variables: Any, partials: Any) -> Any:
-    """For each variable its adjoint, a formula and a value, from the output back."""
-    terms: dict[Any, list[str]] = {x: [] for x in variables}
-    terms[output] = [_marked(y, BAR)]
-    for node in reversed(partials):
-        for p, partial in partials[node]:
-            terms[p].append(_product(_marked(variables[node], BAR), partial, False))
-    values = graph.backpropagated({output: 1.0})
-    return {x: (_sum(terms[x]), values.get(x, 0.0)) for x in variables}
-
-
-class Written(NamedTuple):
-    """The formulas of a result and of its derivatives by its parents."""
-
-    formula: str
-    partials: list[tuple[Value, Any]]  # None where there is no derivative, as of a condition
-    chosen: bool  # whether the formulas of the derivatives hold only at the present numbers
-
-
-def written(node: Value, names: Mapping[Value, str]) -> Written:
-    """The formulas of a result and its derivatives over the names of its parents.
-
-    A parent without a name is a constant. The operations of `ops.py`, run over formulas, write
-    their own derivatives. A choice is made by the numbers: the derivative of relu is 1 or 0.
+    The derivative is None where there is none, as by a condition. A parent without a name is a
+    constant. The operations of `ops.py`, run over formulas, write their own derivatives. Last,
+    whether these hold only at the present numbers: the derivative of relu is 1 or 0.
     """
     notation = Notation()
     inputs = [
@@ -234,15 +209,11 @@ def written(node: Value, names: Mapping[Value, str]) -> Written:
     if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
         notation.texts[result] = names[node], ATOM
     try:
-        try:
-            sent = backward(1.0)
-        except OVER_FLOATS:
-            sent, notation.chosen = node._backward(1.0), True
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        rule: Any = node._rule
-        raise explain(error, rule.__name__, named(rule, node.parents), derivative=True) from None
-    partials = [(p, x) for p, x in zip(node.parents, sent) if p in names]
-    return Written(formula, partials, notation.chosen)
+        slopes = backward(1.0)
+    except OVER_FLOATS:
+        slopes, notation.chosen = node._backward(1.0), True
+    partials = [(p, x) for p, x in zip(node.parents, slopes) if p in names]
+    return formula, partials, notation.chosen
 
 
 def over_formulas(node: Value, inputs: Sequence[Any], notation: Notation) -> Any:
@@ -318,10 +289,6 @@ def _product(derivative: str, partial: Any, short: bool) -> str:
     return f"{derivative}·{factor(0.0 if partial is None else partial)}"
 
 
-def _sum(terms: list[str]) -> str:
-    return " + ".join(terms).replace("+ -", "- ") or "0"
-
-
 def _marked(name: str, mark: str) -> str:
     return unicodedata.normalize("NFC", name[0] + mark) + name[1:]
 
@@ -337,5 +304,7 @@ def _subscripted(name: str) -> str:
     return name if kept else letters + subscript(int(name[len(letters) :]))
 
 
-def _width(text: str) -> int:
-    return sum(not unicodedata.combining(c) for c in text)
+def width(text: str) -> int:
+    """The number of columns that a text takes up on a screen."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))

@@ -73,8 +73,6 @@ class Task:
         settings["weight_decay"] = draw.choice([0.0, 0.01])
         if name in ("SGD", "RMSprop"):
             settings["momentum"] = draw.choice([0.0, 0.9])
-        if name == "Adagrad":
-            settings |= {"lr_decay": draw.choice([0.0, 0.1]), "initial_accumulator_value": 0.1}
         if name == "RMSprop":
             settings["alpha"] = draw.choice([0.9, 0.99])
         if name == "Adam":

@@ -67,11 +67,20 @@ def test_a_scope_is_of_its_own_thread():
 def test_what_scope_refuses():
     with pytest.raises(TypeError, match="scope: found 3 of type int, expected a str"):
         scope(3)
-    part = scope("part")
-    with part:
-        pass
-    with pytest.raises(RuntimeError, match=r"'part' entered twice.*scope\('part'\)"):
-        part.__enter__()
+
+
+def test_a_scope_that_is_entered_again_is_the_same_part():
+    x, part = Value(2.0), scope("part")
+    for _ in range(2):
+        with part:
+            y = x * x
+        assert y._scope is part
+        assert noted(x * x) is None
+    with scope("elsewhere"):
+        with part:
+            y = x * x
+        assert noted(x * x) == "elsewhere"
+    assert (y._scope.name, y._scope.outer) == ("part", None)
 
 
 def test_nodes_in_scopes_are_freed_without_the_collector():

@@ -771,7 +771,7 @@ def test_softmax():
 OPTIMIZERS = {
     "SGD": lambda p, lr: optim.SGD(p, lr=lr),
     "momentum": lambda p, lr: optim.SGD(p, lr=lr, momentum=0.9, weight_decay=0.01),
-    "Adagrad": lambda p, lr: optim.Adagrad(p, lr=lr, lr_decay=0.1, initial_accumulator_value=0.1),
+    "Adagrad": lambda p, lr: optim.Adagrad(p, lr=lr, weight_decay=0.1),
     "RMSprop": lambda p, lr: optim.RMSprop(p, lr=lr, momentum=0.5),
     "Adam": lambda p, lr: optim.Adam(p, lr=lr, betas=(0.8, 0.99)),
 }
@@ -799,31 +799,30 @@ def test_training_resumes_to_the_same_numbers(name, engine):
 def test_the_state_of_another_optimizer_is_refused():
     p = [Value(1.0), Value(2.0)]
     state = optim.Adam(p).state_dict()
-    for other in (optim.SGD(p, lr=1.0), optim.Adam(p[:1])):
-        with pytest.raises(ValueError, match="load_state_dict: found another state, expected the"):
-            other.load_state_dict(state)
-    for broken in ({}, {"steps": 1}, state | {"state": [{}]}, state | {"settings": {}}):
-        with pytest.raises(ValueError, match=r"state of Adam for 2 parameters"):
-            optim.Adam(p).load_state_dict(broken)
+    for other in (state | {"state": [{}]}, state | {"state": state["state"][:1]}):
+        with pytest.raises(ValueError, match=r"another state, expected that of Adam for 2 param"):
+            optim.Adam(p).load_state_dict(other)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'betas'"):
+        optim.SGD(p, lr=1.0).load_state_dict(state)
+    with pytest.raises(ValueError, match="another state, expected that of Adam"):
+        optim.Adam(p).load_state_dict(optim.Adagrad(p).state_dict())
 
 
 @pytest.mark.parametrize(
-    ("spoil", "kind", "message"),
+    ("spoil", "kind"),
     [
-        (lambda state: 3, ValueError, "another state"),
-        (lambda state: state | {"settings": None}, ValueError, "another state"),
-        (lambda state: state | {"steps": None}, ValueError, "another state"),
-        (lambda state: state | {"steps": -1}, ValueError, "another state"),
-        (lambda state: state["settings"].update(lr="a") or state, TypeError, "Adam, lr: found 'a'"),
-        (lambda state: state["settings"].update(lr=-1.0) or state, ValueError, "lr = -1.0"),
-        (lambda state: state["settings"].update(betas=[2, 3]) or state, ValueError, "betas"),
-        (lambda state: state["state"][1].update(mean="a") or state, TypeError, "mean: found 'a'"),
+        (lambda state: 3, TypeError),
+        (lambda state: {"0.weight": [[1.0]]}, KeyError),  # of the model
+        (lambda state: state | {"settings": None}, TypeError),
+        (lambda state: state | {"state": None}, TypeError),
+        (lambda state: state | {"settings": state["settings"] | {"lr": "a"}}, TypeError),
+        (lambda state: state | {"settings": state["settings"] | {"lr": -1.0}}, ValueError),
     ],
 )
-def test_a_state_that_is_none_changes_nothing(spoil, kind, message):
+def test_a_state_that_is_none_changes_nothing(spoil, kind):
     descent = optim.Adam([Value(1.0), Value(2.0)], lr=0.1)
     before = descent.state_dict()
-    with pytest.raises(kind, match=message):
+    with pytest.raises(kind):
         descent.load_state_dict(spoil(descent.state_dict() | {"steps": 7}))
     assert descent.state_dict() == before
 
@@ -912,7 +911,7 @@ ON_DEVICES = """
     for make in (
         lambda p: optim.SGD(p, lr=0.1),
         lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01),
-        lambda p: optim.Adagrad(p, lr=0.1, lr_decay=0.1),
+        lambda p: optim.Adagrad(p, lr=0.1),
         lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5),
         lambda p: optim.Adam(p, lr=0.01),
     ):

@@ -16,7 +16,8 @@
     stage.py         the drawing, with a mark on each part that a step changes
     viewer.py        show_steps: the live graph, a page made of viewer.html, .css and .js
     animation.py     animate: a picture that plays by itself
-    displays.py      Vectors, programs and training runs as a notebook shows them
+    tables.py        Vectors and Matrices as a notebook shows them
+    displays.py      programs and training runs as a notebook shows them
 
 `draw` arranges the nodes of a graph, finds out what fits and writes DOT, which Graphviz lays out.
 The viewer and the animation show in the resulting SVG what a pass computes.

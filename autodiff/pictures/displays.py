@@ -1,4 +1,4 @@
-"""Numbers, programs and training runs as notebooks show them: tables, colours, a small curve."""
+"""Programs and training runs as notebooks show them: colours, a small curve, a formula."""
 
 import base64
 import html
@@ -13,9 +13,7 @@ from ..value import Value
 from .arrangement import arrange
 from .description import description
 from .styles import Facts
-from .texts import as_float, number
 
-ROWS, COLUMNS = 20, 12  # of a table; with more, the first ones and the last
 CURVE = 240, 80  # pixels
 FORWARD, BACKWARD = "#1d6fb8", "#b5541c"
 SYNTAX = {"comment": "#6e7781", "keyword": "#8250df", "number": "#0a6e3d"}
@@ -23,32 +21,6 @@ TOKEN = re.compile(
     rf"(?P<comment>#.*)|\b(?P<keyword>{'|'.join(keyword.kwlist)})\b"
     r"|\b(?P<number>\d[\w.]*(?:(?<=e)[+-]\d+)?)"
 )
-
-
-def table(rows: Sequence[Sequence[Value]], shape: tuple[int, ...]) -> str:
-    """Values as an HTML table, aligned, with the gradient of each as a tooltip."""
-    width = max(map(len, rows), default=0)
-    lines = [
-        "<tr>" + "".join(_entry(row, j) for j in _few(width, COLUMNS)) + "</tr>"
-        for row in [rows[i] if i is not None else None for i in _few(len(rows), ROWS)]
-    ]
-    caption = " × ".join(map(str, shape))
-    return f"<table><caption>{caption}</caption><tbody>{''.join(lines)}</tbody></table>"
-
-
-def _entry(row: Sequence[Value] | None, j: int | None) -> str:
-    if row is None or j is None:
-        return '<td style="text-align: center">…</td>'
-    grad = as_float(row[j].grad)
-    title = f' title="grad {number(grad)}"' if grad else ""
-    return f'<td style="text-align: right"{title}>{html.escape(number(row[j].data))}</td>'
-
-
-def _few(count: int, most: int) -> list[int | None]:
-    """The indices to show; None stands for those left out."""
-    if count <= most:
-        return list(range(count))
-    return [*range(most - 2), None, count - 1]
 
 
 def program(source: str) -> str:
