@@ -63,6 +63,7 @@ def f(x: Value) -> Value:
 
 
 f(x).backward()
+x.data + x.grad  # float
 grad(f)
 """
 
@@ -83,20 +84,40 @@ def installed():
     return "PYTHONPATH" not in os.environ
 
 
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_a_script_of_a_user(checker, tmp_path):
-    path = tmp_path / "script.py"
-    path.write_text("\n".join(map(revealed, SCRIPT.splitlines())), encoding="utf-8")
+def checked(checker, folder, *options):
+    """What a type checker says of the scripts in a folder."""
     environment = dict(os.environ)
     if not installed():
         environment["MYPYPATH"] = str(ROOT)
         paths = json.dumps({"extraPaths": [str(ROOT)]})
-        (tmp_path / "pyrightconfig.json").write_text(paths, encoding="utf-8")
-    options = {"mypy": ["--strict"], "pyright": ["--pythonpath", sys.executable]}[checker]
-    output = subprocess.run(
-        [sys.executable, "-m", checker, *options, path.name],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    ).stdout  # fmt: skip
+        (folder / "pyrightconfig.json").write_text(paths, encoding="utf-8")
+    usual = {"mypy": ["--strict"], "pyright": ["--pythonpath", sys.executable]}[checker]
+    command = [sys.executable, "-m", checker, *usual, *options, "."]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    ).stdout
+
+
+# A program has no annotations of its own to be strict about; scipy has no types.
+UNTYPED = ["--allow-untyped-defs", "--allow-untyped-calls", "--disable-error-code=import-untyped"]
+
+
+@pytest.mark.parametrize(("checker", "options"), [("mypy", UNTYPED), ("pyright", [])])
+def test_the_programs_of_the_readme(checker, options, tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    programs = re.findall(r'```python\n(""".*?)```', readme, re.S)
+    assert len(programs) == 5
+    for i, program in enumerate(programs):
+        (tmp_path / f"program{i}.py").write_text(program, encoding="utf-8")
+    output = checked(checker, tmp_path, *options)
+    assert "Success" in output or "0 errors" in output, output
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_script_of_a_user(checker, tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("\n".join(map(revealed, SCRIPT.splitlines())), encoding="utf-8")
+    output = checked(checker, tmp_path)
     errors = [line for line in output.splitlines() if f"{path.name}:" in line and "error" in line]
     assert len(errors) == 1, output
     assert "backwards" in errors[0]
