@@ -151,7 +151,7 @@ WAYS = {
 
 def kind_of_call(x: Any) -> str:
     """How a function of one number is being differentiated, judged by what reaches it."""
-    if called_by("jacobian", "hvp"):
+    if called_by("jacobian", "matrix", "hvp"):
         return "other"
     if called_by("gradient", "both", "_reverse"):
         return "reverse"
