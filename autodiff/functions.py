@@ -6,6 +6,7 @@ number applies the operation of the same name from `ops.py`, where all derivativ
 """
 
 import builtins
+import cmath
 import functools
 import math
 import operator
@@ -189,6 +190,9 @@ def _unary(
                 return x._call(name, x)
             if is_array(x):
                 return _over_arrays(function, of_array, as_floats(x))
+            if type(x) is complex and hasattr(cmath, name):  # for the complex step
+                of_float(x.real)  # raises outside the domain
+                return getattr(cmath, name)(x)
             return of_float(as_float(x, name))
         except (ValueError, OverflowError) as error:
             if hasattr(x, "_level"):  # explained already

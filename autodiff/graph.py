@@ -101,12 +101,15 @@ def backpropagated(
 ) -> dict[Any, Any]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
-    if inputs is not None:
-        inputs = _checked_inputs(inputs)
-        adjoint = _between(inputs, adjoint)
+    if inputs is None:
+        adjoint |= seeds
+        _send_messages(adjoint, create_graph)
+        return adjoint
+    inputs = _checked_inputs(inputs)
+    adjoint = _between(inputs, adjoint)
     adjoint |= {y: seed for y, seed in seeds.items() if y in adjoint}
     _send_messages(adjoint, create_graph)
-    return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
+    return dict.fromkeys(inputs, 0.0) | adjoint
 
 
 def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:

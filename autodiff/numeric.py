@@ -130,7 +130,7 @@ class _Complex(Number):
             result = rule.__wrapped__(*numbers)[0]
             return result if isinstance(result, _Complex) else self._lift(result, name)
         rule(*[x.z.real for x in numbers])  # raises outside the domain
-        function = COMPLEX.get(name) or getattr(cmath, name, None) or (lambda *zs: rule(*zs)[0])
+        function = COMPLEX.get(name) or (lambda *zs: rule(*zs)[0])
         return _Complex(complex(function(*[x.z for x in numbers])), self._level)
 
     def _number(self) -> float:

@@ -137,7 +137,7 @@ class Optimizer:
 
 def _checked(setting: Any, where: str) -> Any:
     """A setting in floats: a float32 of NumPy would round all that is computed with it."""
-    if isinstance(setting, (tuple, list)):  # betas; JSON makes a list of a tuple
+    if isinstance(setting, (tuple, list)) and len(setting) == 2:  # betas; JSON makes a list of it
         return tuple([_checked(x, where) for x in setting])
     if not (number := as_float(setting, where)) >= 0:  # or it is nan
         raise ValueError(message(where, f"{number}", "a number >= 0"))

@@ -96,7 +96,7 @@ class Value(Number):
         if len(inputs) == 1:
             return _node(rule, inputs, self._level)
         if _ONLY_VALUES.issuperset(map(type, inputs)):
-            levels = set(map(_level, inputs))
+            levels = {0, *map(_level, inputs)}
             if levels <= {0, level := max(levels)}:  # constants fit any level
                 return _node(rule, inputs, level)
         return apply(rule, *inputs)

@@ -130,7 +130,7 @@ def test_settings_that_are_refused(attempt, name):
         attempt([Value(1.0)])
 
 
-@pytest.mark.parametrize("betas", [(0.9, 1.0), (1.0, 0.9), (0.9, 1.5), 0.9, (), (0.9, 0.9, 0.9)])
+@pytest.mark.parametrize("betas", [(0.9, 1.0), (1.0, 0.9), (0.9, 1.5), 0.9])
 def test_betas_that_have_no_step_fail_in_the_first(betas):
     p = Value(1.0)
     p.grad = 2.0
@@ -138,6 +138,12 @@ def test_betas_that_have_no_step_fail_in_the_first(betas):
     with pytest.raises((TypeError, ValueError, ZeroDivisionError)):
         optimizer.step()
     assert p.data == 1.0
+
+
+@pytest.mark.parametrize("betas", [(), (0.9, 0.9, 0.9)])
+def test_betas_are_two(betas):
+    with pytest.raises(TypeError, match="Adam, betas: found .* of type tuple"):
+        optim.Adam([Value(1.0)], betas=betas)
 
 
 def test_a_parameter_that_is_given_twice_counts_once():

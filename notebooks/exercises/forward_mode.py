@@ -151,9 +151,9 @@ WAYS = {
 
 def kind_of_call(x: Any) -> str:
     """How a function of one number is being differentiated, judged by what reaches it."""
-    if called_by("jacobian", "matrix", "hvp"):
+    if called_by("_by_rows", "_by_columns", "hvp"):
         return "other"
-    if called_by("gradient", "both", "_reverse"):
+    if called_by("_value_and_gradient", "_reverse"):
         return "reverse"
     if isinstance(x, Dual) and not called_by("jvp"):
         return "made"
