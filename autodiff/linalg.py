@@ -177,6 +177,8 @@ class Vector(_Array, Sequence[Value]):
             return NotImplemented  # numpy multiplies entry by entry
         if isinstance(other, Matrix) and self.shape[0] == other.shape[0]:
             return other.T @ self
+        if not isinstance(other, Vector):
+            _misfit(self, other)
         return self.dot(other)
 
     def dot(self, other: "Vector") -> Value:

@@ -147,7 +147,7 @@ class Number(functions.Methods):
     __slots__ = ()
 
     __array_priority__ = -1.0  # above NumPy's numbers, below its arrays
-    _level: float
+    _level: Any  # a number; infinite for arrays
 
     def _lift(self, x: Any, name: str) -> Any:
         raise NotImplementedError

@@ -127,7 +127,8 @@ class _Complex(Number):
     def _record(self, rule: Rule, numbers: Any) -> "_Complex":
         name = rule.__name__
         if hasattr(rule, "__wrapped__"):  # a user's own, of operations on these numbers
-            result = rule.__wrapped__(*numbers)[0]
+            own: Any = rule
+            result = own.__wrapped__(*numbers)[0]
             return result if isinstance(result, _Complex) else self._lift(result, name)
         rule(*[x.z.real for x in numbers])  # raises outside the domain
         function = COMPLEX.get(name) or (lambda *zs: rule(*zs)[0])

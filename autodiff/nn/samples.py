@@ -97,7 +97,7 @@ def flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
     single = isinstance(data, (str, bytes)) or getattr(data, "ndim", None) == 0
     if single or not isinstance(data, Iterable):
         return (), [data]
-    rows = as_row(data, where, "numbers in lists")
+    rows: Any = as_row(data, where, "numbers in lists")
     parts = [flat(part, where) for part in (rows.tolist() if hasattr(rows, "tolist") else rows)]
     shapes = [shape for shape, _ in parts]
     shape = (len(parts), *(shapes[0] if len(set(shapes)) == 1 else shapes))
