@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import graph, ops
 from .errors import explain, message, named, typed
-from .functions import as_float, as_number
+from .functions import as_number
 from .number import Number, Rule, apply, check_outside, check_result, constant_for, outer
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ class Value(Number):
     def data(self, data: Any) -> None:
         check_outside(self, "data")
         if isinstance(data, Value):
-            data = as_float(data, "Value")  # raises a TypeError
+            remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
+            raise TypeError(message("Value", typed(data), "one real number", remedy))
         self._data = data if type(data) is float else outer(data, "Value")
 
     @property

@@ -131,6 +131,13 @@ def test_a_value_is_false_where_its_number_is():
     assert Value(-0.5)
 
 
+def test_a_step_by_a_gradient_that_is_a_graph_says_what_to_write():
+    p = Value(2.0)
+    (p * p).backward(create_graph=True)
+    with pytest.raises(TypeError, match="or p.grad.data"):
+        p.data -= 0.1 * p.grad
+
+
 def test_conversions_and_texts():
     x = Value(2.5, label="x")
     for loses in (float, int, math.sin, lambda x: np.array([x], dtype=float)):

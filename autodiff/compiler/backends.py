@@ -13,7 +13,7 @@ def is_floating(dtype: Any) -> bool:
 
 def takes_numbers(xp: Any, name: str) -> bool:
     """Whether a function takes a plain number beside an array: some of PyTorch's do not."""
-    return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot")
+    return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot", "atan2")
 
 
 def largest(xp: Any) -> str:
