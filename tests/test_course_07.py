@@ -31,7 +31,7 @@ def test_a_layer_used_twice_is_one_parameter_with_the_sum_of_both_gradients():
     shared = Linear(1, 1, bias=False)
     shared.load_state_dict({"weight": [[0.8]]})
     twice = Sequential(shared, tanh, shared)
-    twice([1.0]).backward()
+    twice([1.0])[0].backward()
     assert len(twice.parameters()) == 1
     by_nudge = finite_difference(lambda w: w * math.tanh(w), 0.8)
     assert shared.weight.grad[0][0] == pytest.approx(by_nudge, rel=1e-8)  # of central differences
