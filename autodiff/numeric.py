@@ -4,7 +4,7 @@ import cmath
 import math
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from typing import Any
@@ -16,6 +16,7 @@ from .number import Number, Rule, check_outside, constant_for, new_level
 from .transforms import (
     as_tree,
     check_function,
+    filled,
     flat_tree,
     grad,
     in_kind,
@@ -43,10 +44,10 @@ def finite_difference(
 
     The default steps balance the error of the formula against round-off, which grows as ε/h
     (ε = 2.2e-16). The complex step subtracts nothing, so its h can be tiny (Squire and Trapp,
-    SIAM Review 40, 1998); operators and the functions of this package take complex numbers.
+    SIAM Review 40, 1998); operators and most functions of this package take complex numbers.
     Give h if f varies over distances much shorter than max(1, abs(x)).
 
-    x is a number, or a flat sequence, which reaches f as a list; an array reaches it as a Vector.
+    x is a number or a sequence; f takes it as in `grad`, a list as a list, an array as an array.
     For a number and a result that is a number, returns a float; otherwise a list (of rows), as
     `jacfwd` does. For n inputs f is called n + 1 times, 2n times (central) or n times (complex).
 
@@ -64,13 +65,10 @@ def finite_difference(
     h = None if h is None else _step(h, "finite_difference")
     f, x = _over_lists(f, x), as_tree(x, "finite_difference")
     here = _result(f(x)) if method in ("forward", "backward") else None
-    if not isinstance(x, list):
-        return _difference(f, x, h, method, here)
-
-    def along(i: int) -> Any:
-        return _difference(lambda v: f([*x[:i], v, *x[i + 1 :]]), x[i], h, method, here)
-
-    return map_tree(lambda *row: list(row), *[along(i) for i in range(len(x))]) if x else []
+    columns = [
+        _difference(alone, number, h, method, here) for alone, number in _each_number(f, (x,), 0)
+    ]
+    return map_tree(lambda *row: filled(x, row), *columns) if columns else []
 
 
 def _step(h: Any, where: str) -> float:
@@ -200,13 +198,12 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
     h = None if h is None else _step(h, "check_gradients")
     every = tuple(range(len(args)))
     f, args = _over_lists(f, *args), tuple([as_tree(x, "check_gradients") for x in args])
-    places = [(i, j) for i in every for j in range(len(flat_tree(args[i])))]
     names = input_names(f, args, [f"argument {i}" for i in every])
     reverse = flat_tree(list(grad(f, every)(*args)))
     name, noise = getattr(f, "__name__", "f"), _round_off(f, args)
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
-    for (i, j), number, b in zip(places, names, reverse):
-        alone, x = _in_one_number(f, args, i, j)
+    each = [pair for i in every for pair in _each_number(f, args, i)]
+    for (alone, x), number, b in zip(each, names, reverse):
         a = jvp(alone, (x,), (1.0,))[1]
         c, error = _slope(alone, x, h, noise)
         good = abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
@@ -286,22 +283,25 @@ def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) 
     names = [parameter.name for parameter in parameters]
     if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
         names = unnamed
-    return [
-        f"{name}[{j}]" if isinstance(arg, list) else name
-        for name, arg in zip(names, args)
-        for j in range(len(flat_tree(arg)))
-    ]
+    return [name for pair in zip(names, args) for name in _names_in(*pair)]
 
 
-def _in_one_number(f: Any, args: tuple[Any, ...], i: int, j: int) -> tuple[Any, float]:
-    """f as a function of number j of argument i alone, and that number."""
+def _names_in(name: str, tree: Any) -> list[str]:
+    if not isinstance(tree, list):
+        return [name]
+    return [x for i, branch in enumerate(tree) for x in _names_in(f"{name}[{i}]", branch)]
 
-    def alone(x: Any) -> Any:
-        held = args[i]
-        new = [*held[:j], x, *held[j + 1 :]] if isinstance(held, list) else x
-        return f(*args[:i], new, *args[i + 1 :])
 
-    return alone, args[i][j] if isinstance(args[i], list) else args[i]
+def _each_number(f: Any, args: tuple[Any, ...], i: int) -> Iterator[tuple[Any, float]]:
+    """For each number of argument i: f as a function of it alone, and the number."""
+    numbers = flat_tree(args[i])
+    for j, number in enumerate(numbers):
+
+        def alone(x: Any, j: int = j) -> Any:
+            moved = filled(args[i], [*numbers[:j], x, *numbers[j + 1 :]])
+            return f(*args[:i], moved, *args[i + 1 :])
+
+        yield alone, number
 
 
 def _kink(alone: Callable[[Any], Any], x: float) -> str:

@@ -34,7 +34,7 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The gradient of f, a function that returns one number, by reverse mode.
 
     The gradient is a function of the same arguments. With respect to a number it returns a float,
-    to a sequence a list, to a numpy array an array, and for several `argnums` a tuple of these.
+    to a list a list, to an array or a Vector one too, and for several `argnums` a tuple of these.
     It calls f once and makes one backward pass, however many inputs there are.
 
     TypeError if f returns anything but one number.
@@ -113,7 +113,7 @@ def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
 def _by_rows(call: "_Call") -> Any:
     value, pullback = _reverse(call)
     rows = [pullback(one) for one in _basis(value)]
-    each = [_filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))]
+    each = [filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))]
     return call.shaped(each)
 
 
@@ -195,9 +195,7 @@ def _by_columns(call: "_Call") -> list[Any]:
     rest = iter(columns)
 
     def beside(x: Any) -> Any:  # for each result, its derivatives by the numbers of x
-        return map_tree(
-            lambda _, *row: _filled(x, row), result, *[next(rest) for _ in flat_tree(x)]
-        )
+        return map_tree(lambda _, *row: filled(x, row), result, *[next(rest) for _ in flat_tree(x)])
 
     return [beside(x) for x in call.primals]
 
@@ -317,9 +315,10 @@ class _Call(NamedTuple):
         return each[0] if self.one else each
 
     def back(self, derivative: Any, i: int) -> Any:
-        """A derivative by argument i: an array if that is one, else a number or lists."""
-        vectors = isinstance(self.args[i], (Vector, Matrix))
-        return derivative if vectors else in_kind(derivative, self.args[i])
+        """A derivative by argument i, in its kind: an array, a Vector, else numbers or lists."""
+        given = self.args[i]
+        vectors = isinstance(given, (Vector, Matrix)) and _depth(derivative) != len(given.shape)
+        return derivative if vectors else in_kind(derivative, given)
 
 
 # A tree is a number, or a list of trees: so are all arguments and results.
@@ -355,7 +354,11 @@ def flat_tree(tree: Any) -> list[Any]:
     return [x for branch in tree for x in flat_tree(branch)] if isinstance(tree, list) else [tree]
 
 
-def _filled(tree: Any, numbers: Iterable[Any]) -> Any:
+def _depth(tree: Any) -> int:
+    return 1 + _depth(tree[0]) if isinstance(tree, list) and tree else 0
+
+
+def filled(tree: Any, numbers: Iterable[Any]) -> Any:
     """A tree of the same shape with other numbers, or trees, from left to right."""
     rest = iter(numbers)
     return map_tree(lambda _: next(rest), tree)
@@ -364,7 +367,7 @@ def _filled(tree: Any, numbers: Iterable[Any]) -> Any:
 def _basis(tree: Any) -> list[Any]:
     """For each number of a tree, a tree of the same shape with 1 there and 0 elsewhere."""
     n = len(flat_tree(tree))
-    return [_filled(tree, [float(i == j) for i in range(n)]) for j in range(n)]
+    return [filled(tree, [float(i == j) for i in range(n)]) for j in range(n)]
 
 
 def _check_shapes(where: str, tree: Any, like: Any) -> None:

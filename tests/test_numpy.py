@@ -17,6 +17,14 @@ T = np.linspace(0.0, 4.0, 30)
 LABELS = (A @ TRUE > 0).astype(float)
 
 
+TABLE = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+@ad.operation
+def forgetful(x):
+    return x * x, lambda grad: (grad * x,)
+
+
 def least_squares(p):
     return ((A @ p - Y) ** 2).sum()
 
@@ -134,9 +142,21 @@ def test_sigmoid_of_an_array_of_values_has_its_own_derivative_at_0():
         assert x[0].grad == slope
 
 
+def test_the_checkers_take_tables_too():
+    f = lambda w: (w @ w).sum()  # noqa: E731
+    ad.check_gradients(f, TABLE)
+    for method in ("central", "complex", "forward"):
+        slopes = np.array(ad.finite_difference(f, TABLE, method=method))
+        assert slopes == pytest.approx(grad(f)(TABLE), rel=1e-6)  # of forward differences
+    assert ad.trace(f, TABLE, wrt="w[0][1]").rows[-1].derivative_value == grad(f)(TABLE)[0, 1]
+    with pytest.raises(AssertionError, match=r"\nw\[1\]\[0\] .*<- wrong"):
+        ad.check_gradients(lambda w: forgetful(w[1, 0]) + w[0, 0], TABLE)
+
+
 def test_lists_stay_lists_and_vectors_vectors():
     kinds = []
     for given in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), ad.Vector([1.0, 2.0])):
         slope = grad(lambda x: kinds.append(type(x)) or x[0] * x[1])(given)
         assert list(slope) == [2.0, 1.0]
+        assert type(slope) is (list if isinstance(given, tuple) else type(given))
     assert kinds == [list, list, np.ndarray, ad.Vector]
