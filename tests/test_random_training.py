@@ -33,7 +33,7 @@ class Task:
         self.frozen = draw.random() < 0.2 and len(self.sizes) > 2
         self.n = draw.randint(2, 12)
         self.batch_size = draw.choice([None, 1, 2, 3, 5, self.n, 20])
-        self.epochs, self.seed = draw.randint(1, 5), seed
+        self.epochs, self.seed, self.nudge = draw.randint(1, 5), seed, None
         rng = np.random.default_rng(seed)
         self.xs = rng.normal(size=(self.n, self.sizes[0]))
         kinds = ["numbers", "rows", "hinge", "binary"] if self.sizes[-1] == 1 else ["rows"]
@@ -127,6 +127,8 @@ class Task:
                 found = found + self.penalty * ad.sum([p * p for p in model.layers[-1].weight[0]])
             return found
 
+        for p in model.parameters() if self.nudge else ():
+            p.data += self.nudge.choice([-1, 1]) * np.spacing(p.data)
         self.start = [p.data for p in model.parameters()]
         optimizer = getattr(optim, self.name)(model.parameters(), **self.settings)
         history = nn.fit(
@@ -194,20 +196,24 @@ def outcome(task, engine):
 
 
 def allowed(task, walked):
-    """How far rounding may move losses and weights: ten times what the last place of the data does.
+    """How far rounding may move losses and weights: ten times what last places at the start do.
 
     Training can be ill-conditioned: a few steps of RMSprop with momentum may make 1e-8 of 1e-16. So
-    the task is walked three times more, each input one unit in the last place up or down. The
-    1e-12 is for what the data does not move: some thousand roundings of numbers about 1.
+    the task is walked three times more, each input and weight one unit in the last place up or
+    down. The 1e-12 is for what these do not move: some thousand roundings of numbers about 1. And
+    where terms cancel, one engine may leave 1e-16 of a gradient, the other none: RMSprop and its
+    kin divide it by its own size and eps, so it moves a weight by up to lr 1e-16 / eps a step.
     """
     xs, rng, moved = task.xs, np.random.default_rng(task.seed), []
     for _ in range(3):
-        task.xs = xs + rng.choice([-1, 1], size=xs.shape) * np.spacing(xs)
+        task.xs, task.nudge = xs + rng.choice([-1, 1], size=xs.shape) * np.spacing(xs), rng
         again = outcome(task, "eager")
         diverged = isinstance(again, str)
         moved.append([np.inf if diverged else np.max(abs(a - b)) for a, b in zip(again, walked)])
-    task.xs = xs
-    return 1e-12 + 10 * np.max(moved, axis=0)
+    task.xs, task.nudge = xs, None
+    steps = task.epochs * -(-task.n // (task.batch_size or task.n))
+    cancelled = steps * task.settings["lr"] * 1e-16 / task.settings.get("eps", 1.0)
+    return 1e-12 + cancelled + 10 * np.max(moved, axis=0)
 
 
 def check(seed, peer):
