@@ -65,7 +65,6 @@ What is built on it:
     numeric.py       finite differences, and checking gradients with them
     tracing.py       evaluation trace tables, and the backward pass in steps
     optim.py         SGD, Adagrad, RMSprop, Adam
-    snapshot.py      noticing and undoing what a function call changes
     scopes.py        names for the parts of a computation
     __main__.py      the command line, and its expressions
     nn/              layers, losses and training

@@ -14,7 +14,6 @@ import sys
 import threading
 from decimal import Decimal
 from fractions import Fraction
-from random import Random
 
 import numpy as np
 import pytest
@@ -735,48 +734,6 @@ def test_a_rule_that_makes_a_vector_of_its_inputs_is_refused():
 
     with pytest.raises(TypeError, match="length: found a result that is a Value, with inputs"):
         length(Value(3.0), Value(4.0))
-
-
-DRAWS = Random(0)
-
-
-@pytest.mark.parametrize(
-    "draw", [lambda: DRAWS.random(), DRAWS.random, np.random.default_rng(0).random, np.random.rand]
-)
-def test_an_operation_that_draws_the_same_twice_by_chance_is_not_compiled(draw):
-    @operation
-    def seldom(x):
-        kept = draw() > 1e-9
-        return kept * x, lambda grad: (grad * kept,)
-
-    x = Value(2.0)
-    y = seldom(x)
-    next_one = DRAWS.getstate()
-    with pytest.raises(TypeError, match="an operation that changes .* on each call"):
-        Expression(y).compile([x], wrt=[x])
-    assert DRAWS.getstate() == next_one
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_an_operation_that_draws_random_numbers_is_not_compiled(late):
-    rng = Random(0)
-
-    @operation
-    def noisy(x):
-        k = 1.0 if late else rng.random()
-        return k * x, lambda grad: (grad * (rng.random() if late else k),)
-
-    x = Value(2.0)
-    expression = Expression(noisy(x) * 2)
-    for call in (expression.compile, expression.javascript):
-        with pytest.raises(
-            TypeError, match="noisy, an operation that gives other numbers on each call"
-        ):
-            call([x], wrt=[x])
-    with pytest.raises(
-        TypeError, match="; draw random numbers outside of it and pass them in as inputs"
-    ):
-        expression.compile([x], wrt=[x], xp=np, batch=True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +11,6 @@ from .. import functions, graph
 from ..errors import a, counted, described, message, shortened, typed
 from ..functions import as_float, as_row
 from ..number import check_outside
-from ..snapshot import Snapshot, generators
 from ..value import Value
 from .program import Program, javascript, scalar_program
 
@@ -149,8 +147,7 @@ class Expression:
 
         ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
         `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
-        not, or if `xp` is math. TypeError for anything but Values, for another `xp`, and for an
-        operation of your own that draws random numbers, or changes what it holds.
+        not, or if `xp` is math. TypeError for anything but Values and for another `xp`.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()
@@ -179,7 +176,6 @@ class Expression:
         _check_library(xp, batch)
         if batch:
             _check_one_kind(given, wanted)
-        _check_repeatable(self._nodes)
         if not batch:
             sizes = None if xp is math else ()
             return Program(scalar_program(self.sink, given, wanted, xp), sizes)
@@ -224,7 +220,6 @@ class Expression:
         shown = None if nodes is None else list(nodes)
         for node in set(shown or ()).difference(self._nodes):
             raise ValueError(message("javascript", described(node), "nodes of this expression"))
-        _check_repeatable(self._nodes)
         return javascript(self.sink, given, wanted, shown)
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
@@ -296,36 +291,6 @@ def _check_leaves(inputs: list[Value], wrt: list[Value], sources: list[Value]) -
     for x in others.difference(inputs, wrt):
         remedy = "make it one of the inputs"
         raise TypeError(message("compile", f"a constant, {x.data!r}", "a float", remedy))
-
-
-def _check_repeatable(nodes: Iterable[Value]) -> None:
-    """Raise a TypeError if a user's operation is random or counts: a program would freeze that."""
-    own = [node for node in nodes if hasattr(node._rule, "__wrapped__")]  # not of ops.py
-    if not own:
-        return
-    before = Snapshot({node.op: node._rule for node in own} | generators())
-    other = [node.op for node in own if _gives_other_numbers(node)]
-    changes = before.changes()
-    if changes:
-        before.restore()
-    if other or changes:
-        found = f"an operation that changes {', '.join(changes)} on each call"
-        if other:
-            found = f"{other[0]}, an operation that gives other numbers on each call"
-        remedy = "draw random numbers outside of it and pass them in as inputs"
-        raise TypeError(message("compile", found, "one that depends on its inputs alone", remedy))
-
-
-def _gives_other_numbers(node: Value) -> bool:
-    """Whether two calls of an operation give different results."""
-    numbers, rule = [parent.data for parent in node.parents], node._rule
-    if rule is None or any(type(x) is not float for x in numbers):
-        return False  # not plain numbers
-    with suppress(ArithmeticError, ValueError):  # the program will raise this error
-        runs = rule(*numbers), rule(*numbers)
-        found, other = [(result, *backward(1.0)) for result, backward in runs]
-        return repr(found) != repr(other)
-    return False
 
 
 def _check_library(xp: Any, batch: bool) -> None:

@@ -15,13 +15,16 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    initial weights
     losses.py          how far a prediction is from its target
-    training.py        fit: the training loop, its History; predict and accuracy
+    training.py        fit: the training loop, and its History
+    predictions.py     predict and accuracy
     samples.py         inputs and targets as arrays
-    engines.py         a training step, by walking graphs or by a compiled program
-    devices.py         a training step in JAX, on all devices
+    engines.py         gradients by walking graphs or by a program; the optimiser's steps
+    devices.py         gradients in JAX, on all devices
     recording.py       the graph that the losses of all samples share
+    purity.py          what calls of a model draw or set is noticed and put back
 """
 
+from .engines import WalkingWarning
 from .initialisers import (
     he_normal,
     he_uniform,
@@ -38,7 +41,8 @@ from .losses import (
     softmax,
 )
 from .modules import Dropout, Linear, Module, Sequential
-from .training import History, WalkingWarning, accuracy, fit, predict
+from .predictions import accuracy, predict
+from .training import History, fit
 
 __all__ = [
     "Dropout",

@@ -1,9 +1,13 @@
-"""How `fit` takes a step: by walking the graph of every sample, or by a compiled program."""
+"""How `fit` takes a step: gradients by walking graphs or by a program, then the optimiser moves."""
 
 import gc
 import math
+import signal
+import sys
+import threading
+import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, repeat
 from operator import setitem
@@ -12,63 +16,153 @@ from typing import Any
 from .. import graph
 from ..compiler.expression import Expression
 from ..optim import Optimizer
-from ..snapshot import Snapshot
 from ..value import Value
-from .recording import NotRecordable, Recording, check_dependence, depends, loss_value, unchanged
+from .purity import NotRecordable, unchanged
+from .recording import Recording, depends, loss_value
 from .samples import Samples
 
 Batch = Any  # the indices of its samples; None for all samples
 
 
-class Walking:
-    """Training that walks the graph of every sample: each is freed before the next is built."""
+class WalkingWarning(UserWarning):
+    """Issued by `fit` where it is slow: it says why, and what to write instead.
 
-    name = "eager"
+    It walks the graph of every sample, or of some batches, or makes a new program in every epoch.
+    To silence it, ask for walking: engine="eager".
 
-    def __init__(self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer) -> None:
-        self.model, self.loss, self.samples, self.optimizer = model, loss, samples, optimizer
-        self.parameters = [p for p in optimizer.params if p.requires_grad]
-        self.memory = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
-        self.last: Any = None  # what `back` restores: parameters, state and step count
-        self.trains = False  # whether a loss was seen that depends on a parameter
-        self.epochs = 0  # how many have begun
+    >>> issubclass(WalkingWarning, UserWarning)
+    True
+    """
 
-    def epoch(self, batches: Iterable[Batch]) -> float:
-        """Take a step for each batch; return the sum of the losses.
 
-        FloatingPointError if a loss becomes nan, infinite or too large for a float.
-        """
-        total = 0.0
-        for batch in batches:
-            total += self.step(batch)
-        check_dependence(self.trains)
-        return total
+def warn(text: str) -> None:
+    """Issue a WalkingWarning at the line that called this package."""
+    here = 1
+    while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
+        here += 1
+    warnings.warn(text, WalkingWarning, stacklevel=here + 1)
 
-    def step(self, batch: Batch) -> float:
-        """Take one step; return the sum of the losses of the batch."""
-        total = self.gradients(batch)
-        self.move()
-        return total
 
-    def move(self) -> None:
-        """Let the optimiser move the parameters: all or, after an error or Ctrl-C, none."""
-        memory = [dict(state) for state in self.memory]
-        self.last = [p.data for p in self.parameters], memory, self.optimizer.steps
+class Steps:
+    """The parameters that are trained, and what the optimiser remembers of them, as arrays.
+
+    `p` has an entry for each parameter, and so has each array of `state`. `store` writes them to
+    the Values and to the optimiser, `load` reads them.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        import numpy
+
+        self.numpy, self.optimizer = numpy, optimizer
+        self.parameters: list[Value] = []
+        self.moving = self.interrupted = False
+        self.load()
+
+    def load(self) -> None:
+        """Read the parameters and the optimiser's state."""
+        states = zip(self.optimizer.params, self.optimizer.state, strict=True)
+        trained = [(p, state) for p, state in states if p.requires_grad]
+        parameters, self.memory = [p for p, _ in trained], [state for _, state in trained]
+        if [*map(id, parameters)] != [*map(id, self.parameters)]:
+            self.parameters = parameters  # a new list: a program for the old ones is no good
+            self.before: Any = None  # what `back` restores
+        rules = [getattr(self.optimizer, name) for name in ("step", "moved", "change")]
+        self.by_arrays = all(rule.__module__ == Optimizer.__module__ for rule in rules)
+        names = self.optimizer.state[0] if self.by_arrays else ()
+        array = self.numpy.array
+        self.p: Any = array([p.data for p in self.parameters])
+        self.stored: Any = self.p
+        self.state = {name: array([state[name] for state in self.memory]) for name in names}
+
+    def store(self) -> None:
+        """Write the parameters and the optimiser's state back, once: a callback may set others."""
+        if self.p is self.stored:
+            return
+        written = [map(setattr, self.parameters, repeat("_data"), self.p.tolist())]
+        for name, column in self.state.items():
+            written.append(map(setitem, self.memory, repeat(name), column.tolist()))
+        deque(chain(*written), maxlen=0)  # one call in C, which Ctrl-C cannot interrupt
+        self.stored = self.p
+
+    def move(self, gradients: Any) -> None:
+        """Let the optimiser move all parameters; Ctrl-C waits until it has."""
+        self.moving = True
         try:
-            self.optimizer.step()
+            optimizer, state = self.optimizer, dict(self.state)
+            remembered = [] if self.by_arrays else [dict(each) for each in self.memory]
+            self.before = self.p, self.state, optimizer.steps, remembered
+            if self.by_arrays:
+                optimizer.steps += 1
+                with self.numpy.errstate(all="ignore"):  # the next loss shows it
+                    self.p, self.state = optimizer.moved(self.p, gradients, state), state
+            else:  # an optimiser from outside this package
+                self.store()
+                for p, gradient in zip(self.parameters, gradients.tolist(), strict=True):
+                    p.grad = gradient
+                optimizer.step()
+                self.p = self.stored = self.numpy.array([p.data for p in self.parameters])
         except BaseException:
             self.back()
             raise
+        finally:
+            self.moving = False
+        if self.interrupted:
+            raise KeyboardInterrupt
 
-    def gradients(self, batch: Batch) -> float:
-        """Set each `grad` to the mean over a batch; return the sum of its losses."""
-        self.optimizer.zero_grad()
+    def back(self) -> None:
+        """Undo the last step."""
+        if self.before:
+            self.p, self.state, self.optimizer.steps, remembered = self.before
+            self.stored = None
+            for each, before in zip(self.memory, remembered, strict=False):
+                each.update(before)
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let Ctrl-C in the block wait for the end of a step, in the thread that it reaches."""
+        usual = signal.getsignal(signal.SIGINT)
+        if not callable(usual) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupt(number: int, frame: Any) -> None:
+            self.interrupted = self.moving
+            if not self.moving:
+                usual(number, frame)
+
+        signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
+
+
+class Walking:
+    """Losses and gradients by the graph of every sample: each is freed before the next is built."""
+
+    name = "eager"
+
+    def __init__(self, model: Any, loss: Any, samples: Samples, steps: Steps) -> None:
+        self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
+        self.trains = False  # whether a loss was seen that depends on a parameter
+
+    def loss_of(self, i: int) -> Value:
+        """The loss of one sample, as a graph."""
+        return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
+
+    def gradients(self, batch: Batch) -> tuple[float, Any]:
+        """The sum of the losses of a batch, and their mean gradient, an entry for each parameter.
+
+        FloatingPointError if a loss becomes nan, infinite or too large for a float.
+        """
+        self.steps.store()
+        self.steps.optimizer.zero_grad()
         total: float = 0.0
         numbers = range(len(self.samples)) if batch is None else batch
         for i in numbers:
             try:
                 found = self.loss_of(i)
-                self.trains = self.trains or depends(found, self.parameters)
+                self.trains = self.trains or depends(found, self.steps.parameters)
                 total += found.data
                 if found.requires_grad:
                     (found / len(numbers)).backward()
@@ -76,45 +170,18 @@ class Walking:
                 raise FloatingPointError(str(error)) from error
             if not math.isfinite(found.data):
                 raise FloatingPointError(f"the loss became {found.data}")
-        return total
+        return total, self.steps.numpy.array([p.grad for p in self.steps.parameters])
 
-    def loss_of(self, i: int) -> Value:
-        """The loss of one sample, as a graph."""
-        return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
-
-    def mean_loss(self, samples: Samples) -> float:
-        """The mean loss of other samples."""
-        other = Walking(self.model, self.loss, samples, self.optimizer)
-        return float(sum([other.loss_of(i).data for i in range(len(samples))])) / len(samples)
+    def mean(self) -> float:
+        """The mean loss of all samples."""
+        self.steps.store()
+        return float(sum([self.loss_of(i).data for i in range(len(self.samples))])) / len(
+            self.samples
+        )
 
     def difference(self, i: int) -> str:
         """How the engine disagrees with walking sample i; "" here, because it does walk."""
         return ""
-
-    def good(self) -> bool:
-        """Whether all parameters are finite."""
-        return all(math.isfinite(p.data) for p in self.parameters)
-
-    def back(self) -> None:
-        """Undo the last step."""
-        if self.last:
-            numbers, memory, self.optimizer.steps = self.last
-            for p, number in zip(self.parameters, numbers):
-                p.data = number
-            for state, before in zip(self.memory, memory):
-                state.clear()
-                state.update(before)
-
-    def load(self) -> "Walking | None":
-        """Read what a callback has changed; None if a new engine is needed."""
-        states = zip(self.optimizer.params, self.optimizer.state)
-        trained = [(p, state) for p, state in states if p.requires_grad]
-        self.memory = [state for _, state in trained]
-        same = list(map(id, self.parameters)) == [id(p) for p, _ in trained]
-        return self if same else None
-
-    def store(self) -> None:
-        """Write the parameters back."""
 
 
 @contextmanager
@@ -130,156 +197,85 @@ def _collector_off() -> Iterator[None]:
 
 
 class Compiled(Walking):
-    """Training by a program that computes the losses and gradients of a whole batch.
+    """Losses and gradients by a program for a whole batch.
 
-    While it runs, the parameters are one array, and so is each number that the optimiser
-    remembers of a parameter. NotRecordable if the graphs of the samples differ.
+    With values_only it computes no gradients. NotRecordable if the graphs of the samples differ.
     """
 
     name = "compiled"
 
     def __init__(
-        self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, xp: Any = None
+        self,
+        model: Any,
+        loss: Any,
+        samples: Samples,
+        steps: Steps,
+        values_only: bool = False,
+        xp: Any = None,
     ) -> None:
-        import numpy
-
-        super().__init__(model, loss, samples, optimizer)
-        self.numpy, self.xp = numpy, xp or numpy
-        self.errors = numpy.geterr()
-        self.program, self.inputs = self.compiled(samples)
-        samples.inputs = self.inputs[:, : samples.inputs.shape[1]]
-        self.run = getattr(self.program, "_function", self.program)  # without checks
-        self.held_out: Any = None  # program and inputs for validation, once compiled
-        self.trains = True  # recording has checked it
-        copied = (list, tuple, dict, numpy.ndarray)  # by Samples, so that no callback changes them
-        held = [target for target in samples.targets if not isinstance(target, copied)]
-        roots = {"model": model, "loss": loss, "targets": held}
-        self.recorded = Snapshot(roots, apart=self.parameters)
-        self.load()
-
-    def compiled(self, samples: Samples, values_only: bool = False) -> tuple[Any, Any]:
-        """A program for the loss of samples, and its inputs: a row for each sample and target."""
+        super().__init__(model, loss, samples, steps)
+        self.trains = True  # recording checks it
+        numpy = self.numpy = steps.numpy
         if not samples.even:
             raise NotRecordable("the inputs are rows of different lengths")
         with _collector_off():  # which would scan all parameters again and again
-            given = samples.input, samples.targets, self.parameters
-            recording = Recording(self.model, self.loss, *given)
+            recording = Recording(model, loss, samples, steps.parameters)
             expression = Expression([recording.root] if values_only else recording.root)
-            leaves, xp = [*recording.x, *recording.leaves], self.numpy if values_only else self.xp
-            program = expression.compile(leaves, self.parameters, xp=xp, batch=True)
-        features, table = samples.inputs.shape[1], recording.table(self.numpy)
-        inputs = self.numpy.empty((len(samples), features + table.shape[1]))
-        inputs[:, :features] = samples.inputs
-        table.take(recording.which, axis=0, out=inputs[:, features:], mode="clip")
-        return program, inputs
+            leaves = [*recording.x, *recording.leaves]
+            program = expression.compile(leaves, steps.parameters, xp=xp or numpy, batch=True)
+        self.program, self.values_only = program, values_only
+        self.run = getattr(program, "_function", program)  # without checks
+        features, table = samples.inputs.shape[1], recording.table(numpy)
+        self.inputs = numpy.empty((len(samples), features + table.shape[1]))
+        self.inputs[:, :features] = samples.inputs
+        table.take(recording.which, axis=0, out=self.inputs[:, features:], mode="clip")
+        samples.inputs = self.inputs[:, :features]
+        self.whole: Any = None  # the rows of all samples, once a batch asks for them
+        self.walked = False  # whether a batch was
 
-    def mean_loss(self, samples: Samples) -> float:
-        """The mean loss of the validation samples, which are the same in every call."""
+    def rows(self, batch: Batch) -> Any:
+        """The inputs of the program for a batch."""
+        if batch is not None:
+            return self.inputs.take(batch, axis=0)
+        if self.whole is None:  # samples last, as the program has them
+            self.whole = self.inputs = self.numpy.asfortranarray(self.inputs)
+        return self.whole
+
+    def gradients(self, batch: Batch) -> tuple[float, Any]:
+        """The sum of the losses of a batch, and their mean gradient."""
         try:
-            if self.held_out is None:
-                self.held_out = self.compiled(samples, values_only=True)
-            program, inputs = self.held_out
             with self.numpy.errstate(all="raise", under="ignore"):
-                p = self.numpy.asarray(self.p, float)  # float32 of JAX, too
-                return float(program(inputs, p).mean())
-        except (NotRecordable, FloatingPointError):
-            return super().mean_loss(samples)
-
-    def load(self) -> Walking | None:
-        """Read the parameters and the optimiser's state; None if a new engine is needed."""
-        if self.recorded.changes() or not super().load():
-            return None
-        array = self.numpy.array
-        self.p = self.stored = array([p.data for p in self.parameters])
-        rules = [getattr(self.optimizer, name) for name in ("step", "moved", "change")]
-        self.by_arrays = all(rule.__module__ == Optimizer.__module__ for rule in rules)
-        names = self.memory[0] if self.by_arrays else ()
-        self.state = {name: array([state[name] for state in self.memory]) for name in names}
-        return self
-
-    def store(self) -> None:
-        """Write the parameters and the optimiser's state back, once: a callback may set others."""
-        if self.p is self.stored:
-            return
-        written = [map(setattr, self.parameters, repeat("_data"), self.p.tolist())]
-        for name, column in self.state.items():
-            written.append(map(setitem, self.memory, repeat(name), column.tolist()))
-        deque(chain(*written), maxlen=0)  # one call in C, which Ctrl-C cannot interrupt
-        self.stored = self.p
-
-    def epoch(self, batches: Iterable[Batch]) -> float:
-        """Take a step for each batch; return the sum of the losses."""
-        with self.numpy.errstate(all="raise", under="ignore"):
-            return super().epoch(batches)
-
-    def step(self, batch: Batch) -> float:
-        """Take one step; return the sum of the losses of the batch."""
-        if batch is None:  # samples last, as the program has them; copied only once
-            inputs = self.inputs = self.numpy.asfortranarray(self.inputs)
-        else:
-            inputs = self.inputs.take(batch, axis=0)
-        try:
-            values, gradients = self.run(inputs, self.p)
-            total = float(values.sum())
+                values, gradients = self.run(self.rows(batch), self.steps.p)
+                total = float(values.sum())
         except FloatingPointError:
             total = math.nan
         if math.isfinite(total):
-            gradients = gradients / len(inputs)
-        else:  # walk, to find out what happened; it may have been in a branch not taken
-            total, gradients = self._walked(batch)
-        self.take(gradients)
-        return total
+            return total, gradients / len(self.samples if batch is None else batch)
+        found = super().gradients(batch)  # what happened may have been in a branch not taken
+        if not self.walked:
+            self.walked = True
+            warn(
+                "fit walks batches, which is slow: the program fails where walking does not, in a "
+                "branch that is not taken or an error that is caught; write log(maximum(x, 1e-9)) "
+                "for a log(x) that may fail"
+            )
+        return found
 
-    def take(self, gradients: Any) -> None:
-        """Take a step with these gradients: a whole one or, after an error or Ctrl-C, none."""
-        if self.by_arrays:
-            try:
-                self.move_all(gradients)
-            except BaseException:
-                self.back()
-                raise
-        else:  # an optimiser from outside this package
-            for p, gradient in zip(self.parameters, gradients.tolist()):
-                p.grad = gradient
-            self.move()
-            self.p = self.stored = self.numpy.array([p.data for p in self.parameters])
-
-    def move_all(self, gradients: Any) -> None:
-        """Let the optimiser move all parameters at once."""
-        optimizer, state = self.optimizer, dict(self.state)
-        self.last = self.p, self.state, optimizer.steps
-        optimizer.steps += 1
+    def mean(self) -> float:
+        """The mean loss of all samples."""
         try:
-            p = optimizer.moved(self.p, gradients, state)
-        except FloatingPointError:  # with floats, too, only the next loss shows it
-            state = dict(self.state)
-            with self.numpy.errstate(all="ignore"):
-                p = optimizer.moved(self.p, gradients, state)
-        self.p, self.state = p, state
-
-    def _walked(self, batch: Batch) -> tuple[float, Any]:
-        self.store()
-        with self.numpy.errstate(**self.errors):
-            total = self.gradients(batch)
-        return total, self.numpy.array([p.grad for p in self.parameters])
-
-    def back(self) -> None:
-        """Undo the last step."""
-        if not self.by_arrays:
-            super().back()
-            self.p = self.stored = self.numpy.array([p.data for p in self.parameters])
-        elif self.last:
-            self.p, self.state, self.optimizer.steps = self.last
-
-    def good(self) -> bool:
-        """Whether all parameters are finite."""
-        return bool(self.xp.isfinite(self.p).all())
+            with self.numpy.errstate(all="raise", under="ignore"):
+                p = self.numpy.asarray(self.steps.p, float)  # float32 of JAX, too
+                return float(self.program(self.inputs, p).mean())
+        except FloatingPointError:
+            return super().mean()
 
     def difference(self, i: int) -> str:
         """How the program disagrees with walking sample i; "" if by no more than rounding."""
-        self.store()
+        self.steps.store()
+        numpy = self.numpy
         try:
-            with unchanged(model=self.model, loss=self.loss):
+            with unchanged(self.model, self.loss):
                 root = self.loss_of(i)
                 adjoints = graph.adjoints(root)
         except NotRecordable as error:
@@ -288,17 +284,17 @@ class Compiled(Walking):
             root = Value(math.nan)
         if not math.isfinite(root.data):
             return ""  # the step of its batch reports it
-        with self.numpy.errstate(all="ignore"):
-            found = self.program(self.xp.asarray(self.inputs[i : i + 1]), self.p)
-        (value,), gradients = map(self.numpy.asarray, found)
-        walked = self.numpy.array([adjoints.get(p, 0.0) for p in self.parameters])
-        half = math.sqrt(self.numpy.finfo(self.p.dtype).eps)  # half of the digits have to agree
-        largest = max(abs(node.data) for node in adjoints)
-        steepest = max(abs(gradient or 0.0) for gradient in adjoints.values())
-        if abs(value - root.data) > half * largest:
+        with numpy.errstate(all="ignore"):
+            found = self.program(self.inputs[i : i + 1], numpy.asarray(self.steps.p))
+        values, gradients = (found, ()) if self.values_only else found
+        value, gradients = numpy.asarray(values).item(), numpy.asarray(gradients)
+        half = math.sqrt(numpy.finfo(gradients.dtype).eps)  # half of the digits have to agree
+        if abs(value - root.data) > half * max(abs(node.data) for node in [root, *adjoints]):
             return f"the program has the loss {value:.9g}, its graph {root.data:.9g}"
-        k = int(self.numpy.argmax(abs(gradients - walked)))
-        if abs(gradients[k] - walked[k]) > half * steepest:
-            found = f"the program has the derivative {gradients[k]:.9g} for parameter {k}"
-            return f"{found}, its graph {walked[k]:.9g}"
+        steepest = max([abs(gradient or 0.0) for gradient in adjoints.values()], default=0.0)
+        walked = [adjoints.get(p, 0.0) for p in self.steps.parameters]
+        for k, (gradient, right) in enumerate(zip(gradients.tolist(), walked)):
+            if abs(gradient - right) > half * steepest:
+                derivative = f"the derivative {gradient:.9g} for parameter {k}"
+                return f"the program has {derivative}, its graph {right:.9g}"
         return ""

@@ -12,9 +12,9 @@ from ..errors import a, counted, message, typed
 from ..functions import as_float, is_array
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
-from ..snapshot import reached
 from ..value import Value
 from .initialisers import Rows, he_normal
+from .purity import reached
 from .samples import flat
 
 Parameter = Value | Vector | Matrix
@@ -302,8 +302,8 @@ class Dropout(Module):
 @contextmanager
 def mode(model: Any, training: bool) -> Iterator[None]:
     """Set a model to training or evaluation mode in the block."""
-    held = reached({"model": model})  # modules that functions use, too
-    before = [(each, each.training) for _, each in held if isinstance(each, Module)]
+    modules = [each for each in reached(model) if isinstance(each, Module)]  # of functions, too
+    before = [(each, each.training) for each in modules]
     try:
         for each, _ in before:
             each.train(training)

@@ -1,7 +1,7 @@
 """Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import repeat
 from typing import Any, NoReturn
@@ -9,17 +9,19 @@ from typing import Any, NoReturn
 from .. import functions
 from ..compiler.symbolic import UNKNOWN
 from ..errors import a, message
+from ..functions import as_float
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..number import Number, Rule
-from ..snapshot import Snapshot, exact_key, generators, same
 from ..value import Value, leaf
+from .purity import NotRecordable, exact_key, unchanged
+from .samples import Samples, flat
 
 MANY = 1000  # the most shapes of graph, for different targets, that are compiled together
-
-
-class NotRecordable(Exception):  # noqa: N818
-    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
+EMBEDDING = (
+    f"{UNKNOWN}; write weight @ row for row int(x.data) of an embedding, with a one-hot row as the "
+    "input; return a result to look at later"
+)
 
 
 class Unknown(Number):
@@ -42,7 +44,7 @@ class Unknown(Number):
 
     def _number(self, *ignored: Any) -> NoReturn:
         self.refused = True
-        raise NotRecordable(UNKNOWN)
+        raise NotRecordable(EMBEDDING)
 
     def _compared(self, other: Any) -> Any:
         return self  # in an operation of one's own; `if` asks for a bool
@@ -67,63 +69,49 @@ class Recording:
     is recorded once. Its constants in the graph become leaves; where it chooses among nodes, as
     the index of a class does, the choice becomes a `dot` with a one-hot row.
 
-    model, loss: the functions to record; loss(model(x), target) is one Value
-    sample: gives the input of sample i as the model takes it
-    targets: one for each sample
-    parameters: the Values to train
-
-    The model is left as it was. NotRecordable if it looks at numbers, builds a different graph on
-    each call, or changes what the next call starts from. If the model or the loss also fails with
-    the numbers of a sample, its error is raised.
+    NotRecordable if the model looks at numbers, is not pure, or builds a different graph on each
+    call. If the model or the loss also fails with the numbers of a sample, its error is raised.
     """
 
     def __init__(
         self,
         model: Callable[[Any], Any],
         loss: Callable[[Any, Any], Any],
-        sample: Callable[[int], Vector],
-        targets: Sequence[Any],
-        parameters: Sequence[Value],
+        samples: Samples,
+        parameters: Iterable[Value],
     ) -> None:
-        self.model, self.loss, self.targets, self.parameters = model, loss, targets, parameters
-        keys = list(map(exact_key, targets))
+        self.model, self.loss, self.parameters = model, loss, parameters
+        keys = list(map(exact_key, samples.targets))
         first = {key: i for i, key in reversed([*enumerate(keys)])}  # a sample for each target
-        self.samples = sorted(first.values())
-        self.at = 0  # the sample whose loss is recorded
-        number = {keys[i]: k for k, i in enumerate(self.samples)}
+        chosen = sorted(first.values())
+        number = {keys[i]: k for k, i in enumerate(chosen)}
         self.which = [number[key] for key in keys]
+        self.targets = [samples.targets[i] for i in chosen]
+        self.at = 0  # the target whose loss is recorded
         try:
-            different = [targets[i] for i in self.samples]
-            held = unchanged(model=model, loss=loss, targets=different)
-            with held, _unknown(parameters) as unknown:
-                self.x = Vector._of([leaf(unknown, 0) for _ in sample(0)], sample(0).shape)
+            with unchanged(model, loss), _unknown(parameters) as unknown:
+                self.x = _unknown_input(unknown, len(samples.inputs[0]))
                 self._record()
                 if unknown.refused or any(p._data is not unknown for p in parameters):
                     raise NotRecordable("the model looks at numbers, or sets those of parameters")
         except NotRecordable:
             raise
-        except _Failure as failure:
-            with unchanged(checked=False, model=model, loss=loss):
-                loss(model(sample(self.at)), targets[self.at])  # with real numbers, too?
-            error = failure.__cause__
+        except Exception as error:
+            with unchanged(model, loss):  # with real numbers, too?
+                loss_value(loss(model(samples.input(chosen[self.at])), self.targets[self.at]))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
+        check_dependence(depends(self.root, parameters))
 
     def _record(self) -> None:
-        prediction = self._called(self.model, self.x)
+        prediction = self.model(self.x)
         leaves = dict.fromkeys([*self.x, *self.parameters])
-        both = [prediction, self._called(self.model, self.x)]
-        one, other = [_flat(self._loss(each, 0), leaves) for each in both]
-        if one[0] != other[0] or not same(one[1], other[1]):
-            raise NotRecordable("the model builds a different graph on each call")
-        values = list(_values(prediction))
-        nodes = topological_order(functions.sum(values))[:-1] if values else []
-        for node in [node for node in nodes if node.parents]:
-            stale = not isinstance(node.data, Unknown)  # unless computed from numbers alone
-            if stale and any(isinstance(parent.data, Unknown) for parent in node.parents):
-                raise NotRecordable("the model holds numbers computed from its parameters")
+        _check_equal(
+            *[_flat(self._loss(each, 0), leaves) for each in (prediction, self.model(self.x))]
+        )
+        self.order = {x: i for i, x in enumerate(_values(prediction))}
+        nodes = topological_order(functions.sum([*self.order])) if self.order else []
         known = leaves | dict.fromkeys(nodes)
-        self.order = {x: i for i, x in enumerate(values)}
-        graphs = [_flat(self._loss(prediction, i), known) for i in self.samples]
+        graphs = [_flat(self._loss(prediction, i), known) for i in range(len(self.targets))]
         if len({operations for operations, _ in graphs}) > MANY:
             raise NotRecordable(f"more than {MANY} targets give graphs of different shapes")
         self.columns: dict[bytes, tuple[Value, Any]] = {}
@@ -135,24 +123,15 @@ class Recording:
                 shapes[operations] = _node(operations, parts)
         self.root = self._chosen(tuple([shapes[operations] for operations, _ in graphs]))
         self.leaves = [x for x, _ in self.columns.values()]
-        check_dependence(depends(self.root, self.parameters))
 
     def table(self, xp: Any) -> Any:
         """The numbers of the leaves for each different target, shape (targets, leaves)."""
         columns = [column for _, column in self.columns.values()]
-        return xp.stack(columns, axis=1) if columns else xp.zeros((len(self.samples), 0))
-
-    def _called(self, function: Callable[..., Any], *inputs: Any) -> Any:
-        try:
-            return function(*inputs)
-        except NotRecordable:
-            raise
-        except Exception as error:
-            raise _Failure from error
+        return xp.stack(columns, axis=1) if columns else xp.zeros((len(self.targets), 0))
 
     def _loss(self, prediction: Any, i: int) -> Value:
         self.at = i
-        return loss_value(self._called(self.loss, prediction, self.targets[i]))
+        return loss_value(self.loss(prediction, self.targets[i]))
 
     def _chosen(self, column: tuple[Any, ...]) -> Value:
         """One node for a place in the graph that holds a number or a node for each target."""
@@ -171,30 +150,37 @@ class Recording:
         return self.columns.setdefault(numbers.tobytes(), (leaf(column[0], 0), numbers))[0]
 
 
-def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, list[Value], Any]:
-    """What a model returns for an unknown input: the input, the outputs, their shape.
+def record_outputs(model: Callable[[Any], Any], width: int) -> tuple[Vector, list[Value]]:
+    """What a model returns for an unknown input: the input, and the outputs in a row.
 
-    NotRecordable if the model looks at its input, or changes from call to call.
+    NotRecordable if the model looks at its input, is not pure, or cannot be recorded.
     """
     unknown = Unknown()
-    x = Vector._of([leaf(unknown, 0) for _ in range(width)], (width,))
+    x = _unknown_input(unknown, width)
     try:
-        with unchanged(model=model):
-            prediction, again = model(x), model(x)
-            shape = () if isinstance(prediction, Value) else getattr(prediction, "shape", None)
-            outputs = list(_values(prediction))
-            leaves = dict.fromkeys(x)
-            flat = [_flat(functions.sum(list(_values(p))), leaves) for p in (prediction, again)]
-            differ = flat[0][0] != flat[1][0] or not same(flat[0][1], flat[1][1])
-            if unknown.refused or differ or shape is None or not outputs:
-                raise NotRecordable("the model builds a different graph on each call")
-    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        with unchanged(model):
+            (_, outputs), (_, again) = [flat(model(x), "predict") for _ in range(2)]
+            outputs, again = [[*map(_as_node, each)] for each in (outputs, again)]
+            _check_equal(*[_flat(functions.sum(y), dict.fromkeys(x)) for y in (outputs, again)])
+            if unknown.refused:
+                raise NotRecordable("the model looks at numbers")
+    except Exception as error:
         raise NotRecordable(f"{type(error).__name__}: {error}") from error
-    return x, outputs, shape
+    return x, outputs
 
 
-class _Failure(Exception):  # noqa: N818
-    """The model or the loss raised an exception, the cause of this one, with unknown numbers."""
+def _check_equal(one: tuple[Any, list[Any]], other: tuple[Any, list[Any]]) -> None:
+    """NotRecordable if two calls built different graphs."""
+    if one[0] != other[0] or exact_key(one[1]) != exact_key(other[1]):
+        raise NotRecordable("the model builds a different graph on each call")
+
+
+def _as_node(y: Any) -> Value:
+    return y if isinstance(y, Value) else leaf(as_float(y, "predict, what the model returns"), 0)
+
+
+def _unknown_input(unknown: Unknown, width: int) -> Vector:
+    return Vector._of([leaf(unknown, 0) for _ in range(width)], (width,))
 
 
 @contextmanager
@@ -207,27 +193,6 @@ def _unknown(parameters: Iterable[Value]) -> Iterator[Unknown]:
         yield unknown
     finally:  # one call in C, which Ctrl-C cannot interrupt
         deque(map(setattr, parameters, repeat("_data"), before), maxlen=0)
-
-
-@contextmanager
-def unchanged(checked: bool = True, **roots: Any) -> Iterator[None]:
-    """Put back what changes in these functions and models; if checked, it is an error."""
-    before = Snapshot(roots | generators())
-    if checked and before.iterators:
-        raise NotRecordable(f"{before.iterators[0]} is an iterator, which changes when it is used")
-    try:
-        yield
-        refusal = None
-    except NotRecordable as error:
-        refusal = error
-    finally:
-        changes = before.changes()
-        if changes:
-            before.restore()
-    if checked and changes:
-        raise NotRecordable(f"a call changes {changes[0]}, from which the next one starts")
-    if refusal:
-        raise refusal
 
 
 def depends(root: Value, parameters: Iterable[Value]) -> bool:
@@ -282,6 +247,9 @@ def _flat(root: Value, known: dict[Value, Any]) -> tuple[Any, list[Any]]:
         node = stack.pop()
         if node in position or node in known or not node.parents:
             continue
+        stale = not isinstance(node._data, Unknown)  # from before the numbers became unknown
+        if stale and any(isinstance(x._data, Unknown) for x in node.parents):
+            raise NotRecordable("the model holds numbers computed from its parameters")
         further = [x for x in node.parents if x.parents and x not in position and x not in known]
         if further:
             stack += [node, *further[::-1]]
@@ -303,7 +271,7 @@ def _references(
             yield "node"
         else:
             if isinstance(x._data, Unknown):
-                raise NotRecordable("the model or the loss reads .data")
+                raise NotRecordable(f"the model or the loss reads .data; {EMBEDDING}")
             below.append(x._data)
             yield "number"
 

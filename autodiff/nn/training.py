@@ -1,38 +1,24 @@
 """`fit`: the training loop, and the history that it returns."""
 
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from numbers import Integral
+from random import Random
 from time import monotonic
 from typing import Any
 
-from .. import functions
-from ..compiler.expression import Expression
 from ..errors import counted, message, shortened, typed
-from ..functions import as_float, is_array
-from ..graph import topological_order
-from ..linalg import Matrix, Vector
 from ..optim import Optimizer
-from ..value import Value
 from .devices import OnDevices
-from .engines import Batch, Compiled, Walking
+from .engines import Batch, Compiled, Steps, Walking, warn
 from .modules import mode, positive
-from .recording import NotRecordable, record_outputs
-from .samples import Samples, as_list, as_rows, constants
+from .purity import CONTRACT, NotRecordable
+from .recording import check_dependence
+from .samples import Samples
 
 ENGINES = ("auto", "compiled", "eager")
-FEW = 10  # rows; with fewer, predict walks instead of compiling
-
-
-class WalkingWarning(UserWarning):
-    """Issued once by `fit` with engine="auto" when it has to walk the graph of every sample.
-
-    To silence it, ask for walking: engine="eager".
-
-    >>> issubclass(WalkingWarning, UserWarning)
-    True
-    """
+FEW = 3  # samples that are walked to verify a program
+OFTEN = 4  # programs, of which a warning tells
 
 
 class History:
@@ -92,6 +78,9 @@ def fit(
 ) -> History:
     """Train a model: in each epoch every sample is used once, and each batch is one step.
 
+    The contract: a model and a loss are pure functions of their input and parameters; parameters
+    are leaves; randomness comes from `Dropout` or is passed in.
+
     model: a Module, or a function of a sample; optimizer: of its parameters; epochs: how many
     inputs: a row for each sample, shape (n, in_features), or a number for each
     targets: one for each sample: anything that `loss(model(x), target)` takes. Lists and arrays
@@ -103,18 +92,19 @@ def fit(
     seed: fixes the order of the samples
     engine: "compiled" records the loss of one sample, compiles it, and runs it on whole batches
         in NumPy; ValueError if the graph differs from sample to sample, because it depends on
-        numbers, chance or earlier calls. "eager" walks the graph of every sample. "auto" compiles
-        if possible; if not, it walks, with a WalkingWarning that says why
+        numbers or chance. "eager" walks the graph of every sample. "auto" compiles if possible;
+        if not, it walks, with a WalkingWarning that says why
     validation: inputs and targets whose mean loss is recorded after each epoch
     callback: called after each epoch with the history so far; training stops if it returns True.
         What it changes in the model, the loss or the optimizer takes effect in the next epoch
     xp: the library that runs the program: None is numpy; jax.numpy trains on all of
         `jax.devices()`, each with its share of every batch
 
-    Returns the History. Ctrl-C ends the training early. In epochs 1, 2, 4, 8, ... and the last,
-    one sample is walked and compared with the program: if they differ by more than rounding,
+    Returns the History. Ctrl-C ends the training early, after a whole step. The contract is
+    verified: in epochs 1, 2, 4, 8, ... and the last, three random samples are walked and compared
+    with the program, and one after each callback. If they differ by more than rounding,
     engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on walking, with
-    a warning.
+    a warning that says since when results may be wrong.
 
     ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
     require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
@@ -129,115 +119,155 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(model, loss, engine, optimizer, callback, xp)
+    _check(model, loss, engine, optimizer, callback, xp, seed)
     samples, held_out = Samples(inputs, targets), _held_out(validation)
     n, epochs = len(samples), positive(epochs, "fit", "epochs")
     size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
     history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
-    run = Walking(model, loss, samples, optimizer)
+    steps = Steps(optimizer)
+    verified = [_Verified((model, loss, samples, steps), engine, seed, xp)]
+    verified += [_Verified((model, loss, each, steps), engine, seed) for each in held_out]
+    train = verified[0]
     try:
-        with suppress(KeyboardInterrupt), mode(model, training=True), closing(bar):
-            run = _engine(run, engine, xp, history)
+        with suppress(KeyboardInterrupt), steps.whole(), mode(model, True), closing(bar):
             for epoch in range(1, epochs + 1):
-                run = _verified(run, epoch, engine, history, last=epoch == epochs)
-                history.losses.append(_epoch(run, epoch, next(batches), last=epoch == epochs))
+                for each in verified:
+                    each.verify(epoch, epoch == epochs, called=callback is not None)
+                history.engine, history.reason = train.run.name, train.reason
+                history.losses.append(_epoch(train.run, epoch, next(batches), epoch == epochs))
                 bar.update(epoch, history.losses[-1])
-                if held_out:
-                    history.validation.append(_validated(run, held_out))
+                history.validation += [each.mean() for each in verified[1:]]
                 if callback is not None:
-                    run.store()
+                    steps.store()
                     if callback(history) is True or epoch == epochs:
                         break
-                    run = run.load() or _engine(run, engine, xp, history)
+                    steps.load()
     finally:
-        run.store()
+        steps.store()
         optimizer.zero_grad()
     return history
 
 
-def _held_out(validation: Any) -> Samples | None:
+class _Verified:
+    """The losses of samples: by a program, as long as walking a few of them gives the same."""
+
+    def __init__(self, given: tuple[Any, ...], engine: str, seed: int | None, *xp: Any) -> None:
+        self.model, self.loss, self.samples, self.steps = self.given = given
+        self.engine, self.xp = engine, xp  # without xp: for validation
+        self.random = Random(seed)
+        self.run = Walking(*given)
+        self.reason = ""  # why it walks
+        self.programs = 0  # made so far
+        self.parameters: Any = None  # of the program
+        self.right = 0  # the epoch before which the program was last seen to be right
+
+    def mean(self) -> float:
+        """The mean loss in evaluation mode."""
+        with mode(self.model, training=False):
+            return self.run.mean()
+
+    def verify(self, epoch: int, last: bool, called: bool) -> None:
+        """Compare the program with walking, in epochs 1, 2, 4, 8, ..., the last, after a callback.
+
+        If it is wrong after a callback, another is made. If that is wrong, engine="compiled" is a
+        RuntimeError, and "auto" walks from here.
+        """
+        due = last or epoch & (epoch - 1) == 0
+        if self.engine == "eager" or not (due or called):
+            return
+        with mode(self.model, training=bool(self.xp)):
+            if self.parameters is not self.steps.parameters:
+                self.make()
+            wrong = self.difference(FEW if due else 1)
+            if wrong and called and epoch > 1:
+                self.make()
+                wrong = self.difference(FEW)
+        if not wrong:
+            self.right = epoch
+            return
+        reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
+        if self.right:
+            reason += f"; results since epoch {self.right}, when it was last right, may be wrong"
+        if self.engine == "compiled":
+            raise RuntimeError(f"fit: {reason}; walk it: engine='eager'")
+        self.walk(reason)
+
+    def difference(self, count: int) -> str:
+        """How the program differs from walking a few samples; "" if it does not."""
+        n = len(self.samples)
+        for i in self.random.sample(range(n), min(count, n)):
+            difference = self.run.difference(i)
+            if difference:
+                return f"sample {i}: {difference}"
+        return ""
+
+    def make(self) -> None:
+        """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
+        self.parameters = self.steps.parameters
+        try:
+            if self.xp and _name(self.xp[0]) == "jax.numpy":
+                self.run = OnDevices(self.model, self.loss, self.samples, self.steps, *self.xp)
+            else:
+                self.run = Compiled(self.model, self.loss, self.samples, self.steps, not self.xp)
+        except NotRecordable as error:
+            if self.engine == "compiled":
+                raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
+            self.walk(str(error))
+        self.programs += 1
+        if self.programs == OFTEN:
+            warn(
+                "fit makes a new program in every epoch, which is slow: the callback changes what "
+                "the model or the loss computes; change it every few epochs"
+            )
+
+    def walk(self, reason: str) -> None:
+        """Walk from here on, with a warning."""
+        what = "the graph of every sample" if self.xp else "the graphs of the validation samples"
+        warn(f"fit walks {what}, which is slow: {reason}")
+        self.run, self.reason, self.engine = Walking(*self.given), reason, "eager"
+
+
+def _held_out(validation: Any) -> list[Samples]:
     """The samples for validation, if there are any."""
     if validation is None:
-        return None
+        return []
     try:
         inputs, targets = validation
     except (TypeError, ValueError):
         where, expected = "fit, validation", "a pair: inputs, targets"
         raise TypeError(message(where, typed(validation), expected)) from None
-    return Samples(inputs, targets, where="fit, validation")
+    return [Samples(inputs, targets, where="fit, validation")]
 
 
 def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> float:
     """Train for one epoch; return the mean loss. If a step diverges, it is undone."""
+    total = 0.0
     try:
-        total = run.epoch(batches)
-        if last and not run.good():
+        for batch in batches:
+            part, gradients = run.gradients(batch)
+            run.steps.move(gradients)
+            total += part
+        if last and not run.steps.numpy.isfinite(run.steps.p).all():
             raise FloatingPointError("the last step made a parameter infinite or nan")
     except FloatingPointError as error:
-        run.back()
+        run.steps.back()
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
+    check_dependence(run.trains and bool(run.steps.parameters))
     return total / len(run.samples)
 
 
-def _validated(run: Walking, held_out: Samples) -> float:
-    """The mean loss on samples that are not trained on, in evaluation mode."""
-    run.store()
-    with mode(run.model, training=False):
-        return run.mean_loss(held_out)
-
-
-def _engine(run: Walking, engine: str, xp: Any, history: History) -> Walking:
-    """The engine to train with; if it cannot compile, one that walks, or an error."""
-    given = run.model, run.loss, run.samples, run.optimizer
-    run = Walking(*given)
-    if engine != "eager":
-        try:
-            run = OnDevices(*given, xp) if _name(xp) == "jax.numpy" else Compiled(*given)
-        except NotRecordable as error:
-            if engine == "compiled":
-                raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
-            _warn(str(error), history)
-    history.engine = run.name
-    return run
-
-
-def _verified(run: Walking, epoch: int, engine: str, history: History, last: bool) -> Walking:
-    """The engine, if its program agrees with walking a sample; else one that walks, or an error.
-
-    It is checked in its epochs 1, 2, 4, 8, ..., counted anew if a callback caused a new engine,
-    and in the last.
-    """
-    run.epochs += 1
-    if run.epochs & (run.epochs - 1) and not last:
-        return run
-    i = (epoch - 1) % len(run.samples)
-    difference = run.difference(i)
-    if not difference:
-        return run
-    reason = f"in epoch {epoch} the program is wrong for sample {i}: {difference}"
-    if engine == "compiled":
-        remedy = "what the model computes changes from call to call; walk it: engine='eager'"
-        raise RuntimeError(f"fit: {reason}; {remedy}")
-    _warn(reason, history)
-    return _engine(run, "eager", None, history)
-
-
-def _warn(reason: str, history: History) -> None:
-    history.reason = reason
-    text = f"fit walks the graph of every sample, which is slow: {reason}"
-    here = 1
-    while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
-        here += 1
-    warnings.warn(text, WalkingWarning, stacklevel=here + 1)
-
-
 def _check(
-    model: Any, loss: Any, engine: str, optimizer: Optimizer, callback: Any, xp: Any
+    model: Any, loss: Any, engine: str, optimizer: Any, callback: Any, xp: Any, seed: Any
 ) -> None:
     for name, given in (("model", model), ("loss", loss), ("callback", callback)):
         if not callable(given) and not (name == "callback" and given is None):
             raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
+    if not isinstance(optimizer, Optimizer):
+        expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
+        raise TypeError(message("fit, optimizer", typed(optimizer), expected))
+    if seed is not None and not (isinstance(seed, Integral) and int(seed) >= 0):
+        raise TypeError(message("fit, seed", typed(seed), "a whole number >= 0, or None"))
     if engine not in ENGINES:
         expected = f"one of {', '.join(ENGINES)}"
         raise ValueError(message("fit", f"engine = {engine!r}", expected))
@@ -277,7 +307,8 @@ class _Bar:
             with suppress(ImportError):
                 from tqdm.auto import tqdm
 
-                self.bar = tqdm(total=epochs, desc="epochs")
+                quiet = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread of its own
+                self.bar = quiet(total=epochs, desc="epochs")
 
     def update(self, epoch: int, loss: float) -> None:
         """Show the epoch and its loss, a few times a second."""
@@ -290,95 +321,3 @@ class _Bar:
         """Stop the bar where it is."""
         if self.bar is not None:
             self.bar.close()
-
-
-def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
-    """What a model predicts for each input, in evaluation mode: an array, shape (n, outputs).
-
-    A model that returns one Value gives an array of shape (n,). TypeError if an input or a
-    prediction holds anything but numbers, ValueError if predictions differ in shape.
-
-    >>> from autodiff import nn
-    >>> predict(nn.Linear(2, 3, seed=0), [[1.0, 2.0], [3.0, 4.0]]).shape
-    (2, 3)
-    """
-    import numpy
-
-    rows = as_rows(inputs, "predict, inputs")
-    with mode(model, training=False):
-        found = _batched(model, rows)
-        if found is None:
-            found = [_numbers(model(constants(row))) for row in rows]
-    try:
-        return numpy.array(found)
-    except ValueError:
-        raise ValueError(message("predict", "results of different shapes", "one shape")) from None
-
-
-def _batched(model: Callable[[Any], Any], rows: Any) -> Any:
-    """The predictions of a compiled program; None if there is none, or walking disagrees."""
-    import numpy
-
-    if len(rows) < FEW or isinstance(rows, list):
-        return None
-    try:
-        x, outputs, shape = record_outputs(model, rows.shape[1])
-        leaves = [x for x in topological_order(functions.sum(outputs)) if not x.parents]
-        parameters = [p for p in leaves if p.requires_grad]
-        program = Expression(outputs).compile(x, parameters, xp=numpy, batch=True)
-        with numpy.errstate(all="raise", under="ignore"):
-            found = program(rows, numpy.array([p.data for p in parameters]))
-    except (NotRecordable, FloatingPointError):
-        return None
-    found = found.reshape(len(rows), *shape)
-    walked = numpy.array(_numbers(model(constants(rows[0]))))
-    return found if numpy.allclose(found[0], walked, rtol=1e-8, atol=1e-12) else None
-
-
-def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
-    """The fraction of samples whose class is predicted correctly, from 0.0 to 1.0.
-
-    predictions: a score for each class, such as logits, shape (n, classes): the largest counts;
-        or one score for each sample, shape (n, 1) or (n,): its sign counts (that of p - 0.5 for
-        a probability p)
-    targets: the index of the class, or a one-hot row; for single scores 1 and 0, or 1 and -1
-
-    ValueError unless there are as many predictions as targets, at least one, no score is nan, and
-    each target is a class that has a score.
-
-    >>> accuracy([[2.0, 1.0], [0.0, 3.0]], [0, 0])
-    0.5
-    >>> accuracy([0.5, -2.0, 1.0], [1, -1, -1])
-    0.6666666666666666
-    """
-    import numpy
-
-    scores = as_rows(predictions, "accuracy, predictions")
-    wanted = numpy.asarray(as_list(targets, "accuracy, targets"))
-    n = len(scores)
-    if n != len(wanted) or not n:
-        found = f"{counted(n, 'prediction')} and {counted(len(wanted), 'target')}"
-        raise ValueError(message("accuracy", found, "as many of each, and at least one"))
-    if isinstance(scores, list) or numpy.isnan(scores).any():
-        found = "rows of different lengths" if isinstance(scores, list) else "a score that is nan"
-        raise ValueError(message("accuracy", found, "a number for each class"))
-    single = scores.shape[1] == 1  # a score for each sample
-    known = (-1, 0, 1) if single else range(scores.shape[1])
-    if wanted.shape == scores.shape and not single and (wanted == wanted).all():
-        wanted = wanted.argmax(axis=1)
-    if wanted.size > n or not numpy.isin(wanted, known).all():
-        found = f"targets {shortened(wanted.tolist())} for scores of shape {scores.shape}"
-        rows = f"classes from 0 to {known[-1]}, or one-hot rows"
-        expected = "classes -1, 0 or 1" if single else rows
-        raise ValueError(message("accuracy", found, expected))
-    if single:
-        return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
-    return float(numpy.mean(scores.argmax(axis=1) == wanted.ravel()))
-
-
-def _numbers(prediction: Any) -> Any:
-    if isinstance(prediction, (Value, Vector, Matrix)):
-        return prediction.data
-    if isinstance(prediction, (list, tuple)) or is_array(prediction):
-        return [_numbers(x) for x in prediction]
-    return as_float(prediction, "predict, what the model returns")

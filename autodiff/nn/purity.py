@@ -1,0 +1,135 @@
+"""What a trial of a model and a loss leaves behind: nothing, and whether they are pure is seen.
+
+A model and a loss are pure functions of their input and parameters. What is most often forgotten
+shows at once: they draw random numbers, or set attributes of modules. `fit` finds the rest by
+walking a few samples.
+"""
+
+import gc
+import pickle
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..linalg import Matrix, Vector
+from ..number import Number
+from ..value import Value
+
+CONTRACT = (
+    "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
+    "randomness comes from Dropout or is passed in"
+)
+DATA = (int, float, str, bytes, Value, Vector, Matrix)  # these hold neither modules nor generators
+
+
+class NotRecordable(Exception):  # noqa: N818
+    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
+
+
+def reached(*roots: Any) -> Iterator[Any]:
+    """All that models and losses hold, each once: in attributes, lists, dicts, tuples, closures.
+
+    Not what is in global variables, in classes, or in objects that cannot be called.
+
+    >>> [x for x in reached([1, (2, {"a": len})]) if callable(x)]
+    [<built-in function len>]
+    """
+    seen: dict[int, Any] = {}
+    stack = [*roots]
+    while stack:
+        x = stack.pop()
+        if id(x) not in seen:
+            seen[id(x)] = x
+            yield x
+            stack += [part for part in _parts(x) if not isinstance(part, DATA)]
+
+
+def _parts(x: Any) -> Iterable[Any]:
+    if isinstance(x, (list, tuple)):
+        return x
+    if isinstance(x, dict):
+        return x.values()
+    if isinstance(x, FunctionType):
+        closure = gc.get_referents(*(x.__closure__ or ()))
+        return [*closure, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if isinstance(x, partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if callable(x) and not isinstance(x, type):  # a module, a method
+        owner = getattr(x, "__self__", None)
+        return [owner, getattr(x, "__func__", None), getattr(x, "__dict__", None)]
+    return ()
+
+
+@contextmanager
+def unchanged(*roots: Any) -> Iterator[None]:
+    """Put back what models and losses draw and set in the block; NotRecordable if they do.
+
+    That is the states of random generators, attributes, lists and dicts. The generators of
+    `random` and `numpy.random` are put back only while no other thread runs, which may use them.
+    """
+    own = list(reached(*roots))
+    shared = [random, *([sys.modules["numpy"].random] if "numpy" in sys.modules else [])]
+    states = [
+        (x, *access, pickle.dumps(access[0]())) for x in own + shared if (access := _state(x))
+    ]
+    boxes: Any = [(x, x.copy()) for x in own if isinstance(x, (list, dict))]
+    changes: list[str] = []
+    refusal = ""
+    try:
+        yield
+    except NotRecordable as error:
+        refusal = str(error)
+    finally:
+        for x, read, write, before in states:
+            if pickle.dumps(read()) != before:
+                changes.append("a call draws random numbers")
+                if not isinstance(x, ModuleType) or threading.active_count() == 1:
+                    write(pickle.loads(before))
+        for box, before in boxes:
+            if change := _change(box, before):
+                changes.append(f"a call changes {change}")
+                box.clear()
+                (box.extend if isinstance(box, list) else box.update)(before)
+    if changes or refusal:
+        raise NotRecordable(f"{changes[0]}, but {CONTRACT}" if changes else refusal)
+
+
+def _state(x: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
+    """How to read the state of a random generator, and how to put it back."""
+    if isinstance(x, random.SystemRandom):
+        return None  # it has no state
+    for read, write in (("getstate", "setstate"), ("get_state", "set_state")):
+        if hasattr(x, read) and hasattr(x, write):
+            return getattr(x, read), getattr(x, write)
+    bits = getattr(x, "bit_generator", None)  # of numpy's Generator
+    return bits and (partial(getattr, bits, "state"), partial(setattr, bits, "state"))
+
+
+def _change(box: Any, before: Any) -> str:
+    """The attribute, key or index that has changed in a dict or a list; "" if none has."""
+    now, before = [x if isinstance(x, dict) else dict(enumerate(x)) for x in (box, before)]
+    for key in {**now, **before}:
+        if exact_key(now.get(key, now)) != exact_key(before.get(key, before)):
+            return repr(key)
+    return ""
+
+
+def exact_key(x: Any) -> Any:
+    """A key that is equal only for exactly equal values: 0.0 and -0.0 differ, as do 1 and 1.0.
+
+    >>> exact_key((0.5, 0)) == exact_key((0.5, 0.0))
+    False
+    """
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind, *map(exact_key, x)
+    if kind in DATA[:4]:
+        return kind, repr(x)
+    if not isinstance(x, Number) and hasattr(x, "tobytes") and hasattr(x, "dtype"):
+        return kind, x.dtype, x.shape, x.tobytes()
+    return kind, id(x)
