@@ -285,7 +285,7 @@ class Compiled(Walking):
         if not math.isfinite(root.data):
             return ""  # the step of its batch reports it
         with numpy.errstate(all="ignore"):
-            found = self.program(self.inputs[i : i + 1], numpy.asarray(self.steps.p))
+            found = self.program(self.inputs[i : i + 1], numpy.asarray(self.steps.p, float))
         values, gradients = (found, ()) if self.values_only else found
         value, gradients = numpy.asarray(values).item(), numpy.asarray(gradients)
         half = math.sqrt(numpy.finfo(gradients.dtype).eps)  # half of the digits have to agree
