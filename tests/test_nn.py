@@ -742,3 +742,22 @@ def test_the_weights_of_a_linear_process_are_recovered():
     optimizer = optim.SGD(model.parameters(), lr=0.05)
     nn.fit(model, xs, ys, nn.mse_loss, optimizer, epochs=3, batch_size=50, seed=0, progress=False)
     assert model.weight.data[0] == pytest.approx(list(weights), abs=0.01)
+
+
+def test_a_mean_of_no_squares_is_refused():
+    with pytest.raises(ValueError, match="mse_loss: found no numbers, expected at least one"):
+        autodiff.nn.mse_loss([], [])
+
+
+def test_an_input_is_not_made_a_parameter():
+    class Keeping(Module):
+        def forward(self, x):
+            self.x = x
+            return x * 2.0
+
+    model = Keeping()
+    with pytest.raises(ValueError, match="Keeping.x: found a Vector set in forward, .* keep its"):
+        model(Vector([1.0]))
+    assert model.parameters() == []
+    model.x = Vector([1.0])  # outside
+    assert len(model.parameters()) == 1

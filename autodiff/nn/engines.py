@@ -286,15 +286,16 @@ class Compiled(Walking):
             return ""  # the step of its batch reports it
         with numpy.errstate(all="ignore"):
             found = self.program(self.inputs[i : i + 1], numpy.asarray(self.steps.p, float))
-        values, gradients = (found, ()) if self.values_only else found
+        values, gradients = (found, []) if self.values_only else found
         value, gradients = numpy.asarray(values).item(), numpy.asarray(gradients)
         half = math.sqrt(numpy.finfo(gradients.dtype).eps)  # half of the digits have to agree
-        if abs(value - root.data) > half * max(abs(node.data) for node in [root, *adjoints]):
+        if abs(value - root.data) > half * max([abs(node.data) for node in [root, *adjoints]]):
             return f"the program has the loss {value:.9g}, its graph {root.data:.9g}"
-        steepest = max([abs(gradient or 0.0) for gradient in adjoints.values()], default=0.0)
-        walked = [adjoints.get(p, 0.0) for p in self.steps.parameters]
-        for k, (gradient, right) in enumerate(zip(gradients.tolist(), walked)):
-            if abs(gradient - right) > half * steepest:
-                derivative = f"the derivative {gradient:.9g} for parameter {k}"
-                return f"the program has {derivative}, its graph {right:.9g}"
+        if len(gradients):
+            walked = numpy.array([adjoints.get(p, 0.0) for p in self.steps.parameters])
+            k = int(numpy.argmax(abs(gradients - walked)))
+            steepest = max([abs(gradient or 0.0) for gradient in adjoints.values()], default=0.0)
+            if abs(gradients[k] - walked[k]) > half * steepest:
+                derivative = f"the derivative {gradients[k]:.9g} for parameter {k}"
+                return f"the program has {derivative}, its graph {walked[k]:.9g}"
         return ""

@@ -30,6 +30,8 @@ def mse_loss(prediction: Any, target: Any) -> Any:
     if (shape or (1,)) != (expected or (1,)):
         found = f"a prediction of shape {shape} and a target of shape {expected}"
         raise ValueError(message("mse_loss", found, "the same shape"))
+    if not predicted:
+        raise ValueError(message("mse_loss", "no numbers", "at least one"))
     return functions.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
@@ -74,6 +76,9 @@ def cross_entropy(logits: Any, target: Any) -> Any:
             raise ValueError(message("cross_entropy", f"class {target}", expected))
         top, _, log_of_sum = _shifted(logits)
         return (top - logits[int(target)]) + log_of_sum  # not z[target]: fit has to see the choice
+    if isinstance(target, str):
+        found, remedy = f"the label {target!r}", "number the classes: names.index(label)"
+        raise TypeError(message("cross_entropy", found, f"a class from 0 to {n - 1}", remedy))
     weights = _row(target, "cross_entropy, target")
     if len(weights) != n:
         found = f"a target of {len(weights)} for {counted(n, 'logit')}"

@@ -11,7 +11,7 @@ from typing import Any, Self
 from ..errors import a, counted, message, typed
 from ..functions import as_float, is_array
 from ..linalg import Matrix, Vector
-from ..scopes import Scope
+from ..scopes import Scope, _innermost
 from ..value import Value
 from .initialisers import Rows, he_normal
 from .purity import reached
@@ -43,7 +43,12 @@ class Module:
     def __setattr__(self, name: str, held: Any) -> None:
         for inner, part in _inside({name: held}, deep=False):
             if isinstance(part, Parameter):
-                _check_leaf(part, f"{type(self).__name__}.{inner}")
+                where = f"{type(self).__name__}.{inner}"
+                _check_leaf(part, where)
+                if _is_called(self):
+                    found, remedy = f"{a(part)} set in forward", "return it, or keep its .data"
+                    expected = "parameters that are made in __init__, as fit trains all that it has"
+                    raise ValueError(message(where, found, expected, remedy))
         super().__setattr__(name, held)
 
     def __call__(self, x: Any) -> Any:
@@ -338,6 +343,14 @@ def _input(x: Any) -> Vector:
 
 def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
+
+
+def _is_called(module: Module) -> bool:
+    """Whether `forward` of a module runs now."""
+    inner = _innermost.get()
+    while inner and inner.module is not module:
+        inner = inner.outer
+    return inner is not None
 
 
 def _check_leaf(held: Parameter, where: str) -> None:

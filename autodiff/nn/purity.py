@@ -92,11 +92,11 @@ def unchanged(*roots: Any) -> Iterator[None]:
                     write(pickle.loads(before))
         for box, before in boxes:
             if change := _change(box, before):
-                changes.append(f"a call changes {change}")
+                changes.append(f"a call changes {change}; return what is to be looked at later")
                 box.clear()
                 (box.extend if isinstance(box, list) else box.update)(before)
     if changes or refusal:
-        raise NotRecordable(f"{changes[0]}, but {CONTRACT}" if changes else refusal)
+        raise NotRecordable(f"{changes[0]}: {CONTRACT}" if changes else refusal)
 
 
 def _state(x: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:

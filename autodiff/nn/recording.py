@@ -18,9 +18,11 @@ from .purity import NotRecordable, exact_key, unchanged
 from .samples import Samples, flat
 
 MANY = 1000  # the most shapes of graph, for different targets, that are compiled together
-EMBEDDING = (
-    f"{UNKNOWN}; write weight @ row for row int(x.data) of an embedding, with a one-hot row as the "
-    "input; return a result to look at later"
+EMBEDDING = message(
+    "compile",
+    "a whole number made of one that is not known yet",
+    "operations on it",
+    "for an embedding, make the input a one-hot row and write row @ weight for weight[int(x.data)]",
 )
 
 
@@ -44,13 +46,18 @@ class Unknown(Number):
 
     def _number(self, *ignored: Any) -> NoReturn:
         self.refused = True
+        raise NotRecordable(UNKNOWN)
+
+    def _whole(self, *ignored: Any) -> NoReturn:
+        self.refused = True
         raise NotRecordable(EMBEDDING)
 
     def _compared(self, other: Any) -> Any:
         return self  # in an operation of one's own; `if` asks for a bool
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
-    __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _number
+    __float__ = __complex__ = _number
+    __int__ = __index__ = __round__ = __trunc__ = _whole
     __hash__ = __str__ = __repr__ = _number
     __format__ = _number  # type: ignore[assignment]
     __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
@@ -271,7 +278,7 @@ def _references(
             yield "node"
         else:
             if isinstance(x._data, Unknown):
-                raise NotRecordable(f"the model or the loss reads .data; {EMBEDDING}")
+                raise NotRecordable("the model or the loss reads .data; compute with the Value")
             below.append(x._data)
             yield "number"
 

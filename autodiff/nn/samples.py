@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 from ..errors import counted, message
@@ -20,12 +21,19 @@ class Samples:
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
+        import numpy
+
         self.inputs = as_rows(inputs, f"{where}, inputs")
         self.targets = list(map(_copied, as_list(targets, f"{where}, targets")))
         self.even = not isinstance(self.inputs, list)
         if not len(self) or len(self) != len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
             raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
+        for i, row in enumerate(self.inputs):
+            if not numpy.isfinite(row).all():
+                found = f"{next(float(x) for x in row if not isfinite(x))} in row {i}"
+                remedy = "leave the row out, or fill in a number"
+                raise ValueError(message(f"{where}, inputs", found, "finite numbers", remedy))
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -79,6 +87,10 @@ def as_rows(inputs: Any, where: str) -> Any:
         array = numpy.asarray(given)
     except ValueError:  # rows of different lengths
         array = numpy.empty(0, object)
+    if array.ndim > 2:
+        found, expected = f"an array of shape {array.shape}", "a row for each sample"
+        remedy = "write inputs.reshape(len(inputs), -1)"
+        raise ValueError(message(where, found, expected, remedy))
     if array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size:
         return numpy.array(array.reshape(len(array), -1), dtype=float)
     vectors = [Vector(x if isinstance(x, Iterable) else [x]) for x in given]

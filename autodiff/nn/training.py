@@ -17,7 +17,7 @@ from .recording import check_dependence
 from .samples import Samples
 
 ENGINES = ("auto", "compiled", "eager")
-FEW = 3  # samples that are walked to verify a program
+FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 OFTEN = 4  # programs, of which a warning tells
 
 
@@ -101,10 +101,10 @@ def fit(
         `jax.devices()`, each with its share of every batch
 
     Returns the History. Ctrl-C ends the training early, after a whole step. The contract is
-    verified: in epochs 1, 2, 4, 8, ... and the last, three random samples are walked and compared
-    with the program, and one after each callback. If they differ by more than rounding,
-    engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on walking, with
-    a warning that says since when results may be wrong.
+    verified: random samples are walked and compared with the program, three in the first and the
+    last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
+    rounding, engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on
+    walking, with a warning that says since when results may be wrong.
 
     ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
     require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
@@ -172,13 +172,13 @@ class _Verified:
         If it is wrong after a callback, another is made. If that is wrong, engine="compiled" is a
         RuntimeError, and "auto" walks from here.
         """
-        due = last or epoch & (epoch - 1) == 0
-        if self.engine == "eager" or not (due or called):
+        count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
+        if self.engine == "eager" or not count:
             return
         with mode(self.model, training=bool(self.xp)):
             if self.parameters is not self.steps.parameters:
                 self.make()
-            wrong = self.difference(FEW if due else 1)
+            wrong = self.difference(count)
             if wrong and called and epoch > 1:
                 self.make()
                 wrong = self.difference(FEW)
