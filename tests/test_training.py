@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -419,7 +420,7 @@ def test_a_bool_is_no_count(name):
         trained(**{name: True})
 
 
-STEPPING = {"change", "move", "move_all", "moved", "step", "take"}
+STEPPING = {"_epoch", "change", "gradients", "move", "moved", "step", "store"}
 
 
 def interrupted(fit, at):
@@ -430,7 +431,7 @@ def interrupted(fit, at):
         nonlocal count
         count += event == "line"
         if event == "line" and count == at:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return trace
 
     def calls(frame, event, arg):

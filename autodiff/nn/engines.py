@@ -119,22 +119,25 @@ class Steps:
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """Let Ctrl-C in the block wait for the end of a step, in the thread that it reaches."""
+        """Let Ctrl-C in the block wait for the end of a step; at the end write everything back."""
         usual = signal.getsignal(signal.SIGINT)
-        if not callable(usual) or threading.current_thread() is not threading.main_thread():
-            yield
-            return
+        here = threading.current_thread() is threading.main_thread()  # where Ctrl-C arrives
 
         def interrupt(number: int, frame: Any) -> None:
             self.interrupted = self.moving
-            if not self.moving:
+            if not self.moving and callable(usual):
                 usual(number, frame)
 
-        signal.signal(signal.SIGINT, interrupt)
+        if here and callable(usual):
+            signal.signal(signal.SIGINT, interrupt)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, usual)
+            self.moving = True
+            self.store()
+            self.optimizer.zero_grad()
+            if here and callable(usual):
+                signal.signal(signal.SIGINT, usual)
 
 
 class Walking:

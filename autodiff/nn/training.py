@@ -128,23 +128,19 @@ def fit(
     verified = [_Verified((model, loss, samples, steps), engine, seed, xp)]
     verified += [_Verified((model, loss, each, steps), engine, seed) for each in held_out]
     train = verified[0]
-    try:
-        with suppress(KeyboardInterrupt), steps.whole(), mode(model, True), closing(bar):
-            for epoch in range(1, epochs + 1):
-                for each in verified:
-                    each.verify(epoch, epoch == epochs, called=callback is not None)
-                history.engine, history.reason = train.run.name, train.reason
-                history.losses.append(_epoch(train.run, epoch, next(batches), epoch == epochs))
-                bar.update(epoch, history.losses[-1])
-                history.validation += [each.mean() for each in verified[1:]]
-                if callback is not None:
-                    steps.store()
-                    if callback(history) is True or epoch == epochs:
-                        break
-                    steps.load()
-    finally:
-        steps.store()
-        optimizer.zero_grad()
+    with suppress(KeyboardInterrupt), steps.whole(), mode(model, True), closing(bar):
+        for epoch in range(1, epochs + 1):
+            for each in verified:
+                each.verify(epoch, epoch == epochs, called=callback is not None)
+            history.engine, history.reason = train.run.name, train.reason
+            history.losses.append(_epoch(train.run, epoch, next(batches), epoch == epochs))
+            bar.update(epoch, history.losses[-1])
+            history.validation += [each.mean() for each in verified[1:]]
+            if callback is not None:
+                steps.store()
+                if callback(history) is True or epoch == epochs:
+                    break
+                steps.load()
     return history
 
 
