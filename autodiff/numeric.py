@@ -146,6 +146,16 @@ def _real(z: complex) -> float:
     return z.real
 
 
+def _logsumexp(*zs: complex) -> complex:
+    top = max(zs, key=_real)
+    return top + cmath.log(sum(cmath.exp(z - top) for z in zs))
+
+
+def _hypot(*zs: complex) -> complex:
+    scale = math.hypot(*map(_real, zs)) or 1.0  # squares of large numbers overflow
+    return scale * cmath.sqrt(sum((z / scale) ** 2 for z in zs))
+
+
 COMPLEX: dict[str, Callable[..., complex]] = {  # what neither cmath nor a rule of operators has
     "power": _power, "exponential": _power, "pow": _power,
     "abs": lambda z: -z if z.real < 0 else z,
@@ -154,10 +164,9 @@ COMPLEX: dict[str, Callable[..., complex]] = {  # what neither cmath nor a rule 
     "maximum": lambda *zs: max(zs, key=_real), "minimum": lambda *zs: min(zs, key=_real),
     "less": lambda x, y: float(x.real < y.real),
     "where": lambda condition, x, y: x if condition else y,
-    "softplus": lambda z: z - cmath.log(0.5 * (1 + cmath.tanh(z / 2))),
+    "softplus": lambda z: _logsumexp(0j, z),
     "sum": lambda *zs: sum(zs), "prod": lambda *zs: math.prod(zs),
-    "logsumexp": lambda *zs: cmath.log(sum(map(cmath.exp, zs))),
-    "hypot": lambda *zs: cmath.sqrt(sum(z * z for z in zs)),
+    "logsumexp": _logsumexp, "hypot": _hypot,
     "dot": lambda *zs: sum(map(operator.mul, zs[: len(zs) // 2], zs[len(zs) // 2 :])),
 }  # fmt: skip
 

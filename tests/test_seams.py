@@ -903,6 +903,12 @@ def test_a_matrix_is_not_a_row_of_numbers():
     [
         (lambda x: x**101, -1.0),
         (lambda x: x**x, 2.0),
+        (lambda x: ad.hypot(x, 1e200), 1e200),
+        (lambda x: ad.logsumexp([x, 999.0]), 1000.0),
+        (ad.softplus, 1000.0),
+        (ad.softplus, -40.0),
+        (ad.softplus, -20.0),
+        (ad.sigmoid, -30.0),
         (ad.sigmoid, -1000.0),
         (lambda x: (-2.0) ** x, 3.0),
         (lambda x: x**x, -2.0),
