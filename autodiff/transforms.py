@@ -220,10 +220,9 @@ def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
 def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
 
-    For a sequence a list of rows, for a numpy array a square array, for a number a float.
-    For several
-    `argnums` a tuple of tuples: [i][j] is the block of derivatives by x_i and x_j. TypeError if f
-    returns anything but one number.
+    For a sequence a list of rows, for a numpy array a square array, for a number a float. For
+    several `argnums` a tuple of tuples: [i][j] is the block of derivatives by x_i and x_j.
+    TypeError if f returns anything but one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
