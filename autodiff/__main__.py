@@ -54,7 +54,17 @@ REMEDIES = {  # what to write instead of a character or a name
 }  # fmt: skip
 NO_SIGN = re.compile(r"\b\d[\d.]*[^\W\d_]\w*|(?:(\w+) +|\) *)\w+")  # 2x, x y, sin x, (x + 1) y
 LONGEST, SHOWN = 1_000, 80  # characters of an expression, and of its part in an error message
-WRITTEN = [name + functions.TAKES[name].replace(" ", "") for name in FUNCTIONS]
+PARAMETERS = {"xs": "[x, y, ...]", "ys": "[a, b, ...]", "*xs": "x, y, ..."}
+
+
+def _takes(name: str) -> str:
+    """How the inputs of a function are written: "(x, y)"."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
+    names = ["*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters]
+    return f"({', '.join(PARAMETERS.get(name, name) for name in names)})"
+
+
+WRITTEN = [name + _takes(name).replace(" ", "") for name in FUNCTIONS]
 DETAILS = f"""\
 An expression has numbers, names, + - * / ** and brackets, pi and e, and the functions
 
@@ -284,7 +294,7 @@ class Reader:
         if name in self.numbers:
             return self.numbers[name]
         if name in FUNCTIONS:
-            raise self.error(node, f"{name} is a function; write {name}{functions.TAKES[name]}")
+            raise self.error(node, f"{name} is a function; write {name}{_takes(name)}")
         raise self.error(node, f"{name} has no value; {self.unknown.format(name)}")
 
     def call(self, node: ast.Call, name: str, inputs: Sequence[Any]) -> Any:
@@ -295,7 +305,7 @@ class Reader:
             if instead := f"{name}*(...)" if name in self.numbers else REMEDIES.get(name):
                 remedy = f"write {instead}"
             raise self.error(node.func, f"there is no function {name}; {remedy}")
-        function, takes = FUNCTIONS[name], functions.TAKES[name]
+        function, takes = FUNCTIONS[name], _takes(name)
         lists = [x.elts for x in inputs if isinstance(x, ast.List)]
         try:
             inspect.signature(function).bind(*inputs)

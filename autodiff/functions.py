@@ -6,14 +6,13 @@ number applies the operation of the same name from `ops.py`, where all derivativ
 """
 
 import builtins
-import cmath
 import functools
 import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, Self, SupportsFloat, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, TypeVar, cast, overload
 
 from .errors import DOMAINS, FINITE, counted, explain, message, typed
 
@@ -41,12 +40,12 @@ class Function(Protocol):
 
 
 class OfMany(Protocol):
-    """The type of a function of sequences of numbers."""
+    """The type of a function of a sequence of numbers."""
 
     @overload
-    def __call__(self, xs: Iterable[N], /, *more: Iterable[N | SupportsFloat]) -> N: ...  # type: ignore[overload-overlap]
+    def __call__(self, xs: Iterable[N], /) -> N: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *xs: Iterable[SupportsFloat]) -> float: ...
+    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
 
 
 # -- Admission: what is a number, and what is a row of them --------------------------------------
@@ -63,10 +62,7 @@ def as_float(x: Any, where: str) -> float:
         return x
     kind = getattr(getattr(x, "dtype", None), "kind", "f")  # c is complex, m and M are times
     if kind in "fiub" and (isinstance(x, Real) or getattr(x, "ndim", None) == 0):
-        try:
-            return float(x)
-        except OverflowError:
-            raise OverflowError(f"{where}: found a number too large for a float") from None
+        return float(x)
     remedy = next((text for kind, text in REMEDIES.items() if isinstance(x, kind)), "")
     if hasattr(x, "_level"):
         remedy = "it is a number of another kind already; use it as it is"
@@ -131,18 +127,17 @@ def as_floats(x: Any) -> Any:
 _ONLY_FLOATS = {float}
 
 
-def _kind(inputs: Iterable[Any]) -> Any:
-    """The first input that is neither a plain number nor an array; None if there is none."""
+def _led(name: str, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """The first input that is neither a plain number nor an array, and the inputs.
+
+    None if there is none: then plain numbers are floats, and arrays arrays of floats.
+    """
     if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, without a loop in Python
-        return None
-    return next((x for x in inputs if hasattr(x, "_level")), None)
-
-
-def _plain(name: str, inputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs, plain numbers as floats, arrays as arrays of floats."""
-    if _ONLY_FLOATS.issuperset(map(type, inputs)):
-        return inputs
-    return [as_floats(x) if is_array(x) else as_float(x, name) for x in inputs]
+        return None, inputs
+    for x in inputs:
+        if hasattr(x, "_level"):
+            return x, inputs
+    return None, [as_floats(x) if is_array(x) else as_float(x, name) for x in inputs]
 
 
 def _over_arrays(function: Any, of_array: Callable[..., Any] | None, *inputs: Any) -> Any:
@@ -165,7 +160,6 @@ def _xp(*inputs: Any) -> Any:
 
 # -- Functions of one number --------------------------------------------------------------------
 
-TAKES: dict[str, str] = {}  # of each function, how its arguments are written: "(x, y)"
 UNARY: dict[str, Any] = {}  # the functions of one number, which are methods of numbers too
 
 
@@ -190,9 +184,6 @@ def _unary(
                 return x._call(name, x)
             if is_array(x):
                 return _over_arrays(function, of_array, as_floats(x))
-            if type(x) is complex and hasattr(cmath, name):  # for the complex step
-                of_float(x.real)  # raises outside the domain
-                return getattr(cmath, name)(x)
             return of_float(as_float(x, name))
         except (ValueError, OverflowError) as error:
             if hasattr(x, "_level"):  # explained already
@@ -202,8 +193,14 @@ def _unary(
     function.__name__ = function.__qualname__ = name
     text += f" ValueError unless {domain}." if domain else ""
     function.__doc__ = f"{text}\n\n>>> round({name}({example[0]}), 6)\n{example[1]}\n"
-    TAKES[name], UNARY[name], DOMAINS[name] = "(x)", function, domain
+    UNARY[name], DOMAINS[name] = function, domain
     return cast(Function, function)
+
+
+class Method(Protocol):
+    """The type of a method that takes nothing else."""
+
+    def __get__(self, x: N, kind: Any) -> Callable[[], N]: ...
 
 
 class Methods:
@@ -211,50 +208,37 @@ class Methods:
 
     __slots__ = ()
 
-    exp: Callable[[], Self]
-    expm1: Callable[[], Self]
-    log: Callable[[], Self]
-    log1p: Callable[[], Self]
-    sqrt: Callable[[], Self]
-    sin: Callable[[], Self]
-    cos: Callable[[], Self]
-    tan: Callable[[], Self]
-    asin: Callable[[], Self]
-    acos: Callable[[], Self]
-    atan: Callable[[], Self]
-    sinh: Callable[[], Self]
-    cosh: Callable[[], Self]
-    tanh: Callable[[], Self]
-    erf: Callable[[], Self]
-    sigmoid: Callable[[], Self]
-    relu: Callable[[], Self]
-    softplus: Callable[[], Self]
+    exp: Method
+    expm1: Method
+    log: Method
+    log1p: Method
+    sqrt: Method
+    sin: Method
+    cos: Method
+    tan: Method
+    asin: Method
+    acos: Method
+    atan: Method
+    sinh: Method
+    cosh: Method
+    tanh: Method
+    erf: Method
+    sigmoid: Method
+    relu: Method
+    softplus: Method
 
 
-def _sigmoid(x: float) -> float:
-    e = math.exp(-builtins.abs(x))  # never overflows; 1 / (1 + exp(-x)) does at x = -1000
-    return (1.0 if x >= 0 else e) / (1.0 + e)
-
-
-def _sigmoid_of_any(x: Any) -> Any:
-    e = exp(-abs(x))
+def _sigmoid(x: Any) -> Any:
+    e = exp(-abs(x))  # never overflows; 1 / (1 + exp(-x)) does at x = -1000
     return where(less(x, 0.0), e, 1.0) / (1.0 + e)
 
 
-def _relu(x: float) -> float:
-    return 0.0 if x <= 0 else x  # nan stays nan
+def _relu(x: Any) -> Any:
+    return maximum(0.0, x)  # nan stays nan
 
 
-def _relu_of_any(x: Any) -> Any:
-    return where(less_equal(x, 0.0), 0.0, x)
-
-
-def _softplus(x: float) -> float:
-    return max(x, 0.0) + math.log1p(math.exp(-builtins.abs(x)))  # log(1 + exp(1000)) overflows
-
-
-def _softplus_of_any(x: Any) -> Any:
-    return where(less(x, 0.0), 0.0, x) + log1p(exp(-abs(x)))
+def _softplus(x: Any) -> Any:
+    return maximum(0.0, x) + log1p(exp(-abs(x)))  # log(1 + exp(1000)) overflows
 
 
 # fmt: off
@@ -298,15 +282,15 @@ erf = _unary(
 sigmoid = _unary(
     _sigmoid, (-1000.0, 0.0),
     "The logistic function $1 / (1 + e^{-x})$, without overflow for any x.",
-    of_array=_sigmoid_of_any)
+    of_array=_sigmoid)
 relu = _unary(
     _relu, (-3.0, 0.0),
     "The rectified linear unit: x where x > 0, else 0. Its derivative at 0 is 0.",
-    of_array=_relu_of_any)
+    of_array=_relu)
 softplus = _unary(
     _softplus, (1000.0, 1000.0),
     r"$\log(1 + e^x)$, the smooth relu, without overflow for any x.",
-    of_array=_softplus_of_any)
+    of_array=_softplus)
 # fmt: on
 
 
@@ -321,14 +305,13 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Function:
     def function(x: Any, y: Any, /) -> Any:
         if type(x) is float is type(y):
             return of_plain(x, y)
-        if (kind := _kind((x, y))) is not None:
-            return kind._call(name, x, y)
-        x, y = _plain(name, (x, y))
+        lead, (x, y) = _led(name, (x, y))
+        if lead is not None:
+            return lead._call(name, x, y)
         if is_array(x) or is_array(y):
             return _over_arrays(function, None, x, y)
         return of_plain(x, y)
 
-    TAKES[name] = "({}, {})".format(*of_plain.__code__.co_varnames)
     return cast(Function, function)
 
 
@@ -344,10 +327,8 @@ def power(x: Any, n: Any) -> Any:
     >>> power(2, 10), power(0.0, 0.0)
     (1024.0, 1.0)
     """
-    if _kind((x, n)) is not None:
-        return x**n
-    x, n = _plain("power", (x, n))
-    if not type(x) is float is type(n):
+    lead, (x, n) = _led("power", (x, n))
+    if lead is not None or not type(x) is float is type(n):
         return x**n
     try:
         result = x**n
@@ -425,46 +406,33 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         return condition._call("where", condition, x, y)
     if is_array(condition):
         return _over_arrays(where, None, condition, x, y)
-    return x if _plain("where, the condition", [condition])[0] else y
+    return x if as_float(condition, "where, the condition") else y
 
 
 # -- Functions of any number of numbers ---------------------------------------------------------
 
 
-class _Start(float):
-    """A 0.0 from which the builtin sum adds plainly, from left to right.
-
-    Since Python 3.12 sum compensates for rounding if it starts from a float. Its result would then
-    differ in the last digits from an ordinary sum, such as that of a compiled program.
-    """
-
-
-_ZERO = 0.0 if sys.version_info < (3, 12) else _Start()
-
-
-def _of_many(of_plain: Callable[..., Any]) -> OfMany:
-    """A function of sequences of any kind of number, from one of plain numbers and arrays."""
-    name, count = of_plain.__name__, of_plain.__code__.co_argcount
+def _of_many(of_plain: Callable[[Any], Any]) -> OfMany:
+    """A function of a sequence of any kind of number, from one of plain numbers and arrays."""
+    name = of_plain.__name__
 
     @functools.wraps(of_plain)
-    def function(*rows: Any) -> Any:
-        if len(rows) != count:
-            raise TypeError(message(name, counted(len(rows), "argument"), counted(count, "list")))
-        rows = tuple([_flat(name, xs) for xs in rows])
-        if len(set(map(len, rows))) > 1:
-            lengths = f"{len(rows[0])} and {counted(len(rows[1]), 'number')}"
-            raise ValueError(message(name, lengths, "equally many on both sides"))
-        inputs = rows[0] if count == 1 else [x for xs in rows for x in xs]
-        if (kind := _kind(inputs)) is not None:
-            return kind._call(name, *inputs)
-        return of_plain(*[_plain(name, xs) for xs in rows])
+    def function(xs: Any, /) -> Any:
+        lead, xs = _led(name, _flat(name, xs))
+        return of_plain(xs) if lead is None else lead._call(name, *xs)
 
-    TAKES[name] = "([x, y, ...])" if count == 1 else "([x, y, ...], [a, b, ...])"
     return cast(OfMany, function)
+
+
+# Since Python 3.12 the builtin sum compensates for rounding if it starts from a float. Its result
+# would then differ in the last digits from an ordinary sum, such as that of a compiled program.
+_ZERO = 0.0 if sys.version_info < (3, 12) else False
 
 
 def _flat(name: str, xs: Any) -> Sequence[Any]:
     """The numbers of a flat sequence, to count and to go through twice."""
+    if isinstance(xs, (list, tuple)):
+        return xs
     if len(getattr(xs, "shape", ())) > 1:
         remedy = "to add all its numbers write A.sum(), for a product A @ x"
         found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
@@ -527,8 +495,11 @@ def largest(xs: Any) -> Any:
     return functools.reduce(maximum, xs)
 
 
-@_of_many
-def dot(xs: Any, ys: Any) -> Any:
+@overload
+def dot(xs: Iterable[N], ys: Iterable[N | SupportsFloat], /) -> N: ...  # type: ignore[overload-overlap]
+@overload
+def dot(xs: Iterable[SupportsFloat], ys: Iterable[SupportsFloat], /) -> float: ...
+def dot(xs: Any, ys: Any, /) -> Any:
     r"""$x_1 y_1 + \dots + x_n y_n$: one operation, however many there are.
 
     ValueError unless xs and ys are equally long.
@@ -536,7 +507,14 @@ def dot(xs: Any, ys: Any) -> Any:
     >>> dot([1, 2, 3], [4, 5, 6])
     32.0
     """
-    return builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0
+    xs, ys = _flat("dot", xs), _flat("dot", ys)
+    if len(xs) != len(ys):
+        lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
+        raise ValueError(message("dot", lengths, "equally many on both sides"))
+    lead, inputs = _led("dot", (*xs, *ys))
+    if lead is not None:
+        return lead._call("dot", *inputs)
+    return builtins.sum(map(operator.mul, inputs, inputs[len(xs) :]), _ZERO) + 0.0
 
 
 @_typed
@@ -548,13 +526,10 @@ def hypot(*xs: Any) -> Any:
     >>> hypot(3, 4)
     5.0
     """
-    if (kind := _kind(xs)) is not None:
-        return kind._call("hypot", *xs)
-    numbers = _plain("hypot", xs)
+    lead, numbers = _led("hypot", xs)
+    if lead is not None:
+        return lead._call("hypot", *xs)
     if any(map(is_array, numbers)):
         over = functools.partial(_over_arrays, hypot, None)
         return functools.reduce(over, numbers[1:], abs(numbers[0]))
     return math.hypot(*numbers)
-
-
-TAKES |= {"where": "(condition, x, y)", "hypot": "(x, y, ...)"}

@@ -5,6 +5,7 @@ Nothing here changes a node or knows a derivative: the derivatives are in the cl
 
 import math
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from .errors import a, described, explain, message, named, typed
@@ -39,36 +40,35 @@ def depths(root: Any) -> dict[Any, int]:
     [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
     depth: dict[Any, int] = {}
-    levels: list[list[Any]] = []
     for node in topological_order(root):
-        i = depth[node] = 1 + max(map(depth.__getitem__, node.parents)) if node.parents else 0
-        if i == len(levels):
-            levels.append([])
-        levels[i].append(node)
-    return {node: i for i, nodes in enumerate(levels) for node in nodes}
+        depth[node] = 1 + max(map(depth.__getitem__, node.parents), default=-1)
+    return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
 def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
-    A node is put back on the stack below its parents, under a None: when that is popped, they are
-    done. No other object is made, so garbage collection is not triggered.
+    On the way down to the leftmost leaf each node is put on the stack, under a None and its other
+    parents: when the None is popped, all parents are done. No other object is made, so garbage
+    collection is not triggered.
     """
     order: dict[Any, Any] = {}
     stack = [*roots]
+    pop = stack.pop
     while stack:
-        node = stack.pop()
-        if node is None:
-            order[stack.pop()] = None
-        elif node not in order and (node._level or not tracked_only):
+        if (node := pop()) is None:
+            order[pop()] = None
+            continue
+        while node not in order and (node._level or not tracked_only):
             parents = node.parents
             if len(parents) == 2:  # by far the most frequent
-                x, y = parents
-                stack += node, None, y, x
+                stack += node, None, parents[1]
             elif parents:
-                stack += node, None, *parents[::-1]
+                stack += node, None, *parents[:0:-1]
             else:
                 order[node] = None
+                break
+            node = parents[0]
     return order
 
 
@@ -131,18 +131,24 @@ def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
                 for_x, for_y = backward(grad)
                 if for_x is None:
                     silent = True
-                elif (so_far := get(x, _absent)) is not _absent:
-                    adjoint[x] = for_x if so_far is None else so_far + for_x
+                elif (so_far := get(x, _absent)) is None:
+                    adjoint[x] = for_x
+                elif so_far is not _absent:
+                    adjoint[x] = so_far + for_x
                 if for_y is None:
                     silent = True
-                elif (so_far := get(y, _absent)) is not _absent:
-                    adjoint[y] = for_y if so_far is None else so_far + for_y
+                elif (so_far := get(y, _absent)) is None:
+                    adjoint[y] = for_y
+                elif so_far is not _absent:
+                    adjoint[y] = so_far + for_y
             else:
                 for x, for_x in zip(parents, backward(grad)):
                     if for_x is None:
                         silent = True
-                    elif (so_far := get(x, _absent)) is not _absent:
-                        adjoint[x] = for_x if so_far is None else so_far + for_x
+                    elif (so_far := get(x, _absent)) is None:
+                        adjoint[x] = for_x
+                    elif so_far is not _absent:
+                        adjoint[x] = so_far + for_x
     except UNDEFINED as error:
         at = named(node._rule, node.parents)
         raise explain(error, node._rule.__name__, at, derivative=True) from None

@@ -129,7 +129,7 @@ class _Complex(Number):
             result = own.__wrapped__(*numbers)[0]
             return result if isinstance(result, _Complex) else self._lift(result, name)
         rule(*[x.z.real for x in numbers])  # raises outside the domain
-        function = COMPLEX.get(name) or (lambda *zs: rule(*zs)[0])
+        function = COMPLEX.get(name, getattr(cmath, name, lambda *zs: rule(*zs)[0]))
         return _Complex(complex(function(*[x.z for x in numbers])), self._level)
 
     def _number(self) -> float:

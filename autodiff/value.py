@@ -260,7 +260,7 @@ class Value(Number):
                 "backward closure cannot; copy the leaves it depends on, or keep its data"
             )
         check_outside(self, "copy")  # which would be another number, without a derivative
-        return _restored, (self.data, self.grad, self.label, self._level)
+        return leaf, (self.data, self._level), (None, {"grad": self.grad, "label": self.label})
 
 
 _ONLY_VALUES = {Value}
@@ -274,32 +274,26 @@ def _node(rule: Rule, parents: tuple[Value, ...], level: int) -> Value:
         raise explain(error, rule.__name__, named(rule, parents)) from None
     if type(data) is not float:
         check_result(rule, data, [*map(_data, parents)], level)
-    return _made(data, parents, rule, backward, level)
+    node = leaf(data, level)
+    node.parents = parents
+    node._rule = rule
+    node._backward = backward
+    return node
 
 
 def leaf(data: Any, level: int) -> Value:
     """A leaf of the given level: 0 for a constant."""
-    return _made(data, (), None, _nothing, level)
+    node: Value = _new(Value)
+    node._data = data
+    node._grad = 0.0
+    node._label = ""
+    node.parents = ()
+    node._rule = None
+    node._backward = _nothing
+    node._level = level
+    return node
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:
     """The backward closure of a leaf: it has no parents."""
     return ()
-
-
-def _made(data: Any, parents: Any, rule: Rule | None, backward: ops.Backward, level: int) -> Value:
-    node: Value = _new(Value)
-    node._data = data
-    node._grad = 0.0
-    node._label = ""
-    node.parents = parents
-    node._rule = rule
-    node._backward = backward
-    node._level = level
-    return node
-
-
-def _restored(data: Any, grad: Any, label: str, level: int) -> Value:
-    restored = leaf(data, level)
-    restored.grad, restored.label = grad, label
-    return restored

@@ -509,7 +509,6 @@ def test_inputs_of_backward_are_a_sequence_of_values():
          "exp: x = 1000 gives a result too large for a float"),
         (lambda: Value(10.0) ** 400, OverflowError,
          "x ** n: x = 10.0, n = 400.0 gives a result too large for a float"),
-        (lambda: Value(10**400), OverflowError, "Value: found a number too large for a float"),
         (lambda: autodiff.logsumexp([]), ValueError,
          "logsumexp: found no numbers, expected at least one"),
         (lambda: dot([Value(1)], [1, 2]), ValueError,
