@@ -109,10 +109,8 @@ def _number(x: Any) -> Any:
 
 def named(rule: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
     """The inputs of an operation by the names that its rule gives them, for error messages."""
-    while hasattr(rule, "__wrapped__"):
-        rule = rule.__wrapped__
-    code = getattr(rule, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code else ()
+    code = getattr(rule, "__wrapped__", rule).__code__
+    names = code.co_varnames[: code.co_argcount]
     if len(names) != len(inputs):
-        names = tuple(f"x{i}" for i in range(1, len(inputs) + 1))
-    return dict(zip(names, inputs, strict=True))
+        names = [f"x{i}" for i in range(1, len(inputs) + 1)]
+    return dict(zip(names, inputs))

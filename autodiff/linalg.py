@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
@@ -56,6 +57,29 @@ class _Array(Number):
 
     def __rpow__(self, other: Any) -> Self:
         return self._of(map(operator.pow, self._lift(other, "power"), self._entries), self.shape)
+
+    def _times(self, other: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
+        if hasattr(other, "__array_ufunc__"):
+            return NotImplemented  # numpy multiplies entry by entry
+        if not isinstance(other, _Array) or self.shape[-1] != other.shape[0]:
+            _misfit(self, other)
+        pairs = product(self._rows(), other.T._rows())  # type: ignore[attr-defined]
+        # without the checks of functions.dot
+        entries = [row[0]._apply(ops.dot, *row, *column) for row, column in pairs]
+        shape = self.shape[:-1] + other.shape[1:]
+        if not shape:
+            return entries[0]
+        return (Vector if len(shape) == 1 else Matrix)._of(entries, shape)
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """The entries of each row; a Vector is one row."""
+        n = self.shape[-1]
+        return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
+
+    def _repr_html_(self) -> str:
+        from .pictures.tables import table
+
+        return table(self._rows(), self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -172,14 +196,8 @@ class Vector(_Array, Sequence[Value]):
     def __matmul__(self, other: "Vector") -> Value: ...
     @overload
     def __matmul__(self, other: "Matrix") -> "Vector": ...
-    def __matmul__(self, other: Any) -> Any:  # (n,) @ (n,) -> one number, (n,) @ (n, k) -> (k,)
-        if hasattr(other, "__array_ufunc__"):
-            return NotImplemented  # numpy multiplies entry by entry
-        if isinstance(other, Matrix) and self.shape[0] == other.shape[0]:
-            return other.T @ self
-        if not isinstance(other, Vector):
-            _misfit(self, other)
-        return self.dot(other)
+    def __matmul__(self, other: Any) -> Any:
+        return self._times(other)
 
     def dot(self, other: "Vector") -> Value:
         """The dot product: one Value, one node. ValueError if the lengths differ.
@@ -187,9 +205,7 @@ class Vector(_Array, Sequence[Value]):
         >>> Vector([1, 2]).dot(Vector([3, 4])).data
         11.0
         """
-        if not isinstance(other, Vector) or other.shape != self.shape:
-            _misfit(self, other)
-        return _dot(self._entries, other._entries)
+        return self @ other
 
     @property
     def T(self) -> "Vector":  # noqa: N802
@@ -223,11 +239,6 @@ class Vector(_Array, Sequence[Value]):
     def __repr__(self) -> str:
         return f"Vector(shape={self.shape}, {_row(self._entries)})"
 
-    def _repr_html_(self) -> str:
-        from .pictures.tables import table
-
-        return table([self._entries], self.shape)
-
 
 class Matrix(_Array):
     """m rows of n Values: a sequence of Vectors that cannot be changed.
@@ -260,10 +271,6 @@ class Matrix(_Array):
         self._entries = tuple(x for row in rows for x in row)
         self.shape = (len(rows), len(rows[0]))
 
-    def _rows(self) -> list[tuple[Any, ...]]:
-        n = self.shape[1]
-        return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
-
     @overload
     def __getitem__(self, key: int | tuple[int, slice] | tuple[slice, int]) -> Vector: ...
     @overload
@@ -282,20 +289,11 @@ class Matrix(_Array):
         return (Vector(row) for row in self._rows())
 
     @overload
-    def __matmul__(self, other: Vector) -> Vector: ...
+    def __matmul__(self, other: "Vector") -> Vector: ...
     @overload
     def __matmul__(self, other: "Matrix") -> "Matrix": ...
-    def __matmul__(self, other: Any) -> Any:  # (m, n) @ (n,) -> (m,), (m, n) @ (n, k) -> (m, k)
-        if hasattr(other, "__array_ufunc__"):
-            return NotImplemented
-        if not isinstance(other, _Array) or self.shape[1] != other.shape[0]:
-            _misfit(self, other)
-        if isinstance(other, Vector):
-            entries = [_dot(row, other._entries) for row in self._rows()]
-            return Vector._of(entries, self.shape[:1])
-        columns = other.T._rows()  # type: ignore[attr-defined]
-        entries = [_dot(row, column) for row in self._rows() for column in columns]
-        return Matrix._of(entries, (self.shape[0], other.shape[1]))
+    def __matmul__(self, other: Any) -> Any:
+        return self._times(other)
 
     @property
     def T(self) -> "Matrix":  # noqa: N802
@@ -328,15 +326,8 @@ class Matrix(_Array):
         return [[x.grad for x in row] for row in self._rows()]
 
     def __repr__(self) -> str:
-        rows = self._rows()
-        lines = [_row(row) for row in (rows if len(rows) <= SHOWN else rows[: SHOWN - 1])]
-        lines += [] if len(rows) <= SHOWN else ["...", _row(rows[-1])]
+        lines = _shown(self._rows(), _row)
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
-
-    def _repr_html_(self) -> str:
-        from .pictures.tables import table
-
-        return table(self._rows(), self.shape)
 
 
 def _numbers(data: Any, where: str) -> list[Any]:
@@ -357,21 +348,23 @@ def _item(entries: Sequence[Any], key: Any, where: Any) -> Any:
         raise type(error)(message(f"{type(where).__name__}[...]", f"{key!r}", expected)) from None
 
 
-def _dot(xs: tuple[Value, ...], ys: tuple[Value, ...]) -> Value:
-    node: Value = xs[0]._apply(ops.dot, *xs, *ys)  # without the checks of functions.dot
-    return node
-
-
 def _plain(x: Any) -> Any:
     return x.data if isinstance(x, Value) else x
 
 
 def _row(entries: Sequence[Any]) -> str:
-    shown = entries if len(entries) <= SHOWN else entries[: SHOWN - 1]
-    numbers = [f"{_plain(x):.6g}" if isinstance(_plain(x), float) else repr(x) for x in shown]
-    if len(entries) > SHOWN:
-        numbers += ["...", f"{_plain(entries[-1]):.6g}"]
-    return f"[{', '.join(numbers)}]"
+    return f"[{', '.join(_shown(entries, _entry))}]"
+
+
+def _entry(x: Any) -> str:
+    return f"{_plain(x):.6g}" if isinstance(_plain(x), float) else repr(x)
+
+
+def _shown(items: Sequence[Any], text: Callable[[Any], str]) -> list[str]:
+    """The text of each item, or of the first five and the last."""
+    if len(items) <= SHOWN:
+        return [*map(text, items)]
+    return [*map(text, items[: SHOWN - 1]), "...", text(items[-1])]
 
 
 def _misfit(left: Any, right: Any) -> NoReturn:

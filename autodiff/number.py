@@ -195,15 +195,10 @@ class Number(functions.Methods):
         return format(self._number(), spec) if spec else repr(self)
 
     def _no_bits(self, *other: Any) -> Any:
-        remedy = "for conditions write x * y for and, maximum(x, y) for or, 1 - x for not"
-        raise TypeError(message("& | ^ ~", a(self), "whole numbers or bools", remedy))
+        remedy = "write x**2 for a power, x * y for and, maximum(x, y) for or, 1 - x for not"
+        raise TypeError(message("^ & | ~", a(self), "whole numbers or bools", remedy))
 
-    __and__ = __rand__ = __or__ = __ror__ = __invert__ = _no_bits
-
-    def __xor__(self, other: Any) -> Any:
-        raise TypeError(message("^", a(self), "whole numbers or bools", "for a power write x**2"))
-
-    __rxor__ = __xor__
+    __xor__ = __rxor__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = _no_bits
 
     def __float__(self) -> float:
         raise TypeError(LOST)
@@ -276,10 +271,9 @@ def operation(rule: Rule) -> Callable[..., Any]:
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
             raise TypeError(message(name, f"a rule that returns {a(returned)}", expected))
         result, backward = returned
-        if any(hasattr(x, "_level") for x in numbers):  # of an outer derivative: one operation to
-            result = apply(
-                checked, *numbers
-            )  # it too, whatever the derivatives of the rule's lines
+        if any(hasattr(x, "_level") for x in numbers):
+            # To an outer derivative it is one operation too, whatever the rule's lines are.
+            result = apply(checked, *numbers)
         admit = as_number if all(type(x) is float for x in numbers) else _admit
 
         def checked_backward(grad: Any) -> tuple[Any, ...]:

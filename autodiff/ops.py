@@ -9,7 +9,9 @@ that a derivative which is a graph chooses again when its numbers change.
 """
 
 import math
+import operator
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 from . import functions as f
@@ -241,11 +243,10 @@ def sum(*xs):
 
 def prod(*xs):
     """d(x₁ ... xₙ) = Σᵢ (the product of all others) dxᵢ"""
-    left, right = [1.0], [1.0]  # the products of all inputs left and right of each: dividing the
-    for x, y in zip(xs[:-1], xs[:0:-1], strict=True):  # whole product by xᵢ would fail at xᵢ = 0
-        left.append(left[-1] * x)
-        right.append(right[-1] * y)
-    others = [a * b for a, b in zip(left, reversed(right), strict=True)]
+    # The products of all inputs left and right of each: dividing by xᵢ would fail at xᵢ = 0.
+    left = accumulate(xs[:-1], operator.mul, initial=1.0)
+    right = accumulate(xs[:0:-1], operator.mul, initial=1.0)
+    others = [a * b for a, b in zip(left, reversed([*right]))]
     return f.prod(xs), lambda grad: tuple([grad * other for other in others])
 
 
