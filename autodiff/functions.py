@@ -145,17 +145,13 @@ def _over_arrays(function: Any, of_array: Callable[..., Any] | None, *inputs: An
 
     An array of objects holds numbers of other kinds; NumPy has no erf.
     """
-    of_array = of_array or getattr(_xp(*inputs), function.__name__, None)
+    library = next(x.__array_namespace__() for x in inputs if is_array(x))  # numpy, jax.numpy
+    of_array = of_array or getattr(library, function.__name__, None)
     objects = any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs)
     if of_array and not objects:
         return of_array(*inputs)
     entries = sys.modules["numpy"].frompyfunc(function, len(inputs), 1)(*inputs)
     return entries if objects else sys.modules["numpy"].asarray(entries, float)
-
-
-def _xp(*inputs: Any) -> Any:
-    """The library (numpy, jax.numpy) of the first array among the inputs."""
-    return next(x.__array_namespace__() for x in inputs if is_array(x))
 
 
 # -- Functions of one number --------------------------------------------------------------------

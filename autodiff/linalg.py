@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
 from .errors import a, message
-from .functions import as_row, is_sequence
+from .functions import as_number, as_row, is_sequence
 from .number import Number, Rule, apply
 from .value import Value
 
@@ -331,13 +331,10 @@ class Matrix(_Array):
 
 
 def _numbers(data: Any, where: str) -> list[Any]:
-    single = [Value(x) if not isinstance(x, Number) else x for x in as_row(data, where)]
-    for x in single:
-        if isinstance(x, _Array):
-            Value(x)  # raises a TypeError
-    if not single:
+    numbers = [as_number(x, where) for x in as_row(data, where)]
+    if not numbers:
         raise ValueError(message(where, "no numbers", "at least one"))
-    return single
+    return [x if isinstance(x, Number) else Value(x) for x in numbers]
 
 
 def _item(entries: Sequence[Any], key: Any, where: Any) -> Any:

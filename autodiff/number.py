@@ -148,15 +148,9 @@ class Number(functions.Methods):
 
     __array_priority__ = -1.0  # above NumPy's numbers, below its arrays
     _level: Any  # a number; infinite for arrays
-
-    def _lift(self, x: Any, name: str) -> Any:
-        raise NotImplementedError
-
-    def _record(self, rule: Rule, numbers: Any) -> Any:
-        raise NotImplementedError
-
-    def _number(self) -> Any:
-        raise NotImplementedError
+    _lift: Any
+    _record: Any
+    _number: Any
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         """The result of an operation on these inputs, of which this is one."""

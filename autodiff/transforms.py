@@ -46,7 +46,7 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
-    return _transform("grad", "The gradient", f, argnums, lambda call: _value_and_gradient(call)[1])
+    return _transform("grad", f, argnums, lambda call: _value_and_gradient(call)[1])
 
 
 def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
@@ -57,9 +57,7 @@ def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tup
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    return _transform(
-        "value_and_grad", "The value and the gradient", f, argnums, _value_and_gradient
-    )
+    return _transform("value_and_grad", f, argnums, _value_and_gradient)
 
 
 def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
@@ -107,7 +105,7 @@ def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    return _transform("jacrev", "The Jacobian", f, argnums, _by_rows)
+    return _transform("jacrev", f, argnums, _by_rows)
 
 
 def _by_rows(call: "_Call") -> Any:
@@ -178,14 +176,13 @@ def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    return _transform(
-        "jacfwd", "The Jacobian", f, argnums, lambda call: call.shaped(_by_columns(call))
-    )
+    return _transform("jacfwd", f, argnums, lambda call: call.shaped(_by_columns(call)))
 
 
 def _by_columns(call: "_Call") -> list[Any]:
     """For each argument the derivatives by it: a tree of results, each a tree of its shape."""
-    for x in [*call.args, *call.keywords.values()]:
+    others = [x for i, x in enumerate(call.args) if i not in call.chosen]
+    for x in [*others, *call.keywords.values()]:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
             used = f"{a(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
@@ -229,7 +226,7 @@ def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> hessian(lambda x, y: x[0] * x[1] * y, argnums=(0, 1))([3.0, 5.0], 2.0)
     (([[0.0, 2.0], [2.0, 0.0]], [5.0, 3.0]), ([5.0, 3.0], 0.0))
     """
-    return _transform("hessian", "The Hessian", f, argnums, _second)
+    return _transform("hessian", f, argnums, _second)
 
 
 def _second(call: "_Call") -> Any:
@@ -294,8 +291,6 @@ class _Call(NamedTuple):
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(message(name, given, expected)) from None
         primals = [as_tree(args[i], name) for i in chosen]
-        if any(isinstance(args[i], Iterator) for i in chosen):  # read once, here
-            args = [primals[chosen.index(i)] if i in chosen else x for i, x in enumerate(args)]
         return cls(name, f, args, keywords, one, chosen, primals)
 
     def result(self, variables: list[Any]) -> Any:
@@ -384,12 +379,9 @@ def check_function(f: Any, name: str) -> None:
 
 
 def _transform(
-    name: str, what: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[["_Call"], Any]
+    name: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[["_Call"], Any]
 ) -> Callable[P, Any]:
-    """The function name(f), which derives at the arguments it is called with.
-
-    Its docstring says `what` it is, and its signature is that of f.
-    """
+    """The function name(f), with f's signature, which derives at the arguments of its call."""
     check_function(f, name)
 
     def derivative(*args: Any, **keywords: Any) -> Any:
@@ -398,5 +390,5 @@ def _transform(
     update_wrapper(derivative, f)
     called = getattr(f, "__name__", type(f).__name__)
     derivative.__name__ = derivative.__qualname__ = f"{name}({called})"
-    derivative.__doc__ = f"{what} of {called}, a function of the same arguments."
+    derivative.__doc__ = f"{derivative.__name__}, a function of the same arguments as {called}."
     return derivative

@@ -421,20 +421,12 @@ def test_a_value_of_ones_own_as_the_result():
     assert vjp(lambda x: variable, 1.0)[0] is variable  # which has derivatives elsewhere
 
 
-@pytest.mark.parametrize(
-    ("transform", "what"),
-    [
-        (grad, "The gradient"),
-        (value_and_grad, "The value and the gradient"),
-        (jacrev, "The Jacobian"),
-        (jacfwd, "The Jacobian"),
-        (hessian, "The Hessian"),
-    ],
-)
-def test_a_derivative_says_what_it_is(transform, what):
-    found = transform(sin)
-    assert found.__name__ == found.__qualname__ == f"{transform.__name__}(sin)"
-    assert found.__doc__ == f"{what} of sin, a function of the same arguments."
+@pytest.mark.parametrize("transform", [grad, value_and_grad, jacrev, jacfwd, hessian])
+def test_a_derivative_says_what_it_is(transform):
+    name = f"{transform.__name__}(sin)"
+    derivative = transform(sin)
+    assert derivative.__name__ == derivative.__qualname__ == name
+    assert derivative.__doc__ == f"{name}, a function of the same arguments as sin."
 
 
 def test_constant_values_are_constants_in_forward_mode_too():
