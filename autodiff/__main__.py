@@ -53,7 +53,7 @@ REMEDIES = {  # what to write instead of a character or a name
     "−": "-", "π": "pi", "ln": "log(x)", "log10": "log(x)/log(10)", "pow": "x**y", "power": "x**y",
 }  # fmt: skip
 NO_SIGN = re.compile(r"\b\d[\d.]*[^\W\d_]\w*|(?:(\w+) +|\) *)\w+")  # 2x, x y, sin x, (x + 1) y
-LONGEST, SHOWN = 1_000, 80  # characters of an expression, and of its part in an error message
+SHOWN = 80  # characters of an expression in an error message
 PARAMETERS = {"xs": "[x, y, ...]", "ys": "[a, b, ...]", "*xs": "x, y, ..."}
 
 
@@ -239,8 +239,6 @@ def _tree(text: str) -> ast.expr:
     """The tree of a text, of which only names, numbers and signs of arithmetic reach the parser."""
     if not text:
         raise ExpressionError("the expression is empty; write one such as 'x*y + sin(x)'")
-    if len(text) > LONGEST:
-        raise ExpressionError(f"{len(text)} characters are too many; at most {LONGEST} are read")
     for i, c in enumerate(text):
         if c in REMEDIES or not (c.isalnum() or c in "_ .,+-*/()[]"):
             shown = c if c.isprintable() else f"U+{ord(c):04X}"

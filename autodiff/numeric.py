@@ -84,7 +84,7 @@ def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, h
         step = h or 1e-20
         with new_level() as level:
             output = _result(f(_Complex(complex(x, step), level)))
-        return map_tree(lambda y: _imaginary(y) / step, output)
+        return map_tree(lambda y: y.z.imag / step if isinstance(y, _Complex) else 0.0, output)
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     high = x if method == "backward" else x + step
     low = x if method == "forward" else x - step
@@ -171,10 +171,6 @@ COMPLEX: dict[str, Callable[..., complex]] = {  # what neither cmath nor a rule 
 }  # fmt: skip
 
 
-def _imaginary(y: Any) -> float:
-    return y.z.imag if isinstance(y, _Complex) else 0.0
-
-
 def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -> None:
     """Compare the derivatives of f by forward mode, reverse mode and central differences.
 
@@ -207,7 +203,7 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
     h = None if h is None else _step(h, "check_gradients")
     every = tuple(range(len(args)))
     f, args = _over_lists(f, *args), tuple([as_tree(x, "check_gradients") for x in args])
-    names = input_names(f, args, [f"argument {i}" for i in every])
+    names = input_names(f, args)
     reverse = flat_tree(list(grad(f, every)(*args)))
     name, noise = getattr(f, "__name__", "f"), _round_off(f, args)
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
@@ -279,10 +275,10 @@ def _over_lists(f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
     return function
 
 
-def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) -> list[str]:
+def input_names(f: Callable[..., Any], args: Sequence[Any]) -> list[str]:
     """The name of each number in the arguments of f: x, or w[3] in a sequence.
 
-    The arguments are `unnamed` if f does not name each of them.
+    The arguments are x1, x2 ... if f does not name each of them.
     """
     import inspect
 
@@ -291,7 +287,7 @@ def input_names(f: Callable[..., Any], args: Sequence[Any], unnamed: list[str]) 
         parameters = list(inspect.signature(f).parameters.values())
     names = [parameter.name for parameter in parameters]
     if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
-        names = unnamed
+        names = [f"x{i}" for i in range(1, len(args) + 1)]
     return [name for pair in zip(names, args) for name in _names_in(*pair)]
 
 

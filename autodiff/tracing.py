@@ -141,7 +141,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     inputs = flat_tree(arguments)
     if not inputs:
         raise TypeError(message("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
-    names = input_names(f, arguments, [f"x{i}" for i in range(1, len(args) + 1)])
+    names = input_names(f, arguments)
     try:
         seed = inputs[names.index(wrt) if isinstance(wrt, str) else wrt]
     except (ValueError, IndexError):
