@@ -84,7 +84,7 @@ def as_number(x: Any, where: str) -> Any:
     >>> as_number(3, "Value")
     3.0
     """
-    single = hasattr(x, "_record") and not isinstance(x, Iterable)  # a Number
+    single = hasattr(x, "_call") and not isinstance(x, Iterable)  # a Number
     return x if single else as_float(x, where)
 
 
@@ -173,17 +173,15 @@ def _unary(
     name = of_float.__name__.strip("_")
 
     def function(x: Any, /) -> Any:
-        try:
-            if type(x) is float:
-                return of_float(x)
+        if type(x) is not float:
             if hasattr(x, "_level"):
                 return x._call(name, x)
             if is_array(x):
                 return _over_arrays(function, of_array, as_floats(x))
-            return of_float(as_float(x, name))
+            x = as_float(x, name)
+        try:
+            return of_float(x)
         except (ValueError, OverflowError) as error:
-            if hasattr(x, "_level"):  # explained already
-                raise
             raise explain(error, name, {"x": x}) from None
 
     function.__name__ = function.__qualname__ = name

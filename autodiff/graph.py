@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from .errors import a, described, explain, message, named, typed
+from .errors import described, explain, message, named, typed
+from .functions import as_row
 from .number import check_outside
 
 
@@ -206,9 +207,7 @@ def _retraced(node: Any) -> Any:
 
 
 def _checked_inputs(inputs: Any) -> list[Any]:
-    if hasattr(inputs, "parents") or not isinstance(inputs, Iterable):
-        raise TypeError(message("inputs", a(inputs), "a sequence of Values: [x, y]"))
-    nodes = list(inputs)
+    nodes = list(as_row(inputs, "inputs", "a sequence of Values: [x, y]"))
     for x in nodes:
         if not hasattr(x, "parents"):
             raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))

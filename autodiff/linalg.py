@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, NoReturn, Self, overload
 
 from . import functions, ops
@@ -268,7 +268,7 @@ class Matrix(_Array):
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
             raise ValueError(message("Matrix", found, "at least one row, and all equally long"))
-        self._entries = tuple(x for row in rows for x in row)
+        self._entries = tuple(chain(*rows))
         self.shape = (len(rows), len(rows[0]))
 
     @overload
@@ -286,7 +286,7 @@ class Matrix(_Array):
         return Matrix(parts) if isinstance(j, slice) else Vector(parts)
 
     def __iter__(self) -> Iterator[Vector]:
-        return (Vector(row) for row in self._rows())
+        return (Vector._of(row, self.shape[1:]) for row in self._rows())
 
     @overload
     def __matmul__(self, other: "Vector") -> Vector: ...
@@ -302,8 +302,7 @@ class Matrix(_Array):
         >>> Matrix([[1, 2, 3]]).T.shape
         (3, 1)
         """
-        m, n = self.shape
-        return Matrix._of([self._entries[i * n + j] for j in range(n) for i in range(m)], (n, m))
+        return Matrix._of(chain(*zip(*self._rows())), self.shape[::-1])
 
     @property
     def data(self) -> list[list[float]]:
@@ -312,7 +311,7 @@ class Matrix(_Array):
         >>> Matrix([[1, 2], [3, 4]]).data
         [[1.0, 2.0], [3.0, 4.0]]
         """
-        return [[_plain(x) for x in row] for row in self._rows()]
+        return [row.data for row in self]
 
     @property
     def grad(self) -> list[list[float]]:
@@ -323,7 +322,7 @@ class Matrix(_Array):
         >>> A.grad
         [[2.0, 4.0], [6.0, 8.0]]
         """
-        return [[x.grad for x in row] for row in self._rows()]
+        return [row.grad for row in self]
 
     def __repr__(self) -> str:
         lines = _shown(self._rows(), _row)

@@ -11,6 +11,7 @@ variables as constants.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import update_wrapper
+from itertools import repeat
 from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
@@ -46,7 +47,7 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
     """
-    return _transform("grad", f, argnums, lambda call: _value_and_gradient(call)[1])
+    return _transform("grad", f, argnums, _gradient)
 
 
 def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
@@ -67,6 +68,10 @@ def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
         numbers = f"a list of {counted(len(value), 'number')}"
         raise TypeError(message(call.name, numbers, "one number as the result of f", remedy))
     return value, call.shaped(pullback(1.0))
+
+
+def _gradient(call: "_Call") -> Any:
+    return _value_and_gradient(call)[1]
 
 
 def vjp(
@@ -157,10 +162,10 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 3.0)
     """
-    for name, given in (("primals", primals), ("tangents", tangents)):
+    for given in (primals, tangents):
         if not isinstance(given, (tuple, list)):
-            expected = f"a tuple with an entry for each argument of f: ({shortened(given)},)"
-            raise TypeError(message("jvp", f"{name} of type {type(given).__name__}", expected))
+            expected = "tuples with an entry for each argument: jvp(f, (2.0,), (1.0,))"
+            raise TypeError(message("jvp", typed(given), expected))
     call = _Call.of("jvp", f, primals, keywords, range(len(primals)))
     directions = as_tree(tangents, "jvp: the tangents")
     _check_shapes("jvp: the tangents", directions, call.primals)
@@ -240,11 +245,8 @@ def _second(call: "_Call") -> Any:
 def _gradient_of(call: "_Call") -> "_Call":
     """The same call of the gradient of f instead of f."""
 
-    def gradient(*args: Any, **keywords: Any) -> Any:
-        argnums = call.chosen[0] if call.one else call.chosen
-        return _value_and_gradient(_Call.of(call.name, call.f, args, keywords, argnums))[1]
-
-    return call._replace(f=gradient)
+    argnums = call.chosen[0] if call.one else call.chosen
+    return call._replace(f=_transform(call.name, call.f, argnums, _gradient))
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
@@ -365,10 +367,7 @@ def _basis(tree: Any) -> list[Any]:
 
 
 def _check_shapes(where: str, tree: Any, like: Any) -> None:
-    def shape(tree: Any) -> Any:
-        return [shape(branch) for branch in tree] if isinstance(tree, list) else "a number"
-
-    if shape(tree) != shape(like):
+    if filled(tree, repeat(0)) != filled(like, repeat(0)):
         expected = f"the shape of {shortened(like)}"
         raise ValueError(message(where, shortened(tree), expected))
 

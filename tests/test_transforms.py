@@ -402,7 +402,7 @@ def test_a_result_that_does_not_depend_on_the_inputs_has_derivative_0(transform)
         (lambda: jacfwd(3), TypeError, "jacfwd: found 3 of type int, expected a function"),
         (lambda: grad(sin)("a"), TypeError, "grad: found 'a' of type str, expected one real"),
         (lambda: grad(sin, argnums=2)(1.0), ValueError, "found argnums 2 and 1 positional argument,"),
-        (lambda: jvp(sin, 1.0, 1.0), TypeError, r"primals of type float, expected a tuple .*\(1.0,\)"),
+        (lambda: jvp(sin, 1.0, 1.0), TypeError, r"jvp: found 1.0 of type float, expected tuples .*\(1.0,\)\)"),
         (lambda: jvp(sin, (1.0,), (1.0, 2.0)), ValueError, "jvp: the tangents: found .*, expected the shape of"),
         (lambda: jvp(sum, ([1.0, 2.0],), ([1.0],)), ValueError, "jvp: the tangents: found .*, expected the shape of"),
         (lambda: vjp(lambda x: [x, x], 1.0)[1](1.0), ValueError, "vjp: the cotangent: found .*, expected the shape of"),
