@@ -127,10 +127,10 @@ def as_floats(x: Any) -> Any:
 _ONLY_FLOATS = {float}
 
 
-def _led(name: str, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-    """The first input that is neither a plain number nor an array, and the inputs.
+def _admit_all(name: str, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """The first input that is neither a plain number nor an array, or None, and all inputs.
 
-    None if there is none: then plain numbers are floats, and arrays arrays of floats.
+    If there is none, the inputs are floats and arrays of floats.
     """
     if _ONLY_FLOATS.issuperset(map(type, inputs)):  # the usual case, without a loop in Python
         return None, inputs
@@ -299,7 +299,7 @@ def _binary(of_plain: Callable[[Any, Any], Any]) -> Function:
     def function(x: Any, y: Any, /) -> Any:
         if type(x) is float is type(y):
             return of_plain(x, y)
-        lead, (x, y) = _led(name, (x, y))
+        lead, (x, y) = _admit_all(name, (x, y))
         if lead is not None:
             return lead._call(name, x, y)
         if is_array(x) or is_array(y):
@@ -321,7 +321,7 @@ def power(x: Any, n: Any) -> Any:
     >>> power(2, 10), power(0.0, 0.0)
     (1024.0, 1.0)
     """
-    lead, (x, n) = _led("power", (x, n))
+    lead, (x, n) = _admit_all("power", (x, n))
     if lead is not None or not type(x) is float is type(n):
         return x**n
     try:
@@ -412,7 +412,7 @@ def _of_many(of_plain: Callable[[Any], Any]) -> OfMany:
 
     @functools.wraps(of_plain)
     def function(xs: Any, /) -> Any:
-        lead, xs = _led(name, _flat(name, xs))
+        lead, xs = _admit_all(name, _flat(name, xs))
         return of_plain(xs) if lead is None else lead._call(name, *xs)
 
     return cast(OfMany, function)
@@ -505,7 +505,7 @@ def dot(xs: Any, ys: Any, /) -> Any:
     if len(xs) != len(ys):
         lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
         raise ValueError(message("dot", lengths, "equally many on both sides"))
-    lead, inputs = _led("dot", (*xs, *ys))
+    lead, inputs = _admit_all("dot", (*xs, *ys))
     if lead is not None:
         return lead._call("dot", *inputs)
     return builtins.sum(map(operator.mul, inputs, inputs[len(xs) :]), _ZERO) + 0.0
@@ -520,7 +520,7 @@ def hypot(*xs: Any) -> Any:
     >>> hypot(3, 4)
     5.0
     """
-    lead, numbers = _led("hypot", xs)
+    lead, numbers = _admit_all("hypot", xs)
     if lead is not None:
         return lead._call("hypot", *xs)
     if any(map(is_array, numbers)):

@@ -44,7 +44,7 @@ def finite_difference(
 
     The default steps balance the error of the formula against round-off, which grows as ε/h
     (ε = 2.2e-16). The complex step subtracts nothing, so its h can be tiny (Squire and Trapp,
-    SIAM Review 40, 1998); operators and most functions of this package take complex numbers.
+    SIAM Review 40, 1998); it goes through operators and most functions of this package.
     Give h if f varies over distances much shorter than max(1, abs(x)).
 
     x is a number or a sequence; f takes it as in `grad`, a list as a list, an array as an array.
