@@ -464,8 +464,8 @@ class Hidden(nn.Module):
 
 
 def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(monkeypatch):
-    """Recording takes two calls, and the first check three."""
-    for calls, epoch in ((2, 1), (4, 1), (5, 2), (6, 4), (7, 8)):
+    """Recording takes one call, and the first check three."""
+    for calls, epoch in ((1, 1), (3, 1), (4, 2), (5, 4), (6, 8)):
         monkeypatch.setenv("CALLS", "0")
         message = f"in epoch {epoch} the program is wrong for sample .*: the program has the loss"
         with pytest.raises(RuntimeError, match=message) as caught:
@@ -477,21 +477,21 @@ def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(monkeyp
 
 def test_a_program_that_is_wrong_is_walked_with_a_warning(monkeypatch):
     monkeypatch.setenv("CALLS", "0")
-    model = Hidden(5)
+    model = Hidden(4)
     descent = optim.SGD(model.parameters(), lr=0.1)
     with pytest.warns(nn.WalkingWarning, match="in epoch 2 the program is wrong for sample"):
         history = nn.fit(model, INPUTS, NUMBERS, nn.mse_loss, descent, 5, progress=False)
     assert history.engine == "eager"
     assert "results since epoch 1" in history.reason
-    assert int(os.environ["CALLS"]) == 6 + 4 * 20
+    assert int(os.environ["CALLS"]) == 5 + 4 * 20
     assert len(history.losses) == 5
 
 
 def test_the_samples_that_are_walked_are_the_same_with_the_same_seed(monkeypatch):
     """And drawing them leaves the global generators alone."""
-    walked, difference = [], nn.engines.Compiled.difference
+    walked, difference = [], nn.engines.Losses.difference
     monkeypatch.setattr(
-        nn.engines.Compiled, "difference", lambda self, i: walked.append(i) or difference(self, i)
+        nn.engines.Losses, "difference", lambda self, i: walked.append(i) or difference(self, i)
     )
     random.seed(0)
     found = []
@@ -580,7 +580,9 @@ def test_an_exception_that_a_model_catches_is_no_way_out():
         except Exception:
             return y
 
-    with pytest.raises(ValueError, match="the loss cannot be compiled: the model looks at numbers"):
+    with pytest.raises(
+        ValueError, match="the loss cannot be compiled: compile: found a comparison"
+    ):
         trained("compiled", Choosing(choose))
 
 
@@ -700,7 +702,7 @@ def test_a_model_that_is_frozen_cannot_be_trained(engine):
     model = network(1)
     for p in model.parameters():
         p.requires_grad = False
-    with pytest.raises(ValueError, match="found an optimizer whose parameters are all frozen"):
+    with pytest.raises(ValueError, match="depends on none of .*, with requires_grad = True"):
         trained(engine, model)
 
 
@@ -747,14 +749,14 @@ def test_numbers_computed_from_parameters_before_the_call_are_not_compiled():
         def forward(self, x):
             return self.held.doubled @ x + self.inner.bias
 
-    walked(Stale, "the model holds numbers computed from its parameters")
+    walked(Stale, "holds numbers computed from its parameters")
 
 
 @pytest.mark.parametrize("engine", ["compiled", "eager"])
 def test_divergence_in_the_very_last_step_is_an_error(engine):
     model = nn.Linear(1, 1, bias=False, seed=0)
     before = model.weight.data
-    with pytest.raises(FloatingPointError, match="diverged in epoch 1 .*: the last step made"):
+    with pytest.raises(FloatingPointError, match="diverged in epoch 1 .*: overflow"):
         nn.fit(
             model, [[1.0]], [1e150], nn.mse_loss, optim.SGD(model.parameters(), lr=1e300), 1,
             progress=False, engine=engine,
@@ -843,7 +845,7 @@ def test_an_interrupt_while_the_parameters_become_unknown():
             yield self[1]
 
     parameters = Interrupted([Value(1.0), Value(2.0)])
-    with pytest.raises(KeyboardInterrupt), nn.recording._unknown(parameters):
+    with pytest.raises(KeyboardInterrupt), nn.recording.unknown(parameters):
         pass
     assert [p.data for p in parameters] == [1.0, 2.0]
 

@@ -268,9 +268,9 @@ def test_a_loss_may_be_constant_for_some_samples(engine):
 
 
 def test_a_program_is_checked_in_epochs_1_2_4_8_the_last_and_after_callbacks(monkeypatch):
-    calls, difference = [], nn.engines.Compiled.difference
+    calls, difference = [], nn.engines.Losses.difference
     monkeypatch.setattr(
-        nn.engines.Compiled, "difference", lambda self, i: calls.append(i) or difference(self, i)
+        nn.engines.Losses, "difference", lambda self, i: calls.append(i) or difference(self, i)
     )
 
     def found(epochs, callback):
@@ -282,8 +282,8 @@ def test_a_program_is_checked_in_epochs_1_2_4_8_the_last_and_after_callbacks(mon
             walked.append(len(calls))
 
         with monkeypatch.context() as patch:
-            verify = nn.training._Verified.verify
-            patch.setattr(nn.training._Verified, "verify", count)
+            verify = nn.engines.Losses.verify
+            patch.setattr(nn.engines.Losses, "verify", count)
             trained(epochs=epochs, callback=callback)
         return walked
 
@@ -306,12 +306,6 @@ def test_data_that_is_no_sequence(data):
         descent = optim.SGD(model.parameters(), lr=0.1)
         given = model, data.keys(), data.values(), nn.mse_loss, descent, 1
         assert nn.fit(*given, progress=False).losses
-
-
-@pytest.mark.parametrize("validation", [(), [], (INPUTS,), (INPUTS, CLASSES, 1), 0, True, INPUTS])
-def test_validation_that_is_no_pair(validation):
-    with pytest.raises(TypeError, match=r"fit, validation: found .*, expected a pair: inputs, ta"):
-        trained(validation=validation)
 
 
 @ENGINES
@@ -637,15 +631,6 @@ def test_inputs_that_would_lose_their_derivative_are_refused(derivative):
         with pytest.raises(RuntimeError, match="inputs: found a number inside a function"):
             derivative(f)(2.0)
     assert layer.state_dict() == before
-
-
-@pytest.mark.parametrize("callback", [3, [], "stop"])
-def test_a_callback_that_cannot_be_called_is_refused_before_training(callback):
-    model = network()
-    before = model.state_dict()
-    with pytest.raises(TypeError, match="fit: found callback .*, expected a function"):
-        trained(model, callback=callback)
-    assert model.state_dict() == before
 
 
 def test_predict_takes_a_model_that_chooses_or_drops():

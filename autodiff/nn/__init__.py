@@ -18,10 +18,11 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     training.py        fit: the training loop, and its History
     predictions.py     predict and accuracy
     samples.py         inputs and targets as arrays
-    engines.py         gradients by walking graphs or by a program; the optimiser's steps
+    engines.py         losses and gradients by walking graphs or by a program, which is verified
     devices.py         gradients in JAX, on all devices
     recording.py       the graph that the losses of all samples share
     purity.py          what calls of a model draw or set is noticed and put back
+    steps.py           the optimiser's steps on arrays
 """
 
 from .engines import WalkingWarning

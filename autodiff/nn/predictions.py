@@ -1,19 +1,17 @@
 """What a trained model predicts, and how often it is right."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Any
 
-from .. import functions
 from ..compiler.expression import Expression
 from ..errors import counted, message, shortened
-from ..functions import as_float
-from ..graph import topological_order
-from ..value import Value
+from ..functions import as_float, as_row
+from ..linalg import Vector
+from ..value import Value, leaf
 from .modules import mode
-from .purity import NotRecordable
-from .recording import record_outputs
-from .samples import as_list, as_rows, constants, flat
+from .purity import NotRecordable, unchanged
+from .recording import unknown_input
+from .samples import SEQUENCE, as_rows, constants, flat
 
 DIFFERENT = message("predict", "results of different shapes", "one shape")
 FEW = 10  # rows; with fewer, predict walks instead of compiling
@@ -33,43 +31,52 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
 
     rows = as_rows(inputs, "predict, inputs")
     with mode(model, training=False):
-        if len(rows) >= FEW and not isinstance(rows, list):
-            with suppress(NotRecordable, FloatingPointError):
-                return _compiled(model, rows)
-        found = [_walked(model, row) for row in rows]
+        found = None if len(rows) < FEW or isinstance(rows, list) else _compiled(model, rows)
+        if found is None:
+            found = [_walked(model, row) for row in rows]
     if len({row.shape for row in found}) > 1:
         raise ValueError(DIFFERENT)
-    return numpy.array(found)
+    return numpy.asarray(found)
+
+
+def _outputs(model: Callable[[Any], Any], x: Vector) -> tuple[tuple[Any, ...], list[Value]]:
+    """What a model returns: its shape, and Values; a plain number becomes a constant."""
+    where = "predict, what the model returns"
+    shape, numbers = flat(model(x), where)
+    if any(isinstance(length, tuple) for length in shape):
+        raise ValueError(DIFFERENT)
+    return shape, [y if isinstance(y, Value) else leaf(as_float(y, where), 0) for y in numbers]
 
 
 def _walked(model: Callable[[Any], Any], row: Any) -> Any:
     """The prediction for one row, as an array."""
     import numpy
 
-    where = "predict, what the model returns"
-    shape, numbers = flat(model(constants(row)), where)
-    plain = [as_float(y.data if isinstance(y, Value) else y, where) for y in numbers]
-    if any(isinstance(length, tuple) for length in shape):
-        raise ValueError(DIFFERENT)
-    return numpy.array(plain).reshape(shape)
+    shape, outputs = _outputs(model, constants(row))
+    return numpy.array([y.data for y in outputs]).reshape(shape)
 
 
 def _compiled(model: Callable[[Any], Any], rows: Any) -> Any:
-    """The predictions of a compiled program; NotRecordable if walking three rows disagrees."""
+    """The predictions of a compiled program; None if it cannot be, or walking disagrees."""
     import numpy
 
-    x, outputs = record_outputs(model, rows.shape[1])
-    walked = {i: _walked(model, rows[i]) for i in (0, len(rows) // 2, -1)}
-    leaves = [x for x in topological_order(functions.sum(outputs)) if not x.parents]
-    parameters = [p for p in leaves if p.requires_grad]
-    program = Expression(outputs).compile(x, parameters, xp=numpy, batch=True)
-    with numpy.errstate(all="raise", under="ignore"):
-        found = program(rows, numpy.array([p.data for p in parameters]))
-    found = found.reshape(len(rows), *walked[0].shape)
-    for i, row in walked.items():
-        if not numpy.allclose(found[i], row, rtol=1e-8, atol=1e-12):
-            raise NotRecordable("walking gives another prediction")
-    return found
+    try:
+        with unchanged(model):
+            shape, outputs = _outputs(model, x := unknown_input(rows.shape[1]))
+    except (NotRecordable, Exception):  # walking raises it again
+        return None
+    expression = Expression(outputs)
+    parameters = [p for p in expression.sources if p.requires_grad]
+    program = expression.compile(x, parameters, xp=numpy, batch=True)
+    try:
+        with numpy.errstate(all="raise", under="ignore"):
+            found = program(rows, numpy.array([p.data for p in parameters]))
+    except FloatingPointError:
+        return None
+    found = found.reshape(len(rows), *shape)
+    few = [0, len(rows) // 2, -1]
+    walked = [_walked(model, rows[i]) for i in few]
+    return found if numpy.allclose(found[few], walked, rtol=1e-8, atol=1e-12) else None
 
 
 def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
@@ -91,23 +98,20 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     import numpy
 
     scores = as_rows(predictions, "accuracy, predictions")
-    wanted = numpy.asarray(as_list(targets, "accuracy, targets"))
-    n = len(scores)
-    if n != len(wanted) or not n:
-        found = f"{counted(n, 'prediction')} and {counted(len(wanted), 'target')}"
+    wanted = numpy.asarray(as_row(targets, "accuracy, targets", SEQUENCE))
+    if len(scores) != len(wanted) or not len(scores):
+        found = f"{counted(len(scores), 'prediction')} and {counted(len(wanted), 'target')}"
         raise ValueError(message("accuracy", found, "as many of each, and at least one"))
     if isinstance(scores, list) or numpy.isnan(scores).any():
         found = "rows of different lengths" if isinstance(scores, list) else "a score that is nan"
         raise ValueError(message("accuracy", found, "a number for each class"))
-    single = scores.shape[1] == 1  # a score for each sample
-    known = (-1, 0, 1) if single else range(scores.shape[1])
-    if wanted.shape == scores.shape and not single and (wanted == wanted).all():
+    classes, known = scores.argmax(axis=1), [*range(scores.shape[1])]
+    if len(known) == 1:  # one score for each sample
+        classes, known = scores.ravel() > 0, [-1, 0, 1]
+    elif wanted.shape == scores.shape and (wanted == wanted).all():
         wanted = wanted.argmax(axis=1)
-    if wanted.size > n or not numpy.isin(wanted, known).all():
+    if wanted.size > len(scores) or not numpy.isin(wanted, known).all():
         found = f"targets {shortened(wanted.tolist())} for scores of shape {scores.shape}"
-        rows = f"classes from 0 to {known[-1]}, or one-hot rows"
-        expected = "classes -1, 0 or 1" if single else rows
-        raise ValueError(message("accuracy", found, expected))
-    if single:
-        return float(numpy.mean((scores.ravel() > 0) == (wanted.ravel() > 0)))
-    return float(numpy.mean(scores.argmax(axis=1) == wanted.ravel()))
+        raise ValueError(message("accuracy", found, f"classes from {known[0]} to {known[-1]}"))
+    wanted = wanted.ravel() > 0 if known[0] else wanted.ravel()
+    return float(numpy.mean(classes == wanted))

@@ -27,8 +27,11 @@ CONTRACT = (
 DATA = (int, float, str, bytes, Value, Vector, Matrix)  # these hold neither modules nor generators
 
 
-class NotRecordable(Exception):  # noqa: N818
-    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
+class NotRecordable(BaseException):
+    """Says why the graph of a loss cannot be recorded, and each sample has to be walked.
+
+    Not an Exception, so that a model that catches those does not catch it.
+    """
 
 
 def reached(*roots: Any) -> Iterator[Any]:

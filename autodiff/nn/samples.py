@@ -1,36 +1,37 @@
 """Training samples: the inputs as one array, and each sample as a model takes it."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from itertools import chain
-from math import isfinite
 from typing import Any
 
 from ..errors import counted, message
-from ..functions import as_row, is_array
+from ..functions import as_row
 from ..linalg import Vector
 from ..number import check_outside
 from ..value import leaf
+
+SEQUENCE = "a sequence, with an entry for each sample"
 
 
 class Samples:
     """n inputs and n targets; `inputs[i]` is a row of floats.
 
-    `even` tells whether all rows have the same length, so that `inputs` is an array, shape
-    (n, features). Both are copies, so the originals may change later. ValueError if there are no
-    samples, or not as many targets as inputs.
+    `inputs` is an array, shape (n, features), or a list if the rows differ in length. Both are
+    copies, so the originals may change later. ValueError if there are no samples, not as many
+    targets as inputs, or a number that is not finite.
     """
 
-    def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
-        import numpy
+    def __init__(self, inputs: Any, targets: Any, where: str = "fit") -> None:
+        from numpy import isfinite
 
         self.inputs = as_rows(inputs, f"{where}, inputs")
-        self.targets = list(map(_copied, as_list(targets, f"{where}, targets")))
-        self.even = not isinstance(self.inputs, list)
+        self.targets = deepcopy(as_row(targets, f"{where}, targets", SEQUENCE))
         if not len(self) or len(self) != len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
             raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
         for i, row in enumerate(self.inputs):
-            if not numpy.isfinite(row).all():
+            if not isfinite(row).all():
                 found = f"{next(float(x) for x in row if not isfinite(x))} in row {i}"
                 remedy = "leave the row out, or fill in a number"
                 raise ValueError(message(f"{where}, inputs", found, "finite numbers", remedy))
@@ -49,26 +50,6 @@ def constants(row: Any) -> Vector:
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
 
 
-def _copied(target: Any) -> Any:
-    """A target with copies of its lists and arrays; Values and other objects stay the same."""
-    if type(target) in (list, tuple):
-        return type(target)(map(_copied, target))
-    if type(target) is dict:
-        return {key: _copied(part) for key, part in target.items()}
-    return target.copy() if is_array(target) else target
-
-
-SEQUENCE = "a sequence, with an entry for each sample"
-
-
-def as_list(targets: Any, where: str) -> list[Any]:
-    """The targets in a list: rows of an array or a DataFrame, entries of a sequence."""
-    found = list(as_row(targets, where, SEQUENCE))
-    for row in [row for row in found if hasattr(row, "compressed")]:
-        as_row(row, where, SEQUENCE)  # raises a TypeError
-    return found
-
-
 def as_rows(inputs: Any, where: str) -> Any:
     """Inputs as an array of floats, shape (n, features); a list of rows if their lengths differ.
 
@@ -81,18 +62,17 @@ def as_rows(inputs: Any, where: str) -> Any:
     """
     import numpy
 
-    inputs = as_row(inputs, where, SEQUENCE)
-    given = inputs if hasattr(inputs, "__array__") else as_list(inputs, where)
+    given = as_row(inputs, where, SEQUENCE)
     try:
-        array = numpy.asarray(given)
+        array = numpy.array(given)
     except ValueError:  # rows of different lengths
         array = numpy.empty(0, object)
     if array.ndim > 2:
         found, expected = f"an array of shape {array.shape}", "a row for each sample"
         remedy = "write inputs.reshape(len(inputs), -1)"
         raise ValueError(message(where, found, expected, remedy))
-    if array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size:
-        return numpy.array(array.reshape(len(array), -1), dtype=float)
+    if array.dtype.kind in "biuf" and array.size:
+        return array.reshape(len(array), -1).astype(float, copy=False)
     vectors = [Vector(x if isinstance(x, Iterable) else [x]) for x in given]
     for x in chain.from_iterable(vectors):
         check_outside(x, where)  # its derivative would be lost

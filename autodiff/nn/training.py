@@ -1,24 +1,19 @@
 """`fit`: the training loop, and the history that it returns."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
+from math import isfinite
 from numbers import Integral
-from random import Random
-from time import monotonic
 from typing import Any
 
 from ..errors import counted, message, shortened, typed
 from ..optim import Optimizer
-from .devices import OnDevices
-from .engines import Batch, Compiled, Steps, Walking, warn
+from .engines import Batch, Losses
 from .modules import mode, positive
-from .purity import CONTRACT, NotRecordable
-from .recording import check_dependence
 from .samples import Samples
+from .steps import Steps
 
 ENGINES = ("auto", "compiled", "eager")
-FEW = 3  # samples that are walked in the first and the last epoch to verify a program
-OFTEN = 4  # programs, of which a warning tells
 
 
 class History:
@@ -119,23 +114,26 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(model, loss, engine, optimizer, callback, xp, seed)
-    samples, held_out = Samples(inputs, targets), _held_out(validation)
-    n, epochs = len(samples), positive(epochs, "fit", "epochs")
-    size = n if batch_size is None else positive(batch_size, "fit", "batch_size")
-    history, batches, bar = History(), _batches(n, size, seed), _Bar(epochs, progress)
-    steps = Steps(optimizer)
-    verified = [_Verified((model, loss, samples, steps), engine, seed, xp)]
-    verified += [_Verified((model, loss, each, steps), engine, seed) for each in held_out]
-    train = verified[0]
-    with suppress(KeyboardInterrupt), steps.whole(), mode(model, True), closing(bar):
-        for epoch in range(1, epochs + 1):
-            for each in verified:
-                each.verify(epoch, epoch == epochs, called=callback is not None)
-            history.engine, history.reason = train.run.name, train.reason
-            history.losses.append(_epoch(train.run, epoch, next(batches), epoch == epochs))
-            bar.update(epoch, history.losses[-1])
-            history.validation += [each.mean() for each in verified[1:]]
+    _check(engine, optimizer, xp, seed)
+    samples = Samples(inputs, targets)
+    size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
+    epochs = positive(epochs, "fit", "epochs")
+    history, steps = History(), Steps(optimizer)
+    train = Losses(model, loss, samples, steps, engine, seed, xp=xp)
+    losses = [train]
+    if validation is not None:
+        held_inputs, held_targets = validation
+        held_out = Samples(held_inputs, held_targets, "fit, validation")
+        losses.append(Losses(model, loss, held_out, steps, engine, seed, training=False))
+    batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
+    with suppress(KeyboardInterrupt), steps.written_back(), mode(model, True), closing(shown):
+        for epoch in shown:
+            for each in losses:
+                each.verify(epoch, last=epoch == epochs, called=callback is not None)
+            history.engine = "compiled" if train.program else "eager"
+            history.reason = train.reason
+            history.losses.append(_epoch(train, epoch, next(batches), epoch == epochs))
+            history.validation += [each.mean() for each in losses[1:]]
             if callback is not None:
                 steps.store()
                 if callback(history) is True or epoch == epochs:
@@ -144,123 +142,20 @@ def fit(
     return history
 
 
-class _Verified:
-    """The losses of samples: by a program, as long as walking a few of them gives the same."""
-
-    def __init__(self, given: tuple[Any, ...], engine: str, seed: int | None, *xp: Any) -> None:
-        self.model, self.loss, self.samples, self.steps = self.given = given
-        self.engine, self.xp = engine, xp  # without xp: for validation
-        self.random = Random(seed)
-        self.run = Walking(*given)
-        self.reason = ""  # why it walks
-        self.programs = 0  # made so far
-        self.parameters: Any = None  # of the program
-        self.right = 0  # the epoch before which the program was last seen to be right
-
-    def mean(self) -> float:
-        """The mean loss in evaluation mode."""
-        with mode(self.model, training=False):
-            return self.run.mean()
-
-    def verify(self, epoch: int, last: bool, called: bool) -> None:
-        """Compare the program with walking, in epochs 1, 2, 4, 8, ..., the last, after a callback.
-
-        If it is wrong after a callback, another is made. If that is wrong, engine="compiled" is a
-        RuntimeError, and "auto" walks from here.
-        """
-        count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
-        if self.engine == "eager" or not count:
-            return
-        with mode(self.model, training=bool(self.xp)):
-            if self.parameters is not self.steps.parameters:
-                self.make()
-            wrong = self.difference(count)
-            if wrong and called and epoch > 1:
-                self.make()
-                wrong = self.difference(FEW)
-        if not wrong:
-            self.right = epoch
-            return
-        reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
-        if self.right:
-            reason += f"; results since epoch {self.right}, when it was last right, may be wrong"
-        if self.engine == "compiled":
-            raise RuntimeError(f"fit: {reason}; walk it: engine='eager'")
-        self.walk(reason)
-
-    def difference(self, count: int) -> str:
-        """How the program differs from walking a few samples; "" if it does not."""
-        n, end = len(self.samples), monotonic() + 1.0
-        for i in self.random.sample(range(n), min(count, n)):
-            difference = self.run.difference(i)
-            if difference:
-                return f"sample {i}: {difference}"
-            if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
-                break
-        return ""
-
-    def make(self) -> None:
-        """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
-        self.parameters = self.steps.parameters
-        try:
-            if self.xp and _name(self.xp[0]) == "jax.numpy":
-                self.run = OnDevices(self.model, self.loss, self.samples, self.steps, *self.xp)
-            else:
-                self.run = Compiled(self.model, self.loss, self.samples, self.steps, not self.xp)
-        except NotRecordable as error:
-            if self.engine == "compiled":
-                raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
-            self.walk(str(error))
-        self.programs += 1
-        if self.programs == OFTEN:
-            warn(
-                "fit makes a new program in every epoch, which is slow: the callback changes what "
-                "the model or the loss computes; change it every few epochs"
-            )
-
-    def walk(self, reason: str) -> None:
-        """Walk from here on, with a warning."""
-        what = "the graph of every sample" if self.xp else "the graphs of the validation samples"
-        warn(f"fit walks {what}, which is slow: {reason}")
-        self.run, self.reason, self.engine = Walking(*self.given), reason, "eager"
-
-
-def _held_out(validation: Any) -> list[Samples]:
-    """The samples for validation, if there are any."""
-    if validation is None:
-        return []
-    try:
-        inputs, targets = validation
-    except (TypeError, ValueError):
-        where, expected = "fit, validation", "a pair: inputs, targets"
-        raise TypeError(message(where, typed(validation), expected)) from None
-    return [Samples(inputs, targets, where="fit, validation")]
-
-
-def _epoch(run: Walking, epoch: int, batches: Iterable[Batch], last: bool) -> float:
+def _epoch(train: Losses, epoch: int, batches: Iterable[Batch], last: bool) -> float:
     """Train for one epoch; return the mean loss. If a step diverges, it is undone."""
-    total = 0.0
     try:
-        for batch in batches:
-            part, gradients = run.gradients(batch)
-            run.steps.move(gradients)
-            total += part
-        if last and not run.steps.numpy.isfinite(run.steps.p).all():
+        loss = train.epoch(batches)
+        if last and not isfinite(sum(train.steps.now[0].tolist())):
             raise FloatingPointError("the last step made a parameter infinite or nan")
+        return loss
     except FloatingPointError as error:
-        run.steps.back()
+        train.steps.back()
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
-    check_dependence(run.trains and bool(run.steps.parameters))
-    return total / len(run.samples)
 
 
-def _check(
-    model: Any, loss: Any, engine: str, optimizer: Any, callback: Any, xp: Any, seed: Any
-) -> None:
-    for name, given in (("model", model), ("loss", loss), ("callback", callback)):
-        if not callable(given) and not (name == "callback" and given is None):
-            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
+def _check(engine: str, optimizer: Any, xp: Any, seed: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
         raise TypeError(message("fit, optimizer", typed(optimizer), expected))
@@ -269,13 +164,10 @@ def _check(
     if engine not in ENGINES:
         expected = f"one of {', '.join(ENGINES)}"
         raise ValueError(message("fit", f"engine = {engine!r}", expected))
-    if xp is not None and (_name(xp) not in ("numpy", "jax.numpy") or engine == "eager"):
+    known = getattr(xp, "__name__", "") in ("numpy", "jax.numpy")
+    if xp is not None and (not known or engine == "eager"):
         found = f"xp = {shortened(xp)} and engine = {engine!r}"
         raise ValueError(message("fit", found, "numpy or jax.numpy, to run what is compiled"))
-    if not any(p.requires_grad for p in optimizer.params):
-        remedy = "set requires_grad = True on those to train"
-        found = "an optimizer whose parameters are all frozen"
-        raise ValueError(message("fit", found, "one that requires a gradient", remedy))
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
@@ -291,31 +183,18 @@ def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
             yield [order[start : start + size] for start in range(0, n, size)]
 
 
-def _name(xp: Any) -> str:
-    return getattr(xp, "__name__", "")
+def _shown(epochs: int, wanted: bool, history: History) -> Generator[int, None, None]:
+    """The numbers of the epochs; with a progress bar, if it is wanted and tqdm is installed."""
+    bar: Any = None
+    if wanted:
+        with suppress(ImportError):
+            from tqdm.auto import tqdm
 
-
-class _Bar:
-    """A progress bar for terminals and Jupyter, if it is wanted and tqdm is installed."""
-
-    def __init__(self, epochs: int, wanted: bool) -> None:
-        self.bar: Any = None
-        self.epochs, self.shown = epochs, 0.0
-        if wanted:
-            with suppress(ImportError):
-                from tqdm.auto import tqdm
-
-                quiet = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread of its own
-                self.bar = quiet(total=epochs, desc="epochs")
-
-    def update(self, epoch: int, loss: float) -> None:
-        """Show the epoch and its loss, a few times a second."""
-        if self.bar is not None and (monotonic() > self.shown + 0.2 or epoch == self.epochs):
-            self.shown = monotonic()
-            self.bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
-            self.bar.update(epoch - self.bar.n)
-
-    def close(self) -> None:
-        """Stop the bar where it is."""
-        if self.bar is not None:
-            self.bar.close()
+            quiet = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread of its own
+            bar = quiet(total=epochs, desc="epochs")
+    with bar or nullcontext():
+        for epoch in range(1, epochs + 1):
+            yield epoch
+            if bar:
+                bar.set_postfix(loss=f"{history.losses[-1]:.4g}", refresh=False)
+                bar.update()
