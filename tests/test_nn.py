@@ -131,14 +131,6 @@ def test_parameters_without_a_lasting_name_are_refused():
         with pytest.raises(TypeError, match="held: found a set, expected a list or a dict"):
             Holding(held={part}).parameters()
     assert Holding(held={1.0, "a"}).parameters() == []
-    for held in (
-        {"a.b": Value(1.0), "a": {"b": Value(2.0)}},
-        {"d": {0: Value(1.0), "0": Value(2.0)}},
-    ):
-        with pytest.raises(
-            ValueError, match=r"Holding: found 2 parameters called 'a.b'|called 'd.0'"
-        ):
-            Holding(**held).state_dict()
 
 
 SCALE, DATA = Value(0.5), Vector([1.0, 2.0]).requires_grad_(False)
@@ -215,19 +207,11 @@ def test_a_result_that_a_layer_keeps_is_refused():
             self.last = self.number(y)
             return y
 
-    with pytest.raises(ValueError, match=r"Keeping.last: found a Vector .*, or its .data kept"):
+    with pytest.raises(ValueError, match=r"Keeping.last: found a Vector .*, or keep its .data"):
         Keeping(lambda y: y)([1.0, 2.0])
     model = Keeping(lambda y: y.data)
     assert model([1.0, 2.0]).data == model.last
     assert len(model.parameters()) == 3
-
-
-def test_a_bias_is_there_or_not():
-    for bias in ([1.0, 2.0], Vector([1.0, 2.0]), 0.5, None):
-        with pytest.raises(
-            TypeError, match=r"Linear, bias: found .*, expected True or False; assign"
-        ):
-            Linear(2, 2, bias=bias)
 
 
 def test_state_goes_through_json():
@@ -256,18 +240,6 @@ def test_loading_is_strict_and_changes_nothing_on_error():
     with pytest.raises(ValueError, match="0.bias: found shape"):
         model.load_state_dict(before | {"0.bias": [[1.0], [2.0, 3.0], 4.0]})
     assert model.state_dict() == before
-
-
-def test_a_state_has_one_number_for_a_parameter_that_layers_share():
-    shared = Linear(1, 1, seed=0)
-    model = Sequential(shared, shared)
-    for weight in (2.0, math.nan):
-        state = model.state_dict() | {"0.weight": [[weight]]}
-        with pytest.raises(ValueError, match="for a parameter that layers share, expected one"):
-            model.load_state_dict(state)
-        assert model.state_dict()["1.weight"] == [[shared.weight[0, 0].data]]
-        model.load_state_dict(state | {"1.weight": [[weight]]})
-    assert math.isnan(shared.weight[0, 0].data)
 
 
 def test_states_hold_arrays_and_tables_but_no_dicts_and_sets():

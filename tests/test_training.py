@@ -934,8 +934,8 @@ ON_DEVICES = """
     jax.config.update("jax_enable_x64", True)
     from autodiff import nn, optim, tanh
     from autodiff.nn.devices import OnDevices
-    from autodiff.nn.engines import Steps
     from autodiff.nn.samples import Samples
+    from autodiff.nn.steps import Steps
 
     devices = jax.devices()
     assert len(devices) == int(sys.argv[1])
@@ -969,15 +969,15 @@ ON_DEVICES = """
     model = nn.Linear(3, 4, seed=0)
     descent = optim.SGD(model.parameters(), lr=0.1)
     steps = Steps(descent)
-    engine = OnDevices(model, nn.cross_entropy, Samples(xs, ys), steps, jnp)
+    engine = OnDevices(model, nn.cross_entropy, Samples(xs, ys), steps, True, jnp)
     for batch in (None, np.arange(8)):
         rows, rest = engine.rows(batch)
         assert {shard.data.shape[0] for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == set(devices)
         assert len(rest) == 0
-        steps.move(engine.gradients(batch)[1])
-        assert len(steps.p.addressable_shards) == len(devices)
-        assert {shard.data.shape for shard in steps.p.addressable_shards} == {(16,)}
+        steps.move(engine.sums(batch, steps.now[0])[1])
+        assert len(steps.now[0].addressable_shards) == len(devices)
+        assert {shard.data.shape for shard in steps.now[0].addressable_shards} == {(16,)}
 
     model = nn.Linear(3, 1, seed=0)
     descent = optim.SGD(model.parameters(), lr=1e100)

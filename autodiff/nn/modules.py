@@ -1,8 +1,9 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from numbers import Integral
 from random import Random
 from reprlib import recursive_repr
@@ -42,13 +43,7 @@ class Module:
 
     def __setattr__(self, name: str, held: Any) -> None:
         for inner, part in _inside({name: held}, deep=False):
-            if isinstance(part, Parameter):
-                where = f"{type(self).__name__}.{inner}"
-                _check_leaf(part, where)
-                if _is_called(self):
-                    found, remedy = f"{a(part)} set in forward", "return it, or keep its .data"
-                    expected = "parameters that are made in __init__, as fit trains all that it has"
-                    raise ValueError(message(where, found, expected, remedy))
+            _check_leaf(part, f"{type(self).__name__}.{inner}", called=_is_called(self))
         super().__setattr__(name, held)
 
     def __call__(self, x: Any) -> Any:
@@ -59,9 +54,6 @@ class Module:
         """The result for one sample x."""
         raise NotImplementedError(f"{type(self).__name__} has to define forward(self, x)")
 
-    def _attributes(self) -> dict[str, Any]:
-        return vars(self)
-
     def _children(self) -> Iterator[tuple[str, Any]]:
         """What the module holds, by dotted name, without the contents of modules in it."""
         return _inside(self, deep=False)
@@ -69,21 +61,15 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
-        ValueError if one was computed, as it may have been put into a list after that was
-        assigned, or if two have the same name, which a dot in a name can cause.
+        ValueError if one was computed, as it may have been put into a list after that was assigned.
 
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        inside = _inside(self, deep=True)
-        named = [(name, held) for name, held in inside if isinstance(held, Parameter)]
-        for name, held in named:
+        inside = [*_inside(self, deep=True)]
+        for name, held in inside:
             _check_leaf(held, f"{type(self).__name__}.{name}")
-        for name, n in Counter(name for name, _ in named).items():
-            if n > 1:
-                found = f"{n} parameters called {name!r}"
-                raise ValueError(message(type(self).__name__, found, "a name for each"))
-        return named
+        return [(name, held) for name, held in inside if isinstance(held, Parameter)]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -91,8 +77,8 @@ class Module:
         >>> len(Linear(3, 2).parameters())
         8
         """
-        named = self.named_parameters()
-        return list(dict.fromkeys(x for _, parameter in named for x in _entries(parameter)))
+        held = [_entries(parameter) for _, parameter in self.named_parameters()]
+        return list(dict.fromkeys(chain.from_iterable(held)))
 
     def train(self, training: bool = True) -> Self:
         """Set this module and those in it to training mode, or to evaluation mode; return it.
@@ -138,8 +124,8 @@ class Module:
         """Set all parameters to the numbers of a `state_dict`.
 
         ValueError, with a list of all that is missing, unexpected or of another shape, if the
-        state does not fit this model, or if it has two numbers for a parameter that layers share;
-        TypeError if an entry is not a number. Nothing is changed in either case.
+        state does not fit this model; TypeError if an entry is not a number. Nothing is changed in
+        either case.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
@@ -150,26 +136,20 @@ class Module:
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
+        shapes = {name: getattr(held, "shape", ()) for name, held in parameters.items()}
         given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
-        faults = [f"missing: {name}" for name in parameters if name not in state]
-        faults += [f"unexpected: {name}" for name in state if name not in parameters]
-        for name, parameter in parameters.items():
-            found = given[name][0] if name in given else None
-            shape = getattr(parameter, "shape", tuple[int, ...]())
-            if found is not None and found != shape:
-                faults.append(message(name, f"shape {found}", str(shape)))
+        faults = [f"missing: {name}" for name in shapes if name not in given]
+        faults += [f"unexpected: {name}" for name in given if name not in shapes]
+        for name, (shape, _) in given.items():
+            if shape != shapes.get(name, shape):
+                faults.append(message(name, f"shape {shape}", str(shapes[name])))
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
         loaded = [
             (entry, as_float(number, f"load_state_dict, {name}"))
-            for name, parameter in parameters.items()
-            for entry, number in zip(_entries(parameter), given[name][1])
+            for name, (_, numbers) in given.items()
+            for entry, number in zip(_entries(parameters[name]), numbers)
         ]
-        numbers = dict(loaded)
-        for entry, number in loaded:
-            if repr(number) != repr(numbers[entry]):  # nan is nan
-                twice = f"{number!r} and {numbers[entry]!r} for a parameter that layers share"
-                raise ValueError(message("load_state_dict", twice, "one number"))
         for entry, number in loaded:
             entry.data = number
 
@@ -215,10 +195,6 @@ class Linear(Module):
         out_features = positive(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
-        if not isinstance(bias, bool):
-            raise TypeError(
-                message("Linear, bias", typed(bias), "True or False", "assign layer.bias later")
-            )
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
@@ -257,14 +233,15 @@ class Sequential(Module):
     """
 
     def __init__(self, *layers: Callable[[Any], Any]) -> None:
-        for layer in layers:
+        for i, layer in enumerate(layers):
             if not callable(layer):
                 raise TypeError(message("Sequential", typed(layer), "a Module or a function"))
-        self.layers = layers
+            setattr(self, str(i), layer)
 
-    def _attributes(self) -> dict[str, Any]:
-        layers = {str(i): layer for i, layer in enumerate(self.layers)}
-        return layers | {name: held for name, held in vars(self).items() if name != "layers"}
+    @property
+    def layers(self) -> tuple[Any, ...]:
+        """The layers, in order."""
+        return tuple([layer for name, layer in vars(self).items() if name.isdigit()])
 
     def forward(self, x: Any) -> Any:
         """The result of the last layer, given x to the first."""
@@ -308,13 +285,13 @@ class Dropout(Module):
 def mode(model: Any, training: bool) -> Iterator[None]:
     """Set a model to training or evaluation mode in the block."""
     modules = [each for each in reached(model) if isinstance(each, Module)]  # of functions, too
-    before = [(each, each.training) for each in modules]
+    before = [each.training for each in modules]
     try:
-        for each, _ in before:
+        for each in modules:
             each.train(training)
         yield
     finally:
-        for each, was in before:
+        for each, was in zip(modules, before):
             if each.training is not was:
                 each.training = was
 
@@ -353,16 +330,21 @@ def _is_called(module: Module) -> bool:
     return inner is not None
 
 
-def _check_leaf(held: Parameter, where: str) -> None:
-    """Raise a ValueError if these Values were computed: a module holds leaves alone."""
-    if any(getattr(x, "parents", ()) for x in _entries(held)):
+def _check_leaf(held: Any, where: str, called: bool = False) -> None:
+    """ValueError if a parameter was computed, or is set in forward: fit trains all leaves held."""
+    if isinstance(held, Parameter):
         kind = type(held).__name__
-        found = f"{a(held)} that was computed"
-        remedy = (
-            "compute it in forward, from the parameters; or, for a parameter with these numbers, "
-            f"write {kind}(w.data); a result to look at later is returned, or its .data kept"
-        )
-        raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
+        remedy = "return it, or keep its .data"
+        if any(getattr(x, "parents", ()) for x in _entries(held)):
+            found = f"{a(held)} that was computed"
+            remedy = (
+                "compute it in forward, from the parameters; for a parameter with these numbers "
+                f"write {kind}(w.data); a result to look at later: {remedy}"
+            )
+            raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
+        if called:
+            expected = "parameters that are made in __init__"
+            raise ValueError(message(where, f"{a(held)} set in forward", expected, remedy))
 
 
 def _inside(
@@ -371,14 +353,14 @@ def _inside(
     """What a module holds, in lists, tuples and dicts too, by dotted name; deep: in modules too."""
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(held, Module):
-        parts = held._attributes().items() if deep or not around else ()
-    elif isinstance(held, (dict, list, tuple, deque)):
-        parts = held.items() if isinstance(held, dict) else enumerate(held)
+        parts = vars(held).items() if deep or not around else ()
+    elif isinstance(held, dict):
+        parts = held.items()
+    elif isinstance(held, (list, tuple, deque)):
+        parts = enumerate(held)
     elif is_array(held) and held.dtype == object:
         parts = enumerate(held.ravel())
-    elif isinstance(held, (set, frozenset)) and any(
-        isinstance(part, (Module, Value)) for part in held
-    ):
+    elif isinstance(held, set) and any(isinstance(x, (Module, Value)) for x in held):
         raise TypeError(message(name, "a set", "a list or a dict, whose order lasts"))
     if not any(held is each for each in around):
         for key, part in parts:
