@@ -228,6 +228,8 @@ def walked(make, reason, **arguments):
     for engine in ("auto", "eager"):
         random.seed(0)
         np.random.seed(0)
+        OLD.seed(0)
+        GENERATOR.bit_generator.state = np.random.default_rng(0).bit_generator.state
         history, model = trained(engine, make(), **arguments)
         found.append((history.losses, [p.data for p in model.parameters()]))
     assert found[0] == found[1]
@@ -269,7 +271,25 @@ def rng_of_a_closure():
     return lambda m: rng.random()
 
 
+GENERATOR, OLD = np.random.default_rng(0), random.Random(0)  # as at the top of a notebook
+
+
+class Stochastic(nn.Module):
+    """Depth that is rarely dropped, by a generator in a global variable."""
+
+    def __init__(self):
+        self.inner = nn.Linear(2, 1, seed=0)
+
+    def forward(self, x):
+        return self.inner(x) * float(GENERATOR.random() > 0.001)
+
+
 RANDOM = {
+    "a global generator in forward": Stochastic,
+    "a global generator in a lambda": lambda: Layer(lambda m, y: y * float(OLD.random() > 0.001)),
+    "a global generator in a comprehension": lambda: Layer(
+        lambda m, y: Vector([v * float(GENERATOR.random() > 0.001) for v in y])
+    ),
     "random": lambda: Layer(drawn(lambda m: random.random())),
     "random, rarely in use": lambda: Layer(lambda m, y: y * float(random.random() > 0.001)),
     "numpy.random": lambda: Layer(drawn(lambda m: np.random.normal())),

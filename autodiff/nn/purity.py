@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..linalg import Matrix, Vector
@@ -37,7 +37,8 @@ class NotRecordable(BaseException):
 def reached(*roots: Any) -> Iterator[Any]:
     """All that models and losses hold, each once: in attributes, lists, dicts, tuples, closures.
 
-    Not what is in global variables, in classes, or in objects that cannot be called.
+    Of global variables the random generators that a function uses; not what is in classes, or in
+    objects that cannot be called.
 
     >>> [x for x in reached([1, (2, {"a": len})]) if callable(x)]
     [<built-in function len>]
@@ -59,13 +60,24 @@ def _parts(x: Any) -> Iterable[Any]:
         return x.values()
     if isinstance(x, FunctionType):
         closure = gc.get_referents(*(x.__closure__ or ()))
-        return [*closure, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+        values = [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+        used = [x.__globals__.get(name) for name in _names(x.__code__)]
+        return [*closure, *values, *[each for each in used if _state(each)]]
     if isinstance(x, partial):
         return [x.func, *x.args, *x.keywords.values()]
     if callable(x) and not isinstance(x, type):  # a module, a method
-        owner = getattr(x, "__self__", None)
-        return [owner, getattr(x, "__func__", None), getattr(x, "__dict__", None)]
+        methods = [f for kind in type(x).__mro__ for f in vars(kind).values()]
+        held = [getattr(x, name, None) for name in ("__self__", "__func__", "__dict__")]
+        return [*held, *[f for f in methods if isinstance(f, FunctionType)]]
     return ()
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names of attributes and globals in the code of a function, and of functions in it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 @contextmanager
@@ -104,8 +116,8 @@ def unchanged(*roots: Any) -> Iterator[None]:
 
 def _state(x: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
     """How to read the state of a random generator, and how to put it back."""
-    if isinstance(x, random.SystemRandom):
-        return None  # it has no state
+    if isinstance(x, (type, random.SystemRandom)):
+        return None  # these have no state
     for read, write in (("getstate", "setstate"), ("get_state", "set_state")):
         if hasattr(x, read) and hasattr(x, write):
             return getattr(x, read), getattr(x, write)
