@@ -4,6 +4,7 @@ The rows of a batch are split among the devices, and each device has all paramet
 what has to be sent between them.
 """
 
+from functools import cached_property
 from typing import Any
 
 from .engines import Batch, Batches
@@ -21,21 +22,24 @@ class OnDevices(Batches):
         super().__init__(*given)
         sharding: Any = jax.sharding
         mesh = sharding.Mesh(jax.devices(), ("batch",))
-        self.split = sharding.NamedSharding(mesh, sharding.PartitionSpec("batch"))
+        self.shared = sharding.NamedSharding(mesh, sharding.PartitionSpec("batch"))
         self.everywhere = sharding.NamedSharding(mesh, sharding.PartitionSpec())
         self.jax, self.run_parts = jax, jax.jit(self._sums)
-        self.all: Any = None  # the rows of all samples, once they are on the devices
+
+    @cached_property
+    def whole(self) -> Any:
+        """All rows, on the devices."""
+        return self.split(self.inputs)
 
     def rows(self, batch: Batch) -> Any:
-        """The rows of a batch that can be split evenly among the devices, and the rest."""
-        if batch is None and self.all is not None:
-            return self.all
-        rows = self.inputs.T if batch is None else self.inputs.take(batch, axis=1).T
+        """The rows of a batch, on the devices."""
+        return self.whole if batch is None else self.split(super().rows(batch))
+
+    def split(self, rows: Any) -> Any:
+        """The rows that can be split evenly among the devices, and the rest."""
         even = len(rows) - len(rows) % self.jax.device_count()
-        places = (self.split, self.everywhere)
-        found = [self.jax.device_put(*x) for x in zip((rows[:even], rows[even:]), places)]
-        self.all = found if batch is None else self.all
-        return found
+        parts = (rows[:even], self.shared), (rows[even:], self.everywhere)
+        return [self.jax.device_put(*each) for each in parts]
 
     def sums(self, batch: Batch, p: Any) -> Any:
         """The sums of the losses of a batch, and of their gradients."""

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from random import Random
 from time import monotonic
 from typing import Any
@@ -77,18 +78,28 @@ class Batches:
             self.program = expression.compile(leaves, steps.parameters, xp=xp, batch=True)
         self.run = getattr(self.program, "_function", self.program)  # without checks
         self.parameters, self.training = steps.parameters, training
-        self.inputs = numpy.concatenate([samples.inputs.T, recording.table()])  # samples last
+        self.inputs = numpy.concatenate([samples.inputs, recording.table()], axis=1)
+
+    @cached_property
+    def whole(self) -> Any:
+        """The rows of all samples, in memory column by column, as the program has them."""
+        import numpy
+
+        return numpy.asfortranarray(self.inputs)
+
+    def rows(self, batch: Batch) -> Any:
+        """The inputs of the program for a batch."""
+        return self.whole if batch is None else self.inputs.take(batch, axis=0)
 
     def sums(self, batch: Batch, p: Any) -> tuple[Any, Any]:
         """The sums of the losses of a batch, and of their gradients."""
-        inputs = self.inputs if batch is None else self.inputs.take(batch, axis=1)
-        found = self.run(inputs.T, p)
+        found = self.run(self.rows(batch), p)
         values, gradients = found if self.training else (found, None)
         return values.sum(), gradients
 
     def one(self, i: int, p: Any) -> tuple[Any, Any]:
         """The loss of one sample and its gradient, if there is any."""
-        found = self.program(self.inputs[:, i : i + 1].T, p)
+        found = self.program(self.inputs[i : i + 1], p)
         return found if self.training else (found, [])
 
 
@@ -106,7 +117,7 @@ class Losses:
 
         self.given = self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
         self.engine, self.training, self.xp = engine, training, xp or numpy
-        self.usual = numpy.geterr()
+        self.errors, self.usual = numpy.errstate, numpy.geterr()
         self.random = Random(seed)
         self.program: Any = None
         self.reason = ""
@@ -121,14 +132,12 @@ class Losses:
 
     def epoch(self, batches: Any) -> float:
         """Train for one epoch; return the mean loss. FloatingPointError if it diverges."""
-        import numpy
-
         total = 0.0
-        with numpy.errstate(all="raise", under="ignore"):
+        with self.errors(all="raise", under="ignore"):
             for batch in batches:
                 part, gradients = self.gradients(batch)
                 self.steps.move(gradients)
-                total += part
+                total += float(part)
         check_dependence(self.trains and bool(self.steps.parameters))
         return total / len(self.samples)
 
@@ -139,10 +148,12 @@ class Losses:
         """
         if self.program is None:
             return self.walk(batch)
-        with suppress(FloatingPointError):
+        try:
             total, gradients = self.program.sums(batch, self.steps.now[0])
             if math.isfinite(total):
-                return float(total), gradients / len(self.samples if batch is None else batch)
+                return total, gradients / len(self.samples if batch is None else batch)
+        except FloatingPointError:
+            pass
         found = self.walk(batch)  # what happened may have been in a branch not taken
         if not self.walked:
             self.walked = True
@@ -159,9 +170,9 @@ class Losses:
 
         self.steps.store()
         self.steps.optimizer.zero_grad()
-        total: float = 0.0
+        total = 0.0
         numbers = range(len(self.samples)) if batch is None else batch
-        with numpy.errstate(**self.usual):
+        with self.errors(**self.usual):
             for i in numbers:
                 try:
                     root = self.graph(i)
@@ -183,7 +194,7 @@ class Losses:
 
         n = len(self.samples)
         if self.program is not None:
-            with numpy.errstate(all="raise", under="ignore"), suppress(FloatingPointError):
+            with self.errors(all="raise", under="ignore"), suppress(FloatingPointError):
                 return (
                     float(self.program.sums(None, numpy.asarray(self.steps.now[0], float))[0]) / n
                 )

@@ -76,7 +76,7 @@ class Recording:
     """The graph of one sample's loss, with leaves for everything that depends on the sample.
 
     `root` is the loss, `x` the leaves that stand for the inputs, `leaves` those that depend on
-    the target: column i of `table` holds their numbers for sample i. Each different target is
+    the target: row i of `table` holds their numbers for sample i. Each different target is
     recorded once. Its constants in the graph become leaves; where it chooses among nodes, as the
     index of a class does, the choice becomes a `dot` with a one-hot row.
 
@@ -109,11 +109,11 @@ class Recording:
         self.leaves = [x for x, _ in self.columns.values()]
 
     def table(self) -> Any:
-        """The numbers of the leaves for each sample, shape (leaves, n)."""
+        """The numbers of the leaves for each sample, shape (n, leaves)."""
         import numpy
 
         columns = [numbers for _, numbers in self.columns.values()]
-        return numpy.array(columns).reshape(len(columns), max(self.which) + 1)[:, self.which]
+        return numpy.array(columns).reshape(len(columns), max(self.which) + 1).T[self.which]
 
     def _merge(self, outputs: list[Value], losses: list[Value], leaves: set[Value]) -> None:
         """Make one graph of the losses of all targets."""
