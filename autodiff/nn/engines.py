@@ -4,16 +4,16 @@ import gc
 import math
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from random import Random
 from time import monotonic
 from typing import Any
 
-from .. import graph
 from ..compiler.expression import Expression
 from ..errors import message
+from ..graph import adjoints, topological_order
 from ..value import Value
 from .modules import mode
 from .purity import CONTRACT, NotRecordable, unchanged
@@ -73,7 +73,7 @@ class Batches:
         with _collector_off():
             recording = Recording(model, loss, samples, steps.parameters)
             expression = Expression(recording.root if training else [recording.root])
-            check_dependence(not set(steps.parameters).isdisjoint(expression.sources))
+            check_dependence(depends(expression.sources, steps))
             leaves = [*recording.x, *recording.leaves]
             self.program = expression.compile(leaves, steps.parameters, xp=xp, batch=True)
         self.run = getattr(self.program, "_function", self.program)  # without checks
@@ -138,7 +138,7 @@ class Losses:
                 part, gradients = self.gradients(batch)
                 self.steps.move(gradients)
                 total += float(part)
-        check_dependence(self.trains and bool(self.steps.parameters))
+        check_dependence(self.trains and self.steps.parameters)
         return total / len(self.samples)
 
     def gradients(self, batch: Batch) -> tuple[float, Any]:
@@ -176,9 +176,7 @@ class Losses:
             for i in numbers:
                 try:
                     root = self.graph(i)
-                    self.trains = self.trains or not set(self.steps.parameters).isdisjoint(
-                        graph.topological_order(root)
-                    )
+                    self.trains = self.trains or depends(topological_order(root), self.steps)
                     total += root.data
                     if root.requires_grad:
                         (root / len(numbers)).backward()
@@ -192,12 +190,10 @@ class Losses:
         """The mean loss of all samples, in evaluation mode."""
         import numpy
 
-        n = len(self.samples)
+        n, p = len(self.samples), numpy.asarray(self.steps.now[0], float)  # JAX has float32
         if self.program is not None:
             with self.errors(all="raise", under="ignore"), suppress(FloatingPointError):
-                return (
-                    float(self.program.sums(None, numpy.asarray(self.steps.now[0], float))[0]) / n
-                )
+                return float(self.program.sums(None, p)[0]) / n
         self.steps.store()
         with mode(self.model, training=False):
             return sum([self.graph(i).data for i in range(n)]) / n
@@ -218,15 +214,11 @@ class Losses:
             if wrong and called and epoch > 1:
                 self.make()
                 wrong = self.differences(FEW)
-        if not wrong:
-            self.right = epoch
-            return
-        reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
-        if self.right:
-            reason += f"; results since epoch {self.right}, when it was last right, may be wrong"
-        if self.engine == "compiled":
-            raise RuntimeError(f"fit: {reason}; walk it: engine='eager'")
-        self.give_up(reason)
+        if wrong:
+            reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
+            since = f"; results since epoch {self.right}, when it was last right, may be wrong"
+            self.give_up(reason + since * (self.right > 0), RuntimeError)
+        self.right = epoch
 
     def make(self) -> None:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
@@ -238,8 +230,6 @@ class Losses:
         try:
             self.program = kind(*self.given, self.training, self.xp)
         except NotRecordable as error:
-            if self.engine == "compiled":
-                raise ValueError(f"fit: the loss cannot be compiled: {error}") from error
             self.give_up(str(error))
         self.trains = True
         self.programs += 1
@@ -249,17 +239,19 @@ class Losses:
                 "model or the loss computes; change it every few epochs"
             )
 
-    def give_up(self, reason: str) -> None:
-        """Walk from here on, with a warning."""
+    def give_up(self, reason: str, error: type[Exception] = ValueError) -> None:
+        """Walk from here on, with a warning; engine="compiled" is an error."""
+        if self.engine == "compiled":
+            raise error(f"fit: the loss cannot be compiled: {reason}; to walk it: engine='eager'")
         what = "graph of every sample" if self.training else "graphs of the validation samples"
         warn(f"walks the {what}, which is slow: {reason}")
         self.program, self.reason, self.engine = None, reason, "eager"
 
     def differences(self, count: int) -> str:
         """How the program differs from walking a few samples; "" if it does not."""
-        n, end = len(self.samples), monotonic() + 1.0
+        n, end = len(self.samples) if self.program else 0, monotonic() + 1.0
         for i in self.random.sample(range(n), min(count, n)):
-            if self.program and (difference := self.difference(i)):
+            if difference := self.difference(i):
                 return f"sample {i}: {difference}"
             if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
                 break
@@ -273,7 +265,7 @@ class Losses:
         try:
             with unchanged(self.model, self.loss):
                 root = self.graph(i)
-                adjoints = graph.adjoints(root)
+                by = adjoints(root)
         except NotRecordable as error:
             return str(error)
         except (ArithmeticError, ValueError):
@@ -283,11 +275,11 @@ class Losses:
         with numpy.errstate(all="ignore"):
             found = self.program.one(i, numpy.asarray(self.steps.now[0], float))
         value, gradients = map(numpy.ravel, found)
-        walked = [adjoints.get(p, 0.0) for p in self.steps.parameters][: len(gradients)]
+        walked = [by.get(p, 0.0) for p in self.steps.parameters][: len(gradients)]
         half = math.sqrt(numpy.finfo(value.dtype).eps)  # half of the digits have to agree
         for name, ours, theirs, scale in (
-            ("loss", value, [root.data], [node.data for node in [root, *adjoints]]),
-            ("derivative", gradients, walked, [0.0, *[x or 0.0 for x in adjoints.values()]]),
+            ("loss", value, [root.data], [node.data for node in [root, *by]]),
+            ("derivative", gradients, walked, [0.0, *[x or 0.0 for x in by.values()]]),
         ):
             apart = abs(ours - theirs)
             if len(ours) and apart.max() > half * numpy.max(numpy.abs(scale)):
@@ -297,9 +289,14 @@ class Losses:
         return ""
 
 
-def check_dependence(depends: bool) -> None:
+def depends(nodes: Iterable[Value], steps: Steps) -> bool:
+    """Whether a parameter is among the nodes of a loss."""
+    return not set(steps.parameters).isdisjoint(nodes)
+
+
+def check_dependence(trains: Any) -> None:
     """ValueError if the loss depends on none of the parameters, which training would not change."""
-    if not depends:
+    if not trains:
         found = "a loss that depends on none of the optimizer's parameters"
         remedy = "give the optimizer the parameters of this model, with requires_grad = True"
         raise ValueError(message("fit", found, "one that does", remedy))
