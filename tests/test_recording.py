@@ -880,6 +880,17 @@ def test_an_interrupt_while_recording():
     assert [p.data for p in model.parameters()] == [p.data for p in network(1).parameters()]
 
 
+def test_numpy_in_a_loss_that_is_walked_keeps_its_settings():
+    """fit makes errors of its own overflows, not of the user's."""
+
+    def loss(p, t):
+        return nn.mse_loss(p, t) * float(np.divide(1.0, np.zeros(1))[0] > 0.0)
+
+    with np.errstate(divide="ignore"):
+        history, _ = trained("eager", loss=loss)
+    assert history.losses == trained("eager")[0].losses
+
+
 def test_an_engine_that_is_none():
     with pytest.raises(ValueError, match="found engine = 'fast', expected one of auto, compiled"):
         trained("fast")
