@@ -146,7 +146,7 @@ def _epoch(train: Losses, epoch: int, batches: Iterable[Batch], last: bool) -> f
     """Train for one epoch; return the mean loss. If a step diverges, it is undone."""
     try:
         loss = train.epoch(batches)
-        if last and not isfinite(sum(train.steps.now[0].tolist())):
+        if last and not all(map(isfinite, train.steps.now[0].tolist())):
             raise FloatingPointError("the last step made a parameter infinite or nan")
         return loss
     except FloatingPointError as error:
