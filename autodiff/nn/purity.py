@@ -6,6 +6,7 @@ walking a few samples.
 """
 
 import gc
+import inspect
 import pickle
 import random
 import sys
@@ -66,7 +67,7 @@ def _parts(x: Any) -> Iterable[Any]:
     if isinstance(x, partial):
         return [x.func, *x.args, *x.keywords.values()]
     if callable(x) and not isinstance(x, type):  # a module, a method
-        methods = [f for kind in type(x).__mro__ for f in vars(kind).values()]
+        methods = [f for kind in inspect.getmro(type(x)) for f in vars(kind).values()]
         held = [getattr(x, name, None) for name in ("__self__", "__func__", "__dict__")]
         return [*held, *[f for f in methods if isinstance(f, FunctionType)]]
     return ()
