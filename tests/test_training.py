@@ -633,6 +633,15 @@ def test_inputs_that_would_lose_their_derivative_are_refused(derivative):
     assert layer.state_dict() == before
 
 
+@pytest.mark.parametrize("callback", [3, "stop"])
+def test_a_callback_that_cannot_be_called_is_refused_before_training(callback):
+    model = network()
+    before = model.state_dict()
+    with pytest.raises(TypeError, match="fit: found callback .*, expected a function"):
+        trained(model, callback=callback)
+    assert model.state_dict() == before
+
+
 def test_predict_takes_a_model_that_chooses_or_drops():
     def model(x):
         return x[0] if x[0] > 0 else 0.1 * x[1]

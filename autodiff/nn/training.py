@@ -114,6 +114,9 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
+    for name, given in {"model": model, "loss": loss, "callback": callback or fit}.items():
+        if not callable(given):
+            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
     _check(engine, optimizer, xp, seed)
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
