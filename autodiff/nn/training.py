@@ -114,10 +114,7 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    for name, given in {"model": model, "loss": loss, "callback": callback or fit}.items():
-        if not callable(given):
-            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
-    _check(engine, optimizer, xp, seed)
+    _check({"model": model, "loss": loss, "callback": callback or fit}, engine, optimizer, xp, seed)
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
@@ -133,8 +130,7 @@ def fit(
         for epoch in shown:
             for each in losses:
                 each.verify(epoch, last=epoch == epochs, called=callback is not None)
-            history.engine = "compiled" if train.program else "eager"
-            history.reason = train.reason
+            history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             history.losses.append(_epoch(train, epoch, next(batches), epoch == epochs))
             history.validation += [each.mean() for each in losses[1:]]
             if callback is not None:
@@ -158,7 +154,10 @@ def _epoch(train: Losses, epoch: int, batches: Iterable[Batch], last: bool) -> f
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
 
 
-def _check(engine: str, optimizer: Any, xp: Any, seed: Any) -> None:
+def _check(functions: dict[str, Any], engine: str, optimizer: Any, xp: Any, seed: Any) -> None:
+    for name, given in functions.items():
+        if not callable(given):
+            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
     if not isinstance(optimizer, Optimizer):
         expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
         raise TypeError(message("fit, optimizer", typed(optimizer), expected))
