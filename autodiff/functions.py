@@ -470,13 +470,9 @@ def logsumexp(xs: Any) -> Any:
     if not xs:
         raise ValueError(message("logsumexp", "no numbers", "at least one"))
     top = functools.reduce(maximum, xs)
-    return top + log(sum_of_powers([exp(x - top) for x in xs]))
-
-
-def sum_of_powers(powers: Sequence[Any]) -> Any:
-    """The sum of e^(xᵢ - m), where m is the largest x; 1 if it is nan, because m is infinite."""
-    total = sum(powers)
-    return where(less_equal(0.0, total), total, 1.0)
+    if type(top) is float and not math.isfinite(top):
+        return top  # the powers would be nan
+    return top + log(sum([exp(x - top) for x in xs]))
 
 
 @_of_many

@@ -264,7 +264,7 @@ def logsumexp(*xs):
     def backward(grad):
         shift = f.largest(xs)
         weights = [f.exp(x - shift) for x in xs]
-        total = f.sum_of_powers(weights)
+        total = f.sum(weights)
         return tuple([grad * (weight / total) for weight in weights])
 
     return f.logsumexp(xs), backward

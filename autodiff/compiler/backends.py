@@ -45,16 +45,17 @@ def erf(x: Any) -> Any:
 
 
 def scatter_add(values: Any, index: Any, size: int) -> Any:
-    """Zeros, with each of the values added at its index: (k, ...) and (k,) give (size, ...).
+    """Zeros, with each of the values added at its index: (k, n) and (k,) give (size, n).
 
     >>> import numpy
     >>> scatter_add(numpy.array([1.0, 2.0, 4.0]), numpy.array([0, 2, 0]), 4)
     array([5., 0., 2., 0.])
     """
     xp = importlib.import_module(type(values).__module__.partition(".")[0])
-    shape = (size, *values.shape[1:])
+    shape = (size, *values.shape[index.ndim :])
     if xp.__name__ == "torch":
-        return xp.zeros(shape, dtype=values.dtype).index_add(0, index, values)
+        zeros = xp.zeros(shape, dtype=values.dtype)
+        return zeros.index_put((index,), values, accumulate=True)
     if xp.__name__ == "numpy":
         sums = xp.zeros(shape, values.dtype)
         xp.add.at(sums, index, values)

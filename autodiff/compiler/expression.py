@@ -131,7 +131,7 @@ class Expression:
             raise an error. An array of the result may be one of the arguments, or a view of one.
             The program raises a TypeError for an argument of any other kind.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
-            share a vector become a matrix product (see `vectorize.py`). It takes an array of
+            share a vector become a matrix product (see `groups.py`). It takes an array of
             inputs, a row for each sample, shape (n, number of inputs), and one of the numbers of
             `wrt`, the parameters, shape (m,). It returns the value of each sample, shape (n,),
             and the gradients of the parameters, summed over the samples, shape (m,). If `wrt`
@@ -143,7 +143,8 @@ class Expression:
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
-        condition is a node choose again.
+        condition is a node choose again. It finds the numbers that walking finds, but where one
+        is infinite, the result may be nan, as of `logsumexp`, and a zero may have another sign.
 
         ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
         `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
@@ -179,9 +180,9 @@ class Expression:
         if not batch:
             sizes = None if xp is math else ()
             return Program(scalar_program(self.sink, given, wanted, xp), sizes)
-        from .vectorize import batched_program  # needs numpy
+        from .array_text import batched_program  # needs numpy
 
-        return Program(*batched_program(self.sink, given, wanted, xp))
+        return batched_program(self.sink, given, wanted, xp)
 
     def javascript(
         self, inputs: Iterable[Any], wrt: Iterable[Any], nodes: Iterable[Value] | None = None

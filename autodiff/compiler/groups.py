@@ -1,57 +1,270 @@
-"""The groups of similar nodes in a graph, each of which would be an array of its program."""
+"""Stage 2 of 4: the nodes of a graph in groups, each of which one operation on arrays computes.
 
+The nodes of one depth that apply the same operation to numbers of the same groups form a group:
+this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that pair each of
+some vectors with each of some others form a group too, which is a product of matrices.
+
+Each number has an id: those of a group follow one another, those of constants are negative.
+"""
+
+import itertools
+import math
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..graph import topological_order
+from .. import graph, ops
+from ..number import Rule
 from ..value import Value
-from .nodes import ArrayNode
-from .vectorize import Batch, Ids, Reading
+
+REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take all numbers of a row
+SHORT = 3  # numbers in a row that hypot takes one by one, with the function of that name
+
+Ids = Any  # an array of integers: each number of the program has one
 
 
-class Group(NamedTuple):
-    """The nodes that one operation on arrays computes."""
+class Group:
+    """Nodes that one operation computes, as an array; or leaves, if `rule` is None.
 
-    members: list[Value]  # in the order of the array
-    shape: tuple[int, ...]
-    alike: dict[Value, list[Value]]  # of a member, all nodes that are this number, and itself
-    arguments: list[tuple[list[Value], tuple[int, ...]]]  # for each, its numbers and their shape
+    `members` holds a node for each number, in the order of the array: equal ones are one number.
+    `reads` holds for each argument the ids that it reads, along the axes of `shape`; of length 1
+    where they do not change, and with a further axis for the numbers of a row.
+    """
 
-
-class _Groups(Batch):
-    """A batch that only finds the groups, and runs no operation."""
-
-    def __init__(self, root: Value) -> None:
-        leaves = [x for x in topological_order(root) if not x.parents]
-        self.found: list[tuple[list[list[Value]], tuple[int, ...], list[Ids]]] = []
-        super().__init__(root, [], leaves, set())
-
-    def _compute(
-        self, rule: Any, members: Sequence[Any], shape: tuple[int, ...], readings: list[Reading]
+    def __init__(
+        self,
+        every: "Groups",
+        name: str,
+        rule: Rule | None,
+        shape: tuple[int, ...],
+        reads: Sequence[Ids],
+        members: list[Value],
+        varies: bool,
     ) -> None:
-        alike = [each if isinstance(each, list) else [each] for each in members]
-        for i, values in enumerate(alike):
-            self.ids.update(dict.fromkeys(values, self.end + i))
-        self.found.append((alike, shape, [ids for ids, _ in readings]))
-        self._add(ArrayNode(self.writer, None, shape, False), ())
+        self.every, self.name, self.rule, self.shape = every, name, rule, shape
+        self.reads, self.members = reads, members
+        self.varies = varies  # from sample to sample
+        self.start = every.end  # the id of its first number
+
+    @property
+    def alike(self) -> dict[Value, list[Value]]:
+        """Of each member, all nodes that are this number, and itself."""
+        return {x: self.every.named[i] for i, x in enumerate(self.members, self.start)}
+
+    @property
+    def arguments(self) -> list[tuple[list[Value], tuple[int, ...]]]:
+        """Of each argument, the nodes that it reads and their shape."""
+        shapes = [tuple([k for k in ids.shape if k > 1]) or (1,) for ids in self.reads]
+        nodes = [[self.every.named[i][0] for i in ids.flat] for ids in self.reads]
+        return list(zip(nodes, shapes))
+
+    def __repr__(self) -> str:
+        shape = f"{self.name} {self.shape}"
+        if self.rule is None:
+            return shape
+        return f"{shape} = {self.rule.__name__}({', '.join(map(self.every.written, self.reads))})"
+
+
+class Groups(list[Group]):
+    """The groups of a graph, in an order in which they can be computed; a line each when printed.
+
+    The first two hold `inputs`, which differ from sample to sample, and `parameters`. All other
+    leaves are constants.
+    """
+
+    def __init__(self, root: Value, inputs: list[Value], parameters: list[Value]) -> None:
+        self.ids: dict[Value, int] = {}
+        self.constants: list[float] = []
+        self.places: dict[bytes, int] = {}  # of constants, by their bits: 0.0 is not -0.0
+        self.starts: list[int] = []
+        self.end = 0
+        self.counts: Counter[str] = Counter()
+        for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
+            self._add(Group(self, name, None, (len(leaves),), [], leaves, varies))
+        depths = graph.depths(root)
+        for _, level in itertools.groupby(depths, depths.__getitem__):
+            alike: dict[Any, list[Value]] = defaultdict(list)
+            for x in level:
+                if x.parents:
+                    alike[x._rule, len(x.parents)].append(x)
+                elif x not in self.ids:
+                    self._add_constant(x, x.data)
+            for (rule, count), nodes in alike.items():
+                parents = itertools.chain.from_iterable([x.parents for x in nodes])
+                rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
+                self._group(rule, nodes, rows)
+
+    def owners(self, ids: Ids) -> Ids:
+        """The index of the group that each number is in; -1 for constants."""
+        return np.searchsorted(self.starts, ids, "right") - 1
+
+    def varies(self, ids: Ids) -> bool:
+        """Whether some of the numbers differ from sample to sample."""
+        return any(self[i].varies for i in np.unique(self.owners(ids)) if i >= 0)
+
+    def numbers(self, ids: Ids) -> Any:
+        """The numbers of constants."""
+        return np.array(self.constants)[-1 - ids]
+
+    @cached_property
+    def named(self) -> dict[int, list[Value]]:
+        """The nodes that have each id."""
+        found: dict[int, list[Value]] = defaultdict(list)
+        for x, i in self.ids.items():
+            found[i].append(x)
+        return found
+
+    def written(self, ids: Ids) -> str:
+        """What an argument reads, for people: tanh1, or parameters[0:40]."""
+        parts = []
+        for i, run in itertools.groupby(np.unique(ids), lambda x: int(self.owners(x))):
+            found = list(map(int, run))
+            if i < 0:
+                numbers = self.numbers(np.array(found))
+                parts.append(f"{numbers[0]:g}" if len(found) == 1 else f"{len(found)} constants")
+            else:
+                first, last, size = found[0], found[-1] + 1, math.prod(self[i].shape)
+                part = f"[{first - self[i].start}:{last - self[i].start}]"
+                part = part if len(found) == last - first else f"[{len(found)} of {size}]"
+                parts.append(self[i].name + part * (len(found) < size))
+        return " and ".join(parts)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
+
+    # -- How nodes are grouped --
+
+    def _add(self, group: Group) -> None:
+        self.append(group)
+        self.starts.append(self.end)
+        self.ids.update(zip(group.members, range(self.end, self.end + len(group.members))))
+        self.end += len(group.members)
+
+    def _add_constant(self, x: Value, number: float) -> None:
+        place = self.places.setdefault(np.float64(number).tobytes(), len(self.constants))
+        if place == len(self.constants):
+            self.constants.append(number)
+        self.ids[x] = -1 - place
+
+    def _group(self, rule: Rule, nodes: list[Value], rows: Ids) -> None:
+        """Group nodes of one operation, with the ids of their parents as rows."""
+        owners = self.owners(rows)
+        kinds, which = distinct(owners)
+        for i in dict.fromkeys(which.tolist()):
+            mine = np.flatnonzero(which == i)
+            if (kinds[i] < 0).all():
+                for j in mine:
+                    self._add_constant(nodes[j], rule(*self.numbers(rows[j]).tolist())[0])
+                continue
+            own, places = distinct(*self._in_order(rule, rows[mine]))
+            members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
+            for part in products(own) if rule is ops.dot else [range(len(own))]:
+                self._compute(rule, own[part], [members[j] for j in part])
+            for j, place in zip(mine, places.tolist()):
+                self.ids[nodes[j]] = self.ids[members[place]]
+
+    def _in_order(self, rule: Rule, rows: Ids) -> tuple[Ids, list[int]]:
+        """The rows of a group, and the columns to sort them by.
+
+        Of dots of several vectors, the one that the first two share comes first: the outer loop.
+        """
+        columns = list(range(rows.shape[1]))
+        if rule is ops.dot:
+            half = len(columns) // 2
+            if (rows[1:2, :half] != rows[0, :half]).any() and (rows != rows[0])[:, half:].any():
+                rows = np.hstack([rows[:, half:], rows[:, :half]])
+        elif len(columns) <= SHORT:  # that with the most numbers first, constants last
+            columns.sort(key=lambda j: (rows[0, j] < 0, -len(np.unique(rows[:, j]))))
+        return rows, columns
+
+    def _compute(self, rule: Rule, rows: Ids, nodes: list[Value]) -> None:
+        """Add the group of an operation on rows of numbers."""
+        count, half = rows.shape[1], rows.shape[1] // 2
+        if rule is ops.dot:
+            sizes = [len(distinct(side)[0]) for side in (rows[:, :half], rows[:, half:])]
+            square = math.prod(sizes) == len(rows)
+            shape = tuple([k for k in sizes if k > 1]) or (1,) if square else (len(rows),)
+            grid = rows.reshape(*shape, count)
+            reads = [grid[..., :half], grid[..., half:]]
+        elif rule in REDUCING and (rule is not ops.hypot or count > SHORT):
+            shape, reads = (len(rows),), [rows]
+        else:
+            shape = self._grid(rows)
+            reads = [column.reshape(shape) for column in rows.T]
+        reads = [thin(ids, len(shape)) for ids in reads]
+        name = rule.__name__ if rule is getattr(ops, rule.__name__, None) else "v"
+        self.counts[name] += 1  # an operation of one's own may have any name
+        varies = any(map(self.varies, reads))
+        self._add(Group(self, f"{name}{self.counts[name]}", rule, shape, reads, nodes, varies))
+
+    def _grid(self, rows: Ids) -> tuple[int, ...]:
+        """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""
+        columns = [column for column in rows.T if column[0] >= 0]
+        sizes = [size for x in columns for size in self[self.owners(x[0])].shape[1:]]
+        for size in [*sizes, *map(inner_size, columns)]:
+            if 1 < size < len(rows) and len(rows) % size == 0:
+                shape = len(rows) // size, size
+                if all(is_regular(column.reshape(shape)) for column in columns):
+                    return shape
+        return (len(rows),)
+
+
+def distinct(rows: Ids, columns: Any = slice(None)) -> tuple[Ids, Ids]:
+    """The different rows, sorted by these columns, and for each row its place among them."""
+    keys = np.ascontiguousarray(rows[:, columns], ">i8")
+    whole = keys.view(f"V{8 * keys.shape[1]}").ravel()
+    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    return rows[first], which
+
+
+def products(rows: Ids) -> list[Any]:
+    """The dots that pair each of some vectors with each of some others, as indices of rows."""
+    half = rows.shape[1] // 2
+    sides = [distinct(side)[1].tolist() for side in (rows[:, :half], rows[:, half:])]
+    kinds = []
+    for mine, others in (sides, sides[::-1]):
+        partners: dict[int, list[int]] = defaultdict(list)
+        for x, y in zip(mine, others):
+            partners[x].append(y)
+        sets: dict[Any, int] = {}
+        kind = {x: sets.setdefault(tuple(ys), len(sets)) for x, ys in partners.items()}
+        kinds.append(np.array([kind[x] for x in mine]))
+    fewer = min(kinds, key=max)
+    if max(fewer) + 1 == len(rows):  # no vector is shared
+        return [range(len(rows))]
+    return [np.flatnonzero(fewer == i) for i in range(max(fewer) + 1)]
+
+
+def thin(ids: Ids, axes: int) -> Ids:
+    """The ids, with length 1 along those of the first axes along which they do not change."""
+    for axis in range(axes):
+        first = ids.take([0], axis)
+        ids = first if (ids == first).all() else ids
+    return ids
+
+
+def inner_size(column: Ids) -> int:
+    """How many numbers from the first on have equal distances."""
+    changes = np.diff(column, append=column[:1])
+    return int((changes == changes[0]).argmin()) + 1
+
+
+def is_regular(grid: Ids) -> bool:
+    """Whether each row of a grid is the first one, moved by the same distance."""
+    return bool((grid - grid[:1] == grid[:, :1] - grid[0, 0]).all())
 
 
 def groups(root: Value) -> list[Group]:
     """The groups of the results in the graph of root, in an order in which they can be computed.
 
     >>> x, y = Value(2.0), Value(3.0)
-    >>> [(group.members[0].op, group.shape) for group in groups(x.tanh() * y.tanh())]
-    [('tanh', (2,)), ('*', (1,))]
+    >>> for group in groups(x.tanh() * y.tanh()):
+    ...     print(group)
+    tanh1 (2,) = tanh(parameters)
+    mul1 (1,) = mul(tanh1[0:1], tanh1[1:2])
     """
-    batch = _Groups(root)
-    values: dict[int, Value] = {}
-    for value, i in batch.ids.items():
-        values.setdefault(i, value)
-    found = []
-    for members, shape, readings in batch.found:
-        alike = {nodes[0]: nodes for nodes in members}
-        arguments = [([values[i] for i in np.ravel(ids)], ids.shape) for ids in readings]
-        found.append(Group(list(alike), shape, alike, arguments))
-    return found
+    leaves = [x for x in graph.topological_order(root) if not x.parents]
+    return [group for group in Groups(root, [], leaves) if group.rule]

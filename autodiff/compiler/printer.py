@@ -75,8 +75,9 @@ class Printer:
         return lines
 
     def body(self, symbols: list[Symbol], forward: int) -> list[str]:
-        """The lines of a program whose first `forward` symbols are those of the forward pass."""
-        primal, adjoint = self.lines(symbols[:forward]), self.lines(symbols[forward:])
+        """The lines of a program; symbols below the number `forward` are its forward pass."""
+        primal = self.lines([x for x in symbols if x.number < forward])
+        adjoint = self.lines([x for x in symbols if x.number >= forward])
         remark = f"{self.remark} from the output back to the inputs"
         return [*primal, *([remark] if adjoint else []), *adjoint]
 
@@ -189,8 +190,6 @@ class ArrayPython(Python):
         of = self.of
         if op == "where":
             condition, x, y = args
-            if _is_relu(condition, x, y):  # eight times as fast
-                return self.call("maximum", y, 0.0)
             test = of(condition) if condition.op in CONDITIONS else f"{of(condition, SUM)} != 0"
             if not isinstance(x, Symbol) and not isinstance(y, Symbol):
                 compared = condition.args if condition.op in CONDITIONS else [condition]
@@ -256,12 +255,6 @@ HELPERS = {
 }
 
 
-def _is_relu(condition: Symbol, x: Any, y: Any) -> bool:
-    """Whether a choice is 0 where y <= 0, else y."""
-    positive = condition.op == "less_equal" and condition.args[0] is y
-    return positive and all(type(z) is float and z == 0.0 for z in (condition.args[1], x))
-
-
 def _is_plain(x: Any, y: Any) -> bool:
     """Whether x ** y is always real, unlike (-8.0) ** 0.5."""
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
@@ -323,7 +316,6 @@ def _one_call(expression: str) -> bool:
 OURS = {
     "erf": "autodiff.compiler.backends",
     "scatter_add": "autodiff.compiler.backends",
-    "spread": "autodiff.compiler.places",
 }
 
 

@@ -1,0 +1,194 @@
+"""Stage 4 of 4: symbols of arrays as source for NumPy, JAX and PyTorch."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import functions
+from ..value import Value
+from . import backends
+from .arrays import Array, Axes, axes_of, sizes, without
+from .batch import Batch
+from .groups import Groups
+from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
+from .program import Program
+
+# An operation on whole arrays: how strongly its text binds, and the text.
+Written = tuple[str, int]
+
+
+class ArrayText(ArrayPython):
+    """Symbols of arrays as source, with their axes lined up for broadcasting."""
+
+    target: Axes | None = None  # of the expression that is being written
+
+    def of(self, x: Any, least: int = CHOICE) -> str:
+        """The text of an array, with its axes lined up for the expression that it is part of."""
+        index = _aligned(axes_of(x), list(self.target or {}))
+        return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
+
+    def typed(self, x: float, beside: Any) -> str:
+        """A number with the dtype of the inputs."""
+        return f"xp.asarray({self.of(x)}, dtype=inputs.dtype)"
+
+    def comment(self, symbol: Any) -> str:
+        """The shape of an array."""
+        return f"  # {sizes(symbol.axes)}" if symbol.axes else ""
+
+    def expression(self, symbol: Any) -> Written:
+        if symbol.op in STRUCTURE:
+            return STRUCTURE[symbol.op](self, symbol, *symbol.args)
+        self.target = symbol.axes
+        text = super().expression(symbol)
+        self.target = None
+        return text
+
+
+def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
+    """The index that gives an array an axis of length 1 for each letter that it lacks."""
+    index = [":" if letter in axes else "None" for letter in letters]
+    if ":" not in index:
+        return ""
+    index = index[index.index(":") :]  # broadcasting adds those in front
+    while index and index[-1] == ":":
+        index.pop()
+    return f"[{', '.join(index)}]" if index else ""
+
+
+def array_program(batch: Batch, arguments: list[str], xp: Any) -> str:
+    """The source of a program for a batch of samples at once."""
+    results, symbols = batch.results, list(batch.writer.symbols.values())
+    text = ArrayText(xp, results.values(), batch.names.fixed, batch.names.spare)
+    constants = [x for x in symbols if x.op == "index" and x in text.uses]
+    names = {x: f"i{i}" for i, x in enumerate(constants, start=1)}
+    text.names = {**text.names, **names}
+    before = text.lines(constants)
+    body = text.body([x for x in symbols if x.op != "index"], batch.forward)
+    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results.values()]
+    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], before)
+
+
+def batched_program(
+    output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
+) -> Program:
+    """The program for a batch of samples at once: all four stages.
+
+    Its arguments are an array of inputs, a row for each sample, and one of the parameters: wrt,
+    unless these are inputs. For several outputs it returns the values alone.
+    """
+    backends.keep_memory(xp)
+    of_inputs = bool(wrt) and set(inputs).issuperset(wrt)
+    root = functions.sum(output) if isinstance(output, list) else output
+    groups = Groups(root, inputs, [] if of_inputs else wrt)
+    leaves = groups[: 1 if of_inputs else 2]
+    source = array_program(Batch(groups, output, wrt), [each.name for each in leaves], xp)
+    return Program(source, tuple([len(each.members) for each in leaves]))
+
+
+# Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
+
+
+def _method(name: str, text: ArrayText, symbol: Array, x: Array, letter: str) -> Written:
+    return f"{text.of(x, ATOM)}.{name}(axis={list(x.axes).index(letter)})", ATOM
+
+
+def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) -> Written:
+    """A sum of products: x @ y where that fits, else Einstein's notation."""
+    axes, inner, outer = list(symbol.axes), summed[0], summed[1:]
+    ways = [([*outer, *axes], ".sum(axis=0)" * len(outer))]  # the axes of x @ y, and what follows
+    ways += [([axes[1], axes[0], *axes[2:]], ".swapaxes(0, 1)")] if len(axes) > 2 else []
+    for order, then in ways[: 1 if outer else 2]:
+        found = [_matrices(text, order, *pair, inner) for pair in ((x, y), (y, x))]
+        if fitting := sorted(filter(None, found), key=lambda each: each.count("T")):
+            return (f"({fitting[0]}){then}", ATOM) if then else (fitting[0], PRODUCT)
+    formula = f"{''.join(x.axes)},{''.join(y.axes)}->{''.join(axes)}"
+    return f'xp.einsum("{formula}", {text.of(x)}, {text.of(y)})', ATOM
+
+
+def _matrices(text: ArrayText, axes: list[str], left: Array, right: Array, letter: str) -> str:
+    """The product of two matrices, or of stacks of them, if it has these axes; else empty."""
+    columns = [key for key in axes[-1:] if key not in left.axes]
+    rows = [key for key in axes[: len(axes) - len(columns)][-1:] if key not in right.axes]
+    stack = axes[: len(axes) - len(rows) - len(columns)]
+    texts = []
+    for x, ends in ((left, [*rows, letter]), (right, [letter, *columns])):
+        own = [key for key in stack if key in x.axes]
+        fits = own == stack[len(stack) - len(own) :] and (len(ends) == 2 or not own)
+        texts.append(_in_order(text, x, [*own, *ends]) if fits else "")
+    return " @ ".join(texts) if all(texts) else ""
+
+
+def _in_order(text: ArrayText, x: Array, wanted: list[str]) -> str:
+    """The text of an array with its axes in this order, if that takes one step; else empty."""
+    axes, own = list(x.axes), text.of(x, ATOM)
+    if axes == wanted:
+        return own
+    if len(axes) == 2 and axes[::-1] == wanted:
+        return _turned(own)
+    if [axes[0], *axes[:0:-1]] == wanted:
+        return f"{own}.mT"
+    return f"{own}.swapaxes(0, 1)" if [axes[1], axes[0], *axes[2:]] == wanted else ""
+
+
+def _turned(text: str) -> str:
+    """The text of a transposed matrix."""
+    return text.removesuffix(".T") if text.endswith(".T") else f"{text}.T"
+
+
+def _part(text: ArrayText, symbol: Array, x: Array, index: Any) -> Written:
+    return f"{text.of(x, ATOM)}[{index if isinstance(index, str) else text.of(index)}]", ATOM
+
+
+def _reshaped(text: ArrayText, symbol: Array, x: Any) -> Written:
+    lengths = ["-1" if letter == "b" else str(size) for letter, size in symbol.axes.items()]
+    return f"{text.of(x, ATOM)}.reshape({', '.join(lengths)})", ATOM
+
+
+def _transposed(text: ArrayText, symbol: Array, x: Array) -> Written:
+    own = text.of(x, ATOM)
+    return _turned(own) if len(x.axes) == 2 else f"{own}.swapaxes(0, 1)", ATOM
+
+
+def _repeated(text: ArrayText, symbol: Array, x: Any, axes: Axes | None = None) -> Written:
+    """The text of x with all the axes of the symbol."""
+    axes = axes or symbol.axes
+    shape = sizes(axes).replace("n", "len(inputs)")
+    if not isinstance(x, Array):
+        return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)", ATOM
+    if x.axes and set(without(axes, "".join(x.axes)).values()) == {1}:
+        index = ", ".join(":" if letter in x.axes else "None" for letter in axes)
+        return f"{text.of(x, ATOM)}[{index}]", ATOM
+    return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})", ATOM
+
+
+def _joined(text: ArrayText, symbol: Array, letter: str, *parts: Any) -> Written:
+    axis = list(symbol.axes).index(letter)
+    rest, pairs = without(symbol.axes, letter), list(zip(parts[::2], parts[1::2]))
+    if axis == 0 and all(axes_of(x) == rest and size == 1 for x, size in pairs):
+        rows = [text.of(x) if isinstance(x, Array) else text.typed(x, x) for x, _ in pairs]
+        return f"xp.stack([{', '.join(rows)}])", ATOM
+    texts = []
+    for x, size in pairs:
+        axes = symbol.axes | {letter: size}
+        texts.append(text.of(x) if axes_of(x) == axes else _repeated(text, symbol, x, axes)[0])
+    return f"xp.concatenate([{', '.join(texts)}]{f', axis={axis}' * (axis > 0)})", ATOM
+
+
+def _scattered(text: ArrayText, symbol: Array, x: Array, index: Array, size: int) -> Written:
+    return f"scatter_add({text.of(x)}, {text.of(index)}, {size})", ATOM
+
+
+def _constant(text: ArrayText, symbol: Array, numbers: Any) -> Written:
+    def nested(x: Any) -> str:
+        return f"[{', '.join(map(nested, x))}]" if isinstance(x, list) else text.of(x)
+
+    return f"xp.asarray({nested(numbers)}, dtype=inputs.dtype)", ATOM
+
+
+STRUCTURE: dict[str, Callable[..., Written]] = {
+    "total": lambda *given: _method("sum", *given),
+    "amax": lambda text, *given: _method(backends.largest(text.xp), text, *given),
+    "product": _product, "part": _part, "gather": _part, "reshape": _reshaped,
+    "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
+    "constant": _constant, "index": lambda text, symbol, positions: (positions, ATOM),
+    "n": lambda text, symbol, _: ("xp.asarray(len(inputs), dtype=inputs.dtype)", ATOM),
+}  # fmt: skip
