@@ -693,6 +693,19 @@ def test_a_number_that_is_not_known_answers_no_question(question):
     assert asked == []
 
 
+def test_a_rule_may_look_into_a_set_of_its_own():
+    kinds, kind = {"square", "cube"}, "square"
+
+    @operation
+    def power(x):
+        if kind in kinds:
+            return x * x, lambda grad: (2 * grad * x,)
+        return x, lambda grad: (grad,)
+
+    x = Value(2.0)
+    assert compiled(power(x), [x])(3.0) == (9.0, (6.0,))
+
+
 def test_a_number_that_is_not_known_can_be_the_key_of_a_dict():
     @operation
     def keeping(x):

@@ -15,6 +15,8 @@ from rounding import EPSILON, allowed
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn, operation
+from autodiff.compiler.batch import Batch, index_text
+from autodiff.compiler.groups import Groups
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported, or first computes
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
@@ -591,6 +593,56 @@ def test_torch_gives_the_same_numbers(make):
     found = program(torch.asarray(rows.copy()), torch.asarray(numbers))
     for one, wanted in zip(found, expected):
         np.testing.assert_allclose(one.numpy(), wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_every_stage_is_printed():
+    x, w, b = Vector([1.0, 2.0]), Matrix([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), Vector([0.0] * 3)
+    y = (w @ x + b).map(ad.tanh).sum()
+    parameters = [*w._entries, *b]
+    groups = Groups(y, [*x], parameters)
+    assert repr(groups).splitlines() == [
+        "inputs (2,)",
+        "parameters (9,)",
+        "dot1 (3,) = dot(parameters[0:6], inputs)",
+        "add1 (3,) = add(dot1, parameters[6:9])",
+        "tanh1 (3,) = tanh(add1)",
+        "sum1 (1,) = sum(tanh1)",
+    ]
+    lines = repr(Batch(groups, y, parameters)).splitlines()
+    assert "tanh1 (3, n) = tanh(add1)" in lines
+    assert "p1_bar (3, 2) = product(add1_bar, inputs.T, b)" in lines
+
+
+@pytest.mark.parametrize(
+    ("positions", "text"),
+    [
+        ([0, 1, 2], "xp.arange(3)"),
+        ([0, 7, 14, 21], "xp.arange(0, 28, 7)"),
+        ([3, 4], "xp.arange(3, 5)"),
+        ([2, 0], "xp.asarray([2, 0])"),
+        ([[0, 1], [7, 8], [14, 15]], "xp.arange(0, 21, 7)[:, None] + xp.arange(2)"),
+        ([0, 1, 2, 10, 11, 12], "(xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1)"),
+        ([[0, 1], [7, 9]], "xp.asarray([[0, 1], [7, 9]])"),
+    ],
+)
+def test_regular_positions_are_written_as_ranges(positions, text):
+    assert index_text(np.array(positions)) == text
+    assert eval(text, {"xp": np}).tolist() == positions
+
+
+def test_arrays_are_named_after_the_parameters_of_the_model():
+    class Two(nn.Module):
+        def __init__(self):
+            self.hidden = nn.Linear(2, 3, activation=ad.tanh, seed=0)
+            self.lambda_ = Value(2.0)
+
+        def forward(self, x):
+            return self.hidden(x).sum() * self.lambda_
+
+    model, x = Two(), Vector([1.0, 2.0])
+    source = batched(model(x), [x], model.parameters()).source
+    for name in ("hidden_weight", "hidden_bias", "lambda_"):
+        assert f"    {name} = parameters[" in source
 
 
 def a_vector(rng, size):

@@ -11,6 +11,6 @@
     backends.py     what NumPy, JAX and PyTorch do differently
 
 A graph is run once more over symbols, forward and backward. Each operation on a symbol is recorded,
-and the printer turns the record into lines of Python. For a batch that has four stages, each of which
-can be printed: the recorded graph, its groups, the operations on arrays, and the text.
+and the printer turns the record into lines of Python. For a batch there are four stages, each of
+which can be printed: the recorded graph, its groups, the operations on arrays, and the text.
 """

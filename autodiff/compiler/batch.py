@@ -16,6 +16,7 @@ from .. import functions, ops
 from ..value import Value
 from .arrays import Array, ArrayWriter, Axes, Stack, axes_of, ordered, sizes, union, without
 from .groups import Group, Groups, Ids, is_regular
+from .printer import uses_of
 from .symbolic import Symbol, itself
 
 # -- Where numbers lie in an array --------------------------------------------------------------
@@ -350,8 +351,9 @@ class Batch:
     def __repr__(self) -> str:
         name = self.names.of
         lines = []
+        needed = uses_of(self.results.values())
         for x in self.writer.symbols.values():
-            if x.args and x.op != "as":
+            if x.args and x in needed:
                 args = [name(y) if isinstance(y, Symbol) else str(y) for y in x.args]
                 lines.append(f"{name(x)} {sizes(axes_of(x))} = {x.op}({', '.join(args)})")
         return "\n".join(lines)

@@ -50,7 +50,7 @@ class Printer:
     ) -> None:
         self.names = names or {}  # of symbols that have a line of their own
         self.spare = spare or {}  # of symbols that get one only if needed
-        self.uses = _uses(outputs, self.twice)
+        self.uses = uses_of(outputs, self.twice)
         self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
@@ -265,7 +265,9 @@ def _may_divide(x: Any, y: Any) -> bool:
     return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
 
 
-def _uses(outputs: Iterable[Any], twice: Callable[[Symbol], bool]) -> dict[Symbol, int]:
+def uses_of(
+    outputs: Iterable[Any], twice: Callable[[Symbol], bool] = lambda symbol: False
+) -> dict[Symbol, int]:
     """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)

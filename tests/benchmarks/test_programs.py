@@ -4,6 +4,7 @@ import operator
 import time
 import warnings
 
+import catalogue
 import micrograd.engine
 import numpy as np
 import pytest
@@ -71,6 +72,19 @@ def test_other_shapes(side_by_side, make):
     agree(peers)
     lines = shape.program.source.count("\n")
     side_by_side(f"{shape.name}: {lines} lines", peers, 20)
+
+
+@pytest.mark.parametrize("name", catalogue.MAKE)
+def test_twelve_models_beside_the_programs_by_hand(side_by_side, name):
+    """Value and gradients of 100 samples; the programs by hand are in tests/catalogue.py."""
+    model = catalogue.MAKE[name]()
+    program = Expression(model.loss).compile([model.x], model.parameters, xp=np, batch=True)
+    rows = np.asfortranarray(np.random.default_rng(1).normal(size=(100, len(model.x))))
+    peers = {
+        "hand-written NumPy": lambda: model.hand(rows, model.p),
+        "autodiff, compiled": lambda: program(rows, model.p),
+    }
+    side_by_side(f"{name}, by hand {model.lines()} lines", peers, 20)
 
 
 def test_iris_in_plain_python(side_by_side):
