@@ -13,15 +13,15 @@ import time
 import warnings
 from collections import defaultdict
 
-import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
 
 import autodiff as ad
 from autodiff import Expression, Vector, nn, tanh
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#BBBBBB"
+from . import figures
+from .figures import BLUE, ORANGE
+
+GREY = "#BBBBBB"
 ROUNDS = 7
 
 
@@ -200,6 +200,9 @@ def by_torch(torch):
 
 def by_scikit_learn(task, epochs=200):
     """MLPClassifier for many epochs of one step each; it does not show its gradients."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
     settings = {"solver": "sgd", "momentum": 0, "alpha": 0, "shuffle": False, "tol": 0}
     settings |= {"batch_size": len(task.x), "n_iter_no_change": 10**9, "warm_start": True}
     W1, b1, W2, b2 = map(np.copy, task.layers)
@@ -303,7 +306,9 @@ def table(results):
 
 
 def bars(results):
-    """The times as bars, all on one logarithmic axis: a figure."""
+    """The times as bars, all on one logarithmic axis."""
+    import matplotlib.pyplot as plt
+
     everyone = max(results.values(), key=len)
     order = sorted(everyone, key=everyone.get)
     figure, panels = plt.subplots(len(results), 1, figsize=(8.5, 6), sharex=True, sharey=True)
@@ -317,7 +322,7 @@ def bars(results):
     slowest = max(max(times.values()) for times in results.values())
     panels[-1].set(xlabel="seconds for one epoch", xlim=(1e-5, 12 * slowest))
     figure.tight_layout()
-    return figure
+    figures.show(figure, f"Seconds for one epoch, as bars.\n{table(results)}")
 
 
 def readable(t):

@@ -1,0 +1,11 @@
+"""The exercises and figures of the notebooks: a module for each, and what gives verdicts.
+
+    from autodiff.course.reverse_mode import check_1, solution
+
+The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `solution(1)` our code.
+`python -m autodiff.course grade notebook.ipynb` runs a notebook and prints all its verdicts.
+
+    verdicts.py   an exercise: our answer, the slips that people make, and what is said to them
+    figures.py    what the figures share
+    grading.py    runs a notebook, and reads its verdicts
+"""

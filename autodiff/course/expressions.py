@@ -1,0 +1,188 @@
+"""Notebook 9: which closures a backward walk calls; and its exercises."""
+
+import math
+
+import numpy as np
+
+from autodiff import (
+    Expression,
+    Value,
+    abs,
+    adjoints,
+    exp,
+    less,
+    operation,
+    sin,
+    topological_order,
+    where,
+)
+
+from .verdicts import Exercise, Hint, a, integer, solutions
+
+
+def closures_run(loss, wrt=None):
+    """The nodes whose closures `backpropagate` calls, in order, and the gradients it returns."""
+    run = [node for node in reversed(adjoints(loss, wrt)) if node.parents]
+    return run, Expression(loss).backpropagate(wrt)
+
+
+# -- 1. A function that survives --------------------------------------------------------------
+
+POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
+
+
+def recorded(answer, x):
+    x = Value(x)
+    y = answer(x)
+    if y is ... or y is None:
+        yield "the value", y
+    if not isinstance(y, Value):
+        remedy = " `where` of autodiff makes a node of a choice." * isinstance(y, np.ndarray)
+        raise Hint(f"Expected a Value, found {a(y)}.{remedy}")
+    yield "before any compiling the value", y.data
+    yield "x", "in the graph" if x in topological_order(y) else "out of the graph"
+    program = Expression(y).compile([x], wrt=[x])
+    for at in POINTS:
+        yield f"the program is recorded, and its value at {at:g}", program(at)[0]
+    for at in POINTS:
+        yield f"the program is recorded, and its slope at {at:g}", program(at)[1][0]
+
+
+@operation
+def asking(x):
+    inside = abs(x) <= 1
+    slope = x if inside else 1.0
+    return x * x / 2 if inside else abs(x) - 0.5, lambda grad: (grad * slope,)
+
+
+@operation
+def steep(x):
+    return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2), lambda grad: (grad * 2 * x,)
+
+
+def solution_1(x):
+    return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2)
+
+
+check_1 = Exercise(
+    solution_1,
+    ask=recorded,
+    at=[(x,) for x in POINTS],
+    praise="Right: wherever it is recorded, the program chooses anew.",
+    otherwise="Which parts are chosen by a node, and where?",
+    slips={
+        "{at} {part} should be {expected}, not {found}: the choice\nwas made while recording. What does "
+        "it ask, a bool or a node?": [
+            "x * x / 2 if abs(x) <= 1 else abs(x) - 0.5",
+            "less(1, abs(x)) → abs(x) > 1",
+            "where(less(-1, x) and less(x, 1), x * x / 2, abs(x) - 0.5)",
+        ],
+        "That is the wrong branch. Are the two swapped?": "less(1, abs(x)) → less(abs(x), 1)",
+        "{at} the parabola is chosen: the condition asks about x, and should ask about abs(x).": [
+            "less(1, abs(x)) → less(1, x)",
+            "less(1, abs(x)), abs(x) → less(1, x), x",
+        ],
+        "{at} the line gives {found}: it is abs(x) - 0.5, not x - 0.5.": "abs(x) - → x -",
+        "maximum and minimum cannot choose here: the parabola is never below the line.": [
+            "maximum(x * x / 2, abs(x) - 0.5)",
+            "minimum(x * x / 2, abs(x) - 0.5)",
+        ],
+        "The parabola is x²/2, not x².": "/ 2 →",
+        "Without the 1/2 the two branches do not meet at 1.": "- 0.5 →",
+        "compile refuses it: in an operation of your own x is a symbol by then, and a symbol cannot "
+        "answer an `if`. Choose with where(...).": asking,
+        "The values are right, but the slope of your operation is not.": steep,
+        "Something turns x into a float, as the functions of `math` do. Use autodiff's.": (
+            "abs → math.fabs"
+        ),
+        "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
+        "x.data * x.data\nabs(x) → Value(abs(x.data))",
+    },
+)
+
+# -- 2. Predict a walk ------------------------------------------------------------------------
+
+OTHER = "Does the other hidden neuron depend on this weight? Not even its tanh does."
+BOTH = "The hidden neuron feeds both outputs: two dots, two sums."
+BEGINS = "The walk begins at the loss, and has to get to the weight."
+
+
+def solution_2():
+    # nine of the loss, from the last + to `largest`; +, dot, +, dot; tanh, +, dot
+    return 9 + 4 + 3
+
+
+check_2 = Exercise(
+    solution_2(),
+    ask=integer,
+    praise=(
+        "Right: 16. Nine of the loss, four of the last layer, three of the hidden neuron. "
+        "What is not between w and the loss is left alone."
+    ),
+    otherwise="Follow the arrows from w to the loss, and count the boxes.",
+    slips={
+        f"Those are all. {OTHER}": 19,
+        OTHER: [17, 18],
+        "Those lead to the last layer. This weight lies deeper.": 13,
+        BOTH: [14, 12],
+        "Nearly. The loss itself is nine operations, from largest to the last +.": 15,
+        BEGINS: [1, 3],
+        "That is the way through the layers. The loss has operations too.": 7,
+    },
+)
+
+# -- 3. One derivative further ----------------------------------------------------------------
+
+
+def derived(answer, f, at):
+    program = answer(f, at)
+    if program is not None and not hasattr(program, "source"):
+        raise Hint(f"Expected a Program, what `compile` returns, found {a(program)}.")
+    if program is None:
+        yield "the program", None
+    try:
+        value, gradients = program(1.25)
+    except (TypeError, ValueError):
+        raise Hint("Your program should take one number: inputs=[x], wrt=[x].") from None
+    yield "the value at 1.25", value
+    yield "the number of gradients", float(len(gradients))
+    yield "the gradient at 1.25", gradients[0]
+
+
+def newton(answer):
+    program, x = answer(lambda x: exp(x) - 2 * x, 0.0), 0.0
+    for _ in range(6):
+        slope, (bend,) = program(x)
+        x -= slope / bend
+    return (
+        f"Right. With your program Newton's method finds the lowest point of exp(x) - 2x in 6 "
+        f"steps: {x:.6f}, and ln 2 is {math.log(2):.6f}."
+    )
+
+
+def solution_3(f, at):
+    x = Value(at)
+    f(x).backward(create_graph=True)
+    return Expression(x.grad).compile([x], wrt=[x])
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=derived,
+    at={"x⁴": (lambda x: x**4, 2.0), "x sin x": (lambda x: x * sin(x), 1.0)},
+    praise=newton,
+    slips={
+        "That program gives f and its slope: you compiled the graph of f. Compile the graph of the "
+        "slope.": "x.grad → f(x)",
+        "That program begins with f''. One derivative less.": "x.grad → grad(grad(f))(x)",
+        "The gradient is a float: a plain `backward()` keeps numbers alone. How does it leave a graph?": (
+            "create_graph=True →"
+        ),
+        "Twice f': backward() was called twice, and x.grad adds up.": (
+            "f(x).backward(create_graph=True) → [f(x).backward(create_graph=True) for _ in range(2)]"
+        ),
+        "f' is right, but nothing is beside it: wrt=[x].": "wrt=[x] → wrt=[]",
+    },
+)
+
+solution = solutions(globals())

@@ -1,0 +1,36 @@
+"""What the figures share: colours, how they are shown, and small graphs."""
+
+from collections.abc import Callable
+from typing import Any
+
+GREY, ORANGE, BLUE, GREEN, PINK = "#A6A6A6", "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+
+
+def look(**settings: Any) -> None:
+    """Set what all figures have in common."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"svg.hashsalt": "autodiff", "figure.facecolor": "white"} | settings)
+
+
+def show(figure: Any, alt: str) -> None:
+    """Display a figure, with its description for those who cannot see it."""
+    import matplotlib.pyplot as plt
+    from IPython.display import display
+
+    display(figure, metadata={kind: {"alt": alt} for kind in ("image/png", "image/svg+xml")})
+    plt.close(figure)
+
+
+def graph_of(f: Callable[..., Any], edges: str | None = None, **inputs: float) -> Any:
+    """A drawing of the computation of f at these inputs.
+
+    With edges="local" each arrow shows the derivative of one operation with respect to one of its
+    arguments.
+    """
+    from autodiff import Value, draw
+
+    leaves = {name: Value(x, label=name) for name, x in inputs.items()}
+    result = f(**leaves)
+    result.label = result.label or "y"
+    return draw(result, edges=edges)

@@ -1,0 +1,152 @@
+"""Notebook 5: its exercises."""
+
+import math
+
+from autodiff import cosh, exp, grad, log, operation, sinh, softplus, tanh  # noqa: F401 for slips
+
+from .reverse_mode import result_and_messages
+from .verdicts import Exercise, Hint, empty, number, solutions
+
+# -- 1. A rule that does not overflow -------------------------------------------------------------
+
+
+def once_and_twice(rule, x, upstream):
+    yield from result_and_messages(rule, (x,), upstream)
+    if x == 0.5 and upstream == 2.0:  # right once: and its derivative?
+        yield "the second derivative", grad(grad(operation(rule)))(x)
+
+
+STABLE = "softplus(2 * x) - x - math.log(2.0)"
+
+
+def solution_1(x):
+    return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
+
+
+check_1 = Exercise(
+    solution_1,
+    ask=once_and_twice,
+    at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
+    + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
+    + [(0.5, 2.0)],
+    nothing="Nothing here yet: return (the result, lambda grad: (grad * ...,)).",
+    praise="Right: stable at both ends, and the second derivative comes with it.",
+    otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
+    slips={
+        "That is cosh x; take its logarithm.": f"{STABLE} → cosh(x)",
+        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": [
+            f"{STABLE} → log(exp(x) + exp(-x))",
+            "- math.log(2.0) →",
+        ],
+        "Off by ln 2, in the other direction.": "2.0 → 4.0",
+        "Right if grad is 1, but grad is not used.": "grad * →",
+        "The sign of the derivative is wrong: the derivative of cosh is +sinh.": "* tanh → * -tanh",
+        "Upside down: sinh / cosh is tanh, not 1 / tanh.": "* tanh → / tanh",
+        "The chain rule wants another factor: the derivative of cosh.": "* tanh → / cosh",
+        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": [
+            "tanh → sinh",
+            "tanh → math.sinh",
+        ],
+        "That is the second derivative; one order less.": "tanh(x) → (1 - tanh(x) ** 2)",
+        "Right near 0, but the result overflows {at}. Use softplus and\n"
+        "exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
+            f"{STABLE} → log(cosh(x))",
+            f"{STABLE} → math.log(math.cosh(x))",
+            f"{STABLE} → log((exp(x) + exp(-x)) / 2)",
+            "softplus(2 * x) → log(1 + exp(2 * x))",
+        ],
+        "The result is stable, but the derivative overflows {at}.\n"
+        "sinh x / cosh x has a name, and a function that never overflows.": [
+            "tanh(x) → sinh(x) / cosh(x)",
+            "tanh(x) → math.sinh(x) / math.cosh(x)",
+        ],
+        "Right for floats only: use functions of autodiff, not of math.": [
+            "tanh → math.tanh",
+            "tanh(x) → tanh(float(x))",
+        ],
+        "Right once, but not twice: did you use float(), or .data?": (
+            'tanh(x) → tanh(getattr(x, "data", x))'
+        ),
+    },
+)
+
+# -- 2. A rule to mend ----------------------------------------------------------------------------
+
+
+def mended(rule, x, y, upstream):
+    yield from result_and_messages(rule, (x, y), upstream)
+    if upstream == 2.0:
+        yield "the second derivative", grad(grad(operation(rule)))(x, y)
+
+
+def solution_2(x, y):
+    p = x * y / (x + y)
+    return p, lambda grad: (grad * (p / x) ** 2, grad * (p / y) ** 2)
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=mended,
+    at=[(3.0, 6.0, 1.0), (3.0, 6.0, 10.0), (2.0, 0.5, 1.0), (3.0, 6.0, 2.0)],
+    praise="Right. Check where nothing is symmetric, and inside a larger function.",
+    otherwise="p is 2 at (3, 6): what are p/x and p/y?",
+    slips={
+        "Two faults. check_gradients(operation(answer_2), 3.0, 6.0) shows one: x and y differ\n"
+        "there. The other shows inside a larger function, 10 * p, where grad is not 1.": (
+            "grad * (p / x) ** 2, grad * (p / y) → (p / y) ** 2, (p / x)"
+        ),
+        "One fault mended: grad is used. The other shows where x and y differ: a large\n"
+        "resistance beside a small one hardly matters. Which one is p / x?": (
+            "(p / x) ** 2, grad * (p / y) → (p / y) ** 2, grad * (p / x)"
+        ),
+        "The partial derivatives are right, but grad is not a factor, once, of each message:\n"
+        "inside 10 * p the closure is given 10, and has to pass it on.": [
+            "grad * →",
+            "grad * (p / x) → (p / x)",
+            "grad * (p / x) → (grad * p / x)\ngrad * (p / y) → (grad * p / y)",
+        ],
+        "The square was right: p/x, squared, and p/y, squared.": "** 2 →",
+        "Leave the result as it is, {expected} at (3, 6). The closure is at fault.": [
+            "x * y / (x + y) → x + y",
+            "x * y / (x + y) → 1 / x + 1 / y",
+        ],
+        "Right once, but not twice: use operators on x, y and p only.": [
+            "(p / x) → (float(p) / float(x))",
+            '(p / x) → (getattr(p, "data", p) / x)',
+        ],
+    },
+)
+
+# -- 3. Two kinks at once -------------------------------------------------------------------------
+
+
+def two_numbers(answer):
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Hint("Expected two numbers: (∂f/∂x, ∂f/∂y).")
+    return answer if any(map(empty, answer)) else [number(each) for each in answer]
+
+
+def solution_3():
+    tie = 0.5 * 2.0  # half of the maximum's slope, times its factor x
+    return tie + 2.0, tie  # x also multiplies the maximum, 2; relu gives 0
+
+
+check_3 = Exercise(
+    solution_3(),
+    ask=two_numbers,
+    praise="Right: half the tie times x for each, the maximum itself for x, and nothing from relu.",
+    otherwise="No. Take max(x, y), its factor x, and relu one at a time.",
+    slips={
+        "You gave the whole tie to x. It is half each.": (4.0, 0.0),
+        "You gave the whole tie to y. It is half each.": (2.0, 2.0),
+        "You gave the tie to both, in full. Half each: the sum stays 1.": (4.0, 2.0),
+        "You gave the tie to neither. Half each: the sum stays 1.": (2.0, 0.0),
+        "You took 1 for the derivative of relu at 0; the page says 0.": (6.0, -2.0),
+        "You took 1/2 for relu at 0, as a central difference does; the page says 0.": (4.5, -0.5),
+        "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),
+        "The other way round: it is x that multiplies the maximum.": (1.0, 3.0),
+        "The tie is half each, and x multiplies it: half of 2.": (2.5, 0.5),
+    },
+)
+
+solution = solutions(globals())

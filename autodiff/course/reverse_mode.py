@@ -1,0 +1,632 @@
+"""Notebook 4: the gallery that an engine has to get right, the paths of a graph; and its exercises."""
+
+import inspect
+import math
+import operator
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+from autodiff import Value, adjoints
+
+from . import figures
+from .figures import BLUE
+from .verdicts import Exercise, Hint, a, empty, number, solutions
+
+# -- The nodes of the notebook ------------------------------------------------------------------
+
+
+class Node:
+    """A number, where it came from, and the closure that knows its messages."""
+
+    def __init__(self, data, parents=(), closure=lambda grad: ()):
+        self.data, self.grad = data, 0.0
+        self.parents, self.closure = parents, closure
+
+
+def apply(rule, *inputs):
+    result, closure = rule(*[x.data for x in inputs])
+    return type(inputs[0])(result, inputs, closure)
+
+
+def add(x, y):
+    return x + y, lambda grad: (grad, grad)
+
+
+def sub(x, y):
+    return x - y, lambda grad: (grad, -grad)
+
+
+def mul(x, y):
+    return x * y, lambda grad: (grad * y, grad * x)
+
+
+Node.__add__ = lambda x, y: apply(add, x, y)
+Node.__sub__ = lambda x, y: apply(sub, x, y)
+Node.__mul__ = lambda x, y: apply(mul, x, y)
+
+
+# -- The gallery: all programs of up to three lines ----------------------------------------------
+
+INPUTS, LINES = "abcd", "pqr"
+NAMES = INPUTS + LINES
+DATA = (3.0, 5.0, 7.0, 11.0)
+SIGNS = {"+": operator.add, "*": operator.mul}
+
+Program = tuple[tuple[str, tuple[int, int]], ...]
+Engine = Callable[[Any], None]
+
+
+def programs(lines: int) -> Iterator[Program]:
+    """All programs of that many lines with + and * on four inputs, none with an unused line."""
+    operands = range(len(INPUTS), len(INPUTS) + lines)
+    pairs = [combinations_with_replacement(range(before), 2) for before in operands]
+    for program in product(*[list(product(SIGNS, choices)) for choices in pairs]):
+        used = {i for _, pair in program for i in pair}
+        if used.issuperset(operands[:-1]):  # the last line is the output
+            yield program
+
+
+GRAPHS = [program for lines in (1, 2, 3) for program in programs(lines)]
+
+
+def listing(program: Program) -> str:
+    """A program as text: p = a + a; q = a + p."""
+    lines = [f"{NAMES[i]} {sign} {NAMES[j]}" for sign, (i, j) in program]
+    return "; ".join(f"{name} = {line}" for name, line in zip(LINES, lines))
+
+
+MILLION = tuple(("+", (i and i + 3,) * 2) for i in range(20))  # paths, in 20 doublings
+GALLERY = {listing(program): (program,) for program in GRAPHS} | {"20 doublings": (MILLION,)}
+
+
+def nodes_of(program: Program, kind: Callable[[float], Any] = Node) -> list[Any]:
+    """The nodes of a program: four inputs, then its lines. The last one is the output."""
+    nodes = [kind(x) for x in DATA]
+    for sign, (i, j) in program:
+        nodes.append(SIGNS[sign](nodes[i], nodes[j]))
+    return nodes
+
+
+@cache
+def gradients(program: Program) -> list[float]:
+    """The derivatives of a program with respect to its inputs, by the package."""
+    *nodes, root = nodes_of(program, Value)
+    inputs = nodes[: len(INPUTS)]
+    right = adjoints(root, inputs)
+    return [right[x] for x in inputs]
+
+
+def fault(engine: Engine, program: Program, calls: int = 1) -> str:
+    """The first input whose grad an engine gets wrong, and what belongs there; else no text."""
+    nodes = nodes_of(program)
+    for _ in range(calls):
+        engine(nodes[-1])
+    for name, x, right in zip(INPUTS, nodes, gradients(program)):
+        if x.grad != calls * right:
+            return f"{listing(program)}: {name}.grad is {x.grad}, not {calls * right}"
+    return ""
+
+
+def examine(engine: Engine, calls: int = 1) -> None:
+    """Print how many graphs an engine gets right, and the smallest that it gets wrong."""
+    faults = [text for text in (fault(engine, program, calls) for program in GRAPHS) if text]
+    print(f"right on {len(GRAPHS) - len(faults):,} graphs of {len(GRAPHS):,}")
+    if faults:
+        print("smallest counterexample:", faults[0])
+
+
+def peak_memory(work: Callable[[], Any]) -> float:
+    """The most memory in use at any time, in kB."""
+    work()  # once before, to load everything
+    tracemalloc.start()
+    work()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1000
+
+
+class Watched(Node):
+    """A node that loses patience if parents are read too often."""
+
+    looks = 0
+
+    @property
+    def parents(self):
+        Watched.looks += 1
+        if Watched.looks > 10_000:
+            raise Hint(PATH_BY_PATH)
+        return self._parents
+
+    @parents.setter
+    def parents(self, parents):
+        self._parents = parents
+
+
+PATH_BY_PATH = (
+    "Right on small graphs, but it goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take "
+    "each node once."
+)
+
+
+def watched(program):
+    Watched.looks = 0
+    return nodes_of(program, Watched)
+
+
+def praise_of_depth(praise, run):
+    """The praise, with a remark on recursion if a long chain is too much for the answer."""
+
+    def praise_of(answer):
+        x = total = Node(1.0)
+        for _ in range(10_000):
+            total = total + x
+        try:
+            if run(answer, total, x) != 10_001:
+                raise Hint("Right on small graphs, but wrong on a sum of 10,000 terms.")
+        except RecursionError:
+            remark = "It calls itself, so a chain of 10,000 is too deep: can you do without?"
+            return f"{praise}\n{remark}"
+        return f"{praise}\nAnd a chain of 10,000 sums is no problem for it."
+
+    return praise_of
+
+
+# -- 1. Adjoints with a pencil --------------------------------------------------------------------
+
+
+def two_adjoints(answer):
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Hint("Expected two numbers: (adjoint of u, adjoint of b).")
+    for name, adjoint in zip("ub", answer):
+        yield name, adjoint if empty(adjoint) else number(adjoint)
+
+
+def solution_1():
+    v_bar, w_bar = 1.0, -1.0  # y = v - w
+    u_bar = v_bar * 5.0 + v_bar * 5.0 + w_bar * 3.0  # v = u * u, w = u * b
+    b_bar = u_bar * 1.0 + w_bar * 5.0  # u = a + b, w = u * b
+    return u_bar, b_bar
+
+
+check_1 = Exercise(
+    solution_1(),
+    ask=two_adjoints,
+    praise=(
+        "Right: u gets 5 + 5 - 3 = 7 and b gets 7 - 5 = 2.\n"
+        "Indeed y = (a + b)² - (a + b)·b = (a + b)·a, whose slope in b is a."
+    ),
+    otherwise="Not yet. u: v sends v̄·u twice, and w sends w̄·b. b: u sends ū, and w sends w̄·u.",
+    slips={
+        "u: v = u * u sends two messages, one along each edge. You have one of them.": (2.0, 2.0),
+        "u: that is one message. Three edges leave u.": (5.0, 2.0),
+        "u: that is the message from w alone. Add it to the others.": (-3.0, 2.0),
+        "u: those are the messages from v. There is one from w too.": (10.0, 2.0),
+        "u: all three messages are there, but y = v - w gives w the adjoint -1.": (13.0, 2.0),
+        "u: one message from v is missing, and w has the adjoint -1.": (8.0, 2.0),
+        "b: that is the message from u = a + b. But w = u * b uses b as well.": (7.0, 7.0),
+        "b: that is the message from w = u * b. But u = a + b uses b as well.": (7.0, -5.0),
+        "b: both messages are there, but w has the adjoint -1.": (7.0, 12.0),
+        "b: that is w's message with the wrong sign, and u = a + b uses b as well.": (7.0, 5.0),
+    },
+)
+
+# -- 2. The rule of tanh --------------------------------------------------------------------------
+
+
+def result_and_messages(rule, inputs, upstream):
+    """What a rule returns, and what its closure sends."""
+    found = rule(*inputs)
+    if not isinstance(found, tuple) or len(found) != 2 or not callable(found[1]):
+        if found is None:
+            yield "the result", None
+        raise Hint("Return a pair: the result, and the closure.")
+    yield "the result", found[0]
+    messages = found[1](upstream)
+    if empty(messages):
+        messages = (...,) * len(inputs)
+    if not isinstance(messages, tuple) or len(messages) != len(inputs):
+        count = "one message. Mind the comma: (message,)" if len(inputs) == 1 else "two messages."
+        raise Hint(f"The closure returns a tuple of {count}")
+    for name, message in zip("xy", messages):
+        yield f"the message for {name}", message
+
+
+def tanh_at(answer, x, grad):
+    return result_and_messages(answer, (x,), grad)
+
+
+def solution_2(x):
+    y = math.tanh(x)
+    return y, lambda grad: (grad * (1 - y * y),)
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=tanh_at,
+    at=[(0.5, 2.0), (0.5, -3.0), (-1.0, 1.0), (0.0, 4.0), (2.0, 0.5)],
+    praise="Right: 1 - tanh² x, from the result that is there already, times grad.",
+    slips={
+        "That is the local derivative. A message is grad times that.": "grad * ( → (",
+        "The sign is wrong: tanh rises everywhere.": "grad * ( → -grad * (",
+        "1 - x² should be 1 - y², with the result y = tanh x.": "y * y → x * x",
+        "1 - y should be 1 - y².": "y * y → y",
+        "1 / cosh x has lost its square.": "grad * (1 - y * y) → grad / math.cosh(x)",
+        "1 + y² belongs to tan. For tanh it is 1 - y².": "1 - y → 1 + y",
+        "That is grad times the result. It should be grad times the slope, 1 - y².": "1 - y * y → y",
+        "y is tanh x already: tanh is taken twice.": "y * y → math.tanh(y) ** 2",
+        "The derivative is taken at grad. It belongs at x, times grad.": (
+            "grad * (1 - y * y) → 1 - math.tanh(grad) ** 2"
+        ),
+        "Python multiplies first: put brackets around 1 - y².": "(1 - y * y) → 1 - y * y",
+        "A message is a product: grad times the slope, not plus.": "grad * ( → grad + (",
+    },
+)
+
+# -- 3. Sending messages --------------------------------------------------------------------------
+
+
+def sent(send, program):
+    nodes = nodes_of(program)
+    nodes[0].grad, nodes[-1].grad = 100.0, 2.0
+    send(nodes[-1])
+    yield "the node's own grad", nodes[-1].grad
+    for name, node in zip(NAMES, nodes[:-1]):
+        yield f"{name}.grad", node.grad
+
+
+def solution_3(node):
+    for parent, message in zip(node.parents, node.closure(node.grad)):
+        parent.grad += message
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=sent,
+    at={
+        f"{listing(program)}, with {NAMES[len(program) + 3]}.grad = 2 and a.grad = 100,": (program,)
+        for program in GRAPHS[11:12] + GRAPHS[:1] + GRAPHS[30:60:10] + [()]
+    },
+    praise="Right: one message along each edge, added to what has arrived before.",
+    slips={
+        "No grad has changed. `parent.grad + m` alone is computed and dropped, and a name for it is "
+        "only a name: the sum has to be assigned, parent.grad += ...": "+= → +",
+        "A message replaced what was there. Add it: +=": "+= → =",
+        "Those are local derivatives. Give the closure the node's grad, not 1.": "node.grad → 1.0",
+        "The two messages went to the wrong parents.": "node.parents → node.parents[::-1]",
+        "A node that is a parent twice gets two messages: one for each edge.": (
+            "zip(node.parents, node.closure(node.grad)) → "
+            "dict(zip(node.parents, node.closure(node.grad))).items()"
+        ),
+        "Send to the parents only: their own turn comes later.": (
+            "+= message → += message; solution_3(parent)"
+        ),
+        "The node's own grad should stay as it is.": [
+            "+= message → += message; node.grad = 0.0",
+            "parent.grad += → node.grad +=",
+        ],
+        "The closure has multiplied by the node's grad already: once is enough.": (
+            "+= message → += message * node.grad"
+        ),
+        "That is the node's grad alone. The closure knows the messages.": "+= message → += node.grad",
+        "The closure gets the node's grad, not its data.": "closure(node.grad) → closure(node.data)",
+        "A parent and its message come in pairs: zip(parents, messages).": "zip →",
+        "The closure wants the node's grad: node.closure(node.grad).": "(node.grad) → ()",
+        "The messages are what node.closure(node.grad) returns.": "+= message → += parent.data",
+    },
+)
+
+# -- 4. A topological order -----------------------------------------------------------------------
+
+
+def placed(order, program):
+    if "topological_order" in getattr(getattr(order, "__code__", None), "co_names", ()):
+        raise Hint("That leaves the work to `topological_order`. Here the order is yours to find.")
+    nodes = watched(program)
+    found = order(nodes[-1])
+    if found is None:
+        yield "the order", None
+    if not isinstance(found, (list, tuple, dict)):
+        raise Hint(f"Expected a list of the nodes, found {a(found)}.")
+    if not all(isinstance(x, Node) for x in found):
+        raise Hint("Return a list of the nodes themselves.")
+    if not {*found} <= {*nodes}:
+        raise Hint("There are nodes of another graph. Begin with an empty list in each call.")
+    names = dict(zip(nodes, NAMES))
+    place = {x: i for i, x in enumerate(found)}
+    at = place.get(nodes[-1])
+    yield "the root", {None: "missing", 0: "first", len(found) - 1: "last"}.get(at, "in between")
+    yield "each node", "once" if len(place) == len(found) else "more than once"
+    edges = [(x, parent) for x in place for parent in x._parents]
+    lost = [names.get(parent) for _, parent in edges if parent not in place]
+    yield "the parents", f"without {lost[0]}" if lost else "there"
+    late = [f"{names.get(x)} before its parent" for x, p in edges if place[p] > place[x]]
+    yield "the order", late[0] if late else "each node after its parents"
+
+
+def by_queue(root):
+    queue = [root]
+    for node in queue:
+        queue += [x for x in dict.fromkeys(node.parents) if x not in queue]
+    return queue[::-1]
+
+
+def all_paths(root):
+    return [x for parent in root.parents for x in all_paths(parent)] + [root]
+
+
+def solution_4(root):
+    found = {}  # a dict remembers the order in which its keys came
+
+    def visit(node):
+        if node not in found:
+            for parent in node.parents:
+                visit(parent)
+            found[node] = None
+
+    visit(root)
+    return list(found)
+
+
+check_4 = Exercise(
+    solution_4,
+    ask=placed,
+    at=GALLERY,
+    praise=praise_of_depth(
+        f"Right on all {len(GRAPHS):,} graphs: each node once, after its parents.",
+        lambda order, root, x: len(order(root)),
+    ),
+    slips={
+        "{at} the root itself is missing: when its parents are in, it follows.": (
+            "list(found) → list(found)[:-1]"
+        ),
+        "{at} the root comes first. It should come last: enter a node when its parents are in.": (
+            "list(found) → list(found)[::-1]"
+        ),
+        "{at} a node is there {found}. If it is in the list already, do nothing.": [
+            all_paths,
+            "[*root.parents, root]",
+        ],
+        "{at} the parents are missing: visit each of them, and theirs.": "[root]",
+        "{at} the list has {found}. Enter a node only when its parents are in.": by_queue,
+        PATH_BY_PATH: "if node not in found: → if True:",
+    },
+)
+
+# -- 5. The engine --------------------------------------------------------------------------------
+
+send, order = solution_3, solution_4  # the names that solution_5 uses
+topological_order = solution_4
+
+
+def walked(engine, program):
+    nodes = watched(program)
+    for calls in ("", ", called twice,"):
+        engine(nodes[-1])
+        yield f"the grad of the root{calls}", nodes[-1].grad
+        for name, node in zip(INPUTS, nodes):
+            yield f"{name}.grad{calls}", node.grad
+
+
+def unordered(root):
+    root.grad, queue = 1.0, [root]
+    for node in queue:
+        send(node)
+        queue.extend(node.parents)
+
+
+def solution_5(root):
+    nodes = order(root)
+    for node in nodes:
+        if node.parents:  # inputs accumulate, all others start afresh
+            node.grad = 0.0
+    root.grad = 1.0
+    for node in reversed(nodes):
+        send(node)
+
+
+check_5 = Exercise(
+    solution_5,
+    ask=walked,
+    at=GALLERY,
+    praise=praise_of_depth(
+        f"Right on all {len(GRAPHS):,} graphs, twice in a row.",
+        lambda engine, root, x: [engine(root), x.grad][1],
+    ),
+    otherwise="Which node sends before its last message has come? Follow it with a pencil.",
+    slips={
+        "The adjoint of the root is 1. Yours is {found}: is it set, and not set back to 0 after that?": [
+            "root.grad = 1.0 → pass",
+            "root.grad = 1.0 → root.grad = 2.0",
+        ],
+        "{at} no message arrives. Does every node send?": "send(node) → pass",
+        "{at} a.grad is {found}, not {expected}: two edges, two messages. Neither replaces the other.": (
+            "send(node) → for p, m in zip(node.parents, node.closure(node.grad)): p.grad = m"
+        ),
+        "{at} a.grad is {found}, not {expected}. Only the root's messages arrive: every node sends, "
+        "and last to first, so that it has something to send.": [
+            "reversed(nodes) → [root]",
+            "reversed(nodes) → nodes",
+        ],
+        "{at} a.grad is {found}, not {expected}. Does a node send twice, or before its last message "
+        "has come? Take the nodes in order(root), reversed.": unordered,
+        "{at} a.grad is {found}, not {expected}. Each node once, but not after all that use it: "
+        "which sends before its last message has come?": "order(root) → by_queue(root)",
+        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
+        "The nodes between still hold the grad of the first call: set it to 0 first.": (
+            "if node.parents: → if False:"
+        ),
+        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
+        "Inputs accumulate: leave their grad alone.": "if node.parents: → if True:",
+        PATH_BY_PATH: "order(root) → list(dict.fromkeys(all_paths(root)))",
+    },
+)
+
+# -- 6. A sunflower -------------------------------------------------------------------------------
+
+HEIGHTS = [17.93, 36.36, 67.76, 98.10, 131.00, 169.50, 205.50, 228.30, 247.10, 250.50, 253.80]
+HEIGHTS += [254.50]  # centimetres, after 7, 14, ... 84 days
+SUNFLOWER = [(week / 3 - 2, height / 100) for week, height in enumerate(HEIGHTS, start=1)]
+
+
+def trained(train, points, rate):
+    def run(steps):
+        found = train(points, steps, rate)
+        try:
+            parameters, losses = found
+            data, losses = [float(x.data) for x in parameters], [float(loss) for loss in losses]
+        except (TypeError, ValueError, AttributeError):
+            raise Hint("Return the parameters (four nodes) and the list of losses.") from None
+        if len(data) != 4 or len(losses) != steps:
+            lengths = f"found {len(data)} and {len(losses)}"
+            raise Hint(f"Expected 4 parameters and {steps} losses for {steps} steps; {lengths}.")
+        return parameters, data, losses
+
+    parameters, data, losses = run(4)
+    yield "the first loss", losses[0]
+    yield "each parameter", standing(train, parameters) if losses[0] == losses[-1] else "moving"
+    for name, x in zip("abcd", run(1)[1]):
+        yield f"{name} after one step", x
+    yield "the last loss", losses[-1]
+    for name, x in zip("abcd", data):
+        yield f"{name} at the end", x
+
+
+def standing(train, parameters):
+    """Why no parameter moves."""
+    with suppress(OSError, TypeError):  # there is no source of a program typed elsewhere
+        if "..." in map(str.strip, inspect.getsource(train).splitlines()):
+            return "where it was, with the dots"
+    return "where it was, with its grad" if any(x.grad for x in parameters) else "where it was"
+
+
+def untouched(points, steps, rate):
+    parameters, losses = solution_6(points, steps, 0.0)
+    ...
+    return parameters, losses
+
+
+def solution_6(points, steps=300, rate=0.02):
+    parameters = a, b, c, d = Node(1.0), Node(1.0), Node(0.0), Node(1.0)
+    losses = []
+    for _ in range(steps):
+        loss = Node(0.0)
+        for time, height in points:
+            error = a * apply(tanh, b * Node(time) + c) + d - Node(height)
+            loss = loss + error * error
+        losses.append(loss.data)
+        backward(loss)
+        for parameter in parameters:
+            parameter.data -= rate * parameter.grad
+            parameter.grad = 0.0
+    return parameters, losses
+
+
+tanh, backward = solution_2, solution_5
+
+
+def praise_6(train):
+    parameters, losses = train(SUNFLOWER, 300, 0.02)
+    if not losses[-1] < 0.02:
+        raise Hint(f"The first steps are right, but after 300 the loss is {losses[-1]:.4f}.")
+    a, b, c, d = (x.data for x in parameters)
+    falling = ", ".join(f"{losses[k]:.4f}" for k in (0, 1, 10, 100, 299))
+    guess = 100 * (a * math.tanh(b * (45 / 21 - 2) + c) + d)
+    return (
+        f"It learns! The loss in steps 0, 1, 10, 100 and 299: {falling}.\n"
+        f"After 45 days, it says, the sunflower is {guess:.0f} cm tall;\n"
+        "it was 169.5 cm after 42 days and 205.5 after 49. And the engine is yours."
+    )
+
+
+OTHER = [(-1.0, 0.2), (0.0, 0.5), (0.5, 2.0)]
+check_6 = Exercise(
+    solution_6,
+    ask=trained,
+    at={f"three points and a rate of {rate}": (OTHER, rate) for rate in (0.02, 0.01)},
+    praise=praise_6,
+    slips={
+        "Nothing here yet: no parameter moves, so the loss stays where it is.": untouched,
+        "The gradients are there, but no parameter moves. Assign to parameter.data: a difference that "
+        "is not assigned is lost, and `parameter = ...` only gives a new thing the old name.": [
+            "parameter.data -= rate * parameter.grad → pass\nparameter.grad = 0.0 → pass",
+            "parameter.data -= → parameter.data -\nparameter.grad = 0.0 → pass",
+            "parameter.data -= rate * parameter.grad → "
+            "parameter = Node(parameter.data - rate * parameter.grad)",
+        ],
+        "No parameter moves, and each grad is 0. Walk back from the loss, take the step, and only then "
+        "set the grad to 0.": [
+            "parameter.data -= → parameter.grad = 0.0; parameter.data -=",
+            "-= rate * parameter.grad → -= 0.0",
+            "backward(loss) → pass",
+        ],
+        "The loss falls, but you return the nodes of the start: the new ones are others. Assign to "
+        "the data of the old.": "in parameters: → in []:\nbackward(loss) → "
+        "backward(loss); a, b, c, d = [Node(x.data - rate * x.grad) for x in (a, b, c, d)]",
+        "The loss grows: you walk uphill. Go against the gradient: -=": "-= → +=",
+        "Each step adds to the gradients of the last: set the parameters' grad to 0.": (
+            "parameter.grad = 0.0 → pass"
+        ),
+        "The learning rate should be `rate`, whatever it is.": [
+            "-= rate → -= 0.02",
+            "-= rate * → -=",
+        ],
+        "A step starts from where the parameter is: data - rate * grad, not the step alone.": (
+            "-= rate → = -rate"
+        ),
+        "Divided by the number of points: the loss is their sum, and so is its gradient.": (
+            "-= rate → -= rate / len(points)"
+        ),
+    },
+)
+
+# -- The picture ----------------------------------------------------------------------------------
+
+PLACES = {"x": (0.0, 0.0), "u": (1.0, 1.0), "v": (2.0, 0.0), "y": (3.0, 1.0)}
+PALE, INK = "#bbbbbb", "#000000"
+
+
+def draw_paths(rates: Mapping[str, float], paths: Sequence[str]) -> None:
+    """A panel with the local derivatives on the edges, and one for each path, highlighted.
+
+    rates: the local derivative of each edge, {"xu": 6.0, ...}; paths: such as "xuvy".
+    """
+    import matplotlib.pyplot as plt
+
+    figures.look()
+    figure, panels = plt.subplots(1, 1 + len(paths), figsize=(9.6, 1.9))
+    draw_graph(panels[0], rates, set(rates), INK)
+    panels[0].set_title("local derivatives", fontsize=10)
+    products = []
+    for panel, path in zip(panels[1:], paths):
+        edges = [a + b for a, b in zip(path, path[1:])]
+        draw_graph(panel, rates, set(edges), BLUE)
+        factors = [rates[edge] for edge in edges]
+        product = " · ".join(f"{rate:g}" for rate in factors)
+        products.append(f"{product} = {math.prod(factors):g}")
+        panel.set_title(products[-1], fontsize=10, color=BLUE)
+    figure.tight_layout()
+    along = "; ".join(f"{' '.join(path)}: {text}" for path, text in zip(paths, products))
+    figures.show(figure, f"The paths from x to y, and the product along each. {along}.")
+
+
+def draw_graph(panel: Any, rates: Mapping[str, float], lit: set[str], colour: str) -> None:
+    for edge, rate in rates.items():
+        tail, head = PLACES[edge[0]], PLACES[edge[1]]
+        shade = colour if edge in lit else PALE
+        arrow = {"arrowstyle": "-|>", "color": shade, "lw": 2 if edge in lit else 1}
+        panel.annotate("", head, tail, arrowprops=arrow | {"shrinkA": 9, "shrinkB": 9})
+        middle = (tail[0] + head[0]) / 2, (tail[1] + head[1]) / 2
+        centred = {"ha": "center", "va": "center", "fontsize": 10}
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        panel.text(*middle, f"{rate:g}", color=shade, bbox=box, **centred)
+    for name, place in PLACES.items():
+        panel.text(*place, name, ha="center", va="center", fontsize=11)
+    panel.set(xlim=(-0.3, 3.3), ylim=(-0.35, 1.35))
+    panel.axis("off")
+
+
+solution = solutions(globals())

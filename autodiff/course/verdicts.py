@@ -1,0 +1,335 @@
+"""An exercise, and its verdict on an answer: praise, the hint of a slip, or what differs.
+
+A slip is a wrong program and what to say to everybody whose program does the same.
+
+    >>> def double(x):
+    ...     return 2 * x
+    >>> check = Exercise(double, at=[(3,), (4,)], praise="Right.", slips={
+    ...     "That is the square.": "x * x",
+    ...     "Half of it.": "2 * → 1 *",
+    ... })
+    >>> check(lambda x: x + x)
+    ✓ Right.
+    >>> check(lambda x: x**2)
+    ✗ That is the square.
+    >>> check(lambda x: x - 1)
+    ✗ At x = 3 the result should be 6, not 2.
+"""
+
+import copy
+import inspect
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import zip_longest
+from textwrap import fill
+from types import GeneratorType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NOTHING = "Nothing here yet: put your answer where the dots are."
+NO_RETURN = "Your function returns nothing: a `return` is missing."
+
+Parts = Iterator[tuple[str, Any]]
+
+
+class Hint(Exception):
+    """What to say about an answer that cannot be asked any further."""
+
+
+class Verdict(NamedTuple):
+    right: bool
+    text: str
+    hint: str = ""  # as the exercise states it
+
+
+class Raised(str):
+    """An error in an answer; one of arithmetic without the numbers, so that it is the same elsewhere."""
+
+    @classmethod
+    def of(cls, error: Exception) -> "Raised":
+        name = type(error).__name__
+        return cls(name if isinstance(error, ArithmeticError) else f"{name}: {error}")
+
+
+class Exercise:
+    """Calling it with an answer prints the verdict.
+
+    Args:
+        solution: our answer; its results are the right ones.
+        praise: what to say to a right answer; or a function of the answer that returns it.
+        slips: wrong answers by their hints, one or a list: a number or function, an expression of our
+            answer's arguments as text, or what to change in our answer, "old → new", a line for each.
+            A hint may name the {part} and the input {at} which it shows, what is {found} there and
+            {expected}.
+        at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
+        ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
+            generator of several, in the order of judging, each as (its name, what it is). May raise
+            a Hint. By default the answer is called.
+        otherwise: what to say to other wrong answers; beside what differs, if there are points.
+        close: how far a number may be off, beside 1 or itself.
+    """
+
+    def __init__(
+        self,
+        solution: Any,
+        *,
+        praise: str | Callable[[Any], str],
+        slips: Mapping[str, Any],
+        at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
+        ask: Callable[..., Any] | None = None,
+        otherwise: str | Callable[[Any], str] = "",
+        nothing: str = NOTHING,
+        close: float = 1e-9,
+    ) -> None:
+        self.solution, self.praise, self.nothing, self.close = solution, praise, nothing, close
+        self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
+        self.ask = ask or (lambda answer, *point: answer(*point))
+        self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
+        self.expected: dict[str, list[tuple[str, Any]]] = {}  # what our answer does
+        if not isinstance(at, Mapping):
+            names = (
+                [*inspect.signature(ask or solution).parameters][ask is not None :]
+                if any(at)
+                else []
+            )
+            at = {", ".join(f"{n} = {x}" for n, x in zip(names, point)): point for point in at}
+        self.at = {f"At {name}" if name else "": point for name, point in at.items()}
+
+    def __call__(self, answer: Any) -> None:
+        right, text, _ = self.verdict(answer)
+        print(wrapped(f"{'✓' if right else '✗'} {text}"))
+
+    def verdict(self, answer: Any) -> Verdict:
+        """Whether the answer is right, what to say about it, and which hint that is."""
+        if empty(answer):
+            return Verdict(False, self.nothing, self.nothing)
+        try:
+            self._check_kind(answer)
+            for label, point in self.at.items():
+                if wrong := self._wrong(answer, label, point):
+                    return wrong
+            return Verdict(True, self.praise(answer) if callable(self.praise) else self.praise)
+        except Hint as hint:
+            return Verdict(False, str(hint), str(hint))
+        except Exception as error:
+            return Verdict(False, f"Your code raises {Raised.of(error)}")
+
+    def _check_kind(self, answer: Any) -> None:
+        if inspect.isclass(self.solution) and not inspect.isclass(answer):
+            raise Hint(f"Expected the class itself, found {a(answer)}.")
+        if callable(self.solution) and not callable(answer):
+            example = f"def answer{inspect.signature(self.solution)}:"
+            raise Hint(f"Expected a function, `{example}`, found {a(answer)}.")
+
+    def _wrong(self, answer: Any, label: str, point: tuple[Any, ...]) -> Verdict | None:
+        """The verdict at one point, if something is wrong there."""
+        done, blank = [], []
+        if label not in self.expected:
+            self.expected[label] = [*self._parts(self.solution, point)]
+        for (name, found), (_, right) in zip(self._parts(answer, point), self.expected[label]):
+            if found is not None and empty(found) and not callable(found):
+                blank.append(name)
+            elif not self._same(found, right):
+                return self._judged(answer, label, name, found, right)
+            else:
+                done.append(name)
+        if not blank:
+            return None
+        nothing = f"Right so far: {', '.join(done)}. Nothing here yet: {', '.join(blank)}."
+        return Verdict(False, nothing if done else self.nothing)
+
+    def _judged(self, answer: Any, label: str, name: str, found: Any, right: Any) -> Verdict:
+        """The verdict on one wrong part: the hint of the slip that is the same there everywhere."""
+        _, was, expected = told_apart(found, right, self.close)
+        last = None if isinstance(found, Raised) else name
+        for hint, slips in self.slips.items():
+            if any(self._alike(self.program(slip), answer, last) for slip in slips):
+                text = hint.format(part=name, at=label, found=was, expected=expected)
+                return Verdict(False, text, hint)
+        if isinstance(found, Raised):
+            return Verdict(False, f"Your code raises {found}")
+        if problem := not_comparable(found, right):
+            return Verdict(False, f"{name}: {problem}" if name else problem)
+        return Verdict(False, self._differs(label, name, found, right))
+
+    def _differs(self, label: str, name: str, found: Any, right: Any) -> str:
+        otherwise = self.otherwise(found)
+        if otherwise and not label:
+            return otherwise
+        place, was, expected = told_apart(found, right, self.close)
+        name = f"{name or 'the result'}{place}"
+        begin = f"{label} {name}" if label else name[0].upper() + name[1:]
+        text = f"{begin} should be {expected}, not {was}."
+        if same(found, right, 1e-3) and not isinstance(right, str):
+            return f"{text} Close, but not exact: a difference loses digits. Write the formula."
+        return f"{text} {otherwise}".strip()
+
+    def _alike(self, slip: Any, answer: Any, last: str | None) -> bool:
+        """Whether a slip does the same as the answer at all points, up to this part of it."""
+        for point in self.at.values():
+            pairs = zip_longest(
+                self._all(answer, point), self._all(slip, point), fillvalue=("", ...)
+            )
+            for (name, found), (other, known) in pairs:
+                blank = found is ... or known is ...
+                if (name == last or not blank) and not (name == other and self._same(found, known)):
+                    return False
+                if name == last:
+                    break
+        return True
+
+    def program(self, slip: Any) -> Any:
+        """A slip as a program, if it is a text."""
+        if not isinstance(slip, str) or not callable(self.solution):
+            return slip
+        space = vars(sys.modules[self.solution.__module__])
+        if "→" not in slip:
+            names = ", ".join(inspect.signature(self.solution).parameters)
+            return eval(f"lambda {names}: {slip}", space)
+        source, made = inspect.getsource(self.solution), {}
+        for change in slip.split("\n"):
+            old, new = map(str.strip, change.split("→"))
+            source = source.replace(old, new)
+        exec(source, space, made)
+        return made[self.solution.__name__]
+
+    def _all(self, answer: Any, point: tuple[Any, ...]) -> Parts:
+        """What an answer or a slip does at a point, to its end."""
+        try:
+            yield from self._parts(answer, point)
+        except Hint as hint:
+            yield "", str(hint)
+
+    def _parts(self, answer: Any, point: tuple[Any, ...]) -> Parts:
+        """What an answer does at a point, part by part; an error ends it."""
+        try:
+            found = self.ask(answer, *copy.deepcopy(point))
+            if isinstance(found, GeneratorType):
+                yield from found
+            else:
+                yield "", found
+        except Hint:
+            raise
+        except Exception as error:
+            yield "", Raised.of(error)
+
+    def _same(self, found: Any, right: Any) -> bool:
+        return same(found, right, self.close)
+
+
+def empty(answer: Any) -> bool:
+    """Whether there are only dots: nothing, or a function, or all of a class, that does nothing."""
+    if isinstance(answer, (tuple, list)) and answer:
+        return all(map(empty, answer))
+    if isinstance(answer, Mapping) and answer:
+        return all(map(empty, answer.values()))
+    if isinstance(answer, type):
+        methods = [f for name, f in vars(answer).items() if inspect.isfunction(f)]
+        return any(map(empty, methods)) and all(
+            empty(f) or f.__name__ == "__init__" for f in methods
+        )
+    if inspect.isfunction(answer):
+        code, dots = answer.__code__, (lambda x: None).__code__
+        return code.co_code == dots.co_code and {*code.co_consts} <= {None, ...}
+    return answer is None or answer is ...
+
+
+def same(found: Any, right: Any, close: float) -> bool:
+    """Whether two results are equal: numbers and arrays up to rounding, anything else exactly."""
+    if type(found) is type(right) is float:
+        return math.isclose(found, right, rel_tol=close, abs_tol=close) or found != found != right
+    if isinstance(right, (str, bool)) or isinstance(found, (str, bool)):
+        return type(found) is type(right) and bool(found == right)
+    try:
+        left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
+    except (TypeError, ValueError):
+        return found is right
+    return left.shape == other.shape and np.allclose(left, other, close, close, equal_nan=True)
+
+
+def not_comparable(found: Any, right: Any) -> str:
+    """Why a result cannot be compared with a number or array; else an empty text."""
+    if found is None:
+        return NO_RETURN
+    if isinstance(right, str):
+        return ""
+    if np.iscomplexobj(found):
+        return "That is a complex number. You need only one of its two parts: which?"
+    if callable(found):
+        return "That is a function. Call it, and return what it gives."
+    shape = np.shape(right)
+    try:
+        array = np.asarray(found, dtype=object if isinstance(found, str) else float)
+    except (TypeError, ValueError):
+        array = np.asarray(found, dtype=object)
+    if array.dtype == object:
+        return f"Expected {'an array' if shape else 'a number'}, found {a(found)}."
+    if array.shape == shape:
+        return ""
+    tip = " Yours is transposed." if array.shape == shape[::-1] else ""
+    return f"The shape should be {shape}, not {array.shape}.{tip}"
+
+
+def told_apart(found: Any, right: Any, close: float) -> tuple[str, str, str]:
+    """The place of the first difference, and both results there, with digits enough to differ."""
+    place = ""
+    try:
+        left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
+    except (TypeError, ValueError):
+        return "", str(found), str(right)
+    if other.ndim and left.shape == other.shape:
+        unlike = np.argwhere(~np.isclose(left, other, close, close, equal_nan=True))
+        index = tuple(map(int, unlike[0])) if len(unlike) else (0,) * other.ndim
+        place, left, other = str([*index]), left[index], other[index]
+    if left.ndim or other.ndim:
+        return place, str(found), str(right)
+    digits = next((d for d in (6, 9, 12) if f"{left:.{d}g}" != f"{other:.{d}g}"), 17)
+    return place, f"{left:.{digits}g}", f"{other:.{digits}g}"
+
+
+def wrapped(text: str) -> str:
+    """The text in lines that fit a notebook's page; its own line breaks stay."""
+    whole_words = {"break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(fill(line, 90, **whole_words) for line in text.split("\n"))  # type: ignore[arg-type]
+
+
+def a(x: Any) -> str:
+    """The type of x with its article."""
+    name = type(x).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def number(answer: Any) -> float:
+    """The answer as a float; a Hint if it is not a number."""
+    with suppress(TypeError, ValueError):
+        if not isinstance(answer, (str, bool)) and not np.ndim(answer):
+            return float(answer)
+    raise Hint(f"Expected one number, found {a(answer)}.")
+
+
+def integer(answer: Any) -> float:
+    """The answer, if it is an integer, NumPy's and SymPy's included; else a Hint."""
+    with suppress(TypeError):
+        if not isinstance(answer, bool):
+            return float(operator.index(answer))
+    raise Hint(f"Expected an integer, found {a(answer)}.")
+
+
+def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
+    """The function `solution(number)` of a module: it displays the code of `solution_<number>`."""
+
+    def solution(number: int) -> None:
+        """Display our solution."""
+        from IPython.display import Code, display
+
+        if f"solution_{number}" not in module:
+            known = sorted(int(name[9:]) for name in module if name.startswith("solution_"))
+            print(f"There is no exercise {number} here, only {known}.")
+            return
+        display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
+
+    return solution
