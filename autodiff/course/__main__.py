@@ -8,6 +8,7 @@ The exit status is 0 if all answers are right, 1 if not. Needs nbclient, which c
 import argparse
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,8 @@ def executed(notebook: Any, folder: Path, seconds: int) -> Any:
     client = NotebookClient(
         notebook, timeout=seconds, interrupt_on_timeout=True, allow_errors=True, resources=where
     )
-    try:
+    with suppress(DeadKernelError):  # a cell has ended the kernel; the cells before it count
         client.execute()
-    except DeadKernelError:
-        pass  # a cell has ended the kernel; the cells before it count
     return notebook
 
 

@@ -22,13 +22,13 @@ SQUARE = (
 
 def moved(answer, a_and_tangent, b_and_tangent):
     found = answer(Pair(*a_and_tangent), Pair(*b_and_tangent))
-    if empty(getattr(found, "tangent", 0.0)) or found is ...:
+    if empty(getattr(found, "tangent", 0.0)):
         raise Hint(SQUARE)
-    if found is not None and not hasattr(found, "tangent"):
+    if not hasattr(found, "tangent"):
         raise Hint(f"Expected a Pair, found {a(found)}.")
     if hasattr(found, "primal") and isinstance(found.primal, Pair):
         raise Hint("Primal and tangent are plain numbers: use a.primal and a.tangent.")
-    yield "the primal", found and found.primal
+    yield "the primal", found.primal
     yield "the tangent", found.tangent
 
 

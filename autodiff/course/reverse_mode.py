@@ -221,8 +221,6 @@ def result_and_messages(rule, inputs, upstream):
     """What a rule returns, and what its closure sends."""
     found = rule(*inputs)
     if not isinstance(found, tuple) or len(found) != 2 or not callable(found[1]):
-        if found is None:
-            yield "the result", None
         raise Hint("Return a pair: the result, and the closure.")
     yield "the result", found[0]
     messages = found[1](upstream)
@@ -323,12 +321,12 @@ check_3 = Exercise(
 
 
 def placed(order, program):
-    if "topological_order" in getattr(getattr(order, "__code__", None), "co_names", ()):
+    if "topological_order" in getattr(
+        getattr(inspect.unwrap(order), "__code__", None), "co_names", ()
+    ):
         raise Hint("That leaves the work to `topological_order`. Here the order is yours to find.")
     nodes = watched(program)
     found = order(nodes[-1])
-    if found is None:
-        yield "the order", None
     if not isinstance(found, (list, tuple, dict)):
         raise Hint(f"Expected a list of the nodes, found {a(found)}.")
     if not all(isinstance(x, Node) for x in found):

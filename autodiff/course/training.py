@@ -1,5 +1,6 @@
 """Notebook 8: where a model decides, what it has learnt so far, small images; and its exercises."""
 
+import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -140,7 +141,9 @@ def forgiving(loss):
     costs = {value_of(loss, 3.0 + t, 2.0 + t).data for t in (-12.0, -6.0, 40.0)}
     alike = all(math.isclose(cost, above, rel_tol=1e-6) for cost in costs)
     yield "an error of 1", "the same everywhere" if alike else "something else at some targets"
-    slope, start = line_found(loss)
+    if flat or not alike or min(below, above) < exact:
+        return
+    slope, start = line_found(inspect.unwrap(loss))
     near = abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3
     line = f"y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}"
     yield "the line", "y = 2 x + 1, to 0.3" if near else line
@@ -154,8 +157,6 @@ def slope_of(loss, guess, target):
 
 def value_of(loss, guess, target):
     found = loss(Vector([guess]), target)
-    if found is ... or found is None:
-        raise Hint("Nothing here yet: return a Value in place of the dots.")
     if isinstance(found, Vector):
         raise Hint("That is a Vector of one entry. Take the Value in it, [0].")
     if not isinstance(found, Value):

@@ -21,9 +21,10 @@ import inspect
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import zip_longest
+from functools import cache, wraps
+from itertools import islice, zip_longest
 from textwrap import fill
 from types import GeneratorType
 from typing import Any, NamedTuple
@@ -33,7 +34,8 @@ import numpy as np
 NOTHING = "Nothing here yet: put your answer where the dots are."
 NO_RETURN = "Your function returns nothing: a `return` is missing."
 
-Parts = Iterator[tuple[str, Any]]
+Parts = list[tuple[str, Any]]
+HINT, ERROR = "a hint", "an error"  # parts that end an answer
 
 
 class Hint(Exception):
@@ -44,15 +46,6 @@ class Verdict(NamedTuple):
     right: bool
     text: str
     hint: str = ""  # as the exercise states it
-
-
-class Raised(str):
-    """An error in an answer; one of arithmetic without the numbers, so that it is the same elsewhere."""
-
-    @classmethod
-    def of(cls, error: Exception) -> "Raised":
-        name = type(error).__name__
-        return cls(name if isinstance(error, ArithmeticError) else f"{name}: {error}")
 
 
 class Exercise:
@@ -89,7 +82,9 @@ class Exercise:
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
-        self.expected: dict[str, list[tuple[str, Any]]] = {}  # what our answer does
+        self.programs: dict[str, Any] = {}  # the slips that are texts
+        self.expected: dict[int, Parts] = {}  # what our answer does at each point
+        self.returns = inspect.isfunction(solution) and "return" in inspect.getsource(solution)
         if not isinstance(at, Mapping):
             names = (
                 [*inspect.signature(ask or solution).parameters][ask is not None :]
@@ -115,8 +110,6 @@ class Exercise:
             return Verdict(True, self.praise(answer) if callable(self.praise) else self.praise)
         except Hint as hint:
             return Verdict(False, str(hint), str(hint))
-        except Exception as error:
-            return Verdict(False, f"Your code raises {Raised.of(error)}")
 
     def _check_kind(self, answer: Any) -> None:
         if inspect.isclass(self.solution) and not inspect.isclass(answer):
@@ -125,15 +118,15 @@ class Exercise:
             example = f"def answer{inspect.signature(self.solution)}:"
             raise Hint(f"Expected a function, `{example}`, found {a(answer)}.")
 
-    def _wrong(self, answer: Any, label: str, point: tuple[Any, ...]) -> Verdict | None:
+    def _wrong(self, answer: Any, label: str, point: Any) -> Verdict | None:
         """The verdict at one point, if something is wrong there."""
         done, blank = [], []
-        if label not in self.expected:
-            self.expected[label] = [*self._parts(self.solution, point)]
-        for (name, found), (_, right) in zip(self._parts(answer, point), self.expected[label]):
-            if found is not None and empty(found) and not callable(found):
+        for (name, found), (_, right) in zip(self._parts(answer, point), self._expected(point)):
+            if name == HINT:
+                return Verdict(False, found, found)
+            if found is not None and empty(found):
                 blank.append(name)
-            elif not self._same(found, right):
+            elif not same(found, right, self.close):
                 return self._judged(answer, label, name, found, right)
             else:
                 done.append(name)
@@ -143,40 +136,34 @@ class Exercise:
         return Verdict(False, nothing if done else self.nothing)
 
     def _judged(self, answer: Any, label: str, name: str, found: Any, right: Any) -> Verdict:
-        """The verdict on one wrong part: the hint of the slip that is the same there everywhere."""
-        _, was, expected = told_apart(found, right, self.close)
-        last = None if isinstance(found, Raised) else name
+        """The verdict on a wrong part: the hint of a slip that does the same everywhere, or what differs."""
+        place, was, expected = told_apart(found, right, self.close)
+        parts = cache(lambda label: self._parts(answer, self.at[label]))
         for hint, slips in self.slips.items():
-            if any(self._alike(self.program(slip), answer, last) for slip in slips):
+            if any(self._alike(self.program(slip), parts, name) for slip in slips):
                 text = hint.format(part=name, at=label, found=was, expected=expected)
                 return Verdict(False, text, hint)
-        if isinstance(found, Raised):
-            return Verdict(False, f"Your code raises {found}")
-        if problem := not_comparable(found, right):
-            return Verdict(False, f"{name}: {problem}" if name else problem)
-        return Verdict(False, self._differs(label, name, found, right))
-
-    def _differs(self, label: str, name: str, found: Any, right: Any) -> str:
         otherwise = self.otherwise(found)
-        if otherwise and not label:
-            return otherwise
-        place, was, expected = told_apart(found, right, self.close)
-        name = f"{name or 'the result'}{place}"
-        begin = f"{label} {name}" if label else name[0].upper() + name[1:]
-        text = f"{begin} should be {expected}, not {was}."
-        if same(found, right, 1e-3) and not isinstance(right, str):
-            return f"{text} Close, but not exact: a difference loses digits. Write the formula."
-        return f"{text} {otherwise}".strip()
+        if name == ERROR:
+            text = f"Your code raises {found}"
+        elif text := not_comparable(found, right):
+            text = f"{name}: {text}" if name else text
+        elif otherwise and not label:
+            text = otherwise
+        else:
+            begin = f"{label} {name or 'the result'}{place}".strip()
+            text = f"{begin[0].upper()}{begin[1:]} should be {expected}, not {was}. {otherwise}"
+            if same(found, right, 1e-3) and not isinstance(right, str):
+                text += " Close, but not exact: a difference loses digits. Write the formula."
+        return Verdict(False, text.strip())
 
-    def _alike(self, slip: Any, answer: Any, last: str | None) -> bool:
-        """Whether a slip does the same as the answer at all points, up to this part of it."""
-        for point in self.at.values():
-            pairs = zip_longest(
-                self._all(answer, point), self._all(slip, point), fillvalue=("", ...)
-            )
+    def _alike(self, slip: Any, parts: Callable[[str], Parts], last: str) -> bool:
+        """Whether a slip does the same as the answer, whose parts these are, up to this part of it."""
+        for label, point in islice(self.at.items(), 200):
+            pairs = zip_longest(parts(label), self._parts(slip, point), fillvalue=("", ...))
             for (name, found), (other, known) in pairs:
-                blank = found is ... or known is ...
-                if (name == last or not blank) and not (name == other and self._same(found, known)):
+                unknown = name != last and (found is ... or known is ...)
+                if not unknown and not (name == other and same(found, known, self.close)):
                     return False
                 if name == last:
                     break
@@ -186,39 +173,57 @@ class Exercise:
         """A slip as a program, if it is a text."""
         if not isinstance(slip, str) or not callable(self.solution):
             return slip
-        space = vars(sys.modules[self.solution.__module__])
-        if "→" not in slip:
-            names = ", ".join(inspect.signature(self.solution).parameters)
-            return eval(f"lambda {names}: {slip}", space)
-        source, made = inspect.getsource(self.solution), {}
-        for change in slip.split("\n"):
-            old, new = map(str.strip, change.split("→"))
-            source = source.replace(old, new)
-        exec(source, space, made)
-        return made[self.solution.__name__]
+        if slip not in self.programs:
+            self.programs[slip] = written(slip, self.solution)
+        return self.programs[slip]
 
-    def _all(self, answer: Any, point: tuple[Any, ...]) -> Parts:
-        """What an answer or a slip does at a point, to its end."""
+    def _expected(self, point: Any) -> Parts:
+        if id(point) not in self.expected:
+            self.expected[id(point)] = self._parts(self.solution, point)
+        return self.expected[id(point)]
+
+    def _parts(self, answer: Any, point: Any) -> Parts:
+        """What an answer does at a point, part by part; a hint or an error ends it."""
+        found: Parts = []
         try:
-            yield from self._parts(answer, point)
+            result = self.ask(self._returning(answer), *copy.deepcopy(point))
+            for part in result if isinstance(result, GeneratorType) else [("", result)]:
+                found.append(part)
         except Hint as hint:
-            yield "", str(hint)
-
-    def _parts(self, answer: Any, point: tuple[Any, ...]) -> Parts:
-        """What an answer does at a point, part by part; an error ends it."""
-        try:
-            found = self.ask(answer, *copy.deepcopy(point))
-            if isinstance(found, GeneratorType):
-                yield from found
-            else:
-                yield "", found
-        except Hint:
-            raise
+            found.append((HINT, str(hint)))
+        except ArithmeticError as error:  # its numbers differ from point to point
+            found.append((ERROR, type(error).__name__))
         except Exception as error:
-            yield "", Raised.of(error)
+            found.append((ERROR, f"{type(error).__name__}: {error}"))
+        return found
 
-    def _same(self, found: Any, right: Any) -> bool:
-        return same(found, right, self.close)
+    def _returning(self, answer: Any) -> Any:
+        """The answer, made to say so if it returns nothing though ours returns something."""
+        if not self.returns:
+            return answer
+
+        @wraps(answer)
+        def asked(*given: Any) -> Any:
+            result = answer(*given)
+            if not isinstance(result, Mapping) and empty(result):
+                raise Hint(NO_RETURN if result is None else self.nothing)
+            return result
+
+        return asked
+
+
+def written(slip: str, solution: Any) -> Any:
+    """The program of a text: an expression of the solution's arguments, or changes in its code."""
+    space = vars(sys.modules[solution.__module__])
+    if "→" not in slip:
+        names = ", ".join(inspect.signature(solution).parameters)
+        return eval(f"lambda {names}: {slip}", space)
+    source, made = inspect.getsource(solution), {}
+    for change in slip.split("\n"):
+        old, new = map(str.strip, change.split("→"))
+        source = source.replace(old, new)
+    exec(source, space, made)
+    return made[solution.__name__]
 
 
 def empty(answer: Any) -> bool:
@@ -228,10 +233,8 @@ def empty(answer: Any) -> bool:
     if isinstance(answer, Mapping) and answer:
         return all(map(empty, answer.values()))
     if isinstance(answer, type):
-        methods = [f for name, f in vars(answer).items() if inspect.isfunction(f)]
-        return any(map(empty, methods)) and all(
-            empty(f) or f.__name__ == "__init__" for f in methods
-        )
+        methods = {name: empty(f) for name, f in vars(answer).items() if inspect.isfunction(f)}
+        return any(methods.values()) and all((methods | {"__init__": True}).values())
     if inspect.isfunction(answer):
         code, dots = answer.__code__, (lambda x: None).__code__
         return code.co_code == dots.co_code and {*code.co_consts} <= {None, ...}
@@ -253,8 +256,6 @@ def same(found: Any, right: Any, close: float) -> bool:
 
 def not_comparable(found: Any, right: Any) -> str:
     """Why a result cannot be compared with a number or array; else an empty text."""
-    if found is None:
-        return NO_RETURN
     if isinstance(right, str):
         return ""
     if np.iscomplexobj(found):

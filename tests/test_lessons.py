@@ -1,0 +1,497 @@
+"""What the notebooks say beyond what they print, and what they import from the course."""
+
+import importlib
+import math
+import re
+from functools import cache
+from pathlib import Path
+
+import micrograd.engine
+import nbformat
+import numpy as np
+import pytest
+import sympy
+from sklearn.datasets import load_digits, load_iris
+
+import autodiff
+import autodiff as ad
+from autodiff import Value, Vector, dot, finite_difference, grad, relu, tanh
+from autodiff.course import back_to_matrices, expressions, race, reverse_mode, symbolic_derivatives
+from autodiff.course.numeric_derivatives import SecantPage
+from autodiff.course.reverse_mode import GRAPHS, NAMES, examine, fault, peak_memory, solution_5
+from autodiff.nn import Linear, Sequential, he_normal
+from autodiff.optim import SGD, Adagrad, Adam, RMSprop
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+
+
+def code_of(number):
+    (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells]
+
+
+# -- 1 ----------------------------------------------------------------------------------------------
+
+
+def test_the_secant_becomes_the_tangent_as_h_is_dragged(browser, tmp_path):
+    (tmp_path / "page.html").write_text(SecantPage()._repr_html_(), encoding="utf-8")
+    drag = """
+        const h = document.getElementById("h"), said = document.getElementById("slopes");
+        const before = said.textContent;
+        h.value = -4; h.dispatchEvent(new Event("input")); [before, said.textContent]"""
+    browser.open((tmp_path / "page.html").as_uri())
+    ((before, after),) = browser.in_frames(drag)
+    # (cos(2 + h) - cos 2) / h, with h = 10**0.3 and 0.0001
+    assert before == "slope of the secant -0.12082, of the tangent -0.90930"
+    assert after == "slope of the secant -0.90928, of the tangent -0.90930"
+
+
+# -- 2 ----------------------------------------------------------------------------------------------
+
+
+def of_the_notebook(*beginnings):
+    """What the cells of notebook 2 that begin like this define."""
+    found = {"cache": cache, "grad": grad}
+    for beginning in beginnings:
+        (source,) = [source for source in code_of("02") if source.startswith(beginning)]
+        exec(source, found)
+    return found
+
+
+FORMULAS = ("class Node", "Node.__add__", "def derivative(e)")
+COUNTING = ("Node = cache(Node)", "def order")
+
+
+@pytest.mark.parametrize(
+    ("formula", "operations"),
+    [
+        ("(derivative(a) * b - a * derivative(b)) / (b * b)", 6),
+        ("(derivative(a) - a / b * derivative(b)) / b", 5),
+        ("derivative(a) / b - a * derivative(b) / b / b", 6),
+    ],
+)
+def test_a_quotient_rule_in_the_words_of_the_notebook_is_counted(formula, operations):
+    names = of_the_notebook(*FORMULAS, *COUNTING)
+    said = symbolic_derivatives.check_1.verdict(eval(f"lambda a, b: {formula}", names))
+    assert said.right
+    assert f"adds {operations} operations" in said.text
+
+
+def test_counting_gives_the_number_predicted():
+    names = of_the_notebook(*FORMULAS, *COUNTING)
+    e = names["X"]
+    for _ in range(10):
+        e = e * e
+    d = names["derivative"](e)
+    assert (names["shared"](d), names["written"](d)) == (symbolic_derivatives.solution_2(), 11263)
+
+
+def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
+    functions = of_the_notebook("def a(x)")
+    for name, slope in zip("abcd", (4321.0, 1.0, 3.0, 1 / 16), strict=True):
+        assert grad(functions[name])(10.0) == slope
+        if name in symbolic_derivatives.solution_3():
+            with pytest.raises(TypeError, match="truth value"):
+                functions[name](sympy.Symbol("x"))
+        else:
+            functions[name](sympy.Symbol("x"))
+
+
+def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
+    names = of_the_notebook(*FORMULAS, *COUNTING)
+    x, number = names["X"], names["Node"]
+    e, d = x, number(1)
+    for _ in range(20):  # x / (x / (x / ...)) and its derivative by the rule of exercise 1
+        e, d = x / e, (number(1) * e - x * d) / (e * e)
+    both = sum(bool(node.args) for node in {**names["order"](e), **names["order"](d)})
+    assert names["shared"](e) == 20
+    assert 6 * 20 < both <= 7 * 20
+
+
+# -- 4 ----------------------------------------------------------------------------------------------
+
+
+def of_the_gallery(name):
+    """An engine of notebook 4."""
+    (source,) = [source for source in code_of("04") if f"def {name}(" in source]
+    names = {"examine": lambda *given, **named: None}
+    exec(source, vars(reverse_mode) | names, names)
+    return names[name]
+
+
+def test_the_gallery_is_every_program_of_up_to_three_lines():
+    assert [sum(len(g) == n for g in GRAPHS) for n in (1, 2, 3)] == [20, 200, 3200]
+    assert len(set(GRAPHS)) == len(GRAPHS) == 3420
+    assert not any(fault(solution_5, g, calls) for g in GRAPHS for calls in (1, 2))
+
+
+def uses(program):
+    return [NAMES[i] for _, pair in program for i in pair]
+
+
+@pytest.mark.parametrize(
+    ("engine", "calls", "is_right"),
+    [
+        # right where no node, input or line, is used twice
+        ("overwriting", 1, lambda g: len(set(uses(g))) == len(uses(g))),
+        # right where no operation is given the same node twice
+        ("merging", 1, lambda g: all(i != j for _, (i, j) in g)),
+        # right where no line is used more than once
+        ("unordered", 1, lambda g: all(uses(g).count(line) <= 1 for line in "pqr")),
+        ("unzeroed", 1, lambda g: True),
+        # right where there is nothing between
+        ("unzeroed", 2, lambda g: len(g) == 1),
+    ],
+)
+def test_each_engine_of_the_gallery_is_wrong_where_the_notebook_says(engine, calls, is_right):
+    engine = of_the_gallery(engine)
+    assert all((not fault(engine, g, calls)) == is_right(g) for g in GRAPHS)
+
+
+def test_what_examine_prints(capsys):
+    examine(solution_5)
+    examine(of_the_gallery("unordered"))
+    assert capsys.readouterr().out.splitlines() == [
+        "right on 3,420 graphs of 3,420",
+        "right on 2,260 graphs of 3,420",
+        "smallest counterexample: p = a + a; q = p + p: a.grad is 8.0, not 4.0",
+    ]
+
+
+def test_the_order_is_that_of_the_package():
+    for program in GRAPHS[::50]:
+        found, right = [
+            [x.data for x in order(reverse_mode.nodes_of(program, kind)[-1])]
+            for order, kind in [
+                (reverse_mode.topological_order, reverse_mode.Node),
+                (autodiff.topological_order, Value),
+            ]
+        ]
+        assert found == right
+
+
+def test_reverse_mode_pays_in_memory():
+    def winding(xs):
+        y = 0.0
+        for x in xs:
+            for _ in range(20):
+                y = autodiff.sin(y + x)
+        return y
+
+    def forward(n):
+        return peak_memory(lambda: autodiff.jvp(winding, ([0.1] * n,), ([0.1] * n,)))
+
+    def reverse(n):
+        return peak_memory(lambda: grad(winding)([0.1] * n))
+
+    assert reverse(1000) > 100 * forward(1000)
+    assert reverse(1000) > 9 * reverse(100)
+
+
+# -- 7 ----------------------------------------------------------------------------------------------
+
+
+def test_weights_twice_as_large_double_each_layer_exactly():
+    def signals(factor):
+        init = lambda n, m, rng: [[factor * w for w in row] for row in he_normal(n, m, rng)]  # noqa: E731
+        outs = [Vector([1.0, -2.0, 0.5])]
+        for seed in range(10):
+            outs.append(Linear(3, 3, activation=relu, init=init, seed=seed)(outs[-1]))
+        dot([1.0, 2.0, 3.0], outs[-1]).backward()
+        return [out.data for out in outs], [out.grad for out in outs]
+
+    there, back = map(np.array, signals(1.0))
+    there_twice, back_twice = map(np.array, signals(2.0))
+    passed = np.arange(11)[:, None]
+    assert np.array_equal(there_twice, there * 2.0**passed)
+    assert np.array_equal(back_twice, back * 2.0 ** (10 - passed))
+    assert there[-1].any()
+
+
+def test_a_layer_used_twice_is_one_parameter_with_the_sum_of_both_gradients():
+    shared = Linear(1, 1, bias=False)
+    shared.load_state_dict({"weight": [[0.8]]})
+    twice = Sequential(shared, tanh, shared)
+    twice([1.0])[0].backward()
+    assert len(twice.parameters()) == 1
+    by_nudge = finite_difference(lambda w: w * math.tanh(w), 0.8)
+    assert shared.weight.grad[0][0] == pytest.approx(by_nudge, rel=1e-8)  # of central differences
+
+
+def test_a_way_around_tiny_layers_keeps_the_gradient():
+    tiny = lambda n, m, rng: [[0.001 * w for w in row] for row in he_normal(n, m, rng)]  # noqa: E731
+    layers = [Linear(5, 5, activation=tanh, init=tiny, seed=seed) for seed in range(20)]
+    x = Vector([1.0, -2.0, 0.5, 0.3, 0.1])
+    out = x
+    for layer in layers:
+        out = out + layer(out)
+    out.sum().backward()
+    assert np.allclose(x.grad, 1.0, atol=0.1)  # 20 layers add 0.001 each, more or less
+
+
+def path(make, factor=1.0, steps=60):
+    """x²/20 + y², times a factor, from (-8, 2)."""
+    x, y = Value(-8.0), Value(2.0)
+    optimizer, points = make([x, y]), [(-8.0, 2.0)]
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (factor * (x**2 / 20 + y**2)).backward()
+        optimizer.step()
+        points.append((x.data, y.data))
+    return np.array(points)
+
+
+@pytest.mark.parametrize(
+    ("make", "first"),
+    [
+        (lambda p: Adagrad(p, lr=1.5), 1.5),
+        (lambda p: RMSprop(p, lr=0.15), 1.5),
+        (lambda p: Adam(p, lr=0.5), 0.5),
+    ],
+)
+def test_adaptive_optimisers_see_no_scale(make, first):
+    points = path(make)
+    assert np.allclose(abs(points[1] - points[0]), first)
+    assert np.allclose(path(make, 1000.0), points, atol=1e-4)  # all but ε, which is not scaled
+
+
+def test_sgd_shrinks_each_coordinate_by_its_curvature():
+    steps = np.arange(61)
+    x, y = path(lambda p: SGD(p, lr=0.9)).T
+    assert np.allclose(x, -8 * (1 - 0.9 * 0.1) ** steps)
+    assert np.allclose(y, 2 * (1 - 0.9 * 2.0) ** steps)
+
+
+def test_momentum_with_the_best_settings_takes_a_third_of_the_steps():
+    low, high = math.sqrt(0.1), math.sqrt(2.0)
+    momentum = ((high - low) / (high + low)) ** 2
+
+    def arrival(make):
+        return int(np.flatnonzero(np.hypot(*path(make, steps=200).T) >= 0.01)[-1]) + 1
+
+    plain = arrival(lambda p: SGD(p, lr=2 / (0.1 + 2.0)))
+    heavy = arrival(lambda p: SGD(p, lr=4 / (low + high) ** 2, momentum=momentum))
+    assert 3 * heavy < plain
+
+
+# -- 9 ----------------------------------------------------------------------------------------------
+
+
+def small_network():
+    first, last = Linear(2, 2, activation=tanh, seed=0), Linear(2, 2, seed=1)
+    x = Vector([0.5, -0.3]).requires_grad_(False)
+    return autodiff.nn.cross_entropy(last(first(x)), 0), first, last
+
+
+def closures_called(loss, wrt):
+    """The operations whose closures are called, in order, as the closures themselves note it."""
+    called = []
+    for node in autodiff.topological_order(loss):
+        if node.parents:
+
+            def noting(grad, node=node, closure=node._backward):
+                called.append(node)
+                return closure(grad)
+
+            node._backward = noting
+    autodiff.Expression(loss).backpropagate(wrt)
+    return called
+
+
+def test_the_walk_is_predicted_and_seen():
+    loss, first, last = small_network()
+    for wrt in (None, [first.weight[0, 0]], last.parameters()):
+        run, _ = expressions.closures_run(loss, wrt)
+        assert run == closures_called(loss, wrt)
+    run, _ = expressions.closures_run(loss, [first.weight[0, 0]])
+    loss_ops = ["+", "log", "sum", "exp", "-", "exp", "-", "-", "largest"]
+    assert [x.op for x in run] == [*loss_ops, "+", "dot", "+", "dot", "tanh", "+", "dot"]
+    assert len(run) == expressions.solution_2()
+
+
+@pytest.mark.parametrize("depth", [2, 4, 8, 16])
+def test_the_last_layer_costs_the_same_however_deep_the_network_is(depth):
+    widths = [4, *[10] * (depth - 1)]
+    shapes = zip(widths, widths[1:])
+    inner = [ad.nn.Linear(*shape, activation=ad.tanh, seed=0) for shape in shapes]
+    top = ad.nn.Linear(10, 3, seed=depth)
+    x = ad.Vector([0.1, 0.2, 0.3, 0.4]).requires_grad_(False)
+    loss = ad.nn.cross_entropy(ad.nn.Sequential(*inner, top)(x), 0)
+    run, gradients = expressions.closures_run(loss, top.parameters())
+    _, everything = expressions.closures_run(loss)
+    # dot, +, - and exp for each output; largest, sum, log, - and +
+    assert len(run) == 3 * 4 + 5
+    assert gradients == {p: everything[p] for p in top.parameters()}
+
+
+# -- 10 ---------------------------------------------------------------------------------------------
+
+
+CELLS = nbformat.read(NOTEBOOKS / "10_back_to_matrices.ipynb", as_version=4).cells
+
+
+def by_hand():
+    """The function of the notebook, so that what is raced is what is read."""
+    (source,) = [c.source for c in CELLS if c.source.startswith("def by_hand")]
+    scope = {"np": np}
+    exec(source.partition("\n\n\n")[0], scope)
+    return scope["by_hand"]
+
+
+def test_the_groups_are_predicted():
+    for neurons, operations in ((20, 141), (30, 201)):
+        widths = [8, neurons, neurons, 4]
+        layers = [Linear(n, m, activation=tanh, seed=0) for n, m in zip(widths[:2], widths[1:3])]
+        model = Sequential(*layers, Linear(neurons, 4, seed=2))
+        target = Vector([1.0, 0.0, 0.0, 0.0]).requires_grad_(False)
+        loss = autodiff.nn.cross_entropy(model(Vector([0.1] * 8)), target)
+        assert back_to_matrices.groups(loss).total() == back_to_matrices.solution_1() == 15
+        assert sum(bool(x.parents) for x in autodiff.topological_order(loss)) == operations
+
+
+def test_the_way_back_by_hand_is_that_of_the_compiler():
+    x, t, W, b, v, c = given = back_to_matrices.random_regression()  # noqa: N806
+    hidden, last = Linear(3, 8, activation=relu, seed=0), Linear(8, 1, seed=1)
+    inputs, target = Vector([0.1] * 3), Value(0.0)
+    loss = (last(hidden(inputs))[0] - target) ** 2
+    wrt = Sequential(hidden, last).parameters()
+    program = ad.Expression(loss).compile([inputs, target], wrt=wrt, xp=np, batch=True)
+    losses, flat = program(np.vstack([x, t]).T, np.concatenate([W.ravel(), b, v, [c]]))
+    right, gradients = back_to_matrices.solution_2(*given)
+    assert np.allclose(losses, right)
+    assert np.allclose(flat, np.concatenate([np.ravel(g) for g in gradients]))
+
+
+def test_every_array_of_the_hand_written_program_is_in_the_compiled_one():
+    task = race.Task(load_iris(), 10)
+    x, target, loss = task.recorded()
+    wrt = task.model.parameters()
+    program = ad.Expression(loss).compile([x, target], wrt, xp=np, batch=True)
+    text = back_to_matrices.side_by_side(
+        program,
+        (np.hstack([task.x, task.t]), task.p),
+        by_hand(),
+        (task.x.T, task.t.T, *task.layers),
+    )
+    named = {name for line in text.splitlines() for name in line[:8].split()}
+    assert named >= {"x", "t", "W1", "b1", "W2", "b2", "a", "z", "e", "s", "losses"}
+    assert named >= {"z_bar", "b2_bar", "W2_bar", "h_bar", "b1_bar", "W1_bar"}
+
+
+# -- The race -------------------------------------------------------------------------------------
+
+
+def by_torch(task):
+    import torch
+
+    return race.by_torch(torch)(task)
+
+
+def by_jax(task):
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return race.compiled(task, jax.numpy, jax.jit)
+
+
+RUNNERS = [
+    pytest.param(race.compiled, id="compiled"),
+    pytest.param(race.plain_python, id="plain Python"),
+    pytest.param(race.walking, id="a node per neuron"),
+    pytest.param(
+        race.product_by_product(ad.Value, ad.tanh, ad.exp, ad.log), id="a node per product"
+    ),
+    pytest.param(race.by_scikit_learn, id="scikit-learn"),
+    pytest.param(race.by_micrograd(micrograd.engine), id="micrograd"),
+    pytest.param(by_torch, id="torch", marks=pytest.mark.torch),
+    pytest.param(by_jax, id="jax", marks=pytest.mark.jax),
+]
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_everyone_in_the_race_computes_the_same(runner):
+    for data, hidden, n in ((load_iris(), 10, None), (load_digits(), 4, 12)):
+        task = race.Task(data, hidden, n)
+        epoch = runner(task)
+        epoch()  # what the first leaves behind does not count
+        race.check("the runner", epoch(), race.by_numpy(by_hand())(task)())
+
+
+def test_a_runner_that_computes_something_else_is_disqualified():
+    task = race.Task(load_iris(), 10, 7)
+    total, gradients = race.walking(task)()
+    expected = race.by_numpy(by_hand())(task)()
+    with pytest.raises(AssertionError, match="walker"):
+        race.check("walker", (total + 1e-3, gradients), expected)
+    gradients[0][40] += 1e-3
+    with pytest.raises(AssertionError, match="walker"):
+        race.check("walker", (total, gradients), expected)
+
+
+def test_results_are_a_table_and_bars_on_one_axis(monkeypatch):
+    results = {
+        "small": {"NumPy by hand": 2e-5, "PyTorch": 4e-3, "plain Python": 3.0},
+        "large": {"NumPy by hand": 1e-3, "PyTorch": 5e-3},
+    }
+    text = race.table(results).splitlines()
+    assert text[0].split() == ["small", "one", "epoch", "by", "hand", "=", "1"]
+    assert text[1].split() == ["plain", "Python", "3,000,000", "µs", "150,000.0"]
+    said = []
+    monkeypatch.setattr(race.figures, "show", lambda figure, alt: said.extend([figure, alt]))
+    race.bars(results)
+    figure, alt = said
+    assert "PyTorch" in alt
+    upper, lower = figure.axes
+    assert upper.get_xlim() == lower.get_xlim()
+    assert upper.get_xscale() == lower.get_xscale() == "log"
+    assert [text.get_text() for text in upper.texts] == ["20 µs", "4 ms", "3 s"]
+
+
+# -- The table of names ---------------------------------------------------------------------------
+
+
+def table_of_names():
+    """The dotted names in each column of the table, ours first."""
+    (text,) = [c.source for c in CELLS if "| here | PyTorch | JAX |" in c.source]
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) > 15
+    for number in range(4):
+        cells = [part for row in rows for part in re.findall("`([^`]*)`", row[number])]
+        yield sorted({name for cell in cells for name in re.findall(r"\b[a-z_A-Z.]+\b", cell)})
+
+
+def exists(name):
+    module, *rest = name.split(".")
+    found = importlib.import_module(module)
+    for i, part in enumerate(rest):
+        if not hasattr(found, part):
+            importlib.import_module(".".join([module, *rest[: i + 1]]))
+        found = getattr(found, part)
+
+
+@pytest.mark.parametrize(
+    "module", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("torch", "jax")]
+)
+def test_the_names_of_other_libraries_exist(module):
+    names = {n for column in table_of_names() for n in column if n.startswith(f"{module}.")}
+    assert len(names) > 9
+    for name in names:
+        exists(name)
+
+
+def test_our_names_exist():
+    ours, *_ = table_of_names()
+    known = {name for name in ours if hasattr(ad, name.split(".")[0])}
+    assert known >= {
+        "Value",
+        "grad",
+        "jvp",
+        "vjp",
+        "hvp",
+        "operation",
+        "where",
+        "nn.fit",
+        "optim.Adam",
+    }
+    for name in known:
+        exists(f"autodiff.{name}")
