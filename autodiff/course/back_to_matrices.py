@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 10: two programs side by side; and its exercises."""
 
 import operator

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 9: which closures a backward walk calls; and its exercises."""
 
 import math

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 3: passes of both modes, counted and drawn; and its exercises."""
 
 import math

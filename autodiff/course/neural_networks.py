@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 7: its figures, and its exercises: a layer, two optimisers, other weights."""
 
 import math

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 5: its exercises."""
 
 import math

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """The race of notebook 10: everyone runs one epoch of the same training, against the clock.
 
 A runner takes a Task and returns its `epoch`, a function without arguments that returns the sum of

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 4: the gallery that an engine has to get right, the paths of a graph; and its exercises."""
 
 import inspect
@@ -26,6 +27,15 @@ class Node:
         self.data, self.grad = data, 0.0
         self.parents, self.closure = parents, closure
 
+    def __add__(self, other):
+        return apply(add, self, other)
+
+    def __sub__(self, other):
+        return apply(sub, self, other)
+
+    def __mul__(self, other):
+        return apply(mul, self, other)
+
 
 def apply(rule, *inputs):
     result, closure = rule(*[x.data for x in inputs])
@@ -42,11 +52,6 @@ def sub(x, y):
 
 def mul(x, y):
     return x * y, lambda grad: (grad * y, grad * x)
-
-
-Node.__add__ = lambda x, y: apply(add, x, y)
-Node.__sub__ = lambda x, y: apply(sub, x, y)
-Node.__mul__ = lambda x, y: apply(mul, x, y)
 
 
 # -- The gallery: all programs of up to three lines ----------------------------------------------

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 2: how derivatives swell; and its exercises."""
 
 import operator
@@ -24,11 +25,17 @@ class Node:
     def __init__(self, op, *args):
         self.op, self.args = op, args
 
+    def __add__(self, other):
+        return Node("+", self, other)
 
-Node.__add__ = lambda a, b: Node("+", a, b)
-Node.__mul__ = lambda a, b: Node("*", a, b)
-Node.__truediv__ = lambda a, b: Node("/", a, b)
-Node.__sub__ = lambda a, b: a + Node(-1) * b
+    def __mul__(self, other):
+        return Node("*", self, other)
+
+    def __truediv__(self, other):
+        return Node("/", self, other)
+
+    def __sub__(self, other):
+        return self + Node(-1) * other
 
 
 def derivative(e):

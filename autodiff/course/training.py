@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 8: where a model decides, what it has learnt so far, small images; and its exercises."""
 
 import inspect

@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Notebook 6: matrices with their slopes, walks counted; and its exercises."""
 
 from collections.abc import Callable, Mapping

@@ -218,7 +218,8 @@ def written(slip: str, solution: Any) -> Any:
     if "→" not in slip:
         names = ", ".join(inspect.signature(solution).parameters)
         return eval(f"lambda {names}: {slip}", space)
-    source, made = inspect.getsource(solution), {}
+    made: dict[str, Any] = {}
+    source = inspect.getsource(solution)
     for change in slip.split("\n"):
         old, new = map(str.strip, change.split("→"))
         source = source.replace(old, new)
