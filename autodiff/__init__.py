@@ -70,6 +70,7 @@ What is built on it:
     nn/              layers, losses and training
     compiler/        graphs as programs, number by number or with arrays
     pictures/        graphs drawn, and live: the forward and the backward pass, step by step
+    course/          the exercises and figures of the notebooks
 """
 
 from importlib import import_module as _import_module

@@ -3,7 +3,9 @@
 import html
 import importlib
 import inspect
+import json
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from functools import cache
@@ -203,3 +205,47 @@ def test_nothing_of_the_machine_is_in_it(path):
         assert place not in text
     assert '"iopub' not in text  # times of execution
     assert nbformat.read(path, as_version=4).metadata.kernelspec.name == "python3"
+
+
+# -- Grading -----------------------------------------------------------------------------------------
+
+CELLS = [
+    "from autodiff.course.reverse_mode import check_1, check_2, check_3, check_4, check_5, solution",
+    "check_1((7, 2))",
+    "check_2(undefined)",
+    "def send(node):\n    while True:\n        node.grad += 0\n\ncheck_3(send)",
+    "def order(root):\n    return [root]\n\ncheck_4(order)",
+]
+
+
+def grade(folder, *options):
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
+    nbformat.write(notebook, folder / "mine.ipynb")
+    return subprocess.run(
+        [sys.executable, "-m", "autodiff.course", "grade", "mine.ipynb", "--seconds", "4", *options],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+
+
+def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
+    done = grade(tmp_path)
+    assert done.returncode == 1, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0].startswith("1 ✓ Right: u gets 5 + 5 - 3 = 7")
+    assert "2 ✗ The cell raises NameError: name 'undefined' is not defined" in said
+    assert "3 ✗ The cell takes more than 4 s" in said
+    assert any(line.startswith("4 ✗ At p = a + a the parents are missing") for line in said)
+    assert "5 ✗ Never checked." in said
+    assert said[-1] == "1 of 5 are right"
+
+
+def test_verdicts_as_json(tmp_path):
+    rows = json.loads(grade(tmp_path, "--json").stdout)
+    assert [row["exercise"] for row in rows] == [1, 2, 3, 4, 5]
+    assert [row["right"] for row in rows] == [True, False, False, False, False]
+
+
+def test_a_notebook_that_is_not_there(capsys):
+    with pytest.raises(SystemExit):
+        grading.main(["grade", "nowhere.ipynb"])
+    assert "there is no file nowhere.ipynb" in capsys.readouterr().err

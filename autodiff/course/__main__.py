@@ -33,7 +33,7 @@ def verdicts(notebook: Any, seconds: int) -> dict[str, tuple[bool, str]]:
     """What was said to each exercise of an executed notebook, by its number."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     numbers = {n for cell in cells for n in re.findall(r"\bcheck_(\d+)", cell.source)}
-    found = dict.fromkeys(sorted(numbers), (False, "Never checked."))
+    found: dict[str, tuple[bool, str]] = dict.fromkeys(sorted(numbers), (False, "Never checked."))
     for cell in cells:
         errors = [o for o in cell.outputs if o.output_type == "error"]
         printed = "".join(o.text for o in cell.outputs if o.get("name") == "stdout")

@@ -10,7 +10,8 @@ def look(**settings: Any) -> None:
     """Set what all figures have in common."""
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update({"svg.hashsalt": "autodiff", "figure.facecolor": "white"} | settings)
+    everything: Any = {"svg.hashsalt": "autodiff", "figure.facecolor": "white"} | settings
+    plt.rcParams.update(everything)
 
 
 def show(figure: Any, alt: str) -> None:
