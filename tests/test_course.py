@@ -32,7 +32,7 @@ from autodiff import (
     tanh,
 )
 from autodiff.course import numeric_derivatives, reverse_mode, symbolic_derivatives, training
-from autodiff.course.verdicts import NO_RETURN, Exercise, empty, solutions, wrapped
+from autodiff.course.verdicts import ERROR, NO_RETURN, Exercise, empty, solutions, wrapped
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 LESSONS = [
@@ -342,7 +342,11 @@ def test_every_slip_gets_its_own_hint(name):
     check = CHECKS[name]
     for hint, slips in check.slips.items():
         for slip in slips:
-            right, text, said = check.verdict(check.program(slip))
+            program = check.program(slip)
+            parts = [part for point in check.at.values() for part in check._parts(program, point)]
+            errors = [text for name, text in parts if name == ERROR]
+            assert not any(x.startswith(("NameError", "AttributeError: module")) for x in errors)
+            right, text, said = check.verdict(program)
             assert not right
             assert said == hint, text
             assert "{" not in text

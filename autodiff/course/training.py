@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff import Value, Vector, adjoints, nn, optim
+from autodiff import Value, Vector, adjoints, exp, nn, optim, relu
 
 from . import figures
 from .figures import BLUE, ORANGE
@@ -206,7 +206,7 @@ check_3 = Exercise(
             "abs → -abs",
             "(prediction[0] - target) ** 3",
         ],
-        "At an error of -2 the loss has no slope to go down.": ["abs → 0 *", "abs → nn.relu"],
+        "At an error of -2 the loss has no slope to go down.": ["abs → 0 *", "abs → relu"],
         "An error of 1 costs something else at another target. The loss must not know which targets "
         "are the bad ones: judge the error alone.": [
             "abs(prediction[0] - target) if target > -5 else 0 * prediction[0]",
