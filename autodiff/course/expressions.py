@@ -45,9 +45,9 @@ def recorded(answer, x):
     yield "x", "in the graph" if x in topological_order(y) else "out of the graph"
     program = Expression(y).compile([x], wrt=[x])
     for at in POINTS:
-        yield f"the program is recorded, and its value at {at:g}", program(at)[0]
+        yield f"the program's value at {at:g}", program(at)[0]
     for at in POINTS:
-        yield f"the program is recorded, and its slope at {at:g}", program(at)[1][0]
+        yield f"the program's slope at {at:g}", program(at)[1][0]
 
 
 @operation
@@ -69,11 +69,11 @@ def solution_1(x):
 check_1 = Exercise(
     solution_1,
     ask=recorded,
-    at=[(x,) for x in POINTS],
+    at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
     praise="Right: wherever it is recorded, the program chooses anew.",
     otherwise="Which parts are chosen by a node, and where?",
     slips={
-        "{at} {part} should be {expected}, not {found}: the choice\nwas made while recording. What does "
+        "{at} {part} should be {expected}, not {found}: the choice was made while recording. What does "
         "it ask, a bool or a node?": [
             "x * x / 2 if abs(x) <= 1 else abs(x) - 0.5",
             "less(1, abs(x)) → abs(x) > 1",
