@@ -32,7 +32,7 @@ from autodiff import (
     tanh,
 )
 from autodiff.course import numeric_derivatives, reverse_mode, symbolic_derivatives, training
-from autodiff.course.verdicts import ERROR, NO_RETURN, Exercise, empty, solutions, wrapped
+from autodiff.course.verdicts import ERROR, HINT, NO_RETURN, Exercise, empty, solutions, wrapped
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 LESSONS = [
@@ -335,6 +335,8 @@ def test_right_answers_in_three_spellings_are_praised(name):
     for answer in [check.solution, *RIGHT[name]]:
         right, text, _ = check.verdict(answer)
         assert right, text
+    parts = [part for point in check.at.values() for part in check._parts(check.solution, point)]
+    assert not [text for name, text in parts if name in (HINT, ERROR)], "our own answer fails"
 
 
 @pytest.mark.parametrize("name", CHECKS)

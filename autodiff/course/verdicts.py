@@ -126,7 +126,7 @@ class Exercise:
                 return Verdict(False, found, found)
             if found is not None and empty(found):
                 blank.append(name)
-            elif not same(found, right, self.close):
+            elif name == ERROR or not same(found, right, self.close):
                 return self._judged(answer, label, name, found, right)
             else:
                 done.append(name)
