@@ -248,6 +248,8 @@ def same(found: Any, right: Any, close: float) -> bool:
         return math.isclose(found, right, rel_tol=close, abs_tol=close) or found != found != right
     if isinstance(right, (str, bool)) or isinstance(found, (str, bool)):
         return type(found) is type(right) and bool(found == right)
+    if np.iscomplexobj(found):
+        return False
     try:
         left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
     except (TypeError, ValueError):
@@ -280,6 +282,7 @@ def told_apart(found: Any, right: Any, close: float) -> tuple[str, str, str]:
     """The place of the first difference, and both results there, with digits enough to differ."""
     place = ""
     try:
+        found = str(found) if np.iscomplexobj(found) else found
         left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
     except (TypeError, ValueError):
         return "", str(found), str(right)
