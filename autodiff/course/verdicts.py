@@ -35,7 +35,7 @@ NOTHING = "Nothing here yet: put your answer where the dots are."
 NO_RETURN = "Your function returns nothing: a `return` is missing."
 
 Parts = list[tuple[str, Any]]
-HINT, ERROR = "a hint", "an error"  # parts that end an answer
+HINT, ERROR = "<hint>", "<error>"  # parts that end an answer
 
 
 class Hint(Exception):
