@@ -8,95 +8,49 @@ float64) are printed beside them if it is installed. Points are left out if the 
 derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
 """
 
+import functools
 import importlib.util
+import inspect
+import itertools
 import random
 import sys
-from functools import partial
 
 import mpmath
 import numpy as np
+from modes import GRADIENTS, HESSIANS, exact
 from operations import OPERATIONS
-from test_ops import differentiated
 
-from autodiff import Expression, Value, adjoints, grad, hessian, jacfwd, jacrev
+from autodiff import ops
+from autodiff.number import Number, apply
 
-POINTS = 30  # for each operation
 HUGE, TINY = 1e300, 1e-290
-MEASURED = [name for name in OPERATIONS if not name.startswith("less")]  # which have a slope
-
-
-# -- Derivatives, by modes ------------------------------------------------------------------------
-
-
-def compiled(f, xs):
-    leaves = [Value(x) for x in xs]
-    return Expression(f(leaves)).compile(leaves, wrt=leaves)(*xs)[1]
-
-
-def batched(f, xs):
-    leaves = [Value(x) for x in xs]
-    program = Expression(f(leaves)).compile(leaves, wrt=leaves, xp=np, batch=True)
-    with np.errstate(all="ignore"):
-        return program(np.array([xs]))[1][0].tolist()
-
-
-def of_gradients(compile, f, xs):
-    """The Hessian, by gradients that are graphs."""
-    leaves = [Value(x) for x in xs]
-    found = adjoints(f(leaves), create_graph=True)
-    rows = []
-    for g in [found.get(x, 0.0) for x in leaves]:
-        again = compile(lambda xs, g=g: g, leaves) if isinstance(g, Value) else {}
-        rows.append([again.get(x, 0.0) for x in leaves])
-    return rows
-
-
-FIRST = {
-    "reverse": lambda f, xs: grad(f)(xs),
-    "forward": lambda f, xs: jacfwd(f)(xs),
-    "compiled": compiled,
-    "batched": batched,
+DIGITS = 1250  # because numbers of 1e300 meet some of 1e-300, and differences are taken of them
+RULES = {
+    name: rule
+    for name, rule in inspect.getmembers(ops, inspect.isfunction)
+    if rule.__module__ == ops.__name__ and not name.startswith("_")
 }
-SECOND = {
-    "fwd/rev": lambda f, xs: hessian(f)(xs),
-    "rev/rev": lambda f, xs: jacrev(grad(f))(xs),
-    "fwd/fwd": lambda f, xs: jacfwd(jacfwd(f))(xs),
-    "graph": partial(of_gradients, lambda g, leaves: adjoints(g(leaves))),
-}
+del RULES["largest"]  # a shift: its derivative is left out, because it cancels
 
 
-def by_torch(name, point, free, order):
-    """The gradient or the Hessian by PyTorch."""
-    import torch
-
-    single = {"neg": torch.neg, "pos": torch.positive, "abs": torch.abs}
-    several = {
-        "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div,
-        "power": torch.pow, "pow": torch.pow, "exponential": torch.pow,
-        "maximum": torch.maximum, "minimum": torch.minimum, "where": lambda c, x, y: x + 0 * y,
-        "sum": lambda *xs: torch.stack(xs).sum(), "prod": lambda *xs: torch.stack(xs).prod(),
-        "dot": lambda *v: torch.dot(torch.stack(v[:2]), torch.stack(v[2:])),
-        "logsumexp": lambda *xs: torch.logsumexp(torch.stack(xs), 0),
-        "hypot": lambda *xs: torch.linalg.vector_norm(torch.stack(xs)),
-        "softplus": lambda x: torch.nn.functional.softplus(x, threshold=1000),
-    }  # fmt: skip
-    function = single.get(name) or several.get(name) or getattr(torch, name)
-    inputs = [torch.tensor(x, dtype=torch.float64) for x in point]
-
-    def f(v):
-        given = list(inputs)
-        for i, x in zip(free, v):
-            given[i] = x
-        return function(*given)
-
-    v = torch.tensor([point[i] for i in free], dtype=torch.float64)
-    differentiate = (
-        torch.autograd.functional.jacobian if order == 1 else torch.autograd.functional.hessian
-    )
-    return differentiate(f, v).tolist()
+def points(name, count):
+    """Random points of an operation's domain, always the same, and those where it may break."""
+    rng, row = random.Random(name), OPERATIONS[name]
+    return [tuple(draw(rng) for draw in row.domain) for _ in range(count)] + [*row.ends]
 
 
-# -- Errors ---------------------------------------------------------------------------------------
+def differentiated(name, point):
+    """The operation as a function of those inputs that have a derivative, and their numbers."""
+    free = [i for i in range(len(point)) if i not in OPERATIONS[name].constants]
+
+    def f(xs):
+        inputs = list(point)
+        for i, x in zip(free, xs, strict=True):
+            inputs[i] = x
+        numbers = any(isinstance(x, Number) for x in inputs)
+        return apply(RULES[name], *inputs) if numbers else RULES[name](*inputs)[0]
+
+    return f, [point[i] for i in free], free
 
 
 def ordinary(x):
@@ -104,79 +58,110 @@ def ordinary(x):
 
 
 class Errors:
-    """The largest errors so far, in both measures."""
+    """The largest errors so far, in both measures, and the points where they are."""
 
     def __init__(self):
         self.relative, self.absolute, self.at, self.worst = 0.0, 0.0, None, None
 
     def add(self, found, expected, point):
-        error = abs(found - expected)
-        error = mpmath.inf if mpmath.isnan(error) else error
-        relative = error / abs(expected) if expected else mpmath.mpf(error)
+        error = mpmath.inf if mpmath.isnan(found) else abs(found - expected)
+        relative = float(error / abs(expected) if expected else error)
+        absolute = float(error / max(1, abs(expected)))
         if relative > self.relative:
-            self.relative, self.at = float(relative), point
-        absolute = error / max(1, abs(expected))
+            self.relative, self.at = relative, point
         if absolute > self.absolute:
-            self.absolute, self.worst = float(absolute), point
+            self.absolute, self.worst = absolute, point
 
 
-def measured(name, modes, order, rng, torch=True):
-    """The Errors of each mode, and of PyTorch under the name "PyTorch" if that is installed."""
-    row = OPERATIONS[name]
-    reference = row.reference
-    errors = {mode: Errors() for mode in [*modes, "PyTorch"]}
-    drawn = [tuple(draw(rng) for draw in row.full) for _ in range(POINTS)]
-    for point in drawn + [*row.edges]:
-        f, xs, free = differentiated(name)(point)
-        exact = [mpmath.mpf(x) for x in point]
-        if not ordinary(reference(*exact)):
-            continue
-        places = [(i,) for i in range(len(free))]
-        if order == 2:
-            places = [(i, j) for i in range(len(free)) for j in range(len(free))]
-        expected = {at: exact_partial(reference, exact, *[free[i] for i in at]) for at in places}
-        if any(abs(x) > HUGE for x in expected.values()):
-            continue
-        found = {mode: attempt(partial(modes[mode], f, xs)) for mode in modes}
-        if torch and importlib.util.find_spec("torch"):
-            found["PyTorch"] = attempt(partial(by_torch, name, point, free, order))
-        for mode, result in found.items():
-            for at, x in expected.items():
-                if ordinary(x):
-                    number = mpmath.nan if result is None else result[at[0]]
-                    if result is not None and order == 2:
-                        number = number[at[1]]
-                    errors[mode].add(mpmath.mpf(number), x, point)
+def first(name, mode):
+    """The value and the gradient at a point, in one list: a point of the mode's own is recorded."""
+
+    def derive(point):
+        f, xs, _ = differentiated(name, point)
+        value, gradient = mode(f, [0.5 for _ in xs])(xs)
+        return [value, *gradient]
+
+    return derive
+
+
+def second(name, mode):
+    """The Hessian at a point, its rows in one list."""
+
+    def derive(point):
+        f, xs, _ = differentiated(name, point)
+        return [entry for row in mode(f, xs) for entry in row]
+
+    return derive
+
+
+def measured(name, modes, order, count=30):
+    """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
+    reference = OPERATIONS[name].reference
+    derive = {mode: (second if order == 2 else first)(name, modes[mode]) for mode in modes}
+    if importlib.util.find_spec("torch") and __name__ == "__main__" and "less" not in name:
+        derive["PyTorch"] = lambda point: by_torch(name, point, order)
+    errors = {mode: Errors() for mode in derive}
+    for point in points(name, count):
+        free = differentiated(name, point)[2]
+        places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
+        with mpmath.workdps(DIGITS):
+            numbers = tuple(map(mpmath.mpf, point))
+            once = functools.cache(lambda *at: exact(reference, numbers, *at))  # noqa: B023
+            expected = [once(*sorted(at)) for at in places]
+            if not ordinary(reference(*numbers)) or any(abs(x) > HUGE for x in expected):
+                continue
+            for mode in derive:
+                found = attempt(derive[mode], point) or [mpmath.nan for _ in expected]
+                for number, x in zip(found, expected, strict=True):
+                    if ordinary(x):
+                        errors[mode].add(mpmath.mpf(number), x, point)
     return errors
 
 
-def exact_partial(reference, point, *indices):
-    """A partial derivative of the reference by central differences, to 50 digits or more."""
-    if not indices:
-        return reference(*point)
-    *others, i = indices
-    h = mpmath.mpf(10) ** -45 * (abs(point[i]) or min([1, *[abs(x) for x in point if x]]))
-    high, low = ((*point[:i], point[i] + step, *point[i + 1 :]) for step in (h, -h))
-    difference = exact_partial(reference, high, *others) - exact_partial(reference, low, *others)
-    found = difference / (2 * h)
-    return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 up to rounding
-
-
-def attempt(compute):
+def attempt(compute, point):
     """The result, or None if it is an error, which means that no derivative was found."""
     try:
-        return compute()
+        with np.errstate(all="ignore"):
+            return compute(point)
     except (ZeroDivisionError, OverflowError, ValueError):
         return None
 
 
+def by_torch(name, point, order):
+    """The value and the gradient, or the Hessian, by PyTorch."""
+    import torch
+
+    names = {"neg": "neg", "pos": "positive", "power": "pow", "exponential": "pow"}
+    several = {
+        "where": lambda c, x, y: torch.where(c != 0, x, y),
+        "sum": lambda *xs: torch.stack(xs).sum(), "prod": lambda *xs: torch.stack(xs).prod(),
+        "dot": lambda *v: torch.dot(torch.stack(v[:2]), torch.stack(v[2:])),
+        "logsumexp": lambda *xs: torch.logsumexp(torch.stack(xs), 0),
+        "hypot": lambda *xs: torch.linalg.vector_norm(torch.stack(xs)),
+        "softplus": lambda x: torch.nn.functional.softplus(x, threshold=1000),
+    }  # fmt: skip
+    function = several.get(name) or getattr(torch, names.get(name, name))
+    free = differentiated(name, point)[2]
+
+    def f(v):
+        given = [torch.tensor(x, dtype=torch.float64) for x in point]
+        for i, x in zip(free, v):
+            given[i] = x
+        return function(*given)
+
+    v = torch.tensor([point[i] for i in free], dtype=torch.float64)
+    if order == 2:
+        return torch.autograd.functional.hessian(f, v).flatten().tolist()
+    return [float(f(v)), *torch.autograd.functional.jacobian(f, v).tolist()]
+
+
 def table(title, modes, order):
     """Print the errors of all operations: relative | relative to max(1, |derivative|)."""
-    names = [*modes, "PyTorch"]
     print(f"{title}: the largest error relative to the derivative | to max(1, |derivative|)\n")
-    print(f"{'':12}" + "".join(f"{name:>20}" for name in names))
-    for operation in MEASURED:
-        errors = measured(operation, modes, order, random.Random(operation))
+    for i, operation in enumerate(OPERATIONS):
+        errors = measured(operation, modes, order)
+        if not i:
+            print(f"{'':12}" + "".join(f"{name[:18]:>20}" for name in errors))
         cells = [f"{e.relative:9.0e} |{e.absolute:6.0e}" for e in errors.values()]
         print(f"{operation:12}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
         if "-v" in sys.argv:
@@ -184,7 +169,16 @@ def table(title, modes, order):
     print()
 
 
+def chosen(modes, *names):
+    return {name: modes[name] for name in names}
+
+
+# One mode of each kind: all of them agree on random programs, see test_modes.py.
+FIRST = chosen(GRADIENTS, "backward", "jacfwd", "compile", "inputs of a batch")
+SECOND = chosen(
+    HESSIANS, "hessian", "reverse over reverse", "forward over forward", "create_graph"
+)
+
 if __name__ == "__main__":
-    with mpmath.workdps(1500):
-        table("First derivatives", FIRST, 1)
-        table("Second derivatives", SECOND, 2)
+    table("Values and first derivatives", FIRST, 1)
+    table("Second derivatives", SECOND, 2)

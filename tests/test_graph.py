@@ -1,10 +1,23 @@
-"""Reading a graph."""
+"""Reading a graph: its nodes in order, and their adjoints."""
 
+import os
+import subprocess
+import sys
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autodiff import Value, dot
-from autodiff.graph import adjoints, topological_order
+import autodiff as ad
+from autodiff import Value, adjoints, dot, topological_order
+from autodiff.graph import depths
+
+
+def watched(nodes, seen):
+    """Note in `seen` which of these nodes are walked."""
+    for node in nodes:
+        closure = node._backward
+        node._backward = lambda g, node=node, closure=closure: seen.append(node) or closure(g)
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=40))
@@ -17,6 +30,11 @@ def test_every_node_comes_once_and_after_its_parents(pairs):
     assert len(position) == len(order)
     assert order[-1] is nodes[-1]
     assert all(position[p] < position[n] for n in order for p in n.parents)
+    depth = depths(nodes[-1])
+    assert set(depth) == set(order)
+    assert list(depth.values()) == sorted(depth.values())
+    for node in order:
+        assert depth[node] == max([1 + depth[p] for p in node.parents], default=0)
 
 
 def test_parents_come_from_left_to_right():
@@ -25,33 +43,63 @@ def test_parents_come_from_left_to_right():
     assert [n.label or n.op for n in topological_order(root)] == ["c", "a", "+", "b", "+", "*"]
 
 
-@given(st.integers(1, 30))
-def test_the_adjoint_is_the_sum_over_all_paths(n):
+def test_the_order_is_the_same_in_every_run():
+    code = (
+        "from autodiff import Value, topological_order\n"
+        "x, y = Value(2.0), Value(3.0)\n"
+        "z = (x * y + x) * (y - x) / (x * x + y * y)\n"
+        "print([(n.op, n.data) for n in topological_order(z)])"
+    )
+    command = [sys.executable, "-c", code]
+    runs = [
+        subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True)
+        for seed in "01"
+    ]  # fmt: skip
+    assert runs[0].stdout == runs[1].stdout > b""
+
+
+@pytest.mark.parametrize("n", [1, 2, 20, 100])
+def test_the_adjoint_is_the_sum_over_all_paths_and_each_closure_runs_once(n):
     x = y = Value(1.0)
     for _ in range(n):
         y = y + y
-    assert adjoints(y)[x] == 2.0**n
+    seen = []
+    watched(topological_order(y)[1:], seen)
+    assert adjoints(y)[x] == y.data == 2.0**n
+    assert len(seen) == n
 
 
-def test_each_closure_runs_once():
-    x = y = Value(1.0)
-    runs = []
-    for _ in range(20):
-        y = y + y
-        closure = y._backward
-        y._backward = lambda g, closure=closure: runs.append(g) or closure(g)
-    adjoints(y)
-    assert len(runs) == 20
-    assert adjoints(y)[x] == 2.0**20
+def test_a_diamond_whose_branches_differ_in_length():
+    """A breadth-first walk sends y before all of it has arrived."""
+    x = Value(2.0)
+    y = x * x
+    found = adjoints(y * x + y.exp() * x)
+    assert found[x] == pytest.approx(ad.grad(lambda x: x**3 + ad.exp(x * x) * x)(2.0), rel=1e-15)
 
 
-def test_adjoints_of_inputs_that_do_not_matter_are_zero():
-    x, y = Value(1.0), Value(2.0)
-    assert adjoints(x * 2, inputs=[y, x])[y] == 0.0
+def test_adjoints_are_pure():
+    x, y, stranger = Value(2.0), Value(5.0), Value(1.0)
+    z = x * y + x
+    found = adjoints(z)
+    assert [found[n] for n in (x, y, z)] == [6.0, 2.0, 1.0]
+    assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
+    assert adjoints(z, inputs=[y]) == {y: 2.0, z.parents[0]: 1.0, z: 1.0}
+    assert adjoints(x, inputs=[y]) == {y: 0.0}
+    assert adjoints(z, inputs=[stranger, x])[stranger] == 0.0
+
+
+def test_a_node_that_matters_only_to_conditions_has_gradient_0():
+    x, y = Value(2.0), Value(3.0)
+    s = x * y
+    found = adjoints(ad.where(s, x, y))
+    assert [found[n] for n in (x, y, s)] == [1.0, 0.0, 0.0]
+    found = adjoints(ad.where(ad.less(x * 2, y), x, y))
+    assert (found[x], found[y]) == (0.0, 1.0)
 
 
 def test_many_parents_are_walked_once():
     xs = [Value(float(i)) for i in range(200)]
     y = dot(xs, xs)
     assert len(topological_order(y)) == 201
-    assert [adjoints(y)[x] for x in xs] == [2.0 * i for i in range(200)]
+    found = adjoints(y)
+    assert [found[x] for x in xs] == [2.0 * i for i in range(200)]

@@ -19,7 +19,7 @@ def signature(y):
     return [(node.op, node.data, [position[x] for x in node.parents]) for node in order]
 
 
-@for_all(st.one_of(graphs(), layered()), examples=50)
+@for_all(st.one_of(graphs(), layered()), examples=30)
 def test_the_code_of_a_graph_builds_it_again(graph):
     leaves, y = graph
     names = {}
