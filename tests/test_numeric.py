@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-import autodiff
+import autodiff as ad
 from autodiff import (
     Dual,
     Value,
@@ -16,9 +16,11 @@ from autodiff import (
     finite_difference,
     grad,
     operation,
-    prod,
     sin,
 )
+
+
+UNARY = sorted({*ad.functions.UNARY} - {"expm1", "log1p"})
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_default_steps_are_good_at_every_size_of_x(method, tolerance, x):
 
 def test_the_quotients_of_the_article():
     quotient = {
-        m: finite_difference(autodiff.cos, 2.0, 0.5, m) for m in ("forward", "backward", "central")
+        m: finite_difference(ad.cos, 2.0, 0.5, m) for m in ("forward", "backward", "central")
     }
     assert quotient["forward"] == pytest.approx((math.cos(2.5) - math.cos(2)) / 0.5)
     assert quotient["backward"] == pytest.approx((math.cos(2) - math.cos(1.5)) / 0.5)
@@ -53,33 +55,38 @@ def test_the_quotients_of_the_article():
 def test_shapes_are_those_of_jacfwd():
     f = lambda x: [x[0] * x[1], x[1]]  # noqa: E731
     assert finite_difference(sum, [1, 2, 3]) == pytest.approx([1, 1, 1])
-    for row, exact in zip(finite_difference(f, (2, 3)), autodiff.jacfwd(f)([2, 3]), strict=True):
+    for row, exact in zip(finite_difference(f, (2, 3)), ad.jacfwd(f)([2, 3]), strict=True):
         assert row == pytest.approx(exact, abs=1e-9)
     assert finite_difference(lambda x: [x, 2 * x], 3.0) == pytest.approx([1, 2])
     assert finite_difference(lambda x: Value(x) * 2, 3.0).data == pytest.approx(2)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-     "sigmoid", "softplus", "relu", "abs"],
-)  # fmt: skip
-def test_functions_take_the_complex_step(name):
-    f = getattr(autodiff, name)
-    found = finite_difference(f, 0.3, method="complex")
-    assert found == pytest.approx(autodiff.grad(f)(0.3), rel=1e-14)
+COMPLEX = {
+    "of several numbers": (lambda x: (
+        ad.hypot(x, 1.9) + ad.logsumexp([x, 1.9]) * ad.dot([x, 2], [1.9, x]) + ad.maximum(x, 1.9)
+        + ad.minimum(x, 1.9) - ad.prod([x, 1.9, 3]) + ad.sum([x, 1.9]) + x**1.9 + 1.9**x + x**x
+        + ad.where(ad.less(x, 1.9), x * x, x)), [0.7, 2.5]),
+    "odd powers": (lambda x: x**101, [-1.0]),
+    "powers": (lambda x: x**x, [2.0, -2.0]),
+    "negative bases": (lambda x: (-2.0) ** x, [3.0]),
+    "the huge": (lambda x: ad.hypot(x, 1e200), [1e200]),
+    "large exponents": (lambda x: ad.logsumexp([x, 999.0]), [1000.0]),
+    "abs": (abs, [-2.0, 3.0]),
+    "abs of a product": (lambda x: abs(x) * x, [-2.0]),
+    "branches": (lambda x: x if x > 0 else -x, [-2.0, 2.0]),
+    **{name: (getattr(ad, name), [0.3]) for name in UNARY},
+    "softplus": (ad.softplus, [0.3, 1000.0, -20.0, -40.0]),
+    "sigmoid": (ad.sigmoid, [0.3, -30.0, -1000.0]),
+    "relu": (ad.relu, [-1.0, 0.0, 2.0]),  # at the kink it takes the convention of the rule
+}  # fmt: skip
 
 
-def test_the_complex_step_through_functions_of_several_numbers():
-    def f(v):
-        x, y = v
-        return (
-            autodiff.hypot(x, y) + autodiff.logsumexp([x, y]) * autodiff.dot([x, 2], [y, x])
-            + autodiff.maximum(x, y) - autodiff.prod([x, y, 3]) + autodiff.sum([x, y]) + x**y
-        )  # fmt: skip
-
-    found = finite_difference(f, [0.7, 1.9], method="complex")
-    assert found == pytest.approx(autodiff.grad(f)([0.7, 1.9]), rel=1e-14)
+@pytest.mark.parametrize("name", sorted({*COMPLEX} - {"erf"}))
+def test_the_complex_step_is_exact_to_the_last_places(name):
+    f, points = COMPLEX[name]
+    for x in points:
+        found = finite_difference(f, x, method="complex")
+        assert found == pytest.approx(ad.grad(f)(x), rel=1e-14, nan_ok=True), x  # a few roundings
 
 
 @pytest.mark.parametrize(
@@ -91,24 +98,12 @@ def test_the_number_of_evaluations(method, calls):
     assert len(seen) == calls
 
 
-def test_what_finite_difference_refuses():
-    with pytest.raises(ValueError, match="found method 'centre', expected one of"):
-        finite_difference(sin, 1.0, method="centre")
-    for h in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="found step h = .*, expected h > 0"):
-            finite_difference(sin, 1.0, h=h)
-    with pytest.raises(TypeError, match="finite_difference: found 'a' of type str"):
-        finite_difference(sin, "a")
-    with pytest.raises(TypeError, match="found None of type NoneType"):
-        finite_difference(lambda x: None, 1.0)
-
-
 # -- The checker --------------------------------------------------------------------------------
 
 
 def test_right_derivatives_pass():
-    check_gradients(lambda x, y: autodiff.log(x) + x * y - sin(y), 2.0, 5.0)
-    check_gradients(lambda w, x: autodiff.tanh(autodiff.dot(w, x)) * 1e6, [0.1, -0.2], [3.0, 4.0])
+    check_gradients(lambda x, y: ad.log(x) + x * y - sin(y), 2.0, 5.0)
+    check_gradients(lambda w, x: ad.tanh(ad.dot(w, x)) * 1e6, [0.1, -0.2], [3.0, 4.0])
     check_gradients(lambda x: 1e9 + x, 1.0)  # nearly all of the difference is round-off
     check_gradients(lambda x: x**3, 1e6)
 
@@ -123,32 +118,36 @@ POINTS = [
     700.0,
     -700.0,
     1 - 1e-9,
-    -1 + 1e-9,
+    1e-9 - 1,
+    1.001,
+    0.999,
 ]
-UNARY = [
-    "abs", "acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "relu", "sigmoid", "sin",
-    "sinh", "softplus", "sqrt", "tan", "tanh",
-]  # fmt: skip
 WRITTEN = {
     "x**3": lambda x: x**3,
     "1/x": lambda x: 1 / x,
     "x**0.3": lambda x: x**0.3,
     "2**x": lambda x: 2.0**x,
-    "maximum": lambda x: autodiff.maximum(x, 0.5),
-    "minimum": lambda x: autodiff.minimum(x * x, -0.5 * x),
-    "hypot": lambda x: autodiff.hypot(x, 3.0),
-    "logsumexp": lambda x: autodiff.logsumexp([x, 1.0, -2.0]),
-    "dot": lambda x: autodiff.dot([x, 2.0], [x, x]),
-    "x log x": lambda x: x * autodiff.log(x),
+    "maximum": lambda x: ad.maximum(x, 0.5),
+    "minimum": lambda x: ad.minimum(x * x, -0.5 * x),
+    "hypot": lambda x: ad.hypot(x, 3.0),
+    "logsumexp": lambda x: ad.logsumexp([x, 1.0, -2.0]),
+    "dot": lambda x: ad.dot([x, 2.0], [x, x]),
+    "x log x": lambda x: x * ad.log(x),
     "a minimum": lambda x: (x - 1) ** 2,
-    "a flat place": lambda x: sin(x) ** 2 + autodiff.cos(x) ** 2,
+    "a flat place": lambda x: sin(x) ** 2 + ad.cos(x) ** 2,
     "a large constant": lambda x: 1e9 + x,
     "a wave": lambda x: sin(2 * math.pi * x),
     "a quick wave": lambda x: sin(1 / x),
     # most digits are lost on the way, and all at some points
     "cancellation": lambda x: (x + 1e6) - 1e6,
-    "a saturated loss": lambda x: autodiff.logsumexp([x, 0.0]) - x,
-    "cosh x - 1": lambda x: autodiff.cosh(x) - 1,
+    "a saturated loss": lambda x: ad.logsumexp([x, 0.0]) - x,
+    "cosh x - 1": lambda x: ad.cosh(x) - 1,
+    "an end of a domain": lambda x: (1 - x) ** 0.5,
+    "a kink nearby": lambda x: ad.relu(x - 1.0003),
+    **{
+        f"1000 + {f.__name__}": lambda x, f=f: f(x) + 1e3
+        for f in (sin, ad.log, ad.relu, abs, ad.sqrt)
+    },
     "a variance": lambda x: ((x + 1) ** 2 + (x - 1) ** 2) / 2 - x * x,
 }
 
@@ -157,16 +156,16 @@ def differentiable(f):
     """The points at which f has a derivative, and its values and derivatives there."""
     for x in POINTS:
         try:
-            y, slope = autodiff.value_and_grad(f)(x)
+            y, slope = ad.value_and_grad(f)(x)
         except (ArithmeticError, ValueError):
             continue
-        if not (x == 0 and f is autodiff.relu):  # a kink
+        if x or f not in (ad.relu, WRITTEN["1000 + relu"]):  # a kink
             yield x, y, slope
 
 
 @pytest.mark.parametrize("f", [*UNARY, *WRITTEN])
 def test_no_false_alarm_at_any_size(f):
-    f = WRITTEN[f] if f in WRITTEN else getattr(autodiff, f)
+    f = WRITTEN[f] if f in WRITTEN else getattr(ad, f)
     checked = 0
     for x, _, _ in differentiable(f):
         check_gradients(f, x)
@@ -177,18 +176,18 @@ def test_no_false_alarm_at_any_size(f):
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize(
     "change",
-    [lambda g: 0.0 * g, lambda g: -g, lambda g: 2 * g, lambda g: (1 + 1e-5) * g],
-    ids=["zero", "a sign", "a factor", "a small factor"],
+    [lambda g: 0.0 * g, lambda g: (1 + 1e-5) * g],
+    ids=["zero", "a small factor"],
 )
 def test_wrong_rules_are_caught_at_every_size(name, change):
     """Wherever a relative change of x by 1e-3 changes f by more than 1e-9 of itself."""
-    rule, caught = getattr(autodiff.ops, name), 0
+    rule, caught = getattr(ad.ops, name), 0
 
     def mistaken(x):
         y, backward = rule(x)
         return y, lambda grad: (change(backward(grad)[0]),)
 
-    for x, y, slope in differentiable(getattr(autodiff, name)):
+    for x, y, slope in differentiable(getattr(ad, name)):
         if slope and abs(x * slope) >= 1e-6 * abs(y):
             with pytest.raises(AssertionError, match="<- wrong"):
                 check_gradients(operation(mistaken), x)
@@ -196,26 +195,7 @@ def test_wrong_rules_are_caught_at_every_size(name, change):
     assert caught > 8
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e3])
-def test_no_step_leaves_the_domain_or_crosses_a_kink(offset):
-    def relu(x):
-        return autodiff.relu(x - 1)
-
-    for f, x in [
-        (sin, 1e3),
-        (autodiff.log, 1e-3),
-        (autodiff.relu, 1e-7),
-        (autodiff.abs, -1e-7),
-        (autodiff.sqrt, 1e-6),
-        (autodiff.sqrt, 1e-300),
-        (lambda x: (1 - x) ** 0.5, 1 - 1e-9),
-        (relu, 1.001),
-        (relu, 0.999),
-    ]:
-        check_gradients(lambda x, f=f: f(x) + offset, x)  # fmt: skip
-
-
-@pytest.mark.parametrize("rule", [autodiff.ops.sqrt, autodiff.ops.abs])
+@pytest.mark.parametrize("rule", [ad.ops.sqrt, ad.ops.abs])
 def test_a_wrong_rule_is_not_taken_for_a_kink_nearby(rule):
     def twice(x):
         y, backward = rule(x)
@@ -228,7 +208,7 @@ def test_a_wrong_rule_is_not_taken_for_a_kink_nearby(rule):
 def test_a_point_without_neighbours_is_unknown():
     @operation
     def step(x):
-        return autodiff.less(1.0, x), lambda grad: (0.0 * grad,)
+        return ad.less(1.0, x), lambda grad: (0.0 * grad,)
 
     for f, x in [(lambda x: x**1.5, 0.0), (lambda x: x, math.inf), (step, 1.0),
                  (lambda x: step(x) + 1e3, 1.0)]:  # fmt: skip
@@ -238,20 +218,15 @@ def test_a_point_without_neighbours_is_unknown():
 
 def test_the_longest_step_can_be_given():
     def mistaken(x):
-        return autodiff.cos(x), lambda grad: (grad * sin(x),)
+        return ad.cos(x), lambda grad: (grad * sin(x),)
 
     check_gradients(operation(mistaken), 1e-9)  # cos is 1.0 from 0 to 1e-8
     with pytest.raises(AssertionError, match="<- wrong"):
         check_gradients(operation(mistaken), 1e-9, h=0.1)
-    check_gradients(autodiff.cos, 1e-9, h=0.1)
+    check_gradients(ad.cos, 1e-9, h=0.1)
     calls = []
     check_gradients(lambda x: calls.append(x) or x * x, 3.0, h=0.5)
     assert max(x for x in calls if type(x) is float) == 3.5
-    for h in (0.0, -1.0, math.inf):
-        with pytest.raises(ValueError, match="check_gradients: found step h = .*, expected h > 0"):
-            check_gradients(sin, 1.0, h=h)
-    with pytest.raises(TypeError, match="check_gradients, h: found 'a' of type str"):
-        check_gradients(sin, 1.0, h="a")
 
 
 def test_each_mode_is_compared_with_the_difference():
@@ -264,7 +239,7 @@ def test_each_mode_is_compared_with_the_difference():
 def wrong(change):
     @operation
     def product(*xs):
-        value, backward = autodiff.ops.prod(*xs)
+        value, backward = ad.ops.prod(*xs)
         return value, lambda grad: tuple(change(list(backward(grad))))
 
     return product
@@ -296,7 +271,7 @@ def test_wrong_derivatives_fail_and_are_named(change, in_doubt):
 
 def test_a_kink_is_named_as_such():
     with pytest.raises(AssertionError, match="or a kink: slope 0 on the left, 1 on the right"):
-        check_gradients(autodiff.relu, 0.0)
+        check_gradients(ad.relu, 0.0)
 
 
 def test_the_names_of_arguments():
@@ -307,15 +282,11 @@ def test_the_names_of_arguments():
         check_gradients(lambda *v: bad(*v), 2.0, 3.0)
 
 
-def test_the_complex_step_at_a_kink_takes_the_convention_of_the_rule():
-    assert finite_difference(autodiff.relu, 0.0, method="complex") == 0.0
-
-
 # -- Arrays, Values and tiny steps ----------------------------------------------------------------
 
 
 def doubled(v):
-    return prod(v + v)  # as a list, v + v would be v twice
+    return ad.prod(v + v)  # as a list, v + v would be v twice
 
 
 def test_an_array_reaches_f_as_a_vector_as_it_does_in_grad():
@@ -326,9 +297,8 @@ def test_an_array_reaches_f_as_a_vector_as_it_does_in_grad():
         found = finite_difference(doubled, x, method=method)
         assert found == pytest.approx(expected, rel=1e-6)
         assert {type(slope) for slope in found} == {float}
-    assert [slope.data for slope in finite_difference(doubled, Vector(x))] == pytest.approx(
-        expected
-    )
+    slopes = finite_difference(doubled, Vector(x))
+    assert [slope.data for slope in slopes] == pytest.approx(expected)
 
 
 def test_an_array_is_checked_as_an_array():
@@ -347,17 +317,6 @@ def test_constants_and_parameters_in_a_complex_step():
     k.requires_grad = False
     for f in (lambda x: k * x * w, lambda x: x * w * k, lambda x: w * (k * x)):
         assert finite_difference(f, 2.0, method="complex") == 12.0
-    with pytest.raises(TypeError, match="it is a number of another kind already"):
-        finite_difference(lambda x: Value(x) * 2, 2.0, method="complex")
-    with pytest.raises(RuntimeError, match="a number inside a function that is being different"):
-        grad(lambda x: finite_difference(lambda y: x * y, 2.0, method="complex"))(1.0)
-
-
-def test_a_step_that_does_not_change_x_is_refused():
-    for method in ("forward", "backward", "central"):
-        with pytest.raises(ValueError, match="found step h = 1e-30 at x = 1.0, expected a larger"):
-            finite_difference(math.sin, 1.0, h=1e-30, method=method)
-    assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
 
 
 @pytest.mark.parametrize("product", [lambda w, x: w * x * x, lambda w, x: x * x * w])
@@ -373,9 +332,7 @@ def test_the_complex_step_nests_around_derivatives_alone(product):
         return finite_difference(lambda x: product(w, x), 2.0, method="complex")
 
     for outer in (grad(step), lambda w: finite_difference(step, w, method="complex")):
-        with pytest.raises(
-            RuntimeError, match="a number inside a function that is being different"
-        ):
+        with pytest.raises(RuntimeError, match="inside a function that is being different"):
             outer(3.0)
 
 
@@ -387,15 +344,11 @@ def test_constants_of_other_libraries_in_a_complex_step(constant):
     small = kind(0.1)  # of 32 bits in PyTorch: a product with a complex number had 32 bits too
     found = finite_difference(lambda x: x * small, 3.0, method="complex")
     assert found == pytest.approx(float(small), rel=1e-15)  # 1e-20 is not a power of 2
-    with pytest.raises(TypeError, match="found 1j of type complex, expected one real number"):
-        finite_difference(lambda x: x + 1j, 2.0, method="complex")
 
 
-def test_a_step_is_a_plain_number():
+def test_a_step_is_a_plain_number_and_so_is_what_f_sees():
     assert type(finite_difference(sin, 2.0, np.array(1e-4))) is float
-
-
-def test_a_number_of_the_complex_step_is_formatted():
+    assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
     written = []
     finite_difference(lambda x: written.append(f"{x:.2f}") or x, 2.0, method="complex")
     assert written == ["2.00"]
