@@ -175,9 +175,7 @@ def chosen(modes, *names):
 
 # One mode of each kind: all of them agree on random programs, see test_modes.py.
 FIRST = chosen(GRADIENTS, "backward", "jacfwd", "compile", "inputs of a batch")
-SECOND = chosen(
-    HESSIANS, "hessian", "reverse over reverse", "forward over forward", "create_graph"
-)
+SECOND = chosen(HESSIANS, "hessian", "reverse over reverse", "forward over forward", "create_graph")
 
 if __name__ == "__main__":
     table("Values and first derivatives", FIRST, 1)

@@ -201,9 +201,7 @@ HESSIANS = {
     "hvp": along(ad.hvp),
     "Value over Dual": along(over_duals),
     "grad of jvp": along(lambda f, xs, v: ad.grad(lambda x: ad.jvp(f, (x,), (v,))[1])(xs)),
-    "jvp of vjp": along(
-        lambda f, xs, v: ad.jvp(lambda x: ad.vjp(f, x)[1](1.0)[0], (xs,), (v,))[1]
-    ),
+    "jvp of vjp": along(lambda f, xs, v: ad.jvp(lambda x: ad.vjp(f, x)[1](1.0)[0], (xs,), (v,))[1]),
     "compile": of_gradients(by_program),
     "batch": of_gradients(by_batch),
 }

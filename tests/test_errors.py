@@ -566,14 +566,17 @@ def test_every_public_function_has_a_case():
 def test_a_function_of_infinity_or_nan_is_a_number_or_an_error_in_words(name, number):
     for x in (number, Value(number), Dual(number, 1.0)):
         try:
-            assert type(getattr(ad, name)(x)) is type(x)
+            result = getattr(ad, name)(x)
         except (ValueError, OverflowError) as error:
-            assert not math.isnan(number)
-            assert re.search("outside the domain|too large|undefined", str(error))
+            result = error
+        explained = re.search("outside the domain|too large|undefined", str(result))
+        assert type(result) is type(x) or (explained and not math.isnan(number))
 
 
 @pytest.mark.parametrize(
-    "label", ["\nimport os", '"', "]]>", "\\n", "\x00", "\u2028", "💥", "x" * 500, "%s", "{}"], ids=ascii
+    "label",
+    ["\nimport os", '"', "]]>", "\\n", "\x00", "\u2028", "💥", "x" * 500, "%s", "{}"],
+    ids=ascii,
 )
 def test_an_error_quotes_a_label_on_one_line(label):
     with pytest.raises(ValueError, match="outside the domain x > 0") as refused:

@@ -1045,3 +1045,14 @@ def test_arrays_are_for_programs_of_a_library_of_arrays():
     for array in (np.array([1.0, 2.0]), np.array([20], dtype=np.int8)):
         with pytest.raises(TypeError, match="of type ndarray, .*; for arrays compile with xp=nu"):
             Expression(x * x).compile([x], wrt=[x])(array)
+
+
+def test_the_gradient_of_a_softmax_shifts_by_the_largest_number_of_now():
+    x, y = Value(0.0), Value(0.0)
+    ad.logsumexp([x, y]).backward(create_graph=True)
+    gradient = Expression(x.grad)
+    plain, batch = compiled(x.grad, [x, y]), compiled(x.grad, [x, y], xp=np, batch=True)
+    for shift in (-2000.0, -740.0, 1000.0):  # e^-740 has two digits left, e^1000 is too large
+        at = shift, shift - 1
+        found = plain(*at)[0], batch(np.array([at]))[0][0], gradient.propagate({x: at[0], y: at[1]})
+        assert found == (pytest.approx(1 / (1 + math.exp(-1)), rel=1e-15),) * 3

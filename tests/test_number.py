@@ -12,8 +12,23 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Dual, Expression, Value, Vector, check_gradients, grad, hessian, hvp
-from autodiff import jacfwd, jacrev, jvp, operation, sin, vjp, where
+from autodiff import (
+    Dual,
+    Expression,
+    Value,
+    Vector,
+    check_gradients,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacrev,
+    jvp,
+    operation,
+    sin,
+    vjp,
+    where,
+)
 
 # -- Operators and comparisons --------------------------------------------------------------------
 
@@ -22,7 +37,9 @@ from autodiff import jacfwd, jacrev, jvp, operation, sin, vjp, where
 @pytest.mark.parametrize("kind", [Value, Dual])
 def test_every_operator_on_both_sides(apply, kind):
     exact = apply(3.0, 2.0)
-    for x, y in itertools.product((3, 3.0, np.int64(3), kind(3.0)), (2, 2.0, np.float64(2), kind(2.0))):
+    for x, y in itertools.product(
+        (3, 3.0, np.int64(3), kind(3.0)), (2, 2.0, np.float64(2), kind(2.0))
+    ):
         if isinstance(x, kind) or isinstance(y, kind):
             found = apply(x, y)
             assert (type(found), found._number()) == (kind, exact)

@@ -19,7 +19,6 @@ from autodiff import (
     sin,
 )
 
-
 UNARY = sorted({*ad.functions.UNARY} - {"expm1", "log1p"})
 
 

@@ -4,7 +4,10 @@ Each is minimised or solved by SciPy, and its gradient compared with one that is
 """
 
 import numpy as np
+import pandas
 import pytest
+from autograd import grad as oracle
+from autograd import numpy as anp
 from scipy import optimize
 
 import autodiff as ad
@@ -153,10 +156,71 @@ def test_the_checkers_take_tables_too():
         ad.check_gradients(lambda w: forgetful(w[1, 0]) + w[0, 0], TABLE)
 
 
-def test_lists_stay_lists_and_vectors_vectors():
-    kinds = []
-    for given in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), ad.Vector([1.0, 2.0])):
-        slope = grad(lambda x: kinds.append(type(x)) or x[0] * x[1])(given)
-        assert list(slope) == [2.0, 1.0]
-        assert type(slope) is (list if isinstance(given, tuple) else type(given))
-    assert kinds == [list, list, np.ndarray, ad.Vector]
+# -- Values in arrays, and arrays beside Values ------------------------------------------------------
+
+NUMPYS = [
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "add", "subtract",
+    "multiply", "divide", "true_divide", "power", "negative", "positive", "absolute", "arcsin",
+    "arccos", "arctan", "exp", "expm1", "log1p", "log", "sqrt", "sin", "cos", "tan", "sinh",
+    "cosh", "tanh", "maximum", "minimum",
+]  # fmt: skip
+
+
+def plain(x):
+    return x.data if isinstance(x, Value) else x
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_function_of_values_is_that_of_their_numbers(name):
+    function, x = getattr(np, name), Value(0.5)
+    numbers = np.array([0.25, 0.5, 1.0])
+    values = np.array([Value(x) for x in numbers], dtype=object)
+    for given in (
+        [(x,), (values,)] if function.nin == 1 else [(x, numbers), (numbers, x), (x, values)]
+    ):
+        found = function(*given)
+        expected = function(*[np.vectorize(plain, otypes=[float])(each) for each in given])
+        assert np.vectorize(plain)(found) == pytest.approx(expected, rel=1e-15)
+        if name in NUMPYS[:6]:
+            assert np.asarray(found).dtype == bool
+
+
+def test_derivatives_through_arrays_of_values():
+    x = Value(0.5)
+    for product in (np.array([1.0, 2.0]) * x, x * np.array([1.0, 2.0])):
+        assert product.dtype == object
+        assert [type(v) for v in product] == [Value, Value]
+        product.sum().backward()
+    assert x.grad == 6.0
+    assert isinstance(np.float64(2) * x, Value)
+    v = np.array([Value(0.5), Value(0.25)])
+    np.exp(np.sin(v) * v + 1).sum().backward()
+    expected = oracle(lambda x: anp.sum(anp.exp(anp.sin(x) * x + 1)))(np.array([0.5, 0.25]))
+    assert [x.grad for x in v] == pytest.approx(list(expected), rel=1e-14)
+    e = np.array([Value(1.0), Value(3.0)])
+    assert [[x.data for x in each] for each in (e / e.sum(), e - e.mean())] == [
+        [0.25, 0.75],
+        [-1, 1],
+    ]
+
+
+def test_a_series_times_a_value():
+    x = Value(2.0)
+    for product in (pandas.Series([1.0, 2.0]) * x, x * pandas.Series([1.0, 2.0])):
+        assert isinstance(product, pandas.Series)
+        assert [v.data for v in product] == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("name", ["jac", "hess", "hessp"])
+def test_scipy_takes_our_second_derivatives(name):
+    def rosenbrock(x):
+        return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+    options = {
+        "jac": ("SLSQP", {}),
+        "hess": ("trust-exact", {"hess": hessian(rosenbrock)}),
+        "hessp": ("trust-krylov", {"hessp": lambda x, v: ad.hvp(rosenbrock, x, v)}),
+    }
+    method, more = options[name]
+    found = optimize.minimize(rosenbrock, [-1.0, 1.5], jac=grad(rosenbrock), method=method, **more)
+    assert found.x == pytest.approx([1.0, 1.0], abs=1e-2)

@@ -48,11 +48,6 @@ def test_fifty_steps_are_those_of_pytorch(name):
     assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
 
 
-def test_the_table_has_every_optimiser_with_and_without_its_arguments():
-    used = [case["optimizer"] for case in REFERENCE["cases"].values()]
-    assert sorted(used) == sorted(2 * ["SGD", "Adagrad", "RMSprop", "Adam"])
-
-
 def test_frozen_parameters_stay():
     p, q = Value(1.0), Value(1.0)
     q.requires_grad = False
@@ -62,35 +57,6 @@ def test_frozen_parameters_stay():
     assert (p.data, q.data) == (pytest.approx(0.85), 1.0)
     optimizer.zero_grad()
     assert p.grad == 0.0
-
-
-@pytest.mark.parametrize(
-    ("params", "arguments", "kind", "message"),
-    [
-        (
-            [1.0],
-            {"lr": 0.1},
-            TypeError,
-            r"SGD, params: found 1.0 of type float, expected leaf Values: model.parameters\(\)",
-        ),
-        ([], {"lr": 0.1}, ValueError, "SGD: found no parameters"),
-        (
-            [Value(1.0) * 2],
-            {"lr": 0.1},
-            TypeError,
-            "Value.data=2.0, grad=0.0. of .*, expected leaf",
-        ),
-        (Linear(1, 1), {"lr": 0.1}, TypeError, r"SGD, params: .*expected leaf Values: model.param"),
-        ([Linear(1, 1).weight], {"lr": 0.1}, TypeError, "of type Matrix, expected leaf Values"),
-        ([Value(1.0)], {"lr": -0.1}, ValueError, "SGD, lr: found -0.1, expected a number >= 0"),
-        ([Value(1.0)], {"lr": math.nan}, ValueError, "SGD, lr: found nan"),
-        ([Value(1.0)], {"lr": "0.1"}, TypeError, "SGD, lr: found '0.1' of type str"),
-        ([Value(1.0)], {"lr": 1, "weight_decay": -1}, ValueError, "SGD, weight_decay: found -1.0"),
-    ],
-)
-def test_what_is_refused(params, arguments, kind, message):
-    with pytest.raises(kind, match=message):
-        optim.SGD(params, **arguments)
 
 
 def test_a_gradient_that_is_a_graph_leaves_numbers_in_parameters():
@@ -115,21 +81,6 @@ def test_settings_are_numbers_of_python():
     assert len(set(steps)) == 1
 
 
-@pytest.mark.parametrize(
-    ("attempt", "name"),
-    [
-        (lambda p: optim.Adam(p, betas=(-0.1, 0.9)), "Adam, betas: found -0.1"),
-        (lambda p: optim.Adam(p, eps=-1.0), "Adam, eps: found -1.0"),
-        (lambda p: optim.SGD(p, lr=0.1, momentum=-0.5), "SGD, momentum: found -0.5"),
-        (lambda p: optim.RMSprop(p, alpha=-0.5), "RMSprop, alpha: found -0.5"),
-        (lambda p: optim.Adagrad(p, eps=math.nan), "Adagrad, eps: found nan"),
-    ],
-)
-def test_settings_that_are_refused(attempt, name):
-    with pytest.raises(ValueError, match=f"{name}, expected a number >= 0"):
-        attempt([Value(1.0)])
-
-
 @pytest.mark.parametrize("betas", [(0.9, 1.0), (1.0, 0.9), (0.9, 1.5), 0.9])
 def test_betas_that_have_no_step_fail_in_the_first(betas):
     p = Value(1.0)
@@ -140,33 +91,17 @@ def test_betas_that_have_no_step_fail_in_the_first(betas):
     assert p.data == 1.0
 
 
-@pytest.mark.parametrize("betas", [(), (0.9, 0.9, 0.9)])
-def test_betas_are_two(betas):
-    with pytest.raises(TypeError, match="Adam, betas: found .* of type tuple"):
-        optim.Adam([Value(1.0)], betas=betas)
-
-
-def test_a_parameter_that_is_given_twice_counts_once():
+def test_a_parameter_that_is_given_twice_counts_once_and_a_later_one_not_at_all():
     p, q = Value(1.0), Value(2.0)
     optimizer = optim.SGD([p, q, p], lr=0.1)
     assert [*map(id, optimizer.params)] == [id(p), id(q)]
-
-
-def test_parameters_that_are_added_later_have_no_state():
-    """They would never be trained."""
-    p = Value(1.0)
-    optimizer = optim.SGD([p], lr=0.1)
-    optimizer.params = (p, Value(2.0))
-    with pytest.raises(ValueError, match="shorter"):
-        optimizer.step()
-    with pytest.raises(AttributeError):
-        optimizer.params.append(Value(2.0))
-
-
-def test_a_learning_rate_may_be_set_later():
-    p = Value(1.0)
-    optimizer = optim.SGD([p], lr=0.1)
+    assert repr(optimizer) == "SGD(2 parameters, lr=0.1, momentum=0.0, weight_decay=0.0)"
     optimizer.lr /= 2
     (p * p).backward()
     optimizer.step()
     assert (p.data, optimizer.settings()["lr"]) == (0.9, 0.05)
+    optimizer.params = (p, q, Value(2.0))  # it has no state, and would never be trained
+    with pytest.raises(ValueError, match="shorter"):
+        optimizer.step()
+    with pytest.raises(AttributeError):
+        optimizer.params.append(Value(2.0))

@@ -34,18 +34,6 @@ def test_import_needs_the_standard_library_alone():
     assert set(run(code).split()) - set(sys.stdlib_module_names) == {"autodiff"}
 
 
-def test_every_public_name_is_there_and_documented():
-    for name in [*autodiff.__all__, "abs", "sum"]:
-        assert inspect.getdoc(getattr(autodiff, name)), name
-    with pytest.raises(AttributeError, match="module 'autodiff' has no attribute 'nonsense'"):
-        _ = autodiff.nonsense
-
-
-@pytest.mark.parametrize("name", [*autodiff.__all__, "abs", "sum"])
-def test_every_public_name_shows_an_example(name):
-    assert ">>>" in inspect.getdoc(getattr(autodiff, name))
-
-
 READING = ["ops", "number", "graph", "value", "dual", "linalg", "transforms"]
 
 
@@ -68,13 +56,12 @@ def test_each_file_of_the_engine_needs_only_those_that_are_read_before_it():
     }  # number for its types
 
 
-def test_dir_lists_every_public_name():
-    assert set(autodiff.__all__) <= set(dir(autodiff))  # also those that are imported when used
+def test_the_names_of_the_package():
     public = {*autodiff.__all__, "abs", "nn", "optim", "sum", "tracing"}
-    assert set(dir(autodiff)) == public  # and nothing else: no Any, no import_module
-
-
-def test_the_version_and_types_are_found_by_tools():
+    assert set(dir(autodiff)) == public  # also what is imported when used, and no Any
+    assert all(hasattr(autodiff, name) for name in public)
+    with pytest.raises(AttributeError, match="module 'autodiff' has no attribute 'nonsense'"):
+        _ = autodiff.nonsense
     assert re.fullmatch(r"\d+\.\d+\.\d+", autodiff.__version__)
     assert (PACKAGE / "py.typed").exists()
 
@@ -89,24 +76,16 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
         f"import sys; sys.modules[{missing!r}] = None\n"  # an import of it fails
         "from autodiff import *\n"
         "x = Value(3.0)\n"
-        "print(Expression(x * x).propagate({x: 2.0}), draw.__name__)"
-    )
-    assert run(code) == "4.0 draw\n"
-
-
-def test_what_needs_graphviz_says_so_when_it_is_called():
-    code = (
-        "import sys; sys.modules['graphviz'] = None\n"
-        "from autodiff import *\n"
-        "for picture in (draw, animate, show_steps):\n"
+        "print(Expression(x * x).propagate({x: 2.0}))\n"
+        f"for picture in (draw, animate, show_steps) if {missing!r} == 'graphviz' else ():\n"
         "    try:\n"
-        "        picture(Value(3.0))\n"
+        "        picture(x)\n"
         "    except ModuleNotFoundError as error:\n"
         "        print(error)"
     )
-    names = ["draw", "animate", "show_steps"]
     remedy = "needs the package graphviz; install it: pip install graphviz"
-    assert run(code).splitlines() == [f"{name} {remedy}" for name in names]
+    said = [f"{name} {remedy}" for name in ("draw", "animate", "show_steps")]
+    assert run(code).splitlines() == ["4.0", *(said if missing == "graphviz" else [])]
 
 
 def imported(path):
@@ -188,10 +167,6 @@ def test_a_script_of_the_readme_is_complete_and_prints_what_stands_under_it(code
     assert 10 <= len(code.splitlines()) <= 30
 
 
-def test_the_readme_has_five_scripts():
-    assert len(SCRIPTS) == 5
-
-
 def test_the_rule_of_the_readme_is_that_of_the_package_without_its_types():
     code = re.search(r"```python\n(def mul.*?)```", README, re.S).group(1)
     here, there = (ast.parse(text).body[0] for text in (code, inspect.getsource(autodiff.ops.mul)))
@@ -264,10 +239,3 @@ def test_the_top_level_holds_nothing_else():
         top = {line.partition("/")[0] for line in tracked.splitlines()}
         expected = {"LICENSE", "README.md", "autodiff", "notebooks", "pyproject.toml", "tests"}
         assert {name for name in top if not name.startswith(".")} == expected
-
-
-def test_commands_of_the_readme_are_one_line_each():
-    commands = re.findall(r"```sh\n(.*?)```", README, re.S)
-    assert [len(command.strip().splitlines()) for command in commands[:2]] == [1, 1]
-    assert "jupyter lab" in commands[0]
-    assert "pytest" in commands[1]

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import warnings
+from contextlib import nullcontext
 from fractions import Fraction
 
 import numpy as np
@@ -894,3 +895,33 @@ def test_numpy_in_a_loss_that_is_walked_keeps_its_settings():
 def test_an_engine_that_is_none():
     with pytest.raises(ValueError, match="found engine = 'fast', expected one of auto, compiled"):
         trained("fast")
+
+
+@ad.operation
+def leaky(x):
+    slope = ad.where(x > 0, 1.0, 0.1)
+    return x * slope, lambda grad: (grad * slope,)
+
+
+@ad.operation
+def sloped(x):
+    return ad.grad(lambda t: x * t * t)(0.25), lambda adjoint: (adjoint / 2,)  # x / 2
+
+
+@ad.operation
+def chooser(x):
+    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
+
+
+@pytest.mark.parametrize("f", [leaky, sloped, chooser])
+def test_an_operation_with_a_choice_is_compiled_and_one_with_an_if_is_walked(f):
+    def trained(engine):
+        model = nn.Sequential(nn.Linear(1, 4, activation=f, seed=0), nn.Linear(4, 1, seed=1))
+        descent = optim.SGD(model.parameters(), lr=0.05)
+        data = [[0.5], [-1.0], [2.0]], [1.0, 2.0, 3.0]
+        return nn.fit(model, *data, nn.mse_loss, descent, epochs=5, progress=False, engine=engine)
+
+    with pytest.warns(nn.WalkingWarning, match="not known") if f is chooser else nullcontext():
+        found = trained("auto")
+    assert (found.engine == "compiled") == (f is not chooser)
+    assert found.losses == pytest.approx(trained("eager").losses, rel=1e-12)

@@ -1,10 +1,9 @@
 """Scopes: which nodes note one, what they cost, and how they arrange a drawing."""
 
+import asyncio
 import gc
-import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -48,25 +47,53 @@ def test_a_scope_ends_with_an_error_too():
 
 
 def test_outside_of_scopes_the_engine_makes_its_nodes_as_ever():
-    code = "import autodiff.value as v; assert v._new is object.__new__; assert v.Value(1.0) * 2"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
     Linear(2, 1)([1.0, 2.0])
     assert value._new is object.__new__
     assert not hasattr(Value(1.0) * 2, "_scope")
 
 
-def test_a_scope_is_of_its_own_thread():
+def test_scopes_in_threads_are_their_own_and_lose_no_node():
+    lost = []
+
+    def work(name):
+        if noted(Value(1.0) + 1.0):
+            lost.append("here")
+        for _ in range(300):
+            with scope(name):
+                if noted(Value(1.0) * 2.0) != name:
+                    lost.append(name)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with scope("here"):
+            threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not lost
+    assert value._new is object.__new__
+    assert noted(Value(1.0) * 2.0) is None
+
+
+def test_scopes_in_tasks_lose_no_node():
     found = []
-    with scope("here"):
-        thread = threading.Thread(target=lambda: found.append(Value(1.0) + 1.0))
-        thread.start()
-        thread.join()
-    assert noted(found[0]) is None
 
+    async def work(name, pauses):
+        with scope(name):
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            found.append((name, noted(Value(1.0) * 2.0)))
 
-def test_what_scope_refuses():
-    with pytest.raises(TypeError, match="scope: found 3 of type int, expected a str"):
-        scope(3)
+    async def both():
+        await asyncio.gather(work("short", 1), work("long", 5))
+
+    asyncio.run(both())
+    assert found == [("short", "short"), ("long", "long")]
+    assert noted(Value(1.0) * 2.0) is None
 
 
 def test_a_scope_that_is_entered_again_is_the_same_part():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Value, dot, log, sin, steps, tanh, trace
+from autodiff import Value, dot, log, steps, tanh, trace
 
 
 def article(x1, x2):
@@ -37,16 +37,6 @@ def test_the_reverse_table_of_article_001():
     ]  # fmt: skip
 
 
-def test_the_running_example():
-    f = lambda x1, x2: log(x1) + x1 * x2 - sin(x2)  # noqa: E731
-    reverse = trace(f, 2, 5, mode="reverse").rows
-    assert [r.derivative_value for r in reverse[:2]] == pytest.approx([5.5, 1.7163], abs=5e-5)
-    for wrt, expected in ((0, 5.5), ("x2", 1.7163)):
-        rows = trace(f, 2, 5, wrt=wrt).rows
-        assert rows[-1].value == pytest.approx(11.6521, abs=5e-5)
-        assert rows[-1].derivative_value == pytest.approx(expected, abs=5e-5)
-
-
 def test_a_formula_says_the_variable_where_the_closure_holds_the_result():
     rows = trace(lambda x: tanh(x), 0.5).rows
     assert rows[1].derivative_formula == "v̇₀·(1 - v₁·v₁)"
@@ -58,8 +48,11 @@ def test_brackets_where_they_are_needed_and_only_there():
     assert formulas[2:] == [
         "v₀ + v₋₁", "v₋₁ / v₀", "-v₀", "v₋₁ - v₁", "v₂**2", "v₄·v₅", "v₆ / v₃", "v₇",
     ]  # fmt: skip
-    assert trace(lambda a: 2 - a, 3.0).rows[1].formula == "2 - v₀"
-    assert trace(lambda a: a - -2.0, 3.0).rows[1].formula == "v₀ - (-2)"
+    for f, formula in [
+        (lambda a: 2 - a, "2 - v₀"), (lambda a: a - -2.0, "v₀ - (-2)"),
+        (lambda a: a * math.nan, "v₀·nan"), (lambda a: a + (-0.0), "v₀ + (-0)"),
+    ]:  # fmt: skip
+        assert trace(f, 1.0).rows[1].formula == formula
 
 
 def test_sequences_constants_and_repeated_inputs():
@@ -78,12 +71,14 @@ def test_the_output_is_called_y_unless_an_input_is():
     assert trace(lambda y, z, f: y * z * f, 1.0, 2.0, 3.0).rows[-1].variable == "result"
 
 
-def test_the_result_may_be_an_input():
+def test_the_result_may_be_an_input_and_a_slope_infinity_times_0():
     rows = trace(lambda x, y: x, 3.0, 2.0, wrt="x").rows
     assert [row.derivative_value for row in rows] == [1.0, 0.0, 1.0]
     assert (rows[2].formula, rows[2].derivative_formula) == ("v₋₁", "v̇₋₁")
     rows = trace(lambda x, y: x, 3.0, 2.0, mode="reverse").rows
     assert [row.derivative_formula for row in rows] == ["z̄", "0", "1"]
+    slope = trace(lambda x, y: x * y + x, 0.0, math.inf, wrt="y").rows[-1].derivative_value
+    assert slope == 0.0  # as jvp finds: x does not move
 
 
 def test_both_modes_have_the_derivatives_of_the_engine():
@@ -92,7 +87,7 @@ def test_both_modes_have_the_derivatives_of_the_engine():
 
     gradient = ad.grad(f, (0, 1))(0.7, -1.3)
     reverse = [row.derivative_value for row in trace(f, 0.7, -1.3, mode="reverse").rows[:2]]
-    forward = [trace(f, 0.7, -1.3, wrt=i).rows[-1].derivative_value for i in (0, 1)]
+    forward = [trace(f, 0.7, -1.3, wrt=wrt).rows[-1].derivative_value for wrt in (0, "y")]
     assert reverse == pytest.approx(gradient, rel=1e-14)  # a message is rounded once more
     assert forward == pytest.approx(gradient, rel=1e-14)
 
@@ -105,29 +100,6 @@ def test_text_is_aligned_and_html_is_escaped():
     html = table._repr_html_()
     assert html.count("<tr>") == 1 + len(table.rows)
     assert "v₁ + v₀" in html
-
-
-def test_what_trace_refuses():
-    with pytest.raises(ValueError, match="found mode 'backward', expected 'forward' or 'reverse'"):
-        trace(article, 3, -4, mode="backward")
-    for wrt in ("x3", 2, -3):
-        with pytest.raises(ValueError, match=r"found wrt = .*, expected one of \['x1', 'x2'\]"):
-            trace(article, 3, -4, wrt=wrt)
-    for f in (lambda x: [x, x], lambda x: 1.0, lambda x: None if x > 0 else x):
-        with pytest.raises(TypeError, match=r"trace: found (\[Value|1.0|None)"):
-            trace(f, 1.0)
-    for f in (lambda x: [x, x], lambda x: x.data):
-        with pytest.raises(TypeError, match="one number that depends on x; trace several one by"):
-            trace(f, 1.0)
-    for f in (article, lambda a: a):
-        with pytest.raises(TypeError, match=r"found no numbers, .* compute f at: trace\(f, 2.0\)"):
-            trace(f)
-    with pytest.raises(TypeError, match="found no numbers"):
-        trace(lambda x: x, [])
-    with pytest.raises(ZeroDivisionError, match="the derivative of sqrt at x = 0.0: it is infin"):
-        trace(ad.sqrt, 0.0)
-    with pytest.raises(TypeError, match="trace: found 'a' of type str"):
-        trace(article, "a", 1.0)
 
 
 def test_steps_are_the_backward_pass_and_change_nothing():
@@ -153,20 +125,17 @@ def test_steps_send_upstream_times_local():
                 assert m.message == pytest.approx(step.adjoint * m.local, rel=1e-15)
 
 
-def test_steps_of_something_else():
-    with pytest.raises(TypeError, match="steps: found a float, expected a Value"):
-        list(steps(3.0))
-
-
-def test_a_product_below_a_line_has_brackets():
+def test_powers_and_products_below_a_line():
     """Read aloud, 1 / 2·v₁ is v₁ / 2; the derivative of the square root is 1 / (2·v₁)."""
-    assert trace(lambda x: x**0.5 + ad.sqrt(x), 4.0).rows[2].derivative_formula == (
-        "v̇₀·(1 / (2·v₂))"
-    )
+    rows = trace(lambda x: x**0.5 + ad.sqrt(x), 4.0).rows
+    assert rows[2].derivative_formula == "v̇₀·(1 / (2·v₂))"
     rows = trace(lambda a, b: a / (a * b) * (a / b) - a / -b, 3.0, 2.0).rows
     formulas = [row.formula for row in rows[2:]]
     assert " ".join(formulas) == "v₋₁·v₀ v₋₁ / v₀ -v₀ v₋₁ / v₁ v₋₁ / v₃ v₄·v₂ v₆ - v₅ v₇"
     assert rows[5].derivative_formula == "v̇₋₁·(1 / v₁) + v̇₁·(-v₄ / v₁)"
+    rows = trace(lambda x, y: x**y + 2**x + x**3 / 1, 2.0, 3.0).rows
+    assert [row.formula for row in rows[2:5]] == ["v₋₁**v₀", "2**v₋₁", "v₋₁**3"]
+    assert rows[2].derivative_formula == "v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁)"
 
 
 def test_a_choice_is_the_one_that_the_numbers_make():
@@ -184,19 +153,11 @@ def test_a_comparison_has_slope_zero():
     x, y = Value(2.0), Value(3.0)
     sent = [[(m.local, m.message) for m in step.messages] for step in steps(f(x, y))]
     assert [(0.0, 0.0), (1.0, 1.0), (0.0, 0.0)] in sent
-    assert repr(ad.show_steps(f(x, y))) == "<StepViewer: 3 operations, forward and backward>"
 
 
-def test_a_formula_of_thousands_of_arguments():
-    row = trace(lambda x: ad.prod(x), [1.0] * 3000).rows[3000]
+def test_a_formula_of_a_thousand_arguments():
+    row = trace(lambda x: ad.prod(x), [1.0] * 1100).rows[1100]
     assert row.formula.startswith("prod(v")
-
-
-def test_powers_are_written_with_a_sign():
-    formulas = [row.formula for row in trace(lambda x, y: x**y + 2**x + x**3 / 1, 2.0, 3.0).rows]
-    assert formulas[2:5] == ["v₋₁**v₀", "2**v₋₁", "v₋₁**3"]
-    rows = trace(lambda x, y: x**y, 2.0, 3.0).rows
-    assert rows[2].derivative_formula == "v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁)"
 
 
 def test_steps_go_on_with_the_numbers_that_they_began_with():
@@ -208,15 +169,10 @@ def test_steps_go_on_with_the_numbers_that_they_began_with():
     assert [[m.message for m in step.messages] for step in walk] == [[9.0, 9.0], []]
 
 
-def test_an_operation_of_ones_own_is_written_by_its_lines():
-    @ad.operation
-    def cube(x):
-        return x * x * x, lambda grad: (grad * 3 * x * x,)
+def test_an_operation_of_ones_own_is_written_by_its_lines_or_by_its_name_if_it_takes_only_floats():
+    cube = ad.operation(lambda x: (x * x * x, lambda grad: (grad * 3 * x * x,)))
+    assert trace(cube, 2.0).rows[1].formula == "v₀·v₀·v₀"
 
-    assert [row.formula for row in trace(cube, 2.0).rows][1] == "v₀·v₀·v₀"
-
-
-def test_an_operation_that_takes_only_floats_is_written_by_its_name():
     @ad.operation
     def own(x):
         return math.sin(x), lambda grad: (grad * math.cos(x),)
@@ -230,12 +186,7 @@ def test_an_operation_that_takes_only_floats_is_written_by_its_name():
     assert rows[0].derivative_formula == "v̄₂·1 + v̄₁·0.877583"
 
 
-def test_nan_needs_no_brackets_and_minus_zero_does():
-    rows = trace(lambda x: x * math.nan + (-0.0), 1.0).rows
-    assert [row.formula for row in rows] == ["x", "v₀·nan", "v₁ + (-0)", "v₂"]
-
-
-def test_an_array_is_traced_as_a_vector():
+def test_arrays_are_traced_as_vectors_and_tables():
     rows = trace(lambda v: ad.prod(v + v), np.array([1.0, 3.0]), mode="reverse").rows
     assert [row.formula for row in rows[:2]] == ["v[0]", "v[1]"]
     assert [row.derivative_value for row in rows[:2]] == [12.0, 4.0]

@@ -4,15 +4,30 @@ import inspect
 import math
 import random
 
+import hypothesis
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autodiff as ad
-from autodiff import Value, Vector, dot, exp, grad, hessian, hvp, jacfwd, jacrev, jvp, log, sin
-from autodiff import tanh, value_and_grad, vjp
+from autodiff import (
+    Value,
+    Vector,
+    dot,
+    exp,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacrev,
+    jvp,
+    log,
+    sin,
+    tanh,
+    value_and_grad,
+    vjp,
+)
 from autodiff.nn import Linear
 
 
@@ -188,9 +203,13 @@ def test_blocks_of_the_hessian_are_those_of_sympy(argnums):
             assert np.array_equal(found, expected)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.floats(-2, 2), min_size=1, max_size=5), st.integers(1, 4), st.integers())
-def test_forward_and_reverse_jacobians_are_equal_and_their_products_are_jvp_and_vjp(x, outputs, seed):
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(
+    st.lists(st.floats(-2, 2), min_size=1, max_size=5), st.integers(1, 4), st.integers()
+)
+def test_forward_and_reverse_jacobians_are_equal_and_their_products_are_jvp_and_vjp(
+    x, outputs, seed
+):
     def program(inputs):
         rng = random.Random(seed)
         values = list(inputs)
@@ -362,7 +381,9 @@ def test_a_sequence_that_can_be_read_once_is_read_once():
 
     for d in (jacfwd, hessian):
         expected = d(scaled)([1.0, 2.0], [3.0])
-        assert d(scaled)(iter([1.0, 2.0]), [3.0]) == d(scaled)([1.0, 2.0], scales=(3.0,)) == expected
+        assert (
+            d(scaled)(iter([1.0, 2.0]), [3.0]) == d(scaled)([1.0, 2.0], scales=(3.0,)) == expected
+        )
     assert jacrev(scaled)([1.0, 2.0], iter([3.0])) == [6.0, 12.0]  # one call
 
 

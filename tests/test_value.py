@@ -140,7 +140,17 @@ def test_what_the_readme_says_to_users_of_micrograd():
 
 
 @pytest.mark.parametrize(
-    "x", [2, 2.0, np.float64(2), np.float32(2), np.int64(2), np.longdouble(2), np.array(2), Fraction(4, 2)]
+    "x",
+    [
+        2,
+        2.0,
+        np.float64(2),
+        np.float32(2),
+        np.int64(2),
+        np.longdouble(2),
+        np.array(2),
+        Fraction(4, 2),
+    ],
 )
 def test_data_is_a_float_whatever_number_came_in(x):
     v = Value(3)
