@@ -3,13 +3,11 @@
     python tests/accuracy.py
 
 prints, for each operation and mode, the largest error over a few dozen points, in two measures:
-relative to the derivative itself, and relative to max(1, |derivative|). PyTorch's errors (in
-float64) are printed beside them if it is installed. Points are left out if the exact value or
-derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
+relative to the derivative itself, and relative to max(1, |derivative|). Points are left out if the
+exact value or derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
 """
 
 import functools
-import importlib.util
 import inspect
 import itertools
 import random
@@ -73,86 +71,41 @@ class Errors:
             self.absolute, self.worst = absolute, point
 
 
-def first(name, mode):
-    """The value and the gradient at a point, in one list: a point of the mode's own is recorded."""
-
-    def derive(point):
-        f, xs, _ = differentiated(name, point)
-        value, gradient = mode(f, [0.5 for _ in xs])(xs)
-        return [value, *gradient]
-
-    return derive
-
-
-def second(name, mode):
-    """The Hessian at a point, its rows in one list."""
-
-    def derive(point):
-        f, xs, _ = differentiated(name, point)
+def derived(mode, order, f, xs):
+    """The value and the gradient, or the Hessian row by row, in one list."""
+    if order == 2:
         return [entry for row in mode(f, xs) for entry in row]
+    value, gradient = mode(f, [0.5 for _ in xs])(xs)  # recorded at another point
+    return [value, *gradient]
 
-    return derive
+
+def attempt(compute, *args):
+    """The result, or None if it is an error, which means that no derivative was found."""
+    try:
+        with np.errstate(all="ignore"):
+            return compute(*args)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return None
 
 
 def measured(name, modes, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
-    reference = OPERATIONS[name].reference
-    derive = {mode: (second if order == 2 else first)(name, modes[mode]) for mode in modes}
-    if importlib.util.find_spec("torch") and __name__ == "__main__" and "less" not in name:
-        derive["PyTorch"] = lambda point: by_torch(name, point, order)
-    errors = {mode: Errors() for mode in derive}
+    reference, errors = OPERATIONS[name].reference, {mode: Errors() for mode in modes}
     for point in points(name, count):
-        free = differentiated(name, point)[2]
+        f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
         with mpmath.workdps(DIGITS):
             numbers = tuple(map(mpmath.mpf, point))
             once = functools.cache(lambda *at: exact(reference, numbers, *at))  # noqa: B023
             expected = [once(*sorted(at)) for at in places]
-            if not ordinary(reference(*numbers)) or any(abs(x) > HUGE for x in expected):
+            if not ordinary(once()) or any(abs(x) > HUGE for x in expected):
                 continue
-            for mode in derive:
-                found = attempt(derive[mode], point) or [mpmath.nan for _ in expected]
+            for mode in modes:
+                found = attempt(derived, modes[mode], order, f, xs) or [mpmath.nan] * len(expected)
                 for number, x in zip(found, expected, strict=True):
                     if ordinary(x):
                         errors[mode].add(mpmath.mpf(number), x, point)
     return errors
-
-
-def attempt(compute, point):
-    """The result, or None if it is an error, which means that no derivative was found."""
-    try:
-        with np.errstate(all="ignore"):
-            return compute(point)
-    except (ZeroDivisionError, OverflowError, ValueError):
-        return None
-
-
-def by_torch(name, point, order):
-    """The value and the gradient, or the Hessian, by PyTorch."""
-    import torch
-
-    names = {"neg": "neg", "pos": "positive", "power": "pow", "exponential": "pow"}
-    several = {
-        "where": lambda c, x, y: torch.where(c != 0, x, y),
-        "sum": lambda *xs: torch.stack(xs).sum(), "prod": lambda *xs: torch.stack(xs).prod(),
-        "dot": lambda *v: torch.dot(torch.stack(v[:2]), torch.stack(v[2:])),
-        "logsumexp": lambda *xs: torch.logsumexp(torch.stack(xs), 0),
-        "hypot": lambda *xs: torch.linalg.vector_norm(torch.stack(xs)),
-        "softplus": lambda x: torch.nn.functional.softplus(x, threshold=1000),
-    }  # fmt: skip
-    function = several.get(name) or getattr(torch, names.get(name, name))
-    free = differentiated(name, point)[2]
-
-    def f(v):
-        given = [torch.tensor(x, dtype=torch.float64) for x in point]
-        for i, x in zip(free, v):
-            given[i] = x
-        return function(*given)
-
-    v = torch.tensor([point[i] for i in free], dtype=torch.float64)
-    if order == 2:
-        return torch.autograd.functional.hessian(f, v).flatten().tolist()
-    return [float(f(v)), *torch.autograd.functional.jacobian(f, v).tolist()]
 
 
 def table(title, modes, order):
