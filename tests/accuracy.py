@@ -10,6 +10,7 @@ exact value or derivative is not an ordinary float, but above 1e300, or below 1e
 import functools
 import inspect
 import itertools
+import math
 import random
 import sys
 
@@ -22,7 +23,6 @@ from autodiff import ops
 from autodiff.number import Number, apply
 
 HUGE, TINY = 1e300, 1e-290
-DIGITS = 1250  # because numbers of 1e300 meet some of 1e-300, and differences are taken of them
 RULES = {
     name: rule
     for name, rule in inspect.getmembers(ops, inspect.isfunction)
@@ -71,6 +71,11 @@ class Errors:
             self.absolute, self.worst = absolute, point
 
 
+def digits(point):
+    """Enough for second differences, whose steps are 1e-45 of the numbers, and for sums with 1."""
+    return 700 + 2 * max(abs(math.log10(abs(x))) for x in [1.0, *point] if x)
+
+
 def derived(mode, order, f, xs):
     """The value and the gradient, or the Hessian row by row, in one list."""
     if order == 2:
@@ -94,7 +99,7 @@ def measured(name, modes, order, count=30):
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
-        with mpmath.workdps(DIGITS):
+        with mpmath.workdps(int(digits(point))):
             numbers = tuple(map(mpmath.mpf, point))
             once = functools.cache(lambda *at: exact(reference, numbers, *at))  # noqa: B023
             expected = [once(*sorted(at)) for at in places]
