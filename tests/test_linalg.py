@@ -177,7 +177,9 @@ def test_reprs_are_short():
     assert repr(Vector([1, 2.5])) == "Vector(shape=(2,), [1, 2.5])"
     assert repr(Vector(range(100))) == "Vector(shape=(100,), [0, 1, 2, 3, 4, ..., 99])"
     assert repr(Matrix([[1, 2], [3, 4]])) == "Matrix(shape=(2, 2), [[1, 2],\n        [3, 4]])"
-    assert len(repr(Matrix(np.ones((100, 100)))).splitlines()) == 7
+    rows = [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (5, 6, 7, 100)]
+    assert rows == [5, 6, 7, 7]
+    assert [("..." in repr(data)) for data in (Vector(range(6)), Vector(range(7)))] == [False, True]
 
 
 def test_their_entries_may_be_dual_numbers():

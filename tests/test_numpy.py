@@ -6,8 +6,6 @@ Each is minimised or solved by SciPy, and its gradient compared with one that is
 import numpy as np
 import pandas
 import pytest
-from autograd import grad as oracle
-from autograd import numpy as anp
 from scipy import optimize
 
 import autodiff as ad
@@ -91,19 +89,6 @@ def test_scipy_minimises_a_program_with_our_gradient(f):
         assert answer.fun == pytest.approx(0.0, abs=1e-10)
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_every_mode_agrees_with_scipys_differences(f):
-    x = np.array(PROGRAMS[f][0]) + 0.3
-    slopes = optimize.approx_fprime(x, f, 1e-7)
-    for derivative in (grad(f)(x), jacfwd(f)(x), jacrev(f)(x), vjp(f, x)[1](1.0)[0]):
-        assert isinstance(derivative, np.ndarray)
-        assert derivative == pytest.approx(slopes, rel=1e-4, abs=1e-4)  # the step is 1e-7
-        assert derivative == pytest.approx(grad(f)(x), rel=1e-11, abs=1e-11)
-    h = hessian(f)(x)
-    assert h == pytest.approx(jacrev(grad(f))(x), rel=1e-9, abs=1e-9)
-    assert jvp(grad(f), (x,), (x,))[1] == pytest.approx(h @ x, rel=1e-9, abs=1e-9)
-
-
 IDIOMS = {
     "mean": np.mean, "max": np.max, "norm": np.linalg.norm, "std": np.std, "var": np.var,
     "sum of sines": lambda p: np.sum(np.sin(p)), "dot": lambda p: np.dot(p, p),
@@ -121,12 +106,19 @@ IDIOMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", IDIOMS)
-def test_an_idiom_of_numpy_has_the_right_gradient(name):
-    f, x = IDIOMS[name], np.array([0.7, 1.9, 2.2, 3.1])
-    numbers = optimize.approx_fprime(x, lambda p: float(f(p)), 1e-7)
-    assert grad(f)(x) == pytest.approx(numbers, rel=1e-5, abs=1e-5)  # the step is 1e-7
-    assert jacfwd(f)(x) == pytest.approx(grad(f)(x), rel=1e-12)
+@pytest.mark.parametrize(
+    "f", [*PROGRAMS, *IDIOMS.values()], ids=[*[f.__name__ for f in PROGRAMS], *IDIOMS]
+)
+def test_every_mode_agrees_with_scipys_differences(f):
+    x = np.array(PROGRAMS[f][0]) + 0.3 if f in PROGRAMS else np.array([0.7, 1.9, 2.2, 3.1])
+    slopes = optimize.approx_fprime(x, lambda p: float(f(p)), 1e-7)
+    for derivative in (grad(f)(x), jacfwd(f)(x), jacrev(f)(x), vjp(f, x)[1](1.0)[0]):
+        assert isinstance(derivative, np.ndarray)
+        assert derivative == pytest.approx(slopes, rel=1e-4, abs=1e-4)  # the step is 1e-7
+        assert derivative == pytest.approx(grad(f)(x), rel=1e-11, abs=1e-11)
+    h = hessian(f)(x)
+    assert h == pytest.approx(jacrev(grad(f))(x), rel=1e-9, abs=1e-9)
+    assert jvp(grad(f), (x,), (x,))[1] == pytest.approx(h @ x, rel=1e-9, abs=1e-9)
 
 
 def test_a_table_is_an_argument_too():
@@ -195,8 +187,9 @@ def test_derivatives_through_arrays_of_values():
     assert isinstance(np.float64(2) * x, Value)
     v = np.array([Value(0.5), Value(0.25)])
     np.exp(np.sin(v) * v + 1).sum().backward()
-    expected = oracle(lambda x: anp.sum(anp.exp(anp.sin(x) * x + 1)))(np.array([0.5, 0.25]))
-    assert [x.grad for x in v] == pytest.approx(list(expected), rel=1e-14)
+    for x in (0.5, 0.25):
+        slope = np.exp(np.sin(x) * x + 1) * (np.cos(x) * x + np.sin(x))
+        assert v[0 if x == 0.5 else 1].grad == pytest.approx(slope, rel=1e-14)
     e = np.array([Value(1.0), Value(3.0)])
     assert [[x.data for x in each] for each in (e / e.sum(), e - e.mean())] == [
         [0.25, 0.75],
