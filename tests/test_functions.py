@@ -7,6 +7,7 @@ import pytest
 
 import autodiff as ad
 from autodiff import Value, functions
+from autodiff.errors import DOMAINS
 from autodiff.functions import as_float
 
 ARRAYS = {
@@ -106,3 +107,4 @@ def test_a_row_makes_a_function_a_method_and_a_name_to_import():
     for name, function in functions.UNARY.items():
         assert getattr(Value, name if name != "abs" else "__abs__") is function
         assert function.__name__ == name
+        assert f"ValueError unless {DOMAINS[name]}." in function.__doc__ or not DOMAINS[name]

@@ -167,6 +167,10 @@ def test_a_script_of_the_readme_is_complete_and_prints_what_stands_under_it(code
     assert 10 <= len(code.splitlines()) <= 30
 
 
+def test_the_readme_has_five_scripts():
+    assert len(SCRIPTS) == 5
+
+
 def test_the_rule_of_the_readme_is_that_of_the_package_without_its_types():
     code = re.search(r"```python\n(def mul.*?)```", README, re.S).group(1)
     here, there = (ast.parse(text).body[0] for text in (code, inspect.getsource(autodiff.ops.mul)))
@@ -239,3 +243,10 @@ def test_the_top_level_holds_nothing_else():
         top = {line.partition("/")[0] for line in tracked.splitlines()}
         expected = {"LICENSE", "README.md", "autodiff", "notebooks", "pyproject.toml", "tests"}
         assert {name for name in top if not name.startswith(".")} == expected
+
+
+def test_commands_of_the_readme_are_one_line_each():
+    commands = re.findall(r"```sh\n(.*?)```", README, re.S)
+    assert [len(command.strip().splitlines()) for command in commands[:2]] == [1, 1]
+    assert "jupyter lab" in commands[0]
+    assert "pytest" in commands[1]

@@ -111,23 +111,15 @@ def test_keywords_reach_the_function():
     assert vjp(f, 2.0, scale=2.0)[1](1.0) == (24.0,)
 
 
-@pytest.mark.parametrize(
-    ("transform", "what"),
-    [
-        (grad, "The gradient"),
-        (value_and_grad, "The value and the gradient"),
-        (jacrev, "The Jacobian"),
-        (jacfwd, "The Jacobian"),
-        (hessian, "The Hessian"),
-    ],
-)
-def test_a_derivative_says_what_it_is(transform, what):
+@pytest.mark.parametrize("transform", [grad, value_and_grad, jacrev, jacfwd, hessian])
+def test_a_derivative_says_what_it_is(transform):
     def volume(radius, height=1.0):
         return radius**2 * height
 
     found = transform(volume)
     assert found.__name__ == found.__qualname__ == f"{transform.__name__}(volume)"
-    assert found.__doc__ == f"{what} of volume, a function of the same arguments."
+    assert "a function of the same arguments" in found.__doc__
+    assert "volume" in found.__doc__
     assert list(inspect.signature(found).parameters) == ["radius", "height"]
 
 
