@@ -235,6 +235,20 @@ def test_an_error_points_at_its_place(command, argv, status, reason, marked):
         ([*GOOD, "--steps", ""], 1, "expected one"),
         ([*GOOD, "--draw", "-"], 1, "found the file name '-', expected"),
         ([*GOOD, "--steps", "/no folder/page.html"], 1, "autodiff: cannot write "),
+        *[
+            ([f"x {sign} 2", "x=3"], 2, f"{sign} has no meaning in an expression; write {remedy}\n")
+            for sign, remedy in [
+                ("×", "x*y"),
+                ("·", "x*y"),
+                ("÷", "x/y"),
+                ("<", "less(x, y)"),
+                (">", "less(y, x)"),
+                ("−", "-"),
+                ("=", "x=2 after the expression, which goes in quotes"),
+            ]
+        ],
+        (["√x", "x=3"], 2, "√ has no meaning in an expression; write sqrt(x)\n"),
+        (["pow(x, 2)", "x=3"], 2, "there is no function pow; write x**y\n"),
         (["2x", "x=1"], 2, "; for a product write 2*x"),
         (["x + 1.5x", "x=1"], 2, "; for a product write 2*x"),
         *[([text, "x=1"], 2, "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
