@@ -19,6 +19,7 @@ import contextlib
 import gc
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import itertools
 import json
 import os
@@ -241,13 +242,13 @@ class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader
 
     def __init__(self, path, source):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        super().__init__(name, str(path))
+        super().__init__(name.removesuffix(".__init__"), str(path))
         self.source = source
 
     def find_spec(self, name, path=None, target=None):
         if name != self.name:
             return None
-        return importlib.machinery.ModuleSpec(name, self, origin=self.path)
+        return importlib.util.spec_from_file_location(name, self.path, loader=self)
 
     def get_code(self, fullname):
         return compile(self.source, self.path, "exec", dont_inherit=True)
