@@ -193,6 +193,7 @@ def test_a_leading_minus_is_not_an_option_and_a_number_may_be_an_expression(comm
         (["x*'a'", "x=2"], 2, "' has no meaning in an expression", "'"),
         (["2x", "x=2"], 2, "invalid decimal literal; for a product write 2*x", "2x"),
         (["x + (3*x", "x=2"], 2, "'(' was never closed", "("),
+        (["x + **x", "x=2"], 2, "this is not an expression: invalid syntax", "**"),
         (["x.data", "x=2"], 2, "this has no meaning here; an expression has numbers", "x.data"),
         (["x + (x if x else x)", "x=2"], 2, "this has no meaning here", "x if x else x"),
         (["x + True", "x=2"], 2, "this has no meaning here", "True"),
