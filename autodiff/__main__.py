@@ -179,7 +179,7 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
         root.backward()
         yield f"wrote {draw(root).save(options.draw)}"
     if options.steps is not None:
-        from .pictures.viewer import show_steps
+        from .pictures.live import show_steps
 
         yield f"wrote {show_steps(root).save(options.steps)}"
 

@@ -77,14 +77,14 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
         "from autodiff import *\n"
         "x = Value(3.0)\n"
         "print(Expression(x * x).propagate({x: 2.0}))\n"
-        f"for picture in (draw, animate, show_steps) if {missing!r} == 'graphviz' else ():\n"
+        f"for picture in (draw,) if {missing!r} == 'graphviz' else ():\n"
         "    try:\n"
         "        picture(x)\n"
         "    except ModuleNotFoundError as error:\n"
         "        print(error)"
     )
     remedy = "needs the package graphviz; install it: pip install graphviz"
-    said = [f"{name} {remedy}" for name in ("draw", "animate", "show_steps")]
+    said = [f"{name} {remedy}" for name in ("draw",)]
     assert run(code).splitlines() == ["4.0", *(said if missing == "graphviz" else [])]
 
 
@@ -198,12 +198,10 @@ def test_the_lengths_of_files_in_the_readme_are_right_to_ten_lines():
 def test_the_pictures_of_the_readme_are_those_that_its_code_makes(tmp_path):
     names = {}
     exec(EXAMPLES[0][0], names)
-    autodiff.animate(names["c"], tmp_path / "backward.svg")
     for code, _ in EXAMPLES[1:]:
         exec(code, names)
     made = {
         "readme.svg": autodiff.draw(names["c"]).pipe("svg", encoding="utf-8"),
-        "backward.svg": (tmp_path / "backward.svg").read_text(encoding="utf-8"),
         "network.svg": eval(EXAMPLES[-1][0], names).pipe("svg", encoding="utf-8"),
     }
     for name, picture in made.items():
