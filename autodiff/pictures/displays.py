@@ -1,21 +1,17 @@
 """Programs and training runs as notebooks show them: colours, a small curve, a formula."""
 
-import base64
 import html
 import keyword
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from ..graph import topological_order
 from ..value import Value
-from .arrangement import arrange
 from .description import description
-from .styles import Facts
+from .look import GRADIENT_LINE, VALUE_LINE
 
 CURVE = 240, 80  # pixels
-FORWARD, BACKWARD = "#1d6fb8", "#b5541c"
 SYNTAX = {"comment": "#6e7781", "keyword": "#8250df", "number": "#0a6e3d"}
 TOKEN = re.compile(
     rf"(?P<comment>#.*)|\b(?P<keyword>{'|'.join(keyword.kwlist)})\b"
@@ -28,15 +24,15 @@ def program(source: str) -> str:
     lines, side = [], "transparent"
     for line in source.splitlines():
         if line.lstrip().startswith("# from the output back"):
-            side = BACKWARD
+            side = GRADIENT_LINE
         elif line.startswith("    ") and side == "transparent":
-            side = FORWARD
+            side = VALUE_LINE
         style = f"border-left: 4px solid {side}; padding-left: 6px; white-space: pre"
         words = TOKEN.sub(_coloured, html.escape(line, quote=False))
         lines.append(f'<div style="{style}">{words or "&#160;"}</div>')
     key = (
-        f'<div style="font-size: smaller"><span style="color: {FORWARD}">▌</span>forward '
-        f'<span style="color: {BACKWARD}">▌</span>backward</div>'
+        f'<div style="font-size: smaller"><span style="color: {VALUE_LINE}">▌</span>forward '
+        f'<span style="color: {GRADIENT_LINE}">▌</span>backward</div>'
     )
     return f'<div style="font-family: monospace; overflow-x: auto">{"".join(lines)}</div>{key}'
 
@@ -47,31 +43,21 @@ def _coloured(token: re.Match[str]) -> str:
 
 def history(losses: Sequence[float], text: str) -> str:
     """A training run: what `text` says of it, and the losses as a small curve."""
+    said = f"<code>{html.escape(text)}</code>"
     if len(losses) < 2 or not all(map(math.isfinite, losses)):
-        return f"<code>{html.escape(text)}</code>"
-    from .grids import png
-
-    picture = base64.b64encode(png(_curve(losses), 1)).decode()
-    return (
-        f'<code>{html.escape(text)}</code><br><img alt="the loss of each epoch" '
-        f'src="data:image/png;base64,{picture}">'
-    )
-
-
-def _curve(losses: Sequence[float]) -> Any:
-    """The losses as pixels, on a logarithmic scale if they are positive."""
-    import numpy as np
-
+        return said
     width, height = CURVE
-    y = np.array(losses, float)
-    y = np.log(y) if (y > 0).all() else y
-    y = np.interp(np.linspace(0, len(y) - 1, width), np.arange(len(y)), y)
-    y = (height - 5) * (1 - (y - y.min()) / (np.ptp(y) or 1.0)) + 2
-    pixels = np.full((height, width, 3), 255)
-    for x in range(width):
-        low, high = sorted((y[x], y[max(x - 1, 0)]))
-        pixels[int(low) : int(high) + 2, x] = (29, 111, 184)
-    return pixels.astype(np.uint8)
+    heights = list(map(math.log, losses)) if min(losses) > 0 else losses
+    low, span = min(heights), max(heights) - min(heights) or 1.0
+    step = max(1, len(losses) // width)
+    points = " ".join(
+        f"{width * i / (len(losses) - 1):.1f},{(height - 4) * (1 - (y - low) / span) + 2:.1f}"
+        for i, y in list(enumerate(heights))[::step]
+    )
+    return (
+        f'{said}<br><svg role="img" aria-label="the loss of each epoch" width="{width}" '
+        f'height="{height}"><polyline points="{points}" fill="none" stroke="{VALUE_LINE}"/></svg>'
+    )
 
 
 def formula(roots: Sequence[Value]) -> str:
@@ -83,5 +69,5 @@ def _formula(root: Value) -> str:
     nodes = topological_order(root)
     if len(nodes) > 300:
         return f"<code>an output of {len(nodes)} nodes</code>"
-    said = description(Facts(root, arrange(nodes, False), {}, {}, {}, None, None, "light"))
-    return f"<code>{html.escape(said)}</code>"
+    labels = {node: node.label for node in nodes}
+    return f"<code>{html.escape(description(nodes, labels, {}, digits=6))}</code>"

@@ -1,124 +1,240 @@
-"""The picture in DOT, Graphviz's language: nodes, frames, edges and the legend."""
+"""A scene in DOT, Graphviz's language: boxes as tables of its HTML, frames, edges, a legend."""
 
-from collections.abc import Iterator
+import html
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..scopes import Scope
 from ..value import Value
-from .arrangement import Box
-from .edges import edges_into, slots
-from .fit import effort, estimated_width, ranksep
-from .markup import card, leaves, legend, operation, title
-from .styles import FONT, Facts
-from .texts import markup
+from . import look as colours
+from .look import BORDERS, DARKEST, INK, LINE, PANEL, PAPER, SCALE, SIZE, Line, Look
+from .scene import Box, Edge, Path, Scene, exponent, slots, title
+from .texts import markup, plain, printable
 
-SIDES = {"LR": "ew", "RL": "we", "TB": "sn", "BT": "ns"}  # where edges leave a box, and enter it
+BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
+SMALL = SIZE - 0.5  # the size of texts on edges
+# With these a layout of 300 boxes takes about a second of computing, without them minutes.
+ROUGH = {"splines": "line", "nslimit": "0.02", "nslimit1": "0.02", "mclimit": "0.02"}
+CORNERS = ["tl", "tr", "br", "bl"]  # where the title of a frame may stand
+SIDES = {"LR": "ew", "TB": "sn"}  # where edges leave a box, and enter it
 
 
-def write(picture: Any, facts: Facts, with_legend: bool) -> None:
-    """Write the nodes, frames and edges of a picture into an empty `graphviz.Digraph`."""
-    text = {"fontname": FONT, "fontsize": f"{facts.size:g}", "fontcolor": facts.colours["text"]}
-    picture.attr(rankdir=facts.rankdir, bgcolor=facts.colours["background"], **text)
-    picture.attr(ranksep=f"{ranksep(facts):.2f}", nodesep="0.08", **effort(facts))
+Body = Callable[[Box, Look], str]  # the HTML of a box
+
+
+def write(picture: Any, look: Look, body: Body, key: str = "") -> None:
+    """Write a scene into an empty `Drawing`; names in DOT hold no text of the user."""
+    scene = look.scene
+    text = {"fontname": colours.FONT, "fontsize": f"{SIZE:g}", "fontcolor": INK}
+    picture.attr(rankdir=look.rankdir, bgcolor="transparent", nodesep="0.1", **text)
+    picture.attr(ranksep="0.22", **(ROUGH if look.rough else {}))
+    picture.images = look.images
     picture.attr("node", shape="plain", **text)
-    picture.attr("edge", color=facts.colours["text"], arrowsize="0.6")
-    frames: dict[Scope | None, Any] = {None: picture}
-    for i, scope in enumerate(facts.plan.frames):
-        if scope:
-            frames[scope] = _frame(type(picture)(name=f"cluster{i}"), scope, facts)
-    _add_boxes(frames, facts)
-    edges = [
-        edge
-        for box in facts.ids
-        for edge in _edges(box, frames[(None, *facts.around[box])[-1]], facts)
-    ]
-    edges += _invisible_edges(facts)
-    for scope, inside in reversed(facts.plan.frames.items()):  # the inner frames first
-        for inner in inside:
-            if isinstance(inner, Scope) and inner in frames:
-                frames[scope].subgraph(frames[inner])
-    for tail, head, look in edges:  # last: nodes stand in the order in which they first appear
-        picture.edge(tail, head, **look)
-    if with_legend:  # as the label of the whole picture, it stands below and stretches nothing
-        columns = max(3, int(estimated_width(facts) // 75))
-        picture.attr(label=legend(facts, columns), labelloc="b")
+    picture.attr("edge", color=colours.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
+    ids = {box: f"n{i}" for i, box in enumerate(scene.boxes)}
+    frames = _frames(picture, look)
+    alone = [box for box in scene.drawn if not box.path]
+    inside = [box for box in scene.drawn if box.path]
+    # Graphviz turns the order over inside a frame if the edges run sideways
+    for box in [*alone, *(reversed(inside) if look.sideways else inside)]:
+        order = {"ordering": "in"} if box.op and slots(box.nodes[0]) > 1 else {}
+        tip = "; ".join(map(look.title, [box, *(edge.tail for edge in box.held)]))
+        name = {"id": ids[box], "class": box.role.split()[-1], "tooltip": html.escape(plain(tip))}
+        frames[box.path].node(ids[box], _joined(box, look, body), **name, **order)
+    edges = []
+    for i, edge in enumerate(scene.edges):
+        edges += _edge(edge, f"e{i}", frames[edge.head.path], ids, look)
+    edges += _invisible_edges(scene, ids)
+    for path in sorted(frames, key=len, reverse=True):  # the inner frames first
+        if path:
+            frames[path[:-1]].subgraph(frames[path])
+    for tail, head, attributes in edges:  # last, because boxes are placed in order of mention
+        picture.edge(tail, head, **attributes)
+    if key:  # as the label of the whole picture, it stands below and stretches nothing
+        picture.attr(label=f"<{key}>", labelloc="b")
 
 
-def _frame(frame: Any, scope: Scope, facts: Facts) -> Any:
-    """A frame with its title, at the top or the bottom, whichever fewer edges cross."""
-    enter = leave = 0
-    for box, around in facts.around.items():
-        for edge in edges_into(box, facts).values() if box in facts.ids else ():
-            inside = scope in facts.around[edge.origin]
-            enter += scope in around and not inside
-            leave += inside and scope not in around
-    side = "b" if enter > leave and not facts.sideways else "t"  # with BT, t is the bottom
-    end = facts.rankdir == "LR" and facts.edges  # in crowded frames, where edges leave
-    frame.attr(label=f"<{markup(title(scope))}>", labeljust="r" if end else "l", labelloc=side)
-    frame.attr(style="rounded", color=facts.colours["frame"], margin="4")
-    return frame
+def _frames(picture: Any, look: Look) -> dict[Path, Any]:
+    """A frame for each path of scopes, with its title."""
+    frames: dict[Path, Any] = {(): picture}
+    for box in look.scene.drawn:
+        for length in range(1, len(box.path) + 1):
+            path = box.path[:length]
+            if path not in frames:
+                name = f"cluster{len(frames)}"
+                frame = frames[path] = type(picture)(name=name)
+                frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
+                side, end = CORNERS[look.corners.get(name, 0)]
+                text = f"<{markup(title(path[-1]))}>"
+                frame.attr(label=text, labelloc=side, labeljust=end, tooltip=" ")
+    return frames
 
 
-def _add_boxes(frames: dict[Scope | None, Any], facts: Facts) -> None:
-    placed = {entries[0]: entries for entries in facts.leaves}
-    for group in facts.attached.values():
-        for entries in group:
-            del placed[entries[0]]
-    for scope, inside in facts.plan.frames.items():
-        # Graphviz turns the order over inside a frame if the edges run sideways
-        for box in reversed(inside) if scope and facts.sideways else inside:
-            if isinstance(box, Value) and box.parents:
-                _add_result(frames[scope], box, facts)
-            elif isinstance(box, Scope):
-                if box in facts.ids:
-                    frames[scope].node(facts.ids[box], f"<{card(box, facts)}>")
-            elif box in placed:
-                frames[scope].node(facts.ids[box], f"<{leaves(placed[box], facts)}>")
-
-
-def _add_result(frame: Any, node: Value, facts: Facts) -> None:
-    name, named = facts.ids[node], facts.label(node)
-    order = {"ordering": "in"} if slots(node) or facts.edges else {}
-    frame.node(f"{name}op" if named else name, operation(node, facts, slots(node)), **order)
-    if named:
-        frame.node(name, f"<{card(node, facts)}>")
-
-
-def _invisible_edges(facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Edges that keep each frame behind the one that it takes its input from."""
-    last: dict[Scope, Box] = {}  # the box that the last edge into each frame comes from
-    for box in facts.ids:
-        for edge in edges_into(box, facts).values():
-            for scope in set(facts.around[box]) - set(facts.around[edge.origin]):
-                last[scope] = edge.origin
-    attached = {entries[0] for group in facts.attached.values() for entries in group}
-    for leaf, *_ in facts.leaves:
-        if leaf not in attached:
-            for origin in [last[scope] for scope in facts.around[leaf] if scope in last]:
-                name = facts.ports[origin].partition(":")[0]
-                yield name, facts.ids[leaf], {"style": "invis"}
-
-
-def _edges(box: Box, frame: Any, facts: Facts) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """The edges into a box: tail, head and look.
+def _edge(edge: Edge, name: str, frame: Any, ids: dict[Box, str], look: Look) -> Any:
+    """The edges of DOT for an edge: tail, head and attributes.
 
     The text on an edge becomes a node, in the frame of the box, so that other edges avoid it.
     """
-    out, into = tuple(SIDES[facts.rankdir])
-    head, count = facts.ids[box], 0
-    if isinstance(box, Value) and box.parents:
-        count = slots(box)
-        if facts.label(box):
-            yield f"{head}op:op:{out}", f"{head}:{into}", {}
-            head = f"{head}op"
-    for i, edge in edges_into(box, facts).items():
-        port = f":a{i}" if count else ":op" if box in facts.attached else ""
-        tail, end = f"{facts.ports[edge.origin]}:{out}", f"{head}{port}:{into}"
-        warning = facts.colours["warning"]
-        look = {"color": warning, "fontcolor": warning} if edge.alarming else {}
-        if edge.says:
-            middle = f"{facts.ids[box]}m{i}"
-            frame.node(middle, f"<{markup(edge.says)}>", fontsize="9", margin="0.03,0", **look)
-            yield tail, f"{middle}:{into}", look | {"arrowhead": "none"}
-            tail = f"{middle}:{out}"
-        yield tail, end, look
+    out, into = tuple(SIDES[look.rankdir])
+    tail = f"{ids[edge.tail]}:op:{out}"
+    head = f"{ids[edge.head]}:{'op' if edge.slot is None else f'a{edge.slot}'}:{into}"
+    says = look.says(edge)
+    if says:
+        frame.node(name, f"<{_capsule(says)}>", fontsize=f"{SMALL:g}", id=name)
+        yield tail, f"{name}:{into}", {"arrowhead": "none"}
+        tail = f"{name}:{out}"
+    yield tail, head, {}
+
+
+def _invisible_edges(scene: Scene, ids: dict[Box, str]) -> Iterator[Any]:
+    """Edges that keep each frame behind the one that it takes its input from."""
+    last: dict[Scope, Box] = {}  # where the last edge into each frame comes from
+    for edge in scene.edges:
+        last |= dict.fromkeys(set(edge.head.path) - set(edge.tail.path), edge.tail)
+    for box in scene.drawn:
+        if not (box.op or box.scope):
+            for tail in {last[scope]: None for scope in box.path if scope in last}:
+                yield ids[tail], ids[box], {"style": "invis"}
+
+
+def _capsule(lines: list[Line]) -> str:
+    texts = "<br/>".join(map(coloured, lines))
+    kinds = {colour for line in lines for _, colour in line}
+    fill, line = PAPER, LINE
+    if colours.GRADIENT in kinds:
+        fill, line = colours.GRADIENT_FILL, colours.GRADIENT_LINE
+    elif colours.VALUE in kinds:
+        fill, line = colours.VALUE_FILL, colours.VALUE_LINE
+    elif colours.WRONG in kinds:
+        line = colours.WRONG
+    longest = max(sum(len(text) for text, _ in each) for each in lines)
+    rows = f'<tr><td cellpadding="{2 + longest // 8}">{texts}</td></tr>'
+    return _table(rows, 1, "rounded", 0, line, fill)
+
+
+# -- Boxes --------------------------------------------------------------------------------------
+
+
+def body(box: Box, look: Look) -> str:
+    """A leaf, a result, a collapsed scope, or the entries of a vector."""
+    if len(box.nodes) > 1 and not box.scope:
+        return _vector(box, look)
+    lines = look.lines(box)
+    longest = max(sum(len(text) for text, _ in line) for line in lines)
+    texts = [coloured([(text, look.ink(box, colour)) for text, colour in line]) for line in lines]
+    if box.op:
+        colour = look.ink(box, INK)
+        sign = coloured([(look.sign(box.nodes[0]), colour)])
+        texts.insert(0, f'<b><font point-size="{SIZE + 3:g}">{sign}</font></b>')
+    inner = f'cellpadding="{(4 if box.op else 3) + longest // 10}"'
+    rows = _slotted("<br/>".join(texts), inner, box, look)
+    return framed(rows, box, look)
+
+
+def framed(rows: str, box: Box, look: Look) -> str:
+    """The rows of a table in the border of its box."""
+    line = LINE if box.role in ("constant", "collapsed scope") else INK
+    line = colours.WRONG if look.ink(box, line) == colours.WRONG else line
+    return _bordered(rows, box.role, line, look.fill(box))
+
+
+def _bordered(rows: str, role: str, line: str, fill: str) -> str:
+    border, style, spacing = BORDERS[role]
+    if not spacing:
+        return _table(rows, border, style, 0, line, fill, 'port="op"')
+    table = _table(rows, border, style, 0, line, fill)
+    return _table(f"<tr><td>{table}</td></tr>", 1, style, spacing, line, fill, 'port="op"')
+
+
+def _vector(box: Box, look: Look) -> str:
+    """The entries of a vector: a row for each."""
+    nodes: list[Value | None] = [*box.nodes]
+    if len(nodes) > colours.ENTRIES:
+        nodes[colours.ENTRIES - 2 : -1] = [None]
+    graded = any(node in look.gradients for node in box.nodes)
+    heads = [
+        ("data", look.ink(box, colours.VALUE, [])),
+        ("grad", look.ink(box, colours.GRADIENT, [])),
+    ]
+    rows = [[_cell(text, colour) for text, colour in heads[: 1 + graded]]]
+    for node in nodes:
+        texts = ["…", "…"]
+        if node is not None:
+            texts = [look.number(node.data), look.grad(node) if node in look.gradients else ""]
+        shown = [node] if node is not None else []
+        inks = [look.ink(box, colour, shown) for colour in (colours.VALUE, colours.GRADIENT)]
+        rows.append([_cell(*cell) for cell in list(zip(texts, inks))[: 1 + graded]])
+    if box.name:
+        rows.insert(0, [_cell(printable(box.name), look.ink(box, INK, []), len(rows[0]))])
+    return framed("".join(f"<tr>{''.join(row)}</tr>" for row in rows), box, look)
+
+
+def _cell(text: str, colour: str, span: int = 1) -> str:
+    return f'<td cellpadding="2" colspan="{span}">{coloured([(text, colour)])}</td>'
+
+
+def _slotted(text: str, inner: str, box: Box, look: Look) -> str:
+    """The rows of an operation, with a narrow cell for each slot on the side that edges enter."""
+    count = slots(box.nodes[0]) if box.op and exponent(box.nodes[0]) is None else 1
+    if count < 2:
+        return f"<tr><td {inner}>{text}</td></tr>"
+    size = f"{max(24 / count, 6):.0f}"
+    if not look.sideways:
+        cells = [f'<td port="a{i}" height="2" width="{size}"></td>' for i in range(count)]
+        return f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}" {inner}>{text}</td></tr>'
+    cells = [f'<td port="a{i}" width="2" height="{size}"></td>' for i in range(count)]
+    cells[0] += f'<td rowspan="{count}" {inner}>{text}</td><td rowspan="{count}" width="2"></td>'
+    return "".join(f"<tr>{cell}</tr>" for cell in cells)
+
+
+def _joined(box: Box, look: Look, body: Body) -> str:
+    """A box and those held by it, side by side where no edge enters or leaves."""
+    if not box.held:
+        return f"<{body(box, look)}>"
+    held = [body(edge.tail, look).replace('port="op"', "") for edge in box.held]  # edges go to box
+    cells = [f"<td>{each}</td>" for each in [*held, body(box, look)]]
+    rows = cells if look.sideways else ["".join(cells)]
+    return f"<<table {BARE}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>>"
+
+
+def coloured(line: Line) -> str:
+    return "".join(f'<font color="{colour}">{markup(text)}</font>' for text, colour in line)
+
+
+def _table(
+    rows: str, border: int, style: str, spacing: int, line: str, fill: str, more: str = ""
+) -> str:
+    style = f' style="{style}"' if style else ""
+    return (
+        f'<table border="{border}" cellborder="0" cellspacing="{spacing}" cellpadding="0" '
+        f'{more} color="{line}" bgcolor="{fill}"{style}>{rows}</table>'
+    )
+
+
+# -- The legend ---------------------------------------------------------------------------------
+
+
+def legend(look: Look) -> str:
+    """What borders and fills mean, or shades, side by side."""
+    if look.color:
+        found = {look.size(box) for box in look.scene.boxes}
+        entries = [("|grad|:", PAPER, "operation")]
+        entries += [(text, fill, "input") for text, fill in SCALE.items() if text in found]
+    else:
+        found = {box.role for box in look.scene.boxes}
+        entries = [
+            (role, colours.FILLS.get(role, PAPER), role) for role in BORDERS if role in found
+        ]
+    return key(entries)
+
+
+def key(entries: list[tuple[str, str, str]], columns: int = 4) -> str:
+    """A legend: texts, each with its fill and the role that has its border."""
+    cells = []
+    for text, fill, role in entries:
+        ink = PAPER if text in (*DARKEST, "largest") else INK
+        row = f"<tr>{_cell(text, ink)}</tr>"
+        cells.append(f"<td>{_bordered(row, role, LINE, fill)}</td>")
+    rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f'<table border="0" cellspacing="4" cellpadding="0">{body}</table>'

@@ -2,90 +2,87 @@
 
 import base64
 import html
+import math
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import graphviz
 
 from ..errors import a, message, typed
-from ..graph import adjoints, topological_order
+from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
 from ..value import Value
-from .arrangement import Arrangement, arrange
-from .description import Words, described, words
-from .dot import SIDES, write
-from .fit import crossed_ranks, fitted
-from .fontconfig import our_fonts
+from . import dot
+from .description import description
 from .layout import Layout
-from .styles import THEMES, Facts
+from .look import Look
+from .scene import Scene, scene
+from .texts import clean, plain
 
+WIDTH = 880  # CSS pixels: the width of a page
+SMALLEST, COMFORTABLE = 9, 10  # CSS pixels: the size of the smallest text
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-CROSSED = 50_000  # ranks that edges cross, in all; with more, every layout takes over two seconds
-FORMATS = ("svg", "png", "pdf", "eps", "gif", "jpeg", "jpg", "ps", "svgz")  # of any Graphviz
+FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
+
+
+Writer = Callable[[Look, float], "Drawing"]  # writes a picture with at most so many pixels across
 
 
 class Drawing(graphviz.Digraph):
     """A `graphviz.Digraph` that is laid out in this process.
 
-    `.save("graph.svg")` writes the picture, in the format of the ending (svg, png, pdf ...);
+    `.save("graph.svg")` writes the picture, in the format of the ending (svg, png, pdf);
     `.source` is its DOT text, which `.save("graph.gv")` writes. A notebook shows it.
     """
 
-    facts: Facts | None = None  # what it shows, unless arrays
-    words: Callable[[], Words] | None = None  # its description
     images: dict[str, bytes]  # the images in its boxes, by their names in DOT
+    _laid_out: Layout | None = None
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.images = {}
+    def __init__(self, said: str = "", **options: Any) -> None:
+        self.said, self.images = clean(said).replace("\n", " "), {}
+        name = graphviz.nohtml(plain(said))  # which is the title of an SVG
+        super().__init__(**{"name": name, "filename": "graph.gv"} | options)
 
     def __repr__(self) -> str:
-        said = self.words().said if self.words else f"{len(self.body)} lines of DOT"
-        return f"<{type(self).__name__}: {said}>"
+        return f"<{type(self).__name__}: {self.said}>"
+
+    def layout(self) -> Layout:
+        """The picture laid out, once for each source."""
+        if self._laid_out is None or self._laid_out.written_for != self.source:
+            self._laid_out = Layout(self.source, self.images)
+        return self._laid_out
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
-        places = Layout(self.source, self.images)
-        svg = self._finished(places.written("svg"))
-        png, width, height = places.png(svg)
-        size: dict[str, Any] = {"width": width, "height": height}
-        if self.words:
-            size["alt"] = self.words().said
-        encoded = base64.b64encode(png).decode()
-        bundle = {"text/plain": repr(self), "image/svg+xml": svg.decode(), "image/png": encoded}
-        return bundle, {"image/png": size}
+        layout = self.layout()
+        width, height = map(round, layout.size)
+        png = base64.b64encode(layout.png()).decode()
+        bundle = {"text/plain": repr(self), "image/svg+xml": layout.svg.decode(), "image/png": png}
+        return bundle, {"image/png": {"width": width, "height": height, "alt": self.said}}
 
     def image(self) -> str:
         """The picture as an HTML element that any page shows, even one that is not trusted."""
-        data, size = self._repr_mimebundle_()
-        said = html.escape(size["image/png"].get("alt", ""))
+        data, about = self._repr_mimebundle_()
         return (
-            f'<img alt="{said}" width="{size["image/png"]["width"]}" '
+            f'<img alt="{html.escape(self.said)}" width="{about["image/png"]["width"]}" '
             f'src="data:image/png;base64,{data["image/png"]}">'
         )
 
-    def pipe(self, format: str | None = None, **options: Any) -> Any:
+    def pipe(self, format: str | None = None, encoding: str | None = None) -> Any:
         """The picture as bytes, or as text if an `encoding` is given.
 
         ValueError for an unknown format; RuntimeError if neither pygraphviz nor the `dot`
         executable is installed.
         """
-        encoding, format = options.pop("encoding", None), format or self.format
-        if options:  # engine=... is for the executable
-            with our_fonts():
-                return super().pipe(format, encoding=encoding, **options)
-        picture = Layout(self.source, self.images).written(format)
-        picture = self._finished(picture) if format == "svg" else picture
+        format = format or self.format
+        picture = self.layout().svg if format == "svg" else self.layout().written(format)
         return picture.decode(encoding) if encoding else picture
-
-    def _finished(self, svg: bytes) -> bytes:
-        return described(svg, self.words()) if self.words else svg
 
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
@@ -109,7 +106,7 @@ class Drawing(graphviz.Digraph):
     def render(
         self, filename: PathLike | None = None, directory: PathLike | None = None,
         view: bool = False, cleanup: bool = False, format: str | None = None, *,
-        outfile: PathLike | None = None, **options: Any,
+        outfile: PathLike | None = None,
     ) -> str:  # fmt: skip
         """Write the DOT source to `filename` and the picture beside it; returns its path.
 
@@ -127,7 +124,7 @@ class Drawing(graphviz.Digraph):
             filename = filename or outfile.with_suffix(".gv").name
             directory = directory or outfile.parent
         format = format or self.format
-        picture = self.pipe(format, **options)
+        picture = self.pipe(format)
         source = self.save(filename, directory=directory)
         written = Path(outfile or f"{source}.{format}")
         written.write_bytes(picture)
@@ -147,41 +144,41 @@ def draw(
     names: Mapping[str, Any] | None = None,
     color: str | None = None,
     legend: bool = False,
-    collapse: bool | int = False,
-    theme: str = "light",
+    collapse: bool = False,
     arrays: bool = False,
+    width: float | None = None,
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
-    A box is a Value: its label, data and grad. Blue is an input, a leaf that requires a gradient
-    or was given to a Module; green with a double border a parameter, a leaf that such a Module
-    holds; grey and dashed a constant; white a result, root with a thick border; nan and inf are
-    red. A rounded box is an operation, with its result if that has no name. Edges enter it in the
-    order of its arguments. Leaves that are entries of one vector are a table; parameters stand at
-    the operation that uses them. A frame is a `scope` or the call of a Module.
+    A box is a Value: its label, data in blue, grad in orange. A blue box is an input, a leaf that
+    requires a gradient or was given to a Module; a double border is a parameter, a leaf that such
+    a Module holds; a dashed one a constant; a rounded one an operation, root with a thick border;
+    nan and inf are red. Edges enter an operation in the order of its arguments. Leaves that are
+    entries of one vector are a table, with one edge; parameters stand at the operation that uses
+    them. A frame is a `scope` or the call of a Module.
 
     root: the output.
     format: what `.render` writes, such as "svg", "png", "pdf".
-    rankdir: the direction of the edges: "LR", "RL", "TB" or "BT"; by default the one that fits
-        on a page. Numbers have six digits if there is room, else fewer.
+    rankdir: the direction of the edges, "LR" or "TB"; by default the one that fits on a page.
     edges: "local" shows the derivative of each operation with respect to each argument, "message"
         what the backward pass sends: upstream · local. Where messages meet, grad is their sum.
+        With more than 20 of them an edge shows the message alone, with more than 60 nothing.
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
         in a Vector, W[0,1] in a Matrix.
     color: "grad" shades the boxes by |grad|, with a legend.
-    legend: explains the colours.
-    collapse: True draws each innermost scope as one box; a number, the scopes at that depth, 1
-        being the outermost.
-    theme: "light", or "dark" for dark pages.
-    arrays: True shows a network of any size: what a compiled program would put into one array is
-        one box, a grid with a cell for each number, shaded by data, or by |grad| with color="grad".
+    legend: explains borders and fills.
+    collapse: draws each innermost scope as one box.
+    arrays: shows a network of any size: what a compiled program would put into one array is one
+        box, a grid with a cell for each number, shaded by data, or by |grad| with color="grad".
+    width: the most pixels that the picture may be wide. By default it is at most 880 if it can
+        be; in any case its texts have 9 or more. The ground is transparent.
 
     grad is what `backward()` left, if it was called; with edges="message" or color="grad" it is
     the derivative of root, computed for the picture.
 
     Returns a `graphviz.Digraph`: Jupyter shows it, `.save("graph.svg")` writes it to a file,
     `.source` is its DOT text. TypeError if root is not a Value; ValueError for an unknown
-    option, and for more than 300 boxes.
+    option, for more than 300 boxes, and if `width` is too narrow.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
     >>> draw(a * b)
@@ -189,52 +186,91 @@ def draw(
     """
     if not isinstance(root, Value):
         raise TypeError(message("draw", a(root), "a Value, such as a loss"))
-    _check("rankdir", rankdir, None, *SIDES)
+    _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
-    _check("theme", theme, *THEMES)
-    if not isinstance(collapse, int) or collapse < 0:
-        raise ValueError(message("draw", f"collapse {collapse!r}", "True, False or a depth"))
+    _check("collapse", collapse, True, False)
     if arrays:
-        return _draw_arrays(root, format, rankdir, names, color, theme)
-    nodes = topological_order(root)
-    plan = arrange(nodes, collapse)
-    edge_count = sum(len(x.parents) for x in plan.boxes if isinstance(x, Value))
-    if len(plan.boxes) > READABLE or edge_count > EDGES:
-        raise _unreadable(plan, edge_count)
+        from . import grids  # NumPy
+
+        look = grids.arranged(root, _names(names), color)
+        body, key, said = grids.body, grids.key(look), grids.said(look)
+    else:
+        look = _look(root, scene(root, _names(names), collapse, bool(edges)), edges, color)
+        body, key = dot.body, dot.legend(look) if legend or color else ""
+        labels = {x: look.scene.label(x) for x in look.scene.nodes}
+        said = description(look.scene.nodes, labels, look.gradients, look.digits)
+    _check_readable(look.scene)
+
+    def written(look: Look, page: float) -> Drawing:
+        picture = Drawing(said, format=format)
+        picture.attr(size=f"{page / 96:.3f},1000")  # at most so wide, and else smaller
+        dot.write(picture, look, body, key)
+        return picture
+
+    return _fitted(written, look, rankdir, width)
+
+
+def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Look:
+    """What boxes and edges say: gradients are computed, or those that backward() left, if any."""
+    gradients: dict[Value, Any] = {}
+    if edges == "message" or color == "grad":
+        gradients = {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
+    elif type(root._grad) is not float or root._grad != 0.0:
+        gradients = {node: node.grad for node in shown.nodes if node.requires_grad}
     passed = {step.node: step for step in steps(root)} if edges else {}
-    gradients = _gradients(root, nodes, computed=edges == "message" or color == "grad")
-    labels = plan.parameters | _labels(names)
-    facts = fitted(Facts(root, plan, labels, gradients, passed, edges, color, theme), rankdir)
-    if crossed_ranks(facts) > CROSSED:
-        raise _unreadable(plan, edge_count)
-    return drawn(facts, format, with_legend=legend or color is not None)
+    return Look(shown, gradients, passed, edges, color)
 
 
-def drawn(facts: Facts, format: str = "svg", with_legend: bool = False) -> Drawing:
-    """The drawing that shows `facts`."""
-    picture = Drawing(format=format)
-    picture.facts = facts
-    picture.words = partial(words, facts)
-    write(picture, facts, with_legend)
+def _fitted(written: Writer, look: Look, rankdir: str | None, width: float | None) -> Drawing:
+    """The picture in the first way in which it is narrow enough; else in the narrowest, smaller."""
+    page = width or (1e6 if look.rough else WIDTH)
+    ways = [replace(look, rankdir=way) for way in ([rankdir] if rankdir else dot.SIDES)]
+    ways += [replace(way, digits=3, stacked=True) for way in ways]
+    ways = ways[-1:] if look.rough else ways  # a layout takes long
+    pictures: dict[float, Drawing] = {}
+    for way in ways:
+        picture = written(way, page)
+        try:
+            picture = _uncrossed(picture, written, way, page)
+            scale = picture.layout().scale
+        except RuntimeError:
+            return picture  # no Graphviz: its source can be laid out elsewhere
+        if scale >= COMFORTABLE * 3 / 4 / dot.SMALL:
+            return picture
+        pictures.setdefault(scale, picture)
+    scale, picture = max(pictures.items(), key=lambda pair: pair[0])
+    readable = SMALLEST * 3 / 4 / dot.SMALL
+    if scale < readable:
+        needed = math.ceil(page * readable / scale)
+        if width:
+            found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
+            remedy = f"draw an inner node, or write width={needed}"
+            raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
+        picture.attr(size=f"{needed / 96:.3f},1000")
     return picture
 
 
-def _draw_arrays(
-    root: Value, format: str, rankdir: str | None, names: Any, color: str | None, theme: str
-) -> Drawing:
-    from . import grids
-
-    found = grids.arrays_of(root, _labels(names))
-    if len(found) > READABLE:
-        expected = f"at most {READABLE}, which can be read in one picture"
-        raise ValueError(message("draw", f"{len(found)} arrays", expected, "draw an inner node"))
-    gradients = adjoints(root) if color == "grad" else None
-    shown = grids.Grids(root, found, gradients, THEMES[theme], rankdir or "LR")
-    picture = Drawing(format=format)
-    picture.words = partial(grids.words, shown)
-    grids.write_grids(picture, shown)
+def _uncrossed(picture: Drawing, written: Writer, look: Look, page: float) -> Drawing:
+    """The picture with each title in a corner of its frame that no edge runs across, if any."""
+    corners: dict[str, int] = {}
+    for _ in range(0 if look.rough else len(dot.CORNERS) - 1):
+        crossed = picture.layout().crossed()
+        if not crossed:
+            break
+        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
+        picture = written(replace(look, corners=corners), page)
     return picture
+
+
+def _check_readable(shown: Scene) -> None:
+    if len(shown.boxes) <= READABLE and len(shown.edges) <= EDGES:
+        return
+    remedy = "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
+    remedy = f"arrays=True shows networks of any size, collapse=True layers as boxes; or {remedy}"
+    found = f"{len(shown.boxes)} boxes and {len(shown.edges)} edges"
+    expected = f"at most {READABLE} boxes and {EDGES} edges, which can be read in one picture"
+    raise ValueError(message("draw", found, expected, remedy))
 
 
 def _check(name: str, found: Any, *expected: Any) -> None:
@@ -243,31 +279,10 @@ def _check(name: str, found: Any, *expected: Any) -> None:
         raise ValueError(message("draw", f"{name} {found!r}", choices))
 
 
-def _unreadable(plan: Arrangement, edges: int) -> ValueError:
-    collapsed = len(arrange(plan.nodes, True).boxes)
-    remedy = "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
-    if collapsed < len(plan.boxes):
-        remedy = f"collapse=True shows its layers as boxes, {collapsed} in all; or {remedy}"
-    found = f"{len(plan.boxes)} nodes"
-    if len(plan.boxes) <= READABLE:
-        found += f" and {edges} edges, many of them long"
-    expected = f"at most {READABLE} nodes and {EDGES} edges, which can be read in one picture"
-    return ValueError(message("draw", found, expected, remedy))
-
-
-def _labels(names: Any) -> dict[Value, str]:
+def _names(names: Any) -> dict[Value, str]:
     """The name of the variable that holds each Value, unless it begins with _."""
     if not isinstance(names, Mapping | None) or not all(isinstance(x, str) for x in names or ()):
         found = f"names {typed(names)}"
         raise TypeError(message("draw", found, "a dict from name to Value", "write names=locals()"))
     public = [(name, held) for name, held in (names or {}).items() if not name.startswith("_")]
     return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}
-
-
-def _gradients(root: Value, nodes: list[Value], computed: bool) -> dict[Value, Any]:
-    """The gradients to show: computed for the picture, or those that backward() left, if any."""
-    if computed:
-        return {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
-    if type(root._grad) is float and root._grad == 0.0:
-        return {}
-    return {node: node.grad for node in nodes if node.requires_grad}

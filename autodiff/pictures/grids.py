@@ -6,79 +6,95 @@ So a network of any size is a dozen boxes, which read like its formula: x, W, b,
 import math
 import struct
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..compiler.groups import groups
+from ..graph import adjoints, topological_order
 from ..value import Value
-from .arrangement import Path, holding, path_of
-from .description import Words
-from .dot import SIDES
-from .markup import BARE, joined, title
-from .styles import BORDERS, DARKEST, FONT, LARGEST, SCALE, SMALLEST
-from .texts import as_float, markup, number, printable, sign
+from . import dot
+from . import look as colours
+from .look import LARGEST, SCALE, SMALLEST, Look
+from .scene import Box, Edge, Leaves, Scene, hold, join_loss, path_of
+from .texts import as_float, number
 
 MOST = 64  # cells in a row or column; with more, one stands for several numbers
 SIDE = 72  # points: about the length of a grid with many cells
-NEGATIVE, POSITIVE, BAD = (33, 102, 172), (178, 24, 43), (255, 0, 255)  # blue, red; nan and inf
+NAMES = 3  # of an array that are written out
+
+# -- Arrays -------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Array:
-    """A box: numbers that belong together, and the arrays it is computed from."""
-
-    members: list[Value]
-    shape: tuple[int, ...]
-    name: str = ""
-    path: Path = ()
-    origins: dict["Array", str] = field(default_factory=dict)  # with the text on the edge
-    alike: dict[Value, list[Value]] = field(default_factory=dict)  # nodes that are computed twice
-
-    @property
-    def operation(self) -> str:
-        return self.members[0].op
-
-
-def arrays_of(root: Value, labels: dict[Value, str]) -> list[Array]:
-    """The boxes of a picture: leaves before what is computed from them."""
-    leaves: dict[Value, Array] = {}
-    results: dict[Value, Array] = {}
-    found: list[Array] = []
-    names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
+def arranged(root: Value, names: Mapping[Value, str], color: str | None) -> Look:
+    """The arrays of a graph, with the gradients of their numbers if these are to be shown."""
+    nodes = topological_order(root)
+    shown = Scene(nodes, [], [], Leaves(nodes), names)
+    alike: dict[Value, list[Value]] = {}  # nodes that are computed twice
+    box_of: dict[Value, Box] = {}
     for group in groups(root):
-        array = Array(group.members, group.shape, path=path_of(group.members[0]))
-        array.alike = group.alike
-        read: dict[Array, set[Value]] = {}
-        for numbers, shape in group.arguments:
-            unique = list(dict.fromkeys(numbers))
-            new = [x for x in unique if not x.parents and x not in leaves]
-            if new:
-                whole = len(new) == len(numbers)
-                leaf = Array(new, shape if whole else (len(new),))
-                leaf.path = holding(new[0], array.path, names)
-                own = names[id(leaf.path[-1].module)][new[0]] if leaf.path else ""
-                leaf.name = _vector_name(new, own or labels.get(new[0], ""))
-                leaves |= dict.fromkeys(new, leaf)
-                found.append(leaf)
-            for x in unique:
-                read.setdefault(results[x] if x.parents else leaves[x], set()).add(x)
-        for origin, entries in read.items():
-            count, size = len(entries), len(origin.members)
-            array.origins[origin] = f"{count} of {size}" if count < size else ""
-        if len(array.members) == 1:
-            array.name = array.members[0].label or labels.get(array.members[0], "")
-        results |= dict.fromkeys(group.members, array)
-        found.append(array)
-    return found or [Array([root], (1,), root.label)]
+        alike |= group.alike
+        first = group.members[0]
+        box = Box(group.members, "operation", path_of(first), shape=group.shape, op=first.op)
+        edges: dict[Box, Edge] = {}
+        for members, shape in group.arguments:
+            for leaf in _leaves(members, shape, shown, box_of):
+                box_of |= dict.fromkeys(leaf.nodes, leaf)
+                shown.boxes.append(leaf)
+            for x in members:
+                edge = edges.setdefault(box_of[x], Edge(box_of[x], box, []))
+                edge.uses.append((x, 0))
+        shown.edges.extend(edges.values())
+        box_of |= dict.fromkeys(group.members, box)
+        if len(box.nodes) == 1:
+            box.name = shown.label(box.nodes[0])
+        shown.boxes.append(box)
+    if not shown.boxes:
+        shown.boxes.append(Box([root], shown.leaves.role(root), (), shown.label(root), (1,)))
+    elif root.parents:
+        box_of[root].role = "output"
+    join_loss(shown)
+    hold(shown)
+    shown.edges[:] = map(_counted, shown.edges)
+    gradients = _added(alike, adjoints(root)) if color else {}
+    return Look(shown, gradients, color=color)
 
 
-def _vector_name(leaves: list[Value], name: str) -> str:
-    """The name of a leaf, or the one that the entries of a vector have in common."""
-    name = leaves[0].label or name
-    return name if len(leaves) == 1 else name.rpartition("[")[0]
+def _leaves(
+    members: Sequence[Value], shape: tuple[int, ...], shown: Scene, box_of: Mapping[Value, Box]
+) -> list[Box]:
+    """The boxes of the leaves in an argument that have none so far: one for each role and place."""
+    kinds: dict[Any, list[Value]] = {}
+    for x in dict.fromkeys(members):
+        if not x.parents and x not in box_of:
+            kinds.setdefault((shown.leaves.role(x), shown.leaves.path(x)), []).append(x)
+    boxes = []
+    for (role, path), leaves in kinds.items():
+        whole = len(leaves) == len(members)
+        names = [shown.label(x) for x in leaves]
+        if len(names) > 1:
+            names = [name.rpartition("[")[0] or name for name in names]
+        names = list(dict.fromkeys(filter(None, names)))
+        name = ", ".join(names[:NAMES]) + ", …" * (len(names) > NAMES)
+        boxes.append(Box(leaves, role, path, name, shape if whole else (len(leaves),)))
+    return boxes
+
+
+def _counted(edge: Edge) -> Edge:
+    """An edge that says how many numbers of an array it carries, if not all."""
+    count, size = len({x for x, _ in edge.uses}), len(edge.tail.nodes)
+    return edge._replace(says=f"{count} of {size}" if count < size else "")
+
+
+def _added(alike: Mapping[Value, list[Value]], gradients: Mapping[Value, Any]) -> dict[Value, Any]:
+    """The gradient of each number of an array: added up if it is computed more than once."""
+    sums: dict[Value, Any] = {x: as_float(grad) for x, grad in gradients.items()}
+    for x, nodes in alike.items():
+        each = [as_float(gradients.get(node, 0.0)) for node in nodes]
+        sums[x] = None if None in each else math.fsum(filter(None, each))
+    return sums
 
 
 # -- Cells --------------------------------------------------------------------------------------
@@ -111,22 +127,24 @@ def cells_of(numbers: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
     return np.array(rows), f"cell: {steps[0]} × {steps[1]}"
 
 
-def shades(cells: Any, what: str) -> Any:
-    """Cells as colours: |grad| by powers of ten; data from blue through white to red."""
-    if what == "grad":
-        scale = list(SCALE.values())
+def rgb(colour: str) -> list[int]:
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def shades(cells: Any, color: str | None) -> Any:
+    """Cells as colours: |grad| by powers of ten; data from sand through white to blue."""
+    if color:
         size = np.abs(cells)
         with np.errstate(divide="ignore", invalid="ignore"):
             power = np.clip(np.floor(np.log10(size)), SMALLEST - 1, LARGEST)
-        index = np.where(size == 0, 2, np.nan_to_num(power - LARGEST - 1 + len(scale)))
-        table = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale])
-        found = table[index.astype(int)]
+        index = np.where(size == 0, 2, np.nan_to_num(power - LARGEST - 1 + len(SCALE)))
+        found = np.array(list(map(rgb, SCALE.values())))[index.astype(int)]
     else:
         finite = np.abs(cells[np.isfinite(cells)])
         share = np.nan_to_num(cells / (finite.max() if finite.any() else 1.0))[..., None]
-        ends = np.where(share < 0, np.array(NEGATIVE), np.array(POSITIVE))
+        ends = np.where(share < 0, np.array(rgb(colours.SAND)), np.array(rgb(colours.VALUE)))
         found = 255 + np.abs(np.clip(share, -1, 1)) * (ends - 255)
-    found[~np.isfinite(cells)] = BAD
+    found[~np.isfinite(cells)] = rgb(colours.WRONG)
     return found.astype(np.uint8)
 
 
@@ -146,156 +164,52 @@ def png(colours: Any, zoom: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + body
 
 
-# -- The picture --------------------------------------------------------------------------------
+# -- Boxes --------------------------------------------------------------------------------------
 
 
-@dataclass
-class Grids:
-    """What a picture of arrays shows."""
-
-    root: Value
-    arrays: list[Array]
-    gradients: dict[Value, Any] | None  # None if the shades show data
-    colours: dict[str, str]
-    rankdir: str
-
-    def __post_init__(self) -> None:
-        self.ids = {array: f"a{i}" for i, array in enumerate(self.arrays)}
-        uses = [origin for array in self.arrays for origin in array.origins]
-        self.attached = {
-            x for x in self.arrays if x.path and not x.operation and uses.count(x) == 1
-        }
-
-    def numbers(self, array: Array) -> list[Any]:
-        """The numbers that the shades of an array show."""
-        if self.gradients is None:
-            return [x.data for x in array.members]
-        nodes = [array.alike.get(x, [x]) for x in array.members]
-        found: list[list[Any]] = [
-            [as_float(self.gradients.get(x, 0.0)) for x in each] for each in nodes
-        ]
-        return [None if None in each else sum(each) for each in found]
-
-
-def write_grids(picture: Any, grids: Grids) -> None:
-    """Write a picture of arrays into an empty `Drawing`."""
-    out, into = tuple(SIDES[grids.rankdir])
-    colours = grids.colours
-    text = {"fontname": FONT, "fontsize": "9", "fontcolor": colours["text"]}
-    picture.attr(rankdir=grids.rankdir, bgcolor=colours["background"], ranksep="0.2", **text)
-    picture.attr("node", shape="plain", **text)
-    picture.attr("edge", color=colours["text"], arrowsize="0.6", **text)
-    frames: dict[Path, Any] = {(): picture}
-    edges = []
-    for array in grids.arrays:
-        if array in grids.attached:
-            continue
-        for length in range(1, len(array.path) + 1):
-            if array.path[:length] not in frames:
-                frame = type(picture)(name=f"cluster{len(frames)}")
-                frame.attr(label=f"<{markup(title(array.path[length - 1]))}>", labeljust="l")
-                frame.attr(style="rounded", color=colours["frame"], margin="6")
-                frames[array.path[:length]] = frame
-        held = [origin for origin in array.origins if origin in grids.attached]
-        boxes = [_box(x, grids, picture.images) for x in [*held, array]]
-        frames[array.path].node(grids.ids[array], joined(boxes, grids.rankdir in ("LR", "RL")))
-        for origin, says in array.origins.items():
-            if origin not in held:
-                said = {"label": f"<{markup(f' {says} ')}>"} if says else {}
-                ends = f"{grids.ids[origin]}:op:{out}", f"{grids.ids[array]}:op:{into}"
-                edges.append((*ends, said))
-    for path in sorted(frames, key=len, reverse=True):
-        if path:
-            frames[path[:-1]].subgraph(frames[path])
-    for tail, head, said in edges:
-        picture.edge(tail, head, **said)
-    picture.attr(label=_legend(grids), labelloc="b")
-
-
-def words(grids: Grids) -> Words:
-    """The picture in words: its arrays in order, and a line for each."""
-    titles = {grids.ids[array]: _title(array, grids) for array in grids.arrays}
-    results = [titles[grids.ids[array]] for array in grids.arrays if array not in grids.attached]
-    return Words(" → ".join(results), titles)
-
-
-def _title(array: Array, grids: Grids) -> str:
-    name = _name(array, grids.root).replace("\n", " ")
-    if len(array.members) == 1:
-        return f"{name} = {number(array.members[0].data)}"
-    return f"{name} {' × '.join(map(str, array.shape))}"
-
-
-def _name(array: Array, root: Value) -> str:
-    """The operation and the label of an array, or its kind."""
-    said = sign(array.operation), printable(array.name)
-    return " ".join(filter(None, said)) or _kind(array, root)
-
-
-def _box(array: Array, grids: Grids, images: dict[str, bytes]) -> str:
+def body(box: Box, look: Look) -> str:
     """The name of an array, its grid, its shape and the largest of its numbers."""
-    kind, colours, shown = _kind(array, grids.root), grids.colours, grids.numbers(array)
-    what = "data" if grids.gradients is None else "grad"
-    name = _name(array, grids.root)
-    rows = [f"<b>{markup(name)}</b>"]
-    if len(array.members) == 1:
-        rows.append(f"data {number(array.members[0].data, 4)}")
-        rows += [f"grad {number(shown[0], 4)}"] if what == "grad" else []
+    plain = replace(look, color=None)  # the shades are in the grid
+    ink, soft = plain.ink(box, colours.INK), plain.ink(box, colours.SOFT)
+    lines = [f"<b>{dot.coloured([(look.name(box), ink)])}</b>"]
+    if len(box.nodes) == 1:
+        lines += [dot.coloured(line) for line in look.lines(box)[bool(box.name) :]]
     else:
-        cells, said = cells_of(shown, array.shape)
-        image = f"{grids.ids[array]}.png"
-        zoom = max(1, min(10, SIDE // max(cells.shape)))
-        images[image] = png(shades(cells, what), 2 * zoom)
-        height, width = [zoom * n + 2 for n in cells.shape]
-        rows.append(
-            f'<table {BARE}><tr><td fixedsize="true" width="{width}" height="{height}">'
-            f'<img src="{image}" scale="both"/></td></tr></table>'
-        )
-        largest = max(map(abs, shown), key=lambda x: (math.isnan(x), x))
-        rows.append(f"{' × '.join(map(str, array.shape))}{said and f', {said}'}")
-        rows.append(f"|{what}| ≤ {number(largest, 3)}")
-    border, style, spacing = BORDERS.get(kind, (1, "", 0))
-    look = f' style="{style}"' if style else ""
-    fill = f'color="{colours["text"]}" bgcolor="{colours[kind]}"{look}'
-    room = 2 + len(name) // 4  # Graphviz underestimates how long a long name is
-    body = "".join(f'<tr><td cellpadding="{room}">{row}</td></tr>' for row in rows)
-    port = "" if array in grids.attached else 'port="op"'
-    table = f'<table {port} border="{border}" cellborder="0" cellspacing="0" {fill}>{body}</table>'
-    if not spacing:
-        return table
-    return (
-        f'<table border="1" cellborder="0" cellspacing="1" {fill}><tr><td>{table}</td></tr></table>'
-    )
+        shown = [look.gradients.get(x, 0.0) if look.color else x.data for x in box.nodes]
+        grid, said = _grid(shown, box, look)
+        largest = max((abs(float(x)) for x in shown), key=lambda x: (math.isnan(x), x))
+        what, colour = ("grad", colours.GRADIENT) if look.color else ("data", colours.VALUE)
+        lines += [grid, dot.coloured([(look.shape(box) + said, soft)])]
+        at_most = f"|{what}| ≤ {number(largest, 3)}"
+        lines.append(dot.coloured([(at_most, plain.ink(box, colour))]))
+    pad = 4 if "rounded" in colours.BORDERS[box.role] else 2
+    rows = "".join(f'<tr><td cellpadding="{pad}">{line}</td></tr>' for line in lines)
+    return dot.framed(rows, box, plain)
 
 
-def _kind(array: Array, root: Value) -> str:
-    if any(x is root for x in array.members) and root.parents:
-        return "output"
-    if array.operation:
-        return "operation"
-    if array.path:
-        return "parameter"
-    first = array.members[0]
-    return "input" if first.requires_grad or len(array.members) > 1 else "constant"
+def _grid(shown: Sequence[Any], box: Box, look: Look) -> tuple[str, str]:
+    """A table with the image of an array, and how many numbers a cell of it stands for."""
+    cells, said = cells_of(shown, box.shape)
+    image = f"a{look.scene.boxes.index(box)}.png"
+    zoom = max(1, min(10, SIDE // max(cells.shape)))
+    look.images[image] = png(shades(cells, look.color), 2 * zoom)
+    height, width = [zoom * n + 2 for n in cells.shape]
+    size = f'fixedsize="true" width="{width}" height="{height}"'
+    cell = f'<td {size}><img src="{image}" scale="both"/></td>'
+    return f"<table {dot.BARE}><tr>{cell}</tr></table>", said and f", {said}"
 
 
-def _legend(grids: Grids) -> str:
+def said(look: Look) -> str:
+    """The picture in words: its arrays in order."""
+    return " → ".join(map(look.title, look.scene.drawn))
+
+
+def key(look: Look) -> str:
     """The scale of the shades."""
-    colours = grids.colours
-    if grids.gradients is not None:
-        steps = [(name, shade) for name, shade in list(SCALE.items())[2:]]
-        head = "|grad|"
-    else:
+    steps, head = list(SCALE.items())[2:], "|grad|:"
+    if not look.color:
         names = ["− largest", "−", "0", "+", "largest"]
-        ends = [NEGATIVE, NEGATIVE, (255,) * 3, POSITIVE, POSITIVE]
-        parts = [1.0, 0.5, 0.0, 0.5, 1.0]
-        mixed = [[round(255 + p * (c - 255)) for c in end] for end, p in zip(ends, parts)]
-        steps = [(name, "#{:02x}{:02x}{:02x}".format(*m)) for name, m in zip(names, mixed)]
-        head = "data, in each grid from"
-    cells = "".join(
-        f'<td border="1" bgcolor="{shade}" cellpadding="2" width="24"><font color="'
-        f'{"#ffffff" if name in DARKEST or "largest" in name else "#000000"}">{name}</font></td>'
-        for name, shade in steps
-    )
-    head = f'<td cellpadding="3"><font color="{colours["text"]}">{head}</font></td>'
-    return f'<<table border="0" cellspacing="0" cellborder="0"><tr>{head}{cells}</tr></table>>'
+        shown = shades(np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]]), None)[0]
+        steps, head = [(x, f"#{bytes(shade).hex()}") for x, shade in zip(names, shown)], "data:"
+    entries = [(head, colours.PAPER), *steps]
+    return dot.key([(text, fill, "input") for text, fill in entries], 6)

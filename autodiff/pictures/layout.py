@@ -10,14 +10,17 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import graphviz
 
 from ..errors import message
 from .fontconfig import our_fonts
 
+SVG = "{http://www.w3.org/2000/svg}"
 SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 
 
@@ -33,7 +36,7 @@ class Layout:
     """A graph in DOT, laid out once, to be written in several formats."""
 
     def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
-        self.source = source
+        self.source = self.written_for = source
         self.images = images or {}
         if self.images:
             folder = tempfile.mkdtemp()
@@ -41,7 +44,7 @@ class Layout:
             for name, image in self.images.items():
                 Path(folder, name).write_bytes(image)
             path = folder.replace("\\", "/")
-            self.source = source.replace("{", f'{{ imagepath="{path}"', 1)
+            self.source = source.replace("{\n", f'{{ imagepath="{path}"\n', 1)
         self.graph: Any = None
         if pygraphviz_module():
             with our_fonts(), _stderr_captured():
@@ -71,7 +74,7 @@ class Layout:
 
     def _by_executable(self, format: str, dpi: float | None) -> bytes:
         try:
-            source = self.source.replace("{", f"{{ dpi={dpi:.0f}", 1) if dpi else self.source
+            source = self.source.replace("{\n", f"{{ dpi={dpi:.0f}\n", 1) if dpi else self.source
             with our_fonts():
                 return bytes(graphviz.Source(source).pipe(format))
         except graphviz.CalledProcessError as error:
@@ -84,24 +87,64 @@ class Layout:
             expected = "pygraphviz or the dot executable"
             raise RuntimeError(message("draw", "no Graphviz", expected, remedy)) from None
 
-    def png(self, svg: bytes) -> tuple[bytes, int, int]:
-        """A PNG that is sharp on any screen, and the width and height at which to show it.
+    @cached_property
+    def svg(self) -> bytes:
+        return self.written("svg")
 
-        svg is the same picture. If Pillow is installed, fewer colours make it a third of the size.
-        """
-        found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    @property
+    def size(self) -> tuple[float, float]:
+        """The width and height of the picture in CSS pixels."""
+        found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', self.svg)
         assert found is not None
         width, height = (float(points) * 4 / 3 for points in found.groups())
+        return width, height
+
+    @property
+    def scale(self) -> float:
+        """How much smaller than it wants to be the picture is, to be as wide as it may."""
+        found = re.search(rb"scale\(([\d.]+)", self.svg)
+        assert found is not None
+        return float(found[1])
+
+    def crossed(self) -> frozenset[str]:
+        """The frames, by name, whose titles an edge runs across."""
+        groups = list(ElementTree.fromstring(self.svg).iter(f"{SVG}g"))
+        edges = [g.find(f".//{SVG}path") for g in groups if g.get("class") == "edge"]
+        points = [point for path in edges if path is not None for point in _points(path)]
+        found = set()
+        for group in groups:
+            text = group.find(f".//{SVG}text") if group.get("class") == "cluster" else None
+            if text is not None:
+                x, y, size = (float(text.get(name, 0)) for name in ("x", "y", "font-size"))
+                left, right = x - size / 2, x + size * (0.6 * len(text.text or "") + 0.5)
+                if any(left < a < right and y - size < b < y + size / 3 for a, b in points):
+                    found.add(group.findtext(f"{SVG}title", ""))
+        return frozenset(found)
+
+    def png(self) -> bytes:
+        """A PNG that is sharp on any screen; if Pillow is installed, on white, a third as large."""
+        width, height = self.size
         png = self.written("png", min(SHARP, 96 * (LARGEST / (width * height)) ** 0.5))
         with suppress(ImportError):
             from PIL import Image
 
-            file = io.BytesIO()
-            Image.open(io.BytesIO(png)).convert("RGB").quantize(128 if self.images else 24).save(
-                file, "PNG", optimize=True
-            )
+            file, picture = io.BytesIO(), Image.open(io.BytesIO(png)).convert("RGBA")
+            picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
+            few = picture.convert("RGB").quantize(128 if self.images else 48)
+            few.save(file, "PNG", optimize=True)
             png = min(png, file.getvalue(), key=len)
-        return png, round(width), round(height)
+        return png
+
+
+def _points(path: ElementTree.Element) -> Iterator[tuple[float, float]]:
+    """Points on the Bézier curves of a path, eight on each."""
+    numbers = list(map(float, re.findall(r"-?[\d.]+", path.get("d", ""))))
+    at = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2])]
+    for i in range(0, len(at) - 3, 3):
+        a, b, c, d = at[i : i + 4]
+        for t in (k / 8 for k in range(9)):
+            z = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+            yield z.real, z.imag
 
 
 @contextmanager

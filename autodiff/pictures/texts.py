@@ -9,7 +9,6 @@ from typing import Any
 from ..value import Value
 
 LONGEST_LABEL = 40  # characters
-ROOM = "−0.00123"  # for most numbers of four digits
 SIGNS = {"*": "·", "-": "−"}
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -39,22 +38,6 @@ def number(x: Any, digits: int = 6) -> str:
     return f"{mantissa}{e}{int(exponent) if e else ''}".replace("-", "−")
 
 
-def short(x: Any) -> str:
-    """x to four digits, for edges and sums."""
-    return number(x, digits=4)
-
-
-def snug(x: float) -> str:
-    """x to four digits, or to fewer if that is too long.
-
-    >>> snug(-0.958924), snug(-1.23456e-10)
-    ('−0.9589', '−1.2e−10')
-    """
-    return next(
-        (text for digits in (4, 3, 2) if len(text := number(x, digits)) <= len(ROOM)), number(x, 1)
-    )
-
-
 def raised(formula: str) -> str:
     """A formula with small digits for exponents that are whole numbers.
 
@@ -76,13 +59,23 @@ def printable(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\t", " " * 4)
     text = text.strip("\n")  # Graphviz crashes on a record whose field begins with an empty line
-    text = "".join(c if _harmless(c) else "\ufffd" for c in text)
+    text = clean(text)
     if len(text) > LONGEST_LABEL:
         end = LONGEST_LABEL - 1
         while end and (_joins(text[end]) or text[end - 1] == "\N{ZERO WIDTH JOINER}"):
             end -= 1
         text = text[:end] + "…"
     return text
+
+
+def clean(text: str) -> str:
+    """A text with a sign in place of each control character."""
+    return "".join(c if _harmless(c) else "\ufffd" for c in text)
+
+
+def plain(text: str) -> str:
+    """A text on one line, for attributes of DOT, which have no way to write a backslash."""
+    return clean(text).replace("\n", " ").replace("\\", "∖")
 
 
 def _harmless(c: str) -> bool:
