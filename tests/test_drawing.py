@@ -219,7 +219,7 @@ def test_the_more_edges_the_less_stands_on_them():
     assert not any(
         "·" in line for box in said(draw(chain(25), edges="message"), "e") for line in box
     )
-    assert said(draw(chain(81), edges="message"), "e") == []
+    assert said(draw(chain(41), edges="message"), "e") == []
 
 
 def test_gradients_before_backward_are_left_out():

@@ -117,7 +117,7 @@ def test_without_pygraphviz_the_executable_serves(monkeypatch):
 
     def pipe(self, format, **options):
         asked.append((format, Path(os.environ["FONTCONFIG_FILE"]).read_text(encoding="utf-8")))
-        return b"<svg/>"
+        return b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'
 
     monkeypatch.setattr(graphviz.Source, "pipe", pipe)
     assert draw(Value(1.0) * 2).pipe().endswith(b"</svg>")

@@ -19,8 +19,8 @@ from ..value import Value
 from . import dot
 from .description import description
 from .layout import Layout
-from .look import Look
-from .scene import Scene, scene
+from .look import NUMBERS, Look
+from .scene import Scene, hold, scene
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
@@ -162,7 +162,7 @@ def draw(
     rankdir: the direction of the edges, "LR" or "TB"; by default the one that fits on a page.
     edges: "local" shows the derivative of each operation with respect to each argument, "message"
         what the backward pass sends: upstream · local. Where messages meet, grad is their sum.
-        With more than 20 of them an edge shows the message alone, with more than 60 nothing.
+        With more than 24 of them an edge shows the message alone, with more than 40 nothing.
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
         in a Vector, W[0,1] in a Matrix.
     color: "grad" shades the boxes by |grad|, with a legend.
@@ -219,7 +219,10 @@ def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Lo
     elif type(root._grad) is not float or root._grad != 0.0:
         gradients = {node: node.grad for node in shown.nodes if node.requires_grad}
     passed = {step.node: step for step in steps(root)} if edges else {}
-    return Look(shown, gradients, passed, edges, color)
+    look = Look(shown, gradients, passed, edges, color)
+    if look.numbers > NUMBERS:  # nothing is written on edges, so parameters need none
+        hold(shown)
+    return look
 
 
 def _fitted(written: Writer, look: Look, rankdir: str | None, width: float | None) -> Drawing:

@@ -59,7 +59,7 @@ DARKEST = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 TERMS = 3  # of a sum, or entries of a row, that are written out
 LONG = 12  # characters of a message that has a line of its own
 ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
-PRODUCTS, NUMBERS = 24, 80  # edges that say upstream · local = message; that say a number
+PRODUCTS, NUMBERS = 24, 40  # edges that say upstream · local = message; that say a number
 
 CROSSED = 800  # ranks; with more, a layout is made in less than the best way
 
