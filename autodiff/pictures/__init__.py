@@ -12,6 +12,6 @@
     tables.py        Vectors and Matrices as a notebook shows them
     displays.py      programs and training runs as a notebook shows them
 
-`draw` makes a scene of a graph, or of its arrays, and writes it as DOT, which Graphviz lays out: from
+`draw` makes a scene of a graph, or of its arrays, and writes it as DOT. Graphviz lays it out from
 left to right, and downwards if that is too wide for a page.
 """
