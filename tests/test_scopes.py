@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from autodiff import Value, scope, tanh, topological_order, value
+from autodiff import Value, scope, tanh, value
 from autodiff.nn import Linear, Module, Sequential
-from autodiff.pictures.arrangement import arrange
+from autodiff.pictures.scene import scene
 from autodiff.scopes import Scope, entry_names
 
 
@@ -17,10 +17,6 @@ def noted(node):
     """The name of the scope of a node, or None."""
     found = getattr(node, "_scope", None)
     return found and found.name
-
-
-def arranged(root, collapse=False):
-    return arrange(topological_order(root), collapse)
 
 
 def test_nodes_note_the_innermost_scope_they_are_made_in():
@@ -131,38 +127,31 @@ def test_nodes_in_scopes_are_freed_without_the_collector():
 
 def test_a_parameter_stands_with_the_layer_that_holds_it_and_an_input_outside():
     layer = Linear(2, 1)
-    plan = arranged(layer([1.0, 2.0])[0])
-    (frame,) = (f for f in plan.frames if f)
-    assert frame.module is layer
-    assert set(layer.parameters()) <= set(plan.frames[frame])
-    assert sorted(plan.parameters.values()) == ["bias[0]", "weight[0,0]", "weight[0,1]"]
-    assert {x.data for x in plan.inputs} == {1.0, 2.0}
-    assert plan.inputs <= set(plan.frames[None])
+    boxes = scene(layer([1.0, 2.0])[0], {}).boxes
+    places = {box.name or box.op: [s.module for s in box.path] for box in boxes}
+    inside = ["weight[0,0…1]", "dot", "bias[0]", "+"]
+    assert places == {"": []} | {name: [layer] for name in inside}
+    assert [box.role for box in boxes if not box.path] == ["input"]
 
 
 def test_a_parameter_of_two_calls_stands_outside_of_both():
     layer = Linear(1, 1, bias=False)
     y = layer([1.0])[0] + layer([2.0])[0]
-    assert layer.weight[0, 0] in arranged(y).frames[None]
-    collapsed = arranged(y, True)
-    assert layer.weight[0, 0] not in collapsed.box_of  # it is in both boxes
-    assert [layer.weight[0, 0] in members for members in collapsed.boxes.values()].count(True) == 2
+    weight = layer.weight[0, 0]
+    (box,) = (box for box in scene(y, {}).boxes if any(x is weight for x in box.nodes))
+    assert box.path == ()
+    boxes = scene(y, {}, collapse=True).boxes
+    inside = [box for box in boxes if any(x is weight for x in box.nodes)]
+    assert [box.role for box in inside] == ["collapsed scope"] * 2
 
 
-def test_collapse_takes_the_innermost_scopes_or_those_at_a_depth():
+def test_collapse_takes_the_innermost_scopes():
     model = Sequential(Linear(2, 3), Sequential(Linear(3, 3), Linear(3, 1)))
     y = model([1.0, 2.0])[0] + 1.0
-
-    def collapsed(depth):
-        return {box.module for box in arranged(y, depth).boxes if isinstance(box, Scope)}
-
     first, inner = model.layers
-    assert collapsed(False) == set()
-    assert collapsed(True) == {first, *inner.layers}
-    assert collapsed(1) == {model}
-    assert collapsed(2) == {first, inner}
-    assert collapsed(3) == set(inner.layers)
-    assert collapsed(4) == set()
+    boxes = scene(y, {}, collapse=True).boxes
+    assert [box.scope.module for box in boxes if box.scope] == [first, *inner.layers]
+    assert not any(box.scope for box in scene(y, {}).boxes)
 
 
 def test_a_module_of_modules_by_any_name():
@@ -175,10 +164,9 @@ def test_a_module_of_modules_by_any_name():
             return self.inner(self.inner(x))[0] * self.scale
 
     model = Twice()
-    plan = arranged(model([1.0]))
-    (outer,) = (f for f in plan.frames if f and f.outer is None)
-    assert plan.parameters[model.scale] == "scale"
-    assert {model.scale, model.inner.weight[0, 0]} <= set(plan.frames[outer])
+    boxes = scene(model([1.0]), {}, all_edges=True).boxes
+    outer = {box.name for box in boxes if [s.module for s in box.path] == [model]}
+    assert {"scale", "weight[0,0]"} <= outer
 
 
 def test_names_of_entries():
