@@ -77,14 +77,14 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
         "from autodiff import *\n"
         "x = Value(3.0)\n"
         "print(Expression(x * x).propagate({x: 2.0}))\n"
-        f"for picture in (draw,) if {missing!r} == 'graphviz' else ():\n"
+        f"for picture in (draw, show_steps) if {missing!r} == 'graphviz' else ():\n"
         "    try:\n"
         "        picture(x)\n"
         "    except ModuleNotFoundError as error:\n"
         "        print(error)"
     )
     remedy = "needs the package graphviz; install it: pip install graphviz"
-    said = [f"{name} {remedy}" for name in ("draw",)]
+    said = [f"{name} {remedy}" for name in ("draw", "show_steps")]
     assert run(code).splitlines() == ["4.0", *(said if missing == "graphviz" else [])]
 
 

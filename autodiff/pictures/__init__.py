@@ -9,6 +9,7 @@
     description.py   a computation in words, for those who cannot see it
     drawing.py       draw, and the Drawing that it returns
     grids.py         arrays as grids: networks of any size
+    live.py          show_steps: the live graph, a page of its own, made of page/*.js
     tables.py        Vectors and Matrices as a notebook shows them
     displays.py      programs and training runs as a notebook shows them
 

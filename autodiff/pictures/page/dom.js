@@ -1,0 +1,84 @@
+// Trees of elements, and a document that is made to match one. Texts and attributes are set as
+// data, so nothing that a formula, a label or an address says can become markup.
+
+const h = (tag, attributes, ...children) => ({
+  tag, attributes: attributes ?? {},
+  children: children.flat(9).filter((x) => x !== null && x !== undefined && x !== false && x !== "").map((x) => (x.tag ? x : String(x))),
+});
+
+function make(tree, space) {
+  if (typeof tree === "string") return document.createTextNode(tree);
+  const inside = tree.tag === "svg" ? "http://www.w3.org/2000/svg" : space;
+  const element = inside ? document.createElementNS(inside, tree.tag) : document.createElement(tree.tag);
+  element.tree = { attributes: {} };
+  match(element, tree, inside);
+  return element;
+}
+
+function setOne(element, key, x) {
+  if (key.startsWith("on") || key === "value" || key === "open") {
+    if (element[key] !== x) element[key] = x;
+  } else if (x === undefined || x === null || x === false) element.removeAttribute(key);
+  else element.setAttribute(key, x === true ? "" : x);
+}
+
+function match(element, tree, space) {
+  const was = element.tree.attributes, now = tree.attributes;
+  for (const key in was) if (!(key in now)) setOne(element, key, null);
+  for (const key in now) if (was[key] !== now[key] || key === "value" || key === "open") setOne(element, key, now[key]);
+  element.tree = tree;
+  tree.children.forEach((child, k) => {
+    const old = element.childNodes[k];
+    if (old && typeof child === "string" && old.nodeType === 3) {
+      if (old.data !== child) old.data = child;
+    } else if (old?.tree && old.tree.tag === child.tag && old.tree.attributes.key === child.attributes.key) {
+      match(old, child, child.tag === "svg" ? "http://www.w3.org/2000/svg" : space);
+    } else {
+      const fresh = make(child, space);
+      if (old) old.replaceWith(fresh);
+      else element.append(fresh);
+    }
+  });
+  while (element.childNodes.length > tree.children.length) element.lastChild.remove();
+}
+
+const SERIF = '"STIX Two Text", Cambria, Georgia, "Times New Roman", serif';
+const SANS = '-apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+const pen = globalThis.document?.createElement("canvas").getContext("2d");
+const measured = new Map();
+
+// The width of a text in a font, as the browser sets it.
+function widthOf(text, font) {
+  const key = font + text;
+  if (!measured.has(key)) {
+    pen.font = font;
+    measured.set(key, pen.measureText(text).width);
+  }
+  return measured.get(key);
+}
+
+// A name in two parts: x1, x₁, x_1, x[1] and weight[0,1] have a small number.
+function nameParts(name) {
+  const plain = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
+  const found = plain.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/);
+  const [base, small] = found ? [found[1], found[2].replace(/[,_]/g, "")] : [plain, ""];
+  const short = { weight: "w", bias: "b" }[base] ?? (base.length > 14 ? `${base.slice(0, 13)}…` : base);
+  return [short, small];
+}
+
+const plainName = (name) => {
+  const [base, small] = nameParts(name);
+  return base + small.replace(/\d/g, (x) => String.fromCharCode(0x2080 + Number(x)));
+};
+const nameIn = (name) => { // in HTML
+  const [base, small] = nameParts(name);
+  return h("i", {}, base, small && h("sub", {}, small));
+};
+const nameSpans = (name, size) => { // in SVG
+  const [base, small] = nameParts(name);
+  return [h("tspan", { class: "name", "font-size": size }, base), small && h("tspan", { class: "small", "font-size": size * 0.68, dy: size * 0.18 }, small)];
+};
+const nameWidth = (name, size) => {
+  const [base, small] = nameParts(name);
+  return widthOf(base, `italic ${size}px ${SERIF}`) + widthOf(small, `${size * 0.68}px ${SERIF}`);
+};
