@@ -35,8 +35,8 @@ LARGEST = 60  # nodes
 STILL = "The live graph needs scripts, and a notebook that is trusted. This is its picture."
 PARTS = ("core", "parser", "layout", "dom", "controls", "graph", "words", "live")
 # Of every operation the page where formulas are typed has a rule for each number of inputs.
-LISTS = {"sum": range(1, 13), "prod": range(1, 13), "logsumexp": range(1, 13)}
-LISTS |= {"hypot": range(1, 7), "dot": range(2, 25, 2), "where": range(3, 4)}
+LISTS = {"sum": range(1, 9), "prod": range(1, 9), "logsumexp": range(1, 9)}
+LISTS |= {"hypot": range(1, 5), "dot": range(2, 17, 2), "where": range(3, 4)}
 PAIRS = ("add", "sub", "mul", "div", "power", "exponential", "pow", "atan2", "maximum", "minimum")
 # Beside a frame: its height follows its page, and its page the theme of the notebook.
 LISTENER = """<script>(() => {
@@ -140,7 +140,8 @@ def show_steps(
     }
     if graph.note:
         data["sliders"] = []
-    still = draw(root).image()
+    svg = draw(root).pipe("svg", encoding="utf-8")
+    still = f"<p>{STILL}</p>{svg[svg.index('<svg') :]}"
     title = "".join(c if c.isprintable() else " " for c in graph.labels[-1] or "The live graph")
     page = _page(graph.rules, data, html.escape(title), still)
     return LiveGraph(root, page, graph.link)
@@ -148,7 +149,7 @@ def show_steps(
 
 def page() -> str:
     """The page on which a formula is typed, with the rules of all operations."""
-    return _page(_all_rules(), None, "The live graph", "<p>This page needs scripts.</p>")
+    return _page(all_rules(), None, "The live graph", "<p>This page needs scripts.</p>")
 
 
 # -- The graph ------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def _as_object(op: str, name: str, count: int, value: str, back: str) -> str:
     return f"{{ {text}, value: {value}, back: {back} }}"
 
 
-def _all_rules() -> list[str]:
+def all_rules() -> list[str]:
     rules = [x for x in vars(ops).values() if getattr(x, "__module__", "") == ops.__name__]
     names = [x for x in rules if callable(x) and x.__name__[0] != "_" and x.__name__ != "largest"]
     found = []
@@ -375,13 +376,23 @@ def _json(data: Any) -> str:
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def script(rules: list[str], parts: Iterable[str], data: Any = None) -> str:
+    """The program of a page: the rules, the graph if there is one, and files of page/."""
+    helpers = [line for lines in HELPERS.values() for line in lines]
+    listed = ["const rules = [", *[f"{rule}," for rule in rules], "];", f"const data = {_json(data)};"]
+    files = [_read(f"{name}.js") for name in parts]
+    return "\n".join([*helpers, *listed, *files])
+
+
 def _page(rules: list[str], data: Any, title: str, still: str) -> str:
     """The page in one piece."""
-    read = resources.files("autodiff.pictures").joinpath
-    parts = [read(f"page/{name}.js").read_text("utf-8") for name in PARTS]
-    helpers = [line for lines in HELPERS.values() for line in lines]
-    head = ["const FORMULA = \"a=2; b=1; y=(a+b)*b\";", *helpers, "const rules = [", *[f"{x}," for x in rules], "];"]
-    script = "\n".join([*head, f"const data = {_json(data)};", *parts])
-    template = Template(read("page/page.html").read_text("utf-8"))
-    style = read("page/style.css").read_text("utf-8")
-    return template.substitute(title=title, style=style, script=script, still=still)
+    template = Template(_read("page.html"))
+    program = script(rules, PARTS, data)
+    return template.substitute(title=title, style=_read("style.css"), script=program, still=still)
+
+
+def _read(name: str) -> str:
+    """A file of page/, without indents and lines of comments."""
+    text = resources.files("autodiff.pictures").joinpath(f"page/{name}").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith("//"))

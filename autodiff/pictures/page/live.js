@@ -1,6 +1,7 @@
 // The live graph: one state, one picture of it, and what people do.
 
 let state;
+const FORMULA = "a=2; b=1; y=(a+b)*b";
 const main = document.getElementById("app"), typing = data === null;
 const byName = Object.fromEntries(rules.filter((rule) => rule.op).map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 
@@ -137,7 +138,7 @@ function render(before) {
   Object.assign(state, { page: inner, width: inner, room: width - 64, seen: width });
   match(main, h("div", {}, page(state)));
   if (before && before.step !== state.step) follow();
-  if (parent !== window) parent.postMessage({ autodiff: "height", height: document.documentElement.scrollHeight }, "*");
+  if (parent !== window) parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
 }
 
 // Ranges for the sliders: one size for all, kept while a number is dragged.
