@@ -78,6 +78,7 @@ examples:
   autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward
   autodiff "a*b + b**3" a=-4 b=2 --draw graph.svg --steps backward.html
   autodiff "log(x) + x*y" x=2 y=5 --language javascript
+  autodiff --page graph.html
 
 exit status:
   0  all went well
@@ -122,7 +123,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     )  # fmt: skip
     add = parser.add_argument
     add("--version", action="version", version=f"autodiff {__version__}")
-    add("expression", help="such as 'x*y + sin(x)'")
+    add("expression", nargs="?", help="such as 'x*y + sin(x)'")
     add("numbers", nargs="*", metavar="name=number", help="the number of each variable: x=2")
     add(
         "--mode", choices=("reverse", "forward"), default="reverse",
@@ -130,12 +131,16 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     )  # fmt: skip
     add("--draw", type=str.strip, metavar="FILE", help="save the graph: .svg, .png, .pdf ..., .gv")
     add("--steps", type=str.strip, metavar="FILE", help="save the live graph: .html")
+    add("--page", type=str.strip, metavar="FILE", help="save a page to type expressions on: .html")
     add("--source", action="store_true", help="print the derivative as a program instead")
     add("--language", choices=("python", "javascript"), help="the language of the program")
     add("--check", action="store_true", help="compare both modes with finite differences")
     # A leading dash is a minus sign, not an option: after a space argparse leaves it alone.
     negative = [f" {x}" if x[:1] == "-" and x[:2] != "--" and x != "-h" else x for x in argv]
-    return parser.parse_intermixed_args(negative)
+    options = parser.parse_intermixed_args(negative)
+    if options.expression is None and options.page is None:
+        parser.error("an expression is missing, such as 'x*y + sin(x)'")
+    return options
 
 
 def _numbers(assignments: Sequence[str]) -> dict[str, float]:
@@ -155,6 +160,13 @@ def _numbers(assignments: Sequence[str]) -> dict[str, float]:
 
 def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator[str]:
     """The parts of the output; the files that were asked for are written on the way."""
+    if options.page is not None:
+        from .pictures.live import page
+
+        Path(options.page).write_text(page(), encoding="utf-8")
+        yield f"wrote {options.page}"
+        if options.expression is None:
+            return
     f = parse(options.expression, list(numbers))
     variables = [Value(number, label=name) for name, number in numbers.items()]
     root = f(*variables)

@@ -6,9 +6,9 @@ function sliderRow({ key, name, value, range: [low, high], field, touched, arrow
   const length = arrow ? Math.sign(arrow) * Math.min(0.34, 0.05 + 0.04 * Math.abs(arrow)) : 0, reach = Math.max(0, Math.min(1, part(value) + length)) - part(value);
   const left = (p) => `calc(11px + ${p} * (100% - 22px))`, step = Number(((high - low) / 200).toPrecision(1));
   return h("div", { class: touched ? "slider touched" : "slider", key },
-    h("span", { class: "label" }, nameIn(name)),
-    h("span", { class: "track" },
-      low < 0 && high > 0 && h("span", { class: "zero", style: `left: ${left(part(0))}` }),
+    h("span.label", nameIn(name)),
+    h("span.track", {},
+      low < 0 && high > 0 && h("span.zero", { style: `left: ${left(part(0))}` }),
       h("span", { class: Number.isFinite(value) ? "thumb" : "", style: `left: ${left(part(value))}` }),
       Math.abs(reach) > 0.02 && h("span", { class: reach > 0 ? "arrow" : "arrow back", style: `left: ${left(part(value) + Math.min(reach, 0))}; width: calc(${Math.abs(reach)} * (100% - 22px))` }),
       h("input", {
@@ -20,7 +20,7 @@ function sliderRow({ key, name, value, range: [low, high], field, touched, arrow
       value: field?.text ?? (Number.isFinite(value) ? String(Number(value.toPrecision(6))) : number(value)).replace("-", "−"),
       oninput: (event) => ontype(event.target.value), onchange: onrest, onblur: onrest, onfocus,
     }),
-    h("span", { class: "end" }, end));
+    h("span.end", end));
 }
 
 // The curve of f between low and high, with what stands at x: a tangent, a corner, an end.
@@ -51,14 +51,14 @@ function curvePlot({ f, low, high, x, slope, sides, taken, ends, width, height, 
   edges.forEach(({ at, right }, k) => right || zones.push([at, edges[k + 1]?.at ?? high, true, false]));
   for (const [from, to, left, right] of zones) {
     const [a, b] = [px(from), px(to)], at = right ? to : from, word = ends(at + (right ? -1e-9 : 1e-9) * Math.max(1, Math.abs(at)));
-    out.push(h("rect", { class: "zone", x: a, y: 0, width: b - a, height: base, fill: "url(#hatch)" }));
-    if (left || right) out.push(h("path", { class: "wall", d: `M${right ? b : a} 0V${base}` }));
+    out.push(h("rect.zone", { x: a, y: 0, width: b - a, height: base, fill: "url(#hatch)" }));
+    if (left || right) out.push(h("path.wall", { d: `M${right ? b : a} 0V${base}` }));
     const zy = py(value) < base * 0.5 ? base - 76 : 46;
-    if (b - a > 96) out.push(h("rect", { class: "paper", x: (a + b) / 2 - Math.min(72, (b - a) / 2 - 6), y: zy, width: Math.min(144, b - a - 12), height: 44, rx: 8 }),
-      h("text", { class: "strong", x: (a + b) / 2, y: zy + 19, "text-anchor": "middle" }, left || right ? `${word} ends at ${number(at)}:` : word), h("text", { x: (a + b) / 2, y: zy + 37, "text-anchor": "middle" }, "no value here"));
+    if (b - a > 96) out.push(h("rect.paper", { x: (a + b) / 2 - Math.min(72, (b - a) / 2 - 6), y: zy, width: Math.min(144, b - a - 12), height: 44, rx: 8 }),
+      h("text.strong", { x: (a + b) / 2, y: zy + 19, "text-anchor": "middle" }, left || right ? `${word} ends at ${number(at)}:` : word), h("text", { x: (a + b) / 2, y: zy + 37, "text-anchor": "middle" }, "no value here"));
   }
-  if (bottom < 0 && top > 0) out.push(h("path", { class: "axis", d: `M0 ${py(0)}H${width}` }));
-  if (low < 0 && high > 0) out.push(h("path", { class: "axis", d: `M${px(0)} 0V${base}` }));
+  if (bottom < 0 && top > 0) out.push(h("path.axis", { d: `M0 ${py(0)}H${width}` }));
+  if (low < 0 && high > 0) out.push(h("path.axis", { d: `M${px(0)} 0V${base}` }));
   let d = "", pen = false;
   xs.forEach((at, k) => {
     const ok = Number.isFinite(ys[k]) && Math.abs(py(ys[k])) < 9e3;
@@ -71,7 +71,7 @@ function curvePlot({ f, low, high, x, slope, sides, taken, ends, width, height, 
   const labels = [];
   const label = (text, lx, ly, kind, anchor = "start") => labels.push(h("text", { class: `on ${kind}`, x: lx, y: ly, "text-anchor": anchor }, text));
   if (Number.isFinite(value)) {
-    out.push(h("path", { class: "drop", d: `M${cx} ${cy}V${base}` }));
+    out.push(h("path.drop", { d: `M${cx} ${cy}V${base}` }));
     if (sides && slope !== null) {
       sides.forEach((s, k) => {
         const own = Math.abs(s - slope) < 1e-3 * Math.max(1, Math.abs(s)), side = k ? "right" : "left";
@@ -82,23 +82,23 @@ function curvePlot({ f, low, high, x, slope, sides, taken, ends, width, height, 
       out.push(line(slope, low, high, "tangent"));
       if (!sides.some((s) => Math.abs(s - slope) < 1e-3 * Math.max(1, Math.abs(s)))) label(`${taken} takes ${number(slope)}`, Math.min(width - 90, cx + 14), cy - 14, "gradient");
     } else if (slope !== null && Math.abs(slope) === Infinity) {
-      out.push(h("path", { class: "tangent", d: `M${cx} 0V${base}` }));
+      out.push(h("path.tangent", { d: `M${cx} 0V${base}` }));
       label(`straight ${slope > 0 ? "up" : "down"}: slope ${number(slope)}`, cx + 14 > width - 200 ? cx - 14 : cx + 14, 22, "gradient", cx + 14 > width - 200 ? "end" : "start");
     } else if (slope !== null && Number.isFinite(slope)) {
       out.push(line(slope, low, high, "tangent"));
       const room = (high - low) / 10, run = room >= 1 ? 1 : roundUp(room), [ax, ay] = [px(x + run), py(value + slope * run)], flip = ax > width - 110;
       const tall = Math.abs(ay - cy) > base * 0.8;
-      if (!tall) out.push(h("path", { class: "triangle", d: `M${cx} ${cy}H${ax}V${ay}Z` }));
+      if (!tall) out.push(h("path.triangle", { d: `M${cx} ${cy}H${ax}V${ay}Z` }));
       label(`slope ${number(slope)}`, flip ? width - 4 : ax + 8, Math.max(18, Math.min(base - 6, flip ? cy + (slope < 0 ? -10 : 40) : slope < 0 ? cy - 8 : (cy + ay) / 2 + 18)), "gradient", flip ? "end" : "start");
       if (!tall && ax - cx > 22) label(number(run), (cx + ax) / 2, slope < 0 ? cy - 8 : cy + 18, "", "middle");
     } else label("slope ?", Math.min(cx + 14, width - 70), Math.max(18, cy + 26), "gradient light");
     label(number(value), Math.max(30, cx - 6), Math.max(18, cy - 12), "value", "end");
-    out.push(h("circle", { class: "point", cx, cy, r: 6 }));
+    out.push(h("circle.point", { cx, cy, r: 6 }));
   }
-  return h("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": name },
-    h("defs", {}, h("pattern", { id: "hatch", width: 9, height: 9, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, h("path", { class: "hatch", d: "M0 0V9" })),
+  return h("svg.plot", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": name },
+    h("defs", h("pattern", { id: "hatch", width: 9, height: 9, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, h("path.hatch", { d: "M0 0V9" })),
       h("clipPath", { id: "frame" }, h("rect", { x: 0, y: 0, width, height: base }))),
-    h("g", { "clip-path": "url(#frame)" }, out.filter((x) => x.attributes.class !== "point")), h("path", { class: "axis", d: `M0 ${base}H${width}` }),
+    h("g", { "clip-path": "url(#frame)" }, out.filter((x) => x.attributes.class !== "point")), h("path.axis", { d: `M0 ${base}H${width}` }),
     out.filter((x) => x.attributes.class === "point"), labels,
-    [[low, 0, "start"], [low < 0 && high > 0 ? 0 : null, px(0), "middle"], [high, width, "end"]].filter(([v]) => v !== null).map(([v, at, anchor]) => h("text", { class: "tick", x: at, y: height - 8, "text-anchor": anchor }, number(v))));
+    [[low, 0, "start"], [low < 0 && high > 0 ? 0 : null, px(0), "middle"], [high, width, "end"]].filter(([v]) => v !== null).map(([v, at, anchor]) => h("text.tick", { x: at, y: height - 8, "text-anchor": anchor }, number(v))));
 }

@@ -1,10 +1,13 @@
 // Trees of elements, and a document that is made to match one. Texts and attributes are set as
 // data, so nothing that a formula, a label or an address says can become markup.
 
-const h = (tag, attributes, ...children) => ({
-  tag, attributes: attributes ?? {},
-  children: children.flat(9).filter((x) => x !== null && x !== undefined && x !== false && x !== "").map((x) => (x.tag ? x : String(x))),
-});
+// h("path.wire", { d }, ...) or h("b.value", "3"): a tag with classes, attributes, and what is in it.
+function h(kind, ...inside) {
+  const [tag, ...classes] = kind.split("."), first = inside[0], own = first && typeof first === "object" && !first.tag && !Array.isArray(first);
+  const attributes = own ? inside.shift() : {};
+  if (classes.length) attributes.class = classes.join(" ");
+  return { tag, attributes, children: inside.flat(9).filter((x) => x || x === 0).map((x) => (x.tag ? x : String(x))) };
+}
 
 function make(tree, space) {
   if (typeof tree === "string") return document.createTextNode(tree);
@@ -72,11 +75,11 @@ const plainName = (name) => {
 };
 const nameIn = (name) => { // in HTML
   const [base, small] = nameParts(name);
-  return h("i", {}, base, small && h("sub", {}, small));
+  return h("i", base, small && h("sub", small));
 };
 const nameSpans = (name, size) => { // in SVG
   const [base, small] = nameParts(name);
-  return [h("tspan", { class: "name", "font-size": size }, base), small && h("tspan", { class: "small", "font-size": size * 0.68, dy: size * 0.18 }, small)];
+  return [h("tspan.name", { "font-size": size }, base), small && h("tspan.small", { "font-size": size * 0.68, dy: size * 0.18 }, small)];
 };
 const nameWidth = (name, size) => {
   const [base, small] = nameParts(name);

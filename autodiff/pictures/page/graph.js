@@ -184,7 +184,7 @@ function drawGraph(state, view, actions) {
   return h("svg", {
     viewBox: [...box, ...size].map((x) => x.toFixed(1)).join(" "), width: Math.round(size[0] * scale), height: Math.round(size[1] * scale),
     role: "img", "aria-labelledby": "formula sentence", class: vertical ? "graph down" : "graph",
-  }, h("g", {}, wires), h("g", {}, forks), h("g", {}, boxes), h("g", { class: "heads" }, heads));
+  }, h("g", wires), h("g", forks), h("g", boxes), h("g.heads", heads));
 }
 
 // The widths of wires in a network: blue by weight, orange by message.
@@ -210,7 +210,7 @@ function drawTrunk({ state, view, at, vertical, compact }, unit, u, wires, forks
   const points = [[unit.x + unit.column, unit.y], [last ? unit.x + unit.column + (vertical ? 34 : endRoom(graph, compact) - 8) : unit.fork, unit.y]];
   const known = view.value[u], { complete } = view.gradient(node), back = complete > 0 && graph.needs[node];
   wires.push(h("path", { class: known ? "wire value" : "wire", "stroke-width": 2, d: pathOf(points, back ? -1.6 : 0, at) }));
-  if (back) wires.push(h("path", { class: "wire gradient", "stroke-width": 2, d: pathOf(points, 1.6, at), opacity: complete }));
+  if (back) wires.push(h("path.wire.gradient", { "stroke-width": 2, d: pathOf(points, 1.6, at), opacity: complete }));
   if (!last && graph.uses[node].length > 1) {
     const [x, y] = at(unit.fork, unit.y).split(","), now = state.touched === null && complete && view.now.some((v) => graph.units[v].edges.some((e) => e.from === node));
     const sum = graph.needs[node] && back;
@@ -250,7 +250,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     const [cx, cy] = at(vertical ? end[0] - 24 : x, y).split(",").map(Number);
     heads.push(h("g", { class: `message${now ? " now" : ""}${asked ? " asked" : ""}`, transform: `translate(${cx} ${cy})` },
       h("rect", { x: width / 2 - width * open, y: asked ? -14 : -11, width: width * open, height: asked ? 28 : 22, rx: asked ? 7 : 11 }),
-      asked ? h("text", { class: "wrong", y: 5 }, state.wrong?.text ?? "") : h("text", { y: 5, opacity: open }, text.map((x) => (x.tag || typeof x === "string" ? x : h("tspan", { class: x[0] }, x[1]))))));
+      asked ? h("text.wrong", { y: 5 }, state.wrong?.text ?? "") : h("text", { y: 5, opacity: open }, text.map((x) => (x.tag || typeof x === "string" ? x : h("tspan", { class: x[0] }, x[1]))))));
     left = vertical ? 26 : width * open;
   }
   const turn = live ? (asked ? 1 : view.sent(u, "turn")) : 0, x = Math.max(points[0][0] + 9, end[0] - 14 - Math.max(24, left + 3));
@@ -262,14 +262,14 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     const p = phase(state, "swap"), other = unit.edges[1 - unit.edges.indexOf(edge)];
     if (p > 0 && p < 1 && other) {
       const across = end[1] + (other.port - edge.port) * p, bend = (edge.port < other.port ? -1 : 1) * 30 * Math.sin(Math.PI * p);
-      heads.push(h("text", { class: "value swap", x: end[0] - 34 + bend, y: across + 6 }, number(view.run.values[edge.from])));
+      heads.push(h("text.value.swap", { x: end[0] - 34 + bend, y: across + 6 }, number(view.run.values[edge.from])));
     }
   }
 }
 
 function beadOn(points, p, at) {
   const x = points[0][0] + (points.at(-1)[0] - points[0][0]) * p, [cx, cy] = at(x, heightAt(points, x)).split(",");
-  return h("circle", { class: "bead", r: 5, cx, cy });
+  return h("circle.bead", { r: 5, cx, cy });
 }
 
 // A message: 3; at its step how it was made, 1 · 3 = 3, the local derivative in blue.
@@ -290,25 +290,25 @@ function drawUnit(tools, unit, u) {
   const go = { onclick: () => actions.choose(node), onpointerenter: () => actions.hover(node), onpointerleave: () => actions.hover(null) };
   if (kind === "constant") {
     const name = graph.labels[node];
-    return h("g", { class: classes, transform: `translate(${x} ${y})`, ...go }, h("text", { x: -unit.column, y: 6 }, name ? [...nameSpans(name, 18), h("tspan", {}, " = ")] : "", number(state.leaves[node])));
+    return h("g", { class: classes, transform: `translate(${x} ${y})`, ...go }, h("text", { x: -unit.column, y: 6 }, name ? [...nameSpans(name, 18), h("tspan", " = ")] : "", number(state.leaves[node])));
   }
   return h("g", { class: classes, transform: `translate(${x} ${y})` },
     h("g", go, kind === "card" ? drawCard(tools, unit, u) : drawBox(tools, unit, u, now)),
     drawTexts(tools, unit, u),
-    node === graph.output && h("text", { class: "end", x: vertical ? 0 : unit.column + endRoom(graph, compact), y: vertical ? unit.column + 56 : 8, "text-anchor": vertical ? "middle" : "start" }, nameSpans(unit.name, 24)));
+    node === graph.output && h("text.end", { x: vertical ? 0 : unit.column + endRoom(graph, compact), y: vertical ? unit.column + 56 : 8, "text-anchor": vertical ? "middle" : "start" }, nameSpans(unit.name, 24)));
 }
 
 const MARKS = { corner: ["M-16 0H0L14-14", true], left: ["M-4-16V4M-4-14l-6 6M-4-7l-6 6M-4 0l-6 6M1 4C1-8 4-15 17-15"], right: ["M4-16V4M4-14l6 6M4-7l6 6M4 0l6 6M-1 4C-1-8-4-15-17-15"] };
 
 function drawBox({ state, view }, unit, u, now) {
   const { w, h: tall, kind, sign, node } = unit, { graph } = state;
-  if (kind === "input") return [h("rect", { class: "box", x: -w / 2, y: -20, width: w, height: 40, rx: 9 }), h("text", { y: 7, "text-anchor": "middle" }, nameSpans(unit.name, 24))];
+  if (kind === "input") return [h("rect.box", { x: -w / 2, y: -20, width: w, height: 40, rx: 9 }), h("text", { y: 7, "text-anchor": "middle" }, nameSpans(unit.name, 24))];
   const odd = graph.nodes[node].rule && view.value[u] ? peculiar(graph, view.run.values, node) : null;
   return [
-    now && h("rect", { class: "halo", x: -w / 2 - 7, y: -tall / 2 - 7, width: w + 14, height: tall + 14, rx: 28, opacity: phase(state, "halo") }),
-    h("rect", { class: "box", x: -w / 2, y: -tall / 2, width: w, height: tall, rx: 21 }),
-    sign.stroke ? h("path", { class: "sign", d: sign.stroke }) : h("text", { class: sign.serif ? "sign serif" : "sign", y: 6, "text-anchor": "middle" }, sign.text),
-    odd && h("g", { class: "mark", transform: `translate(0 ${-tall / 2 - (odd === "corner" ? 10 : 12)})` }, h("path", { d: MARKS[odd][0] }), MARKS[odd][1] && h("circle", { r: 3.5 })),
+    now && h("rect.halo", { x: -w / 2 - 7, y: -tall / 2 - 7, width: w + 14, height: tall + 14, rx: 28, opacity: phase(state, "halo") }),
+    h("rect.box", { x: -w / 2, y: -tall / 2, width: w, height: tall, rx: 21 }),
+    sign.stroke ? h("path.sign", { d: sign.stroke }) : h("text", { class: sign.serif ? "sign serif" : "sign", y: 6, "text-anchor": "middle" }, sign.text),
+    odd && h("g.mark", { transform: `translate(0 ${-tall / 2 - (odd === "corner" ? 10 : 12)})` }, h("path", { d: MARKS[odd][0] }), MARKS[odd][1] && h("circle", { r: 3.5 })),
   ];
 }
 
@@ -322,25 +322,25 @@ function drawCard({ state, view, vertical, actions }, unit, u) {
     const ys = xs.map((x) => act.value(x)), [low, high] = [Math.min(...ys, 0), Math.max(...ys, 0)];
     const px = (x) => small[0] + (x + span) / (2 * span) * small[1], py = (v) => -tall / 2 + 7 + height * (1 - (v - low) / (high - low || 1));
     const slope = act.back(1, at)[0], value = act.value(at), reach = span * 0.3;
-    return [h("path", { class: "axis", d: `M${small[0]} ${py(0)}h${small[1]}` }),
-      h("path", { class: "wire value", d: `M${xs.map((x, k) => `${px(x).toFixed(1)} ${py(ys[k]).toFixed(1)}`).join("L")}` }),
-      view.value[u] > 0 && Number.isFinite(value) && [view.sent(u, "open") > 0 && h("path", { class: "tangent", d: `M${px(at - reach)} ${py(value - slope * reach)}L${px(at + reach)} ${py(value + slope * reach)}` }),
-        h("circle", { class: "point", cx: px(at), cy: py(value), r: 3.5 })]];
+    return [h("path.axis", { d: `M${small[0]} ${py(0)}h${small[1]}` }),
+      h("path.wire.value", { d: `M${xs.map((x, k) => `${px(x).toFixed(1)} ${py(ys[k]).toFixed(1)}`).join("L")}` }),
+      view.value[u] > 0 && Number.isFinite(value) && [view.sent(u, "open") > 0 && h("path.tangent", { d: `M${px(at - reach)} ${py(value - slope * reach)}L${px(at + reach)} ${py(value + slope * reach)}` }),
+        h("circle.point", { cx: px(at), cy: py(value), r: 3.5 })]];
   };
   return [
-    view.now.includes(u) && h("rect", { class: "halo", x: -w / 2 - 7, y: -tall / 2 - 7, width: w + 14, height: tall + 14, rx: 16, opacity: phase(state, "halo") }),
-    h("rect", { class: "box", x: -w / 2, y: -tall / 2, width: w, height: tall, rx: 11 }),
+    view.now.includes(u) && h("rect.halo", { x: -w / 2 - 7, y: -tall / 2 - 7, width: w + 14, height: tall + 14, rx: 16, opacity: phase(state, "halo") }),
+    h("rect.box", { x: -w / 2, y: -tall / 2, width: w, height: tall, rx: 11 }),
     h("text", { x: -w / 2 + 12, y: -tall / 2 + 27 }, nameSpans(unit.name, vertical ? 18 : 21)),
-    !vertical && h("text", { class: "soft", x: -w / 2 + 20 + nameWidth(unit.name, 21), y: -tall / 2 + 26 }, act ? `= ${NAMES[act.op] ?? act.op} Σ` : "= Σ"),
-    act && curve(), h("path", { class: "axis", d: `M${-w / 2} ${-tall / 2 + 40}h${w}` }),
+    !vertical && h("text.soft", { x: -w / 2 + 20 + nameWidth(unit.name, 21), y: -tall / 2 + 26 }, act ? `= ${NAMES[act.op] ?? act.op} Σ` : "= Σ"),
+    act && curve(), h("path.axis", { d: `M${-w / 2} ${-tall / 2 + 40}h${w}` }),
     rows.map((j, k) => {
       const y = -tall / 2 + CARD.head + CARD.row * (k + 0.5), { complete } = view.gradient(j), one = state.touched === j;
       return h("g", { class: `row${one ? " touched" : ""}`, onclick: (event) => { event.stopPropagation(); actions.touch(j); } },
-        h("rect", { class: "hit", x: -w / 2 + 3, y: y - 12.5, width: w - 6, height: 25, rx: 6 }),
+        h("rect.hit", { x: -w / 2 + 3, y: y - 12.5, width: w - 6, height: 25, rx: 6 }),
         h("text", { x: -w / 2 + (vertical ? 7 : 12), y: y + 5 }, nameSpans(graphName(state, j), size + 1)),
-        h("text", { class: "value", "font-size": size, x: vertical ? w / 2 - 44 : w / 2 - 76, y: y + 5, "text-anchor": "end" }, number(run.values[j], vertical ? 3 : 4)),
-        complete ? h("text", { class: "gradient", "font-size": size, opacity: complete, x: w / 2 - (vertical ? 5 : 10), y: y + 5, "text-anchor": "end" }, number(run.adjoints[j], 3))
-          : h("rect", { class: "place", x: w / 2 - (vertical ? 35 : 48), y: y - 7, width: vertical ? 28 : 38, height: 14, rx: 4 }));
+        h("text.value", { "font-size": size, x: vertical ? w / 2 - 44 : w / 2 - 76, y: y + 5, "text-anchor": "end" }, number(run.values[j], vertical ? 3 : 4)),
+        complete ? h("text.gradient", { "font-size": size, opacity: complete, x: w / 2 - (vertical ? 5 : 10), y: y + 5, "text-anchor": "end" }, number(run.adjoints[j], 3))
+          : h("rect.place", { x: w / 2 - (vertical ? 35 : 48), y: y - 7, width: vertical ? 28 : 38, height: 14, rx: 4 }));
     }),
   ];
 }
@@ -352,24 +352,24 @@ function drawTexts({ state, view, vertical, compact, many }, unit, u) {
   const { graph } = state, { node, kind, column } = unit, { run } = view, needs = graph.needs[node], asked = view.asking === u && state.step < half(state);
   const spot = vertical ? (kind === "input" ? { x: -unit.w / 2 - 8, y: 6, gx: unit.w / 2 + 8, gy: 6 } : { x: -10, y: column + 18, gx: 10, gy: column + 18 }) : { x: column + 10, y: -10, gx: column + 10, gy: 24 };
   const name = kind === "op" && !compact && !vertical && node !== graph.output ? unit.name : "";
-  const value = asked ? h("g", { class: "message asked", transform: `translate(${spot.x + 26} ${spot.y - 7})` }, h("rect", { x: -26, y: -13, width: 52, height: 26, rx: 7 }), h("text", { class: "wrong", y: 5 }, state.wrong?.text ?? ""))
+  const value = asked ? h("g.message.asked", { transform: `translate(${spot.x + 26} ${spot.y - 7})` }, h("rect", { x: -26, y: -13, width: 52, height: 26, rx: 7 }), h("text.wrong", { y: 5 }, state.wrong?.text ?? ""))
     : h("text", { x: spot.x, y: spot.y, "text-anchor": vertical ? "end" : "start" },
-      name && h("tspan", { class: "soft" }, nameSpans(name, 16)),
+      name && h("tspan.soft", nameSpans(name, 16)),
       view.value[u] ? h("tspan", { class: litValue(state, view, node) ? "value lit" : "value", opacity: view.value[u], dx: name ? 7 : 0, dy: nameParts(name)[1] ? -16 * 0.18 : 0 }, number(run.values[node], digits)) : "");
   if (!needs) return [value];
   const { terms, complete, of } = view.gradient(node), { gx: x, gy: y } = spot;
   const fresh = state.touched === null && complete && view.now.some((v) => graph.units[v].edges.some((e) => e.from === node));
-  if (!complete && !terms.length) return [value, h("rect", { class: "place", x, y: y - (vertical ? 14 : 16), width: 40, height: vertical ? 18 : 22, rx: 6 })];
+  if (!complete && !terms.length) return [value, h("rect.place", { x, y: y - (vertical ? 14 : 16), width: 40, height: vertical ? 18 : 22, rx: 6 })];
   if (!complete) {
     const said = `${total(terms.slice(0, 2))} + `, wide = widthOf(said, `18px ${SANS}`);
-    return [value, h("text", { class: "gradient terms", x, y }, said), h("rect", { class: "place", x: x + wide + 2, y: y - 15, width: 24, height: 20, rx: 5 })];
+    return [value, h("text.gradient.terms", { x, y }, said), h("rect.place", { x: x + wide + 2, y: y - 15, width: 24, height: 20, rx: 5 })];
   }
   const sum = graph.neurons.size || (compact && !fresh && state.touched !== node) ? "" : of > 3 ? `= sum of ${of}` : of > 1 ? `= ${total(terms)}` : "", own = number(run.adjoints[node], digits);
   const below = compact || vertical, wide = widthOf(own, `650 18px ${SANS}`) + (below ? 0 : widthOf(` ${sum}`, `18px ${SANS}`));
   return [value,
-    fresh && of > 1 && !vertical && h("rect", { class: "tint", x: x - 6, y: y - 19, width: wide + 12, height: 26, rx: 6, opacity: complete }),
-    h("text", { class: "gradient", x, y, opacity: complete, transform: node === graph.output && complete < 1 ? `translate(0 ${-14 * (1 - complete)})` : undefined }, own, sum && !below && h("tspan", { class: "terms" }, ` ${sum}`)),
-    sum && below && !vertical && h("text", { class: "gradient terms small", x, y: y + 18, opacity: complete }, sum)];
+    fresh && of > 1 && !vertical && h("rect.tint", { x: x - 6, y: y - 19, width: wide + 12, height: 26, rx: 6, opacity: complete }),
+    h("text.gradient", { x, y, opacity: complete, transform: node === graph.output && complete < 1 ? `translate(0 ${-14 * (1 - complete)})` : undefined }, own, sum && !below && h("tspan.terms", ` ${sum}`)),
+    sum && below && !vertical && h("text.gradient.terms.small", { x, y: y + 18, opacity: complete }, sum)];
 }
 
 // The blue factor of the message that is asked for lights up after a wrong answer.

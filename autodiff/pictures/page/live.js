@@ -15,17 +15,17 @@ function page(state) {
     typing && formulaField(state),
     h("header", {},
       h("h1", { id: "formula", class: length > 110 ? "long" : length > 56 ? "middling" : "" }, parts,
-        graph.neurons.size ? h("small", {}, `${graph.inputs.filter((i) => graph.units.place.has(i)).length} inputs, ${graph.neurons.size} neurons, ${weights} weights`) : ""),
-      h("p", { class: "copy" }, h("button", { onclick: () => copy("link") }, state.copied === "link" ? "Copied" : "Copy link"), graph.formula ? h("button", { onclick: () => copy("python") }, state.copied === "python" ? "Copied" : "Copy Python") : "")),
-    h("p", { id: "sentence", class: state.problem ? "problem" : "", "aria-live": state.dragging ? "off" : "polite" }, h("span", { class: "first" }, first), h("span", { class: "second" }, second)),
+        graph.neurons.size ? h("small", `${graph.inputs.filter((i) => graph.units.place.has(i)).length} inputs, ${graph.neurons.size} neurons, ${weights} weights`) : ""),
+      h("p.copy", h("button", { onclick: () => copy("link") }, state.copied === "link" ? "Copied" : "Copy link"), graph.formula ? h("button", { onclick: () => copy("python") }, state.copied === "python" ? "Copied" : "Copy Python") : "")),
+    h("p", { id: "sentence", class: state.problem ? "problem" : "", "aria-live": state.dragging ? "off" : "polite" }, h("span.first", first), h("span.second", second)),
     graphPane(state, view), state.ask && view.asking !== undefined && askPanel(state, view), stepBar(state, view),
-    (!state.ask || view.asking === undefined) && h("div", { class: "columns" }, inputList(state, view), explanation(state, view)),
-    h("details", { open: state.fold, ontoggle: (event) => event.target.open !== state.fold && set({ fold: event.target.open }) }, h("summary", {}, "Table and lines"), state.fold && table(state, view)));
+    (!state.ask || view.asking === undefined) && h("div.columns", inputList(state, view), explanation(state, view)),
+    h("details", { open: state.fold, ontoggle: (event) => event.target.open !== state.fold && set({ fold: event.target.open }) }, h("summary", "Table and lines"), state.fold && table(state, view)));
 }
 
 function formulaField(state) {
-  const mark = state.problem && h("span", { class: "caret", "aria-hidden": "true" }, h("span", {}, state.text.slice(0, state.problem.at)), h("mark", {}, state.text.slice(state.problem.at, state.problem.end) || " "));
-  return h("label", { class: "formula" }, h("span", {}, "Type a formula"), h("span", { class: "line" }, h("input", {
+  const mark = state.problem && h("span.caret", { "aria-hidden": "true" }, h("span", state.text.slice(0, state.problem.at)), h("mark", state.text.slice(state.problem.at, state.problem.end) || " "));
+  return h("label.formula", h("span", "Type a formula"), h("span.line", h("input", {
     type: "text", spellcheck: "false", autocapitalize: "off", autocomplete: "off", value: state.text ?? state.graph.formula,
     "aria-invalid": state.problem ? "true" : undefined, "aria-describedby": "sentence", oninput: (event) => retype(event.target.value),
   }), mark));
@@ -33,9 +33,9 @@ function formulaField(state) {
 
 function graphPane(state, view) {
   const { whole, least, pane } = fitOf(state), wide = whole < least - 1e-6 || state.zoom !== 1;
-  return h("section", { class: "pane", style: pane > state.width ? `width: ${pane}px; margin-left: ${(state.width - pane) / 2}px` : undefined, "aria-label": "Graph", tabindex: wide ? 0 : undefined, onpointerdown: pan },
+  return h("section.pane", { style: pane > state.width ? `width: ${pane}px; margin-left: ${(state.width - pane) / 2}px` : undefined, "aria-label": "Graph", tabindex: wide ? 0 : undefined, onpointerdown: pan },
     drawGraph(state, view, actions),
-    wide && h("p", { class: "zoom" }, [["−", 1 / 1.25, "smaller"], ["+", 1.25, "larger"]].map(([sign, by, name]) => h("button", { "aria-label": name, onclick: () => set({ zoom: Math.max(Math.min(1, whole / least), Math.min(3, state.zoom * by)) }) }, sign))));
+    wide && h("p.zoom", [["−", 1 / 1.25, "smaller"], ["+", 1.25, "larger"]].map(([sign, by, name]) => h("button", { "aria-label": name, onclick: () => set({ zoom: Math.max(Math.min(1, whole / least), Math.min(3, state.zoom * by)) }) }, sign))));
 }
 
 function stepBar(state, view) {
@@ -47,33 +47,33 @@ function stepBar(state, view) {
       const box = event.currentTarget.querySelector(".dots").getBoundingClientRect();
       go(from + Math.round(Math.max(0, Math.min(1, (event.clientX - box.left) / (box.width || 1))) * size));
     } },
-    h("span", { class: "name" }, here ? `${name} ${label} of ${of}` : name),
-    h("span", { class: "dots" }, at >= 0 && h("span", { class: "done", style: `width: ${spot(past)}` }), Array.from({ length: size + 1 }, (_, k) => h("span", { class: k === at && here ? "dot now" : k <= at ? "dot past" : "dot", style: `left: ${spot(k)}` }))));
+    h("span.name", here ? `${name} ${label} of ${of}` : name),
+    h("span.dots", at >= 0 && h("span.done", { style: `width: ${spot(past)}` }), Array.from({ length: size + 1 }, (_, k) => h("span", { class: k === at && here ? "dot now" : k <= at ? "dot past" : "dot", style: `left: ${spot(k)}` }))));
   };
   const said = playing ? "❚❚ Pause" : step === end ? "↻ Again" : "▶ Play", color = step >= n ? "gradient" : "value";
-  const middle = state.ask && view.asking !== undefined ? h("button", { class: "play", onclick: () => go(step + 1) }, "Show me") : h("button", { class: `play ${color}`, onclick: play }, said);
-  return h("section", { class: "steps", "aria-label": "Steps" },
-    h("div", { class: "buttons" }, h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"), middle, h("button", { disabled: step === end, onclick: () => go(step + 1, true) }, "Next"),
-      h("button", { class: "speed", "aria-label": `speed ${state.speed}×`, onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[state.speed] }) }, h("span", {}, "speed "), `${state.speed === 0.5 ? "½" : state.speed}×`)),
-    h("div", { class: "bars", role: "slider", tabindex: 0, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": end, "aria-valuenow": step, "aria-valuetext": step <= n ? `forward ${step} of ${n}` : `backward ${step - n} of ${n + 1}` },
+  const middle = state.ask && view.asking !== undefined ? h("button.play", { onclick: () => go(step + 1) }, "Show me") : h("button", { class: `play ${color}`, onclick: play }, said);
+  return h("section.steps", { "aria-label": "Steps" },
+    h("div.buttons", h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"), middle, h("button", { disabled: step === end, onclick: () => go(step + 1, true) }, "Next"),
+      h("button.speed", { "aria-label": `speed ${state.speed}×`, onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[state.speed] }) }, h("span", "speed "), `${state.speed === 0.5 ? "½" : state.speed}×`)),
+    h("div.bars", { role: "slider", tabindex: 0, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": end, "aria-valuenow": step, "aria-valuetext": step <= n ? `forward ${step} of ${n}` : `backward ${step - n} of ${n + 1}` },
       bar("forward", 0, n, "forward"), bar("backward", n + 1, n, "backward")));
 }
 
 function inputList(state, view) {
   const { graph, leaves, touched } = state, shown = [...graph.sliders.slice(0, 8), ...state.more];
   const size = state.size, wide = fitOf(state).whole < fitOf(state).least;
-  const gradient = (i) => (view.gradient(i).complete ? h("b", { class: "gradient" }, number(view.run.adjoints[i])) : h("span", { class: "place" }));
+  const gradient = (i) => (view.gradient(i).complete ? h("b.gradient", number(view.run.adjoints[i])) : h("span.place", {}));
   const rest = graph.inputs.length - shown.length;
-  return h("section", { class: "inputs", "aria-label": "Inputs" },
-    h("h2", {}, h("span", {}, graph.neurons.size ? "Drag an input or a weight" : shown.length ? "Drag an input" : "Nothing can be dragged"), h("span", { class: "over" }, "value"), h("span", { class: "end" }, "gradient")),
+  return h("section.inputs", { "aria-label": "Inputs" },
+    h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : shown.length ? "Drag an input" : "Nothing can be dragged"), h("span.over", "value"), h("span.end", "gradient")),
     shown.map((i) => sliderRow({
       key: `in${i}`, name: graph.labels[i], value: leaves[i], range: state.ranges[i] ?? [-size, size], field: state.field?.node === i ? state.field : null, touched: touched === i,
       arrow: view.gradient(i).complete && state.step === lastStep(graph) ? view.run.adjoints[i] : 0, end: gradient(i),
       onslide: (x) => move(i, x, { field: null }), onrest: () => rest_(i), onfocus: () => state.touched !== i && (state.step >= half(state)) && set({ touched: i }),
       ontype: (text) => (typed(text) === null ? set({ touched: i, field: { node: i, text, refused: true } }) : move(i, typed(text), { field: { node: i, text } })),
     })),
-    wide && h("p", { class: "result" }, nameIn(graph.labels[graph.output]), " = ", view.value[graph.units.place.get(graph.output)] ? blue(view.run.values[graph.output]) : "?"),
-    rest > 0 && shown.length && !graph.neurons.size ? h("p", { class: "rest" }, `${rest} more: touch one in the picture to drag it.`) : "");
+    wide && h("p.result", nameIn(graph.labels[graph.output]), " = ", view.value[graph.units.place.get(graph.output)] ? blue(view.run.values[graph.output]) : "?"),
+    rest > 0 && shown.length && !graph.neurons.size ? h("p.rest", `${rest} more: touch one in the picture to drag it.`) : "");
 }
 
 function explanation(state, view) {
@@ -81,8 +81,8 @@ function explanation(state, view) {
   if (touched !== null) {
     const others = graph.inputs.filter((i) => i !== touched && graph.units.place.has(i)), [low, high] = state.ranges[touched] ?? [-state.size, state.size];
     const known = state.step === lastStep(graph), slope = known ? view.run.adjoints[touched] : null, inner = Math.min(1072, state.page);
-    return h("section", { class: "explanation curve-pane", key: "curve", "aria-label": "Curve" },
-      h("h2", {}, nameIn(y), " while only ", nameIn(graph.labels[touched]), " moves", others.length > 0 && others.length < 4 && !graph.neurons.size ? others.map((i) => [", ", nameIn(graph.labels[i]), ` = ${number(state.leaves[i])}`]) : ""),
+    return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
+      h("h2", nameIn(y), " while only ", nameIn(graph.labels[touched]), " moves", others.length > 0 && others.length < 4 && !graph.neurons.size ? others.map((i) => [", ", nameIn(graph.labels[i]), ` = ${number(state.leaves[i])}`]) : ""),
       curvePlot({
         f: (x) => along(graph, state.leaves, touched, x)[graph.output], low, high, x: state.leaves[touched], slope, width: inner < 720 ? inner : (inner - 48) / 2, height: inner < 720 ? 270 : 250,
         sides: known && Number.isFinite(slope) ? corner(graph, state.leaves, touched, state.leaves[touched]) : null, taken: cornerName(graph, view.run), name: `${plainName(y)} as a curve over ${plainName(graph.labels[touched])}`,
@@ -90,38 +90,38 @@ function explanation(state, view) {
       }));
   }
   if (view.now.length && state.step > half(state) && graph.units[view.now[0]].kind === "op") {
-    return h("section", { class: "explanation", key: "lines" }, h("h2", {}, "This step, in Python"), h("pre", {}, gradLines(state, view, view.now[0]).slice(0, 6).map((line) => [line, "\n"])));
+    return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"), h("pre", gradLines(state, view, view.now[0]).slice(0, 6).map((line) => [line, "\n"])));
   }
   const late = state.step === lastStep(graph);
-  const small = (parts, ...words) => h("p", {}, h("svg", { class: "graph", width: 96, height: 46, viewBox: "0 0 96 46", "aria-hidden": "true" }, parts), h("span", {}, words));
-  return h("section", { class: "explanation", key: "how" }, h("h2", {}, "How to read it"),
-    small([h("path", { class: "wire value", d: "M0 22H96" }), h("text", { class: "value", x: 38, y: 15, "font-size": 16 }, "3"), late ? h("text", { class: "gradient", x: 38, y: 42, "font-size": 16 }, "1") : h("rect", { class: "place", x: 28, y: 28, width: 32, height: 17, rx: 5 })], say`Above a wire: its ${blue("value")}.`, h("br"), late ? say`Below: its ${orange("gradient")}.` : say`Below: the place of its ${orange("gradient")}.`),
-    small([h("path", { class: "wire value", d: "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37" }), late ? h("g", { class: "fork sum", transform: "translate(38 23)" }, h("circle", { r: 8 }), h("path", { d: "M-4 0H4M0-4V4" })) : h("g", { class: "fork", transform: "translate(38 23)" }, h("circle", { r: 5 }))], late ? say`A fork: messages meet and **add**.` : "A fork: one value, used twice."),
-    graph.neurons.size ? small([h("path", { class: "wire value", d: "M0 16H96", "stroke-width": 5 }), h("path", { class: "wire gradient", d: "M0 30H96", "stroke-dasharray": "6 4" })], "Thick: large. Dashed: negative.")
-      : small([h("path", { class: "wire gradient", d: "M0 23H96" }), h("path", { class: "head gradient", d: "M36 17L22 23L36 29Z" }), h("g", { class: "message", transform: "translate(57 23)" }, h("rect", { x: -17, y: -13, width: 34, height: 26, rx: 13 }), h("text", { y: 5 }, "3"))], "On a wire, going left: a message."));
+  const small = (parts, ...words) => h("p", h("svg.graph", { width: 96, height: 46, viewBox: "0 0 96 46", "aria-hidden": "true" }, parts), h("span", words));
+  return h("section.explanation", { key: "how" }, h("h2", "How to read it"),
+    small([h("path.wire.value", { d: "M0 22H96" }), h("text.value", { x: 38, y: 15, "font-size": 16 }, "3"), late ? h("text.gradient", { x: 38, y: 42, "font-size": 16 }, "1") : h("rect.place", { x: 28, y: 28, width: 32, height: 17, rx: 5 })], say`Above a wire: its ${blue("value")}.`, h("br"), late ? say`Below: its ${orange("gradient")}.` : say`Below: the place of its ${orange("gradient")}.`),
+    small([h("path.wire.value", { d: "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37" }), late ? h("g.fork.sum", { transform: "translate(38 23)" }, h("circle", { r: 8 }), h("path", { d: "M-4 0H4M0-4V4" })) : h("g.fork", { transform: "translate(38 23)" }, h("circle", { r: 5 }))], late ? say`A fork: messages meet and **add**.` : "A fork: one value, used twice."),
+    graph.neurons.size ? small([h("path.wire.value", { d: "M0 16H96", "stroke-width": 5 }), h("path.wire.gradient", { d: "M0 30H96", "stroke-dasharray": "6 4" })], "Thick: large. Dashed: negative.")
+      : small([h("path.wire.gradient", { d: "M0 23H96" }), h("path.head.gradient", { d: "M36 17L22 23L36 29Z" }), h("g.message", { transform: "translate(57 23)" }, h("rect", { x: -17, y: -13, width: 34, height: 26, rx: 13 }), h("text", { y: 5 }, "3"))], "On a wire, going left: a message."));
 }
 
 function askPanel(state, view) {
   const { right, sum, hint } = answerOf(state, view), { graph } = state, wrong = state.wrong, [own, rule] = wrong ? hint(wrong.x) : [[], []];
   const check = (event) => { event.preventDefault(); answer(right, view); };
   const what = view.asked ? say`Message from **${signWord(graph, view.asking)}** to ${nameIn(graph.labels[view.asked.from])}:` : say`Value of ${nameIn(graph.labels[graph.units[view.asking].node])}:`;
-  return h("form", { class: "ask", onsubmit: check, novalidate: true },
+  return h("form.ask", { onsubmit: check, novalidate: true },
     h("label", { for: "answer" }, what), h("input", { id: "answer", type: "text", inputmode: "decimal", autocomplete: "off", value: state.answer, "aria-describedby": "told", oninput: (event) => set({ answer: event.target.value }) }),
-    h("p", { id: "told", role: "status" }, wrong ? [h("b", {}, `Not yet${own.length ? ":" : "."}`, own), h("br"), rule] : state.note),
-    h("p", { class: "made" }, wrong ? sum : ""), h("button", { class: "play gradient", type: "submit" }, "Check"));
+    h("p", { id: "told", role: "status" }, wrong ? [h("b", `Not yet${own.length ? ":" : "."}`, own), h("br"), rule] : state.note),
+    h("p.made", wrong ? sum : ""), h("button.play.gradient", { type: "submit" }, "Check"));
 }
 
 function table(state, view) {
   const { graph } = state, { run } = view, n = half(state), rows = [...new Set([...graph.inputs, ...graph.nodes.keys()])].filter((i) => graph.labels[i] && graph.needs[i]);
   const lines = graph.groups.flat().reverse().filter((u) => view.sent(u, "open") > 0);
-  return h("div", { class: "fold" },
-    h("div", { class: "scroll", tabindex: 0, "aria-label": "Table", role: "region" }, h("table", {}, h("caption", {}, "Every node: what it is, its value, its gradient"), h("thead", {}, h("tr", {}, ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x)))),
-      h("tbody", {}, rows.map((i) => {
+  return h("div.fold", {},
+    h("div.scroll", { tabindex: 0, "aria-label": "Table", role: "region" }, h("table", h("caption", "Every node: what it is, its value, its gradient"), h("thead", h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x)))),
+      h("tbody", rows.map((i) => {
         const u = view.owner[i], known = u === undefined || view.value[u], { complete } = view.gradient(i);
         return h("tr", { class: `${state.hover === i ? "hover" : ""}${view.now.includes(u) ? " now" : ""}`, tabindex: 0, onclick: () => actions.choose(i), onkeydown: (event) => event.key === "Enter" && actions.choose(i), onpointerenter: () => actions.hover(i), onpointerleave: () => actions.hover(null) },
-          h("td", {}, nameIn(graph.labels[i])), h("td", {}, graph.nodes[i].rule ? h("span", { class: "math" }, inHtml(written(graph, i, 0, graph.neurons.has(i)))) : "input"), h("td", { class: "value" }, known ? number(run.values[i]) : ""), h("td", { class: "gradient" }, complete ? number(run.adjoints[i]) : ""));
+          h("td", nameIn(graph.labels[i])), h("td", graph.nodes[i].rule ? h("span.math", inHtml(written(graph, i, 0, graph.neurons.has(i)))) : "input"), h("td.value", known ? number(run.values[i]) : ""), h("td.gradient", complete ? number(run.adjoints[i]) : ""));
       })))),
-    h("div", {}, h("h2", {}, "The backward pass, line by line"), h("pre", {}, state.step > n ? [`${plainName(graph.labels[graph.output])}.grad = `, h("span", { class: "gradient" }, "1"), "\n", lines.map((u) => gradLines(state, view, u, true).map((line) => [line, "\n"]))] : "It has not begun.")));
+    h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > n ? [`${plainName(graph.labels[graph.output])}.grad = `, h("span.gradient", "1"), "\n", lines.map((u) => gradLines(state, view, u, true).map((line) => [line, "\n"]))] : "It has not begun.")));
 }
 
 // -- What people do -----------------------------------------------------------------------------
@@ -136,7 +136,7 @@ function set(changes) {
 function render(before) {
   const width = main.clientWidth, inner = Math.min(1072, width - (width < 760 ? 32 : 128));
   Object.assign(state, { page: inner, width: inner, room: width - 64, seen: width });
-  match(main, h("div", {}, page(state)));
+  match(main, h("div", page(state)));
   if (before && before.step !== state.step) follow();
   if (parent !== window) parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
 }

@@ -4,7 +4,7 @@
 const SAME = { "^": "**", "²": "**2", "³": "**3", "·": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
 const TAKES = { where: 3, maximum: 2, minimum: 2, less: 2, less_equal: 2, atan2: 2 };
 const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
-const INSTEAD = { ln: "log", arcsin: "asin", arccos: "acos", arctan: "atan", max: "maximum", min: "minimum" };
+const INSTEAD = { __proto__: null, ln: "log", arcsin: "asin", arccos: "acos", arctan: "atan", max: "maximum", min: "minimum" };
 const FIRST = [2, 1, 0.5, -1, 3, -0.5]; // numbers for inputs that were given none
 const LONGEST = 2000, MOST = 60;
 
@@ -46,7 +46,7 @@ function parse(given, rules) {
   const take = (kind, wanted = kind) => {
     if (is(kind)) return list[place++];
     const found = is("end") ? "the formula ends" : `“${text.slice(next().at, next().end)}” stands`;
-    const sign = kind === "end" && is("name", "number", "(") ? "; a product needs its sign: 2*x" : "";
+    const sign = kind === ";" && is("name", "number", "(") ? "; a product needs its sign: 2*x" : "";
     throw new Unreadable(`${found} where ${wanted} is expected${sign}`, next().at, next().end);
   };
   const add = (node, label = "") => {

@@ -30,7 +30,7 @@ function written(graph, i, least = 0, deep = true, top = true) {
 }
 
 const inHtml = (parts, lit = () => null) => parts.map((part) => (typeof part === "string" ? part
-  : part.name ? nameIn(part.name) : part.raised ? h("sup", {}, inHtml(part.raised, lit))
+  : part.name ? nameIn(part.name) : part.raised ? h("sup", inHtml(part.raised, lit))
     : h("span", { class: lit(part.node) }, inHtml(part.parts, lit))));
 const inText = (parts) => parts.map((part) => (typeof part === "string" ? part
   : part.name ? plainName(part.name) : part.raised ? `^${inText(part.raised)}` : inText(part.parts))).join("");
@@ -43,7 +43,7 @@ function heading(state, view) {
   const now = new Set(view.now.map((u) => graph.units[u].node)), lit = (i) => (now.has(i) ? pass : null);
   const one = (i) => [nameIn(graph.labels[i]), " = ", inHtml(graph.neurons.has(i) && graph.neurons.get(i).rows.length > 4 ? weighted(graph.neurons.get(i)) : written(graph, i), lit)];
   const shared = graph.nodes.flatMap(({ rule }, i) => (rule && graph.uses[i].length > 1 && graph.labels[i] && graph.nodes.length <= 24 && !graph.neurons.size ? [i] : []));
-  return [one(graph.output), shared.slice(-6).reverse().map((i) => h("span", { class: "where" }, ", ", one(i)))];
+  return [one(graph.output), shared.slice(-6).reverse().map((i) => h("span.where", ", ", one(i)))];
 }
 
 function say(strings, ...values) {
@@ -51,13 +51,13 @@ function say(strings, ...values) {
   return strings.flatMap((text, i) => {
     const parts = text.split("**").flatMap((part, k) => {
       if (k) bold = !bold;
-      return part ? [bold ? h("b", {}, part) : part] : [];
+      return part ? [bold ? h("b", part) : part] : [];
     });
-    return i < values.length ? [...parts, bold ? h("b", {}, values[i]) : values[i]] : parts;
+    return i < values.length ? [...parts, bold ? h("b", values[i]) : values[i]] : parts;
   });
 }
-const blue = (x) => h("b", { class: "value" }, typeof x === "number" ? number(x) : x);
-const orange = (x) => h("b", { class: "gradient" }, typeof x === "number" ? number(x) : x);
+const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
+const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 const times = (n) => (n === 2 ? "twice" : n === 3 ? "three times" : `${n} times`);
 const count = (n) => ({ 2: "two", 3: "three", 4: "four" })[n] ?? n;
 const nodeName = (graph, i) => (graph.nodes[i].rule || graph.labels[i] ? nameIn(graph.labels[i] || "Σ") : number(graph.nodes[i].value));
@@ -76,7 +76,7 @@ function ruleWords(graph, run, i) {
   if (op === "where") return say`A choice **passes** what arrived to the input that was chosen.`;
   if (op === "dot" || op === "prod") return say`A product **swaps**: each input gets what arrived, times its partner${op === "prod" ? "s" : ""}.`;
   const local = localsOf(graph, run.values, i)[0];
-  return inputs.filter((j) => graph.needs[j]).length > 1 || local === null ? say`${word} sends back what arrived, times each **slope**.` : say`${op === "power" ? "A power" : word} sends back what arrived, times its **slope** here: ${h("b", { class: "value" }, number(local))}.`;
+  return inputs.filter((j) => graph.needs[j]).length > 1 || local === null ? say`${word} sends back what arrived, times each **slope**.` : say`${op === "power" ? "A power" : word} sends back what arrived, times its **slope** here: ${h("b.value", number(local))}.`;
 }
 
 // The sentence, and a smaller one below it.
@@ -105,7 +105,7 @@ function sentence(state, view) {
   const i = graph.units[u].node, forks = [...new Set(graph.units[u].edges.map((e) => e.from))].filter((j) => graph.needs[j] && view.gradient(j).of > 1 && view.gradient(j).terms.length === view.gradient(j).of);
   return [ruleWords(graph, run, i), forks.slice(0, 1).map((j) => {
     const { terms, of } = view.gradient(j);
-    return h("span", { class: "big" }, say`${nameIn(graph.labels[j])} is used ${times(of)}, so its ${count(of)} messages **add**: ${orange(of > 4 ? number(run.adjoints[j]) : `${number(run.adjoints[j])} = ${total(terms)}`)}.`);
+    return h("span.big", say`${nameIn(graph.labels[j])} is used ${times(of)}, so its ${count(of)} messages **add**: ${orange(of > 4 ? number(run.adjoints[j]) : `${number(run.adjoints[j])} = ${total(terms)}`)}.`);
   })];
 }
 
@@ -182,8 +182,8 @@ function gradLines(state, { run, gradient }, u, brief) {
       const target = plainName(graph.labels[j] || "Σ"), other = rule.op === "mul" ? plainName(graph.labels[inputs[1 - k]] || factor(run.values[inputs[1 - k]])) : factor(locals[k]);
       const [before] = [so.get(j) ?? gradient(j).terms.slice(0, -graph.uses[j].filter(([m]) => m === i).length).reduce((a, b) => a + b, 0)];
       so.set(j, before + sent);
-      lines.push(brief ? [`${target}.grad += ${number(up)} · ${factor(locals[k])} = `, h("span", { class: "gradient" }, number(sent))]
-        : [`${target}.grad += ${name}.grad · ${other}\n${" ".repeat(target.length + 6)}= `, before ? [h("span", { class: "gradient" }, number(before)), " + "] : "", h("span", { class: "gradient" }, number(up)), " · ", h("span", { class: "value" }, factor(locals[k])), " = ", h("b", { class: "gradient" }, number(before + sent))]);
+      lines.push(brief ? [`${target}.grad += ${number(up)} · ${factor(locals[k])} = `, h("span.gradient", number(sent))]
+        : [`${target}.grad += ${name}.grad · ${other}\n${" ".repeat(target.length + 6)}= `, before ? [h("span.gradient", number(before)), " + "] : "", h("span.gradient", number(up)), " · ", h("span.value", factor(locals[k])), " = ", h("b.gradient", number(before + sent))]);
     });
   }
   return lines;
