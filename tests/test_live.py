@@ -438,9 +438,10 @@ def test_it_opens_before_the_backward_pass(browser, tmp_path):
 SENTENCES = [
     "The inputs hold their numbers. Press Play to run the values forward, in blue.",
     "v1 = a + b = 2 + 1 = 3",
-    "The values have run forward, in blue. Press Play to send the gradients back, in orange.",
+    "y = v1 · b = 3 · 1 = 3",
     "The way back starts at the end: y changes 1 for 1 with itself.",
     "A product swaps: each input gets what arrived, times the other.",
+    "A sum copies: both inputs get what arrived.",
     "All gradients are here. Move b by 0.01, and y moves by 0.04.",
 ]
 
@@ -452,6 +453,7 @@ def test_keys_step_through_both_passes(browser, tmp_path):
         assert texts(browser, "#sentence .first") == [sentence]
         browser.press("ArrowRight")
     assert gradients(browser) == ["1", "4"]
+    assert texts(browser, ".bar.here .name") == ["backward 3 of 3"]
     browser.press("ArrowLeft")
     assert texts(browser, ".message") == ["1 · 1 = 1", "1 · 3 = 3"]
     assert texts(browser, "pre") == [

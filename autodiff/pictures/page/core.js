@@ -234,7 +234,7 @@ function groupsOf({ units, neurons }) {
 // A state at the start: before the backward pass, finished only if there is nothing to send.
 function opened(graph, changes = {}) {
   return {
-    graph, leaves: [...graph.start], step: graph.groups.length, t: null, playing: false, speed: 1,
+    graph, leaves: [...graph.start], step: graph.groups.length, rest: true, t: null, playing: false, speed: 1,
     touched: null, more: [], dragging: false, hover: null, ask: false, asked: 0, answer: "", wrong: null,
     field: null, fold: false, zoom: 1, width: 1072, note: "", problem: null, text: null, ...changes,
   };

@@ -33,7 +33,7 @@ function viewOf(state, run) {
     const complete = come.length === messages.length && (messages.length || step === lastStep(graph)) ? last : 0;
     return { terms: come.map(([i, k]) => run.messages[i][k]), complete, of: messages.length };
   };
-  const rest = state.t === null && (step === half(state) || step === lastStep(graph));
+  const rest = state.rest && state.t === null && (step === half(state) || step === lastStep(graph));
   const now = rest || state.touched !== null ? [] : unitsAt(state, step);
   const [unit, edge] = state.ask && state.touched === null ? askedEdge(state, run) : [];
   return { run, owner, times, value, sent, gradient, now: unit === undefined ? now : [], nodes, asked: edge, asking: unit };

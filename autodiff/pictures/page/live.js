@@ -50,10 +50,10 @@ function stepBar(state, view) {
     h("span.name", here ? `${name} ${label} of ${of}` : name),
     h("span.dots", at >= 0 && h("span.done", { style: `width: ${spot(past)}` }), Array.from({ length: size + 1 }, (_, k) => h("span", { class: k === at && here ? "dot now" : k <= at ? "dot past" : "dot", style: `left: ${spot(k)}` }))));
   };
-  const said = playing ? "❚❚ Pause" : step === end ? "↻ Again" : "▶ Play", color = step >= n ? "gradient" : "value";
+  const said = playing ? "❚❚ Pause" : step === end && state.rest ? "↻ Again" : "▶ Play", color = step >= n ? "gradient" : "value";
   const middle = state.ask && view.asking !== undefined ? h("button.play", { onclick: () => go(step + 1) }, "Show me") : h("button", { class: `play ${color}`, onclick: play }, said);
   return h("section.steps", { "aria-label": "Steps" },
-    h("div.buttons", h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"), middle, h("button", { disabled: step === end, onclick: () => go(step + 1, true) }, "Next"),
+    h("div.buttons", h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"), middle, h("button", { disabled: step === end && state.rest, onclick: () => go(step + 1, true) }, "Next"),
       h("button.speed", { "aria-label": `speed ${state.speed}×`, onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[state.speed] }) }, h("span", "speed "), `${state.speed === 0.5 ? "½" : state.speed}×`)),
     h("div.bars", { role: "slider", tabindex: 0, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": end, "aria-valuenow": step, "aria-valuetext": step <= n ? `forward ${step} of ${n}` : `backward ${step - n} of ${n + 1}` },
       bar("forward", 0, n, "forward"), bar("backward", n + 1, n, "backward")));
@@ -153,7 +153,7 @@ function go(step, moving = false) {
   clearTimeout(timer);
   const to = Math.max(0, Math.min(lastStep(state.graph), step)), still = matchMedia("(prefers-reduced-motion: reduce)").matches || !moving;
   cancelAnimationFrame(frame);
-  set({ step: to, t: still || to === state.step ? null : 0, touched: null, asked: 0, answer: "", wrong: null, note: "", playing: state.playing && moving });
+  set({ step: to, t: still || to === state.step ? null : 0, rest: !moving || to === state.step, touched: null, asked: 0, answer: "", wrong: null, note: "", playing: state.playing && moving });
   if (state.t !== null) animate_();
   else arrived();
 }
@@ -177,7 +177,7 @@ function animate_() {
 function arrived() {
   remember();
   if (!state.playing) return;
-  if (state.step === lastStep(state.graph)) set({ playing: false });
+  if (state.step === lastStep(state.graph)) timer = setTimeout(() => set({ playing: false, rest: true }), 1800 / state.speed);
   else timer = setTimeout(() => go(state.step + 1, true), (state.step <= half(state) ? 350 : 1100) / state.speed);
 }
 
