@@ -103,7 +103,7 @@ function placed(graph, compact, vertical) {
   const many = units.length > 24, room = (unit) => {
     if (unit.kind === "constant") return 0;
     const forked = graph.uses[unit.node].length, named = compact || unit.kind !== "op" || unit.node === graph.output ? 0 : nameWidth(unit.name, 16) + 8;
-    return compact || forked < 2 || graph.neurons.size ? Math.max(compact ? (many ? (forked > 1 ? 76 : 64) : forked > 1 ? 52 : 42) : 68, named + (compact ? 42 : 62)) : forked > 3 ? 132 : forked > 2 ? 190 : 150;
+    return compact || forked < 2 || graph.neurons.size ? Math.max(compact ? (many ? (forked > 1 ? 76 : 64) : forked > 1 ? 50 : 42) : 68, named + (compact ? 42 : 62)) : forked > 3 ? 132 : forked > 2 ? 190 : 150;
   };
   const last = Math.max(...units.map((unit) => unit.edges.length), 0);
   const gap = (l) => {
@@ -111,7 +111,7 @@ function placed(graph, compact, vertical) {
     if (vertical) return end ? 62 : here.some((unit) => unit.kind === "card") ? 92 : 84;
     return (end ? endRoom(graph, compact) + 8 + nameWidth(graph.labels[graph.output], 24) : Math.max(...here.map(room)) + gap.curve + (compact ? 4 : 14));
   };
-  gap.curve = vertical ? 60 : graph.neurons.size ? 104 : compact ? 54 : 118;
+  gap.curve = vertical ? 60 : graph.neurons.size ? 104 : compact ? 52 : 118;
   gap.run = vertical ? 0 : compact ? 12 : last ? 22 : 0;
   return (graph.places[key] = { ...layOut(units, gap), units });
 }
@@ -364,7 +364,7 @@ function drawTexts({ state, view, vertical, compact, many }, unit, u) {
     const said = `${total(terms.slice(0, 2))} + `, wide = widthOf(said, `18px ${SANS}`);
     return [value, h("text.gradient.terms", { x, y }, said), h("rect.place", { x: x + wide + 2, y: y - 15, width: 24, height: 20, rx: 5 })];
   }
-  const sum = graph.neurons.size || (compact && !fresh && state.touched !== node) ? "" : of > 3 ? `= sum of ${of}` : of > 1 ? `= ${total(terms)}` : "", own = number(run.adjoints[node], digits);
+  const sum = graph.neurons.size || (compact && !fresh && state.touched !== node) ? "" : of > 3 ? `= sum of ${of}` : of > 1 ? `= ${total(terms)}` : "", own = number(run.adjoints[node], compact && of > 1 ? 3 : digits);
   const below = compact || vertical, wide = widthOf(own, `650 18px ${SANS}`) + (below ? 0 : widthOf(` ${sum}`, `18px ${SANS}`));
   return [value,
     fresh && of > 1 && !vertical && h("rect.tint", { x: x - 6, y: y - 19, width: wide + 12, height: 26, rx: 6, opacity: complete }),

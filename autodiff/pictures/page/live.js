@@ -50,7 +50,7 @@ function stepBar(state, view) {
     h("span.name", here ? `${name} ${label} of ${of}` : name),
     h("span.dots", at >= 0 && h("span.done", { style: `width: ${spot(past)}` }), Array.from({ length: size + 1 }, (_, k) => h("span", { class: k === at && here ? "dot now" : k <= at ? "dot past" : "dot", style: `left: ${spot(k)}` }))));
   };
-  const said = playing ? "❚❚ Pause" : step === end && state.rest ? "↻ Again" : "▶ Play", color = step >= n ? "gradient" : "value";
+  const said = playing ? "❚❚ Pause" : step === end ? "↻ Again" : "▶ Play", color = step >= n ? "gradient" : "value";
   const middle = state.ask && view.asking !== undefined ? h("button.play", { onclick: () => go(step + 1) }, "Show me") : h("button", { class: `play ${color}`, onclick: play }, said);
   return h("section.steps", { "aria-label": "Steps" },
     h("div.buttons", h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"), middle, h("button", { disabled: step === end && state.rest, onclick: () => go(step + 1, true) }, "Next"),
