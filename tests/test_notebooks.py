@@ -1,5 +1,6 @@
 """The notebooks run from a clean kernel, and what is committed is what they print."""
 
+import base64
 import html
 import importlib
 import inspect
@@ -8,6 +9,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+import zlib
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +53,12 @@ def shown(cell):
     return found
 
 
+def graph_of(packed):
+    """What a live graph shows, out of its packed page: how it is packed depends on zlib."""
+    page = zlib.decompress(base64.b64decode(packed)).decode()
+    return re.search("^const data = .*$", page, re.M)[0]
+
+
 def text_of(svg):
     return " ".join(sorted(re.findall("<text[^>]*>([^<]*)<", svg)))
 
@@ -62,7 +70,9 @@ def seen(kind, data):
     if kind.startswith("image/"):
         return "a picture"
     if "srcdoc" in data:  # a page with a picture, and its size in pixels
-        data = re.sub(r"\d+px", "px", html.unescape(data))
+        data = html.unescape(data)
+        data = re.sub(r'atob\("([^"]*)"\)', lambda found: graph_of(found[1]), data)
+        data = re.sub(r"\d+px", "px", data)
         return re.sub("<svg.*?</svg>|base64.*", lambda found: text_of(found[0]), data, flags=re.S)
     return re.sub('0x[0-9a-f]+|base64,[^"]+', "", data) if isinstance(data, str) else data
 

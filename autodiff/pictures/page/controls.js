@@ -26,7 +26,7 @@ function sliderRow({ key, name, value, range: [low, high], field, touched, arrow
 // The curve of f between low and high, with what stands at x: a tangent, a corner, an end.
 // value: f(x) of an x; slope: at x, null if it is not known yet; sides: two slopes at a corner.
 function curvePlot({ f, low, high, x, slope, sides, taken, ends, width, height, name }) {
-  const count = 100, value = f(x), edges = [];
+  const count = 80, value = f(x), edges = [];
   let xs = Array.from({ length: count + 1 }, (_, k) => low + (high - low) * k / count), ys = xs.map(f);
   // Where the values end, found by halving, and closer points beside it.
   for (let k = 1; k <= count; k++) {

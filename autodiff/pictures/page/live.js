@@ -81,11 +81,12 @@ function explanation(state, view) {
   if (touched !== null) {
     const others = graph.inputs.filter((i) => i !== touched && graph.units.place.has(i)), [low, high] = state.ranges[touched] ?? [-state.size, state.size];
     const known = state.step === lastStep(graph), slope = known ? view.run.adjoints[touched] : null, inner = Math.min(1072, state.page);
+    const sides = known && Number.isFinite(slope) ? corner(graph, state.leaves, touched, state.leaves[touched]) : null;
     return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
       h("h2", nameIn(y), " while only ", nameIn(graph.labels[touched]), " moves", others.length > 0 && others.length < 4 && !graph.neurons.size ? others.map((i) => [", ", nameIn(graph.labels[i]), ` = ${number(state.leaves[i])}`]) : ""),
       curvePlot({
         f: (x) => along(graph, state.leaves, touched, x)[graph.output], low, high, x: state.leaves[touched], slope, width: inner < 720 ? inner : (inner - 48) / 2, height: inner < 720 ? 270 : 250,
-        sides: known && Number.isFinite(slope) ? corner(graph, state.leaves, touched, state.leaves[touched]) : null, taken: cornerName(graph, view.run), name: `${plainName(y)} as a curve over ${plainName(graph.labels[touched])}`,
+        sides, taken: sides && cornerName(graph, view.run), name: `${plainName(y)} as a curve over ${plainName(graph.labels[touched])}`,
         ends: (x) => { const values = along(graph, state.leaves, touched, x), i = values.findIndex(Number.isNaN); return graph.nodes[i]?.rule ? NAMES[graph.nodes[i].rule.op] ?? graph.nodes[i].rule.name : plainName(y); },
       }));
   }
