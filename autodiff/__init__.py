@@ -33,6 +33,7 @@ Checks, graphs and pictures:
 - `check_gradients`, `finite_difference`: derivatives checked, and approximated, by differences.
 - `trace`: a computation as a table, with derivatives; `steps`: the backward pass, node by node.
 - `draw`: the graph as a picture; `show_steps`: the graph live.
+- `show_training`: your model learns in a page; `show_descent`: a function, and the way down.
 - `scope`: names a part of a computation, which `draw` frames.
 - `topological_order`, `adjoints`: a graph's nodes, all its derivatives.
 - `Expression`: a graph to run again with other numbers, or compiled to a program.
@@ -93,24 +94,28 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from .compiler.expression import Expression
+    from .pictures.descent import show_descent
     from .pictures.drawing import draw
     from .pictures.live import show_steps
+    from .pictures.training import show_training
     from .tracing import steps, trace
 
 __version__ = "0.1.0"
 
 # Without abs and sum, so that `from autodiff import *` hides no builtin.
 __all__ = [
-    "Dual", "Expression", "Matrix", "Value", "Vector", "adjoints", "check_gradients",
-    "draw", "finite_difference", "grad", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "operation",
-    "scope", "show_steps", "steps", "topological_order", "trace", "value_and_grad", "vjp",
+    "Dual", "Expression", "Matrix", "Value", "Vector", "adjoints", "check_gradients", "draw",
+    "finite_difference", "grad", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "operation", "scope",
+    "show_descent", "show_steps", "show_training", "steps", "topological_order", "trace",
+    "value_and_grad", "vjp",
 ]  # fmt: skip
 __all__ += _functions.__all__
 
 # What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {
-    "Expression": "compiler.expression",
-    "draw": "pictures.drawing", "nn": "nn", "optim": "optim", "show_steps": "pictures.live",
+    "Expression": "compiler.expression", "draw": "pictures.drawing", "nn": "nn", "optim": "optim",
+    "show_descent": "pictures.descent", "show_steps": "pictures.live",
+    "show_training": "pictures.training",
     "steps": "tracing", "trace": "tracing", "tracing": "tracing",
 }  # fmt: skip
 

@@ -190,8 +190,8 @@ class Expression:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.
 
         The function takes an array of the numbers of `inputs`, then of those of `wrt` that are
-        not among them, and returns [value, gradients]. Where Python raises an error, as for the
-        logarithm of -1, a number is NaN or infinite.
+        not among them, and returns [value, gradients], or for several outputs their values. Where
+        Python raises an error, as for the logarithm of -1, a number is NaN or infinite.
 
         inputs: leaves, or Vectors and Matrices of them.
         wrt: the leaves to differentiate with respect to, in the same form.
@@ -199,7 +199,7 @@ class Expression:
             values, adjoints, locals], with a value and an adjoint for each of them, and its
             derivatives by its parents. Those are 0 for a node to which no leaf of `wrt` leads.
 
-        ValueError for several outputs or a node of another expression, and as for `compile`.
+        ValueError for a node of another expression, and as for `compile`.
 
         >>> x = Value(2.0)
         >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
@@ -215,9 +215,6 @@ class Expression:
         given = _leaves(inputs, "javascript, inputs")
         wanted = _leaves(wrt, "javascript, wrt")
         _check_leaves(given, wanted, self.sources)
-        if not self._single:
-            found = f"an expression of {counted(len(self._outputs), 'output')}"
-            raise ValueError(message("javascript", found, "one", "take one, or their sum"))
         shown = None if nodes is None else list(nodes)
         for node in set(shown or ()).difference(self._nodes):
             raise ValueError(message("javascript", described(node), "nodes of this expression"))

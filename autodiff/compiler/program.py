@@ -210,25 +210,29 @@ def scalar_program(
 
 
 def javascript(
-    output: Value, inputs: list[Value], wrt: list[Value], nodes: list[Value] | None = None
+    output: Value | list[Value],
+    inputs: list[Value],
+    wrt: list[Value],
+    nodes: list[Value] | None = None,
 ) -> str:
     """The same program for output as the text of a JavaScript function of [*inputs, *wrt].
 
-    It returns [value, gradients], and if nodes are given also their values, their adjoints and,
-    in a list for each, their derivatives by their parents. Outside a domain numbers are NaN or
-    Infinity.
+    It returns [value, gradients], or for several outputs their values; if nodes are given also
+    their values, their adjoints and, in a list for each, their derivatives by their parents.
+    Outside a domain numbers are NaN or Infinity.
     """
     scalars = Scalars(output, inputs, wrt)
     shown = nodes or []
-    value = scalars.value(output)
-    lists = [[scalars.adjoint(x) for x in wrt]]
+    several = isinstance(output, list)
+    values = list(map(scalars.value, output if isinstance(output, list) else [output]))
+    lists = [] if several else [[scalars.adjoint(x) for x in wrt]]
     if shown:
         lists += [list(map(scalars.value, shown)), list(map(scalars.adjoint, shown))]
     locals_ = [scalars.locals(node) for node in shown]
-    used = [value, *[x for each in lists + locals_ for x in each]]
+    used = [*values, *[x for each in lists + locals_ for x in each]]
     printer = JavaScript(used, scalars.named())
     lines = [f"const {_array(scalars.arguments)} = inputs;", *scalars.body(printer)]
-    returned = [printer.of(value), *[_array(map(printer.of, each)) for each in lists]]
+    returned = [*map(printer.of, values), *[_array(map(printer.of, each)) for each in lists]]
     if shown:
         returned.append(_array([_array(map(printer.of, each)) for each in locals_]))
     lines = [*printer.helpers(), *lines, f"return {_array(returned)};"]

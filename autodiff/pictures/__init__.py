@@ -9,7 +9,10 @@
     description.py   a computation in words, for those who cannot see it
     drawing.py       draw, and the Drawing that it returns
     grids.py         arrays as grids: networks of any size
+    pages.py         pages of their own: in a notebook, a file, a browser
     live.py          show_steps: the live graph, a page of its own, made of page/*.js
+    training.py      show_training: a model learns in a page
+    descent.py       show_descent: the way down a function, at every rate
     tables.py        Vectors and Matrices as a notebook shows them
     displays.py      programs and training runs as a notebook shows them
 

@@ -1,0 +1,64 @@
+"""`show_descent`: gradient descent on a function of one or two variables, with a rate to drag."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..compiler.expression import Expression
+from ..errors import a, counted, message, typed
+from ..functions import as_float, as_row
+from ..nn.purity import NotRecordable
+from ..nn.recording import Unknown
+from ..value import Value, leaf
+from .pages import Page, formula, learning, readable
+
+WHERE = "show_descent"
+
+
+def show_descent(
+    f: Callable[[Any], Any],
+    x0: float | Sequence[float],
+    lr: float = 0.1,
+    steps: int = 40,
+    *,
+    title: str = "",
+    names: Sequence[str] = ("x", "y"),
+) -> Page:
+    """A page in which gradient descent walks down a function: drag the rate, the path follows.
+
+    The slider of the learning rate is the axis of a plot: f after all steps, at every rate. For
+    one variable there are also the tangent and the secant through x0 and x0 + h, with a slider
+    for h: an error that shrinks like h, until rounding makes it grow like 1/h.
+
+    f: a function of a number, or of a list of two, as `grad` takes it.
+    x0: where it starts: a number, or two. lr, steps: the learning rate, and how many steps.
+    title: the heading. names: of the variables.
+
+    TypeError if x0 or the result is not made of numbers; ValueError for more than two variables,
+    and for a function that looks at numbers, as `if x > 0` does.
+
+    >>> show_descent(lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], lr=0.1)
+    <Page: 40 steps downhill>
+    """
+    if not callable(f):
+        raise TypeError(message(f"{WHERE}, f", typed(f), "a function"))
+    single = not isinstance(x0, Iterable)
+    start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
+    if not 1 <= len(start) <= 2:
+        raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
+    unknown = Unknown()
+    xs = [leaf(unknown, 1) for _ in start]
+    try:
+        y = f(xs[0] if single else list(xs))
+        if not isinstance(y, Value):
+            raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
+        program = readable(Expression(y).javascript(xs, xs))
+    except NotRecordable as error:
+        raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
+    real = [Value(x) for x in start]
+    said = formula(f(real[0] if single else list(real)), zip(real, names))
+    heading = title or f"{steps} steps downhill"
+    data = {
+        "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": heading,
+        "names": [str(name) for name in names][: len(start)], "formula": said,
+    }  # fmt: skip
+    return learning("descent", data, f"f: {program}", "")

@@ -1,0 +1,140 @@
+"""Pages of their own, which need no Python and no network: in a notebook, a file, a browser."""
+
+import html
+import json
+import math
+import os
+import re
+import tempfile
+import webbrowser
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from ..compiler.expression import Expression
+from ..errors import message
+from ..value import Value
+
+# Beside a frame: its height follows its page, and its page the theme of the notebook.
+LISTENER = """<script>(() => {
+const frame = document.currentScript.previousElementSibling;
+addEventListener("message", ({ data, source }) => {
+  if (source !== frame.contentWindow || data?.autodiff !== "height") return;
+  frame.style.height = `${Math.min(Number(data.height) || 0, 4000)}px`;
+  const [r, g, b] = getComputedStyle(frame.parentElement).color.match(/\\d+/g).map(Number);
+  source.postMessage({ dark: r + g + b > 382 }, "*");
+});
+})()</script>"""
+
+
+class Page:
+    """A page: shown by Jupyter, written with `save`, shown in a browser with `open`."""
+
+    def __init__(self, text: str, title: str, still: str) -> None:
+        self._page, self._title, self._still = text, title, still
+
+    def __repr__(self) -> str:
+        return f"<Page: {self._title}>"
+
+    def _repr_html_(self) -> str:
+        # A frame keeps styles, scripts and keys apart from the notebook's. Inside it is a picture,
+        # for places that show no frames.
+        page = html.escape(self._page, quote=False).replace("'", "&#39;")
+        style = "width: 100%; height: 860px; border: 0"
+        return (
+            f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts" '
+            f"style=\"{style}\" srcdoc='{page}'>{self._still}</iframe>{LISTENER}</div>"
+        )
+
+    def save(self, filename: str | os.PathLike[str]) -> str:
+        """Write the page (.html). Its path; ValueError for another ending."""
+        if Path(filename).suffix.lower() not in (".html", ".htm"):
+            found = f"the file name {str(filename)!r}"
+            raise ValueError(message("save", found, "one that ends in .html"))
+        Path(filename).write_text(self._page, encoding="utf-8")
+        return str(filename)
+
+    def open(self) -> None:
+        """Show the page in a browser."""
+        with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as f:
+            f.write(self._page)
+        webbrowser.open(Path(f.name).as_uri())
+
+
+def assembled(
+    title: str, head: list[str], scripts: Iterable[str], styles: Iterable[str], still: str
+) -> str:
+    """The text of a page: the lines of its own script, then the files of its component."""
+    read = resources.files("autodiff.pictures").joinpath
+    script = [*head, *[read(f"page/{name}.js").read_text("utf-8") for name in scripts]]
+    return Template(read("page/page.html").read_text("utf-8")).substitute(
+        title=html.escape("".join(c if c.isprintable() else " " for c in title)),
+        style="".join(read(f"page/{name}.css").read_text("utf-8") for name in styles),
+        script="\n".join(script),
+        still=still,
+    )
+
+
+def as_json(data: Any) -> str:
+    """Data as JavaScript; no text in it can end the script."""
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page:
+    """A page of training or descent: its data, and the programs that the compiler printed."""
+    head = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
+    still = f"<p>This page needs scripts. This is how it starts.</p>{still}"
+    scripts = ["numbers", "dom", "plots", *(["trainer", "scenes"] * (kind == "training")), kind]
+    text = assembled(data["title"], head, scripts, ("palette", "learning"), still)
+    return Page(text, data["title"], still)
+
+
+def readable(program: str) -> str:
+    """A program that reads its inputs one by one, which is ten times quicker than a pattern."""
+
+    def one_by_one(found: re.Match[str]) -> str:
+        reads = [f"{name} = inputs[{i}]" for i, name in enumerate(found[1].split(", "))]
+        rows = [", ".join(reads[i : i + 5]) for i in range(0, len(reads), 5)]
+        return f"const {(',' + chr(10) + '    ').join(rows)};"
+
+    return re.sub(r"const \[(.+)\] = inputs;", one_by_one, program)
+
+
+def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
+    """The formula of a node in these names; "" if it would be hard to read."""
+    named = list(names)
+    before = [(leaf, leaf.label) for leaf, _ in named]
+    try:
+        for leaf, name in named:
+            leaf.label = (name.split() or [""])[0]
+        text = html.unescape(re.sub("<.*?>", "", Expression(root)._repr_html_()))
+    finally:
+        for leaf, label in before:
+            leaf.label = label
+    text = text.partition("; ")[0].rpartition(" = ")[0]
+    return text if len(text) < 60 and "[" not in text else ""
+
+
+def dots(points: list[tuple[float, float]], path: list[tuple[float, float]]) -> str:
+    """Points and a curve as a small picture, for places without scripts."""
+    shown = [(x, y) for x, y in [*points, *path] if math.isfinite(x) and math.isfinite(y)]
+    if not shown:
+        return ""
+    (left, right), (low, high) = [(min(v), max(v)) for v in zip(*shown)]
+
+    def place(x: float, y: float) -> str:
+        across, up = (x - left) / (right - left or 1.0), (y - low) / (high - low or 1.0)
+        return f"{20 + 560 * across:.1f},{300 - 280 * up:.1f}"
+
+    discs = "".join(
+        '<circle r="4" cx="{}" cy="{}"/>'.format(*place(*point).split(",")) for point in points
+    )
+    line = " ".join(place(*point) for point in path)
+    return (
+        '<svg role="img" aria-label="the data, and the curve at the start" width="600" '
+        f'viewBox="0 0 600 320" fill="currentColor"><polyline points="{line}" fill="none" '
+        f'stroke="#3f7fbd" stroke-width="3"/>{discs}</svg>'
+    )
