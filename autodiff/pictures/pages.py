@@ -63,18 +63,18 @@ class Page:
         webbrowser.open(Path(f.name).as_uri())
 
 
-def assembled(
-    title: str, head: list[str], scripts: Iterable[str], styles: Iterable[str], still: str
-) -> str:
-    """The text of a page: the lines of its own script, then the files of its component."""
-    read = resources.files("autodiff.pictures").joinpath
-    script = [*head, *[read(f"page/{name}.js").read_text("utf-8") for name in scripts]]
-    return Template(read("page/page.html").read_text("utf-8")).substitute(
-        title=html.escape("".join(c if c.isprintable() else " " for c in title)),
-        style="".join(read(f"page/{name}.css").read_text("utf-8") for name in styles),
-        script="\n".join(script),
-        still=still,
-    )
+def assembled(title: str, script: str, styles: Iterable[str], still: str) -> str:
+    """The text of a page; `still` is what stands there where scripts do not run."""
+    title = html.escape("".join(c if c.isprintable() else " " for c in title))
+    held = {"title": title, "still": still, "style": "\n".join(map(read, styles))}
+    return Template(read("page.html")).substitute(held, script=script)
+
+
+def read(name: str) -> str:
+    """A file of page/, without indents and lines of comments."""
+    text = resources.files("autodiff.pictures").joinpath(f"page/{name}").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def as_json(data: Any) -> str:
@@ -85,10 +85,11 @@ def as_json(data: Any) -> str:
 
 def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page:
     """A page of training or descent: its data, and the programs that the compiler printed."""
-    head = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
+    files = ["numbers", "dom", "plots", *(["trainer", "scenes"] * (kind == "training")), kind]
+    script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
+    script += [read(f"{name}.js") for name in files]
     still = f"<p>This page needs scripts. This is how it starts.</p>{still}"
-    scripts = ["numbers", "dom", "plots", *(["trainer", "scenes"] * (kind == "training")), kind]
-    text = assembled(data["title"], head, scripts, ("palette", "learning"), still)
+    text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"), still)
     return Page(text, data["title"], still)
 
 

@@ -154,8 +154,12 @@ class _Recorded:
         fixed = [w for each in weights for row in each for w in row if w not in index]
         index |= {w: len(index) + i for i, w in enumerate(dict.fromkeys(fixed))}
         rows = self.samples.inputs.tolist()
-        memory = [[state[k] for k in self.optimizer.memory] for state in self._states()]
-        targets = [_number(t) for t in self.samples.targets]
+        pairs = zip(self.optimizer.params, self.optimizer.state)
+        memory = [[s[k] for k in self.optimizer.memory] for p, s in pairs if p.requires_grad]
+        targets: list[Any] = [_number(t) for t in self.samples.targets]
+        if len(self.outputs) > 1 and len(rows[0]) == 1 and set(targets) == {None}:
+            targets = [flat(t, WHERE)[1] for t in self.samples.targets]
+            targets = [[*map(float, t)] if len(t) == len(self.outputs) else None for t in targets]
         measures = self._measures()
         column = None  # of the table: the targets themselves, which can be dragged
         if measures and None not in targets and self.table.tolist() == [[t] for t in targets]:
@@ -170,7 +174,7 @@ class _Recorded:
             "parameters": [p.data for p in self.parameters],
             "fixed": [w.data for w in dict.fromkeys(fixed)],
             "names": [name for _, name in self._named()] if len(index) <= 4 else [],
-            "groups": self._groups(index),
+            "groups": [] if len(self.layers) > 1 else self._groups(index),
             "layers": [
                 {
                     "name": layer["name"],
@@ -179,7 +183,7 @@ class _Recorded:
                 }
                 for layer in self.layers
             ],
-            "memory": memory,
+            "memory": memory if self.optimizer.steps else len(self.optimizer.memory),
             "steps": self.optimizer.steps,
             "rate": self.optimizer.lr,
             "batch": size if size and size < len(rows) else None,
@@ -203,10 +207,6 @@ class _Recorded:
             xs = numpy.linspace(rows.min(), rows.max(), 60)
             path = [*zip(xs.tolist(), predict(self.model, xs).reshape(60, -1)[:, 0].tolist())]
         return dots([(rows[i, 0], float(targets[i] or 0.0)) for i in range(n)], path)
-
-    def _states(self) -> list[dict[str, Any]]:
-        pairs = zip(self.optimizer.params, self.optimizer.state)
-        return [state for p, state in pairs if p.requires_grad]
 
     def _groups(self, index: dict[Value, int]) -> list[Any]:
         """The parameters as a model holds them: a name, and rows of their numbers."""
@@ -323,4 +323,4 @@ def _title(data: dict[str, Any]) -> str:
 
 
 def _classes(data: dict[str, Any]) -> bool:
-    return data["outputs"] > 1 or len(set(data["targets"] or ())) == 2
+    return data["outputs"] > 1 or len({*map(str, data["targets"] or ())}) == 2

@@ -12,6 +12,8 @@ function sceneOf(data) {
   const column = (k) => data.rows.map((row) => row[k]);
   const scene = { kind: data.features, classes: null, level: 0, scale: 1 };
   const kinds = [...new Set(data.targets ?? [])].sort((a, b) => a - b);
+  // The logits of two classes are shown as the chance of 1.
+  scene.chance = data.features === 1 && data.outputs === 1 && !data.measures && kinds.every((t) => t === 0 || t === 1) && kinds.length > 0;
   if (data.features === 1) scene.x = spread(column(0), 0.075);
   if (data.features === 2) {
     [scene.x, scene.y] = [0, 1].map((k) => spread(column(k), 0.12));
@@ -54,6 +56,7 @@ function evaluated(s) {
     }
     const values = programs.neurons(inputs);
     for (let k = 0; k < wanted; k++) grid[k][i] = values[k];
+    if (scene.chance) grid[data.hidden][i] = 1 / (1 + Math.exp(-values[data.hidden]));
   }
   return grid;
 }
@@ -79,7 +82,7 @@ function examined(s) {
 // The range of the picture upwards: of the data, and of the curve at the start.
 function upwards({ data, scene, grid, few }) {
   if (scene.range) return scene.range;
-  const ys = [...(data.targets ?? []), ...grid.slice(data.hidden).flatMap((each) => [...each])].filter(Number.isFinite);
+  const ys = [...(data.targets ?? []).flat(), ...grid.slice(data.hidden).flatMap((each) => [...each])].filter(Number.isFinite);
   let [low, high] = [Math.min(...ys), Math.max(...ys)];
   const more = (high - low || 1) * 0.18;
   [low, high] = [low >= 0 && low < 0.3 * high ? 0 : low - more, high + more];
@@ -177,7 +180,7 @@ function paintPoints(s, canvas, width, height) {
   const { data, scene, trainer, box } = s, c = surface(canvas, width, height);
   trainer.rows.forEach((row, i) => {
     if (scene.kind === 1) {
-      for (const t of data.targets ? [targetOf(s, i)] : []) {
+      for (const t of data.targets ? [targetOf(s, i)].flat() : []) {
         if (data.flower && i === trainer.rows.length - 1) sunflower(c, box.x(row[0]), box.y(t), width < 400 ? 0.67 : 1);
         else disc(c, box.x(row[0]), box.y(t), width < 400 ? 4 : 5, "ink");
       }

@@ -26,7 +26,7 @@ const trainer = ({ sample, move }, data) => {
 
   const start = (parameters = data.parameters) => {
     state.p = [...parameters];
-    state.memory = data.memory.map((row) => [...row]);
+    state.memory = state.p.map((_, j) => data.memory[j]?.slice() ?? Array(data.memory).fill(0)); // a number: all are 0
     Object.assign(state, { steps: 0, each: new Array(n).fill(0), diverged: false });
     look();
     state.losses = [state.loss];

@@ -8,7 +8,6 @@ const s = {
   rate: data.rate, running: false, asked: false, byHand: null, focus: null, pinned: null, chosen: null,
   ghosts: [], trail: [], slow: false, frames: [], turn: 0, moved: true, seen: 0, told: "",
 };
-data.hidden && (s.places = null);
 const named = (k) => data.names[k].split(/\s+/);
 const size = Math.max(1, ...data.parameters.map(Math.abs)), span = 3 * roundUp(size);
 const ends = data.parameters.map((p) => (p >= span / 4 ? [0, span] : p <= -span / 4 ? [-span, 0] : [-span / 2, span / 2]));
@@ -73,7 +72,7 @@ function plot() {
   return h("div", { class: "plot", tabindex: "0", role: "application",
     "aria-label": `${label}. Keys: N chooses a data point, arrows move it.`, onpointerdown: grab, onkeydown: nudge },
     s.few ? null : h("div", { class: "caption" }, s.focus === null
-      ? (data.measures && data.features === 1 ? "what the model says, and how far off it is" : "what the model says")
+      ? (data.measures && data.features === 1 ? "what the model says, and how far off it is" : s.scene.chance ? "the chance of a 1, says the model" : "what the model says")
       : `what ${nameOf(s.focus)} makes of ${data.features === 1 ? "the input" : "the plane"}`),
     h("div", {}, canvas("picture"), canvas("points")));
 }
@@ -171,7 +170,7 @@ function frame() {
     return h("div", {}, ...heading(), h("div", { class: "columns", style: s.phone ? null : `grid-template-columns: ${s.plotWidth}px minmax(0, 420px)` }, left, panel()), program(), said);
   }
   const areas = s.phone ? '"plot" "curve" "net"' : '"net plot" "net curve"';
-  const inside = data.features > 2 || !data.hidden ? h("div", { class: "net" }, h("div", { class: "caption" }, "the parameters"), canvas("weights")) : network();
+  const inside = data.groups.length ? h("div", { class: "net" }, h("div", { class: "caption" }, "the parameters"), canvas("weights")) : network();
   return h("div", {}, ...heading(), controls(),
     h("div", { class: "stage", style: `grid-template:${areas} / ${s.phone ? "minmax(0,1fr)" : `${s.width - s.plotWidth}px ${s.plotWidth}px`}` },
       data.features < 3 ? plot() : h("div", { class: "plot caption" }, "the loss of each step"), h("div", { class: "curve" }, canvas("losses")), inside),
@@ -192,14 +191,14 @@ function measure() {
     if (data.features === 2) s.plotHeight = s.plotWidth = Math.min(s.plotWidth, 570);
   }
   s.plotMiddle = data.features === 1 ? 220 : s.plotHeight / 2;
-  if (data.hidden && data.features < 3) s.places = placed(s, s.phone ? s.width : s.width - s.plotWidth, 536);
+  if (data.drawn.length && data.features < 3) s.places = placed(s, s.phone ? s.width : s.width - s.plotWidth, 536);
 }
 
 const find = (kind) => main.querySelector(`.${kind}`);
 function paint() {
   if (data.features < 3) s.grid = evaluated(s);
   if (s.turn % 4 === 0 || s.moved) examined(s);
-  if (data.hidden && s.grid) scales(s);
+  if (data.drawn.length) scales(s);
   const kept = s.trail.at(-1), { steps } = s.trainer;
   if (s.few && data.features === 1 && !kept?.done && (steps === 0 ? !kept : steps === [1, 3, 8, 20, 60][s.trail.length - 1])) {
     s.trail.push({ step: steps, ys: s.grid[data.hidden] });
@@ -313,7 +312,6 @@ function byHand(k, p) {
 
 // -- Data points that can be dragged ---------------------------------------------------------------
 
-const free = data.features === 2 || data.column !== null;
 function spot(event) {
   const box = find("picture").getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
@@ -333,7 +331,7 @@ function grab(event) {
   if (!data.targets) return;
   const at = spot(event), far = (i) => Math.hypot(...placeOf(i).map((x, k) => x - at[k]));
   const nearest = data.rows.map((_, i) => i).reduce((a, b) => (far(b) < far(a) ? b : a));
-  if (far(nearest) > (event.pointerType === "mouse" ? 12 : 22)) return;
+  if (!(far(nearest) < (event.pointerType === "mouse" ? 12 : 22))) return;
   event.preventDefault();
   find("plot").setPointerCapture(event.pointerId);
   find("plot").onpointermove = (moved) => put(nearest, spot(moved));
