@@ -172,7 +172,7 @@ function frame() {
   const areas = s.phone ? '"plot" "curve" "net"' : '"net plot" "net curve"';
   const inside = data.groups.length ? h("div", { class: "net" }, h("div", { class: "caption" }, "the parameters"), canvas("weights")) : network();
   return h("div", {}, ...heading(), controls(),
-    h("div", { class: "stage", style: `grid-template:${areas} / ${s.phone ? "minmax(0,1fr)" : `${s.width - s.plotWidth}px ${s.plotWidth}px`}` },
+    h("div", { class: "stage", style: `grid-template-areas:${areas};grid-template-columns:${s.phone ? "minmax(0,1fr)" : `${s.width - s.plotWidth}px ${s.plotWidth}px`}` },
       data.features < 3 ? plot() : h("div", { class: "plot caption" }, "the loss of each step"), h("div", { class: "curve" }, canvas("losses")), inside),
     key(), program(), said);
 }
