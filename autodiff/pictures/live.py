@@ -4,21 +4,11 @@ Python sends the graph and the rules of its operations, which the compiler print
 page (page/*.js) evaluates, walks back, lays out and draws, as one function of its state.
 """
 
-import base64
-import html
-import json
 import keyword
-import os
 import re
-import tempfile
 import unicodedata
-import webbrowser
-import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
-from pathlib import Path
-from string import Template
 from typing import Any
 from urllib.parse import quote
 
@@ -30,53 +20,29 @@ from ..graph import is_current, topological_order
 from ..scopes import entry_names
 from ..value import Value
 from .drawing import draw
+from .pages import Page, as_json, assembled, read
 
 LARGEST = 60  # nodes
-PARTS = ("core", "parser", "layout", "dom", "controls", "graph", "words", "live")
+PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
+STYLES = "palette.css", "style.css"
 STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This is its picture.</p>"
-UNPACK = """<script>
-const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
-const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-new Response(stream).text().then((page) => {
-  document.open();
-  document.write(page);
-  document.close();
-});
-</script>"""
-# Beside a frame: its height follows its page, and its page the theme of the notebook.
-LISTENER = """<script>(() => {
-const frame = document.currentScript.previousElementSibling;
-addEventListener("message", ({ data, source }) => {
-  if (source !== frame.contentWindow || data?.autodiff !== "height") return;
-  frame.style.height = `${Math.min(Number(data.height) || 0, 4000)}px`;
-  const [r, g, b] = getComputedStyle(frame.parentElement).color.match(/\\d+/g).map(Number);
-  source.postMessage({ dark: r + g + b > 382 }, "*");
-});
-})()</script>"""
 
 
-class LiveGraph:
+class LiveGraph(Page):
     """A graph to step through and to drag: Jupyter shows it, `save` and `open` do so elsewhere."""
 
-    def __init__(self, root: Value, page: str, link: str | None) -> None:
-        self._root, self._page, self._link = root, page, link
+    hint = "for a picture write draw(y).save(...)"
+
+    def __init__(self, root: Value, text: str, still: str, link: str | None) -> None:
+        super().__init__(text, "The live graph", still)
+        self._root, self._link = root, link
+
+    def _picture(self) -> str:
+        return STILL + draw(self._root).image()
 
     def __repr__(self) -> str:
         count = sum(bool(node.parents) for node in topological_order(self._root))
         return f"<LiveGraph: {counted(count, 'operation')}, forward and backward>"
-
-    def _repr_html_(self) -> str:
-        # A frame keeps styles, scripts and keys apart from the notebook's; where frames or scripts
-        # are taken away, a picture is left. Packed, because a notebook has several.
-        packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
-        svg = draw(self._root).pipe("svg", encoding="utf-8")
-        page = f"<!DOCTYPE html>{STILL}{svg[svg.index('<svg') :]}{UNPACK.replace('PAGE', packed)}"
-        page = html.escape(page, quote=False).replace("'", "&#39;")
-        return (
-            '<div><iframe title="The live graph" sandbox="allow-scripts" allow="clipboard-write" '
-            f"style=\"width: 100%; height: 760px; border: 0\" srcdoc='{page}'>"
-            f"{STILL}{draw(self._root).image()}</iframe>{LISTENER}</div>"
-        )
 
     @property
     def link(self) -> str:
@@ -88,21 +54,6 @@ class LiveGraph:
             remedy = "send the saved page: .save('y.html')"
             raise ValueError(message("link", "an operation of your own", "this package's", remedy))
         return self._link
-
-    def save(self, filename: str | os.PathLike[str]) -> str:
-        """Write the page (.html), which needs no network. ValueError for another ending."""
-        if Path(filename).suffix.lower() not in (".html", ".htm"):
-            remedy = "for a picture write draw(y).save(...)"
-            found = f"the file name {str(filename)!r}"
-            raise ValueError(message("save", found, "one that ends in .html", remedy))
-        Path(filename).write_text(self._page, encoding="utf-8")
-        return str(filename)
-
-    def open(self) -> None:
-        """Show the page in a browser."""
-        with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as f:
-            f.write(self._page)
-        webbrowser.open(Path(f.name).as_uri())
 
 
 def show_steps(
@@ -159,17 +110,20 @@ def show_steps(
     data = {"nodes": sent, "inputs": places, "labels": labels, "ids": ids, "formula": formula,
             "sliders": [] if note else _sliders(inputs, place, places), "ask": ask,
             "note": note}  # fmt: skip
-    link = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
+    said = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
     picture = draw(root).pipe("svg", encoding="utf-8")
-    still = picture[picture.index("<svg") :] if len(picture) < 40_000 else ""  # a page is small
-    title = html.escape(labels[-1] or "The live graph")
-    page = _page([text for _, text in known.values()], data, title, STILL + still)
-    return LiveGraph(root, page, f"#{quote(link, safe='()*,;=+/-_.')}" if formula else None)
+    svg = picture[picture.index("<svg") :]
+    program = script([text for _, text in known.values()], PARTS, data)
+    small = svg if len(svg) < 40_000 else ""  # a page is small
+    text = assembled(labels[-1] or "The live graph", program, STYLES, STILL + small)
+    link = f"#{quote(said, safe='()*,;=+/-_.')}" if formula else None
+    return LiveGraph(root, text, STILL + svg, link)
 
 
 def page() -> str:
     """The page on which a formula is typed, with the rules of all operations."""
-    return _page(all_rules(), None, "The live graph", "<p>This page needs scripts.</p>")
+    still = "<p>This page needs scripts.</p>"
+    return assembled("The live graph", script(all_rules(), PARTS), STYLES, still)
 
 
 def _checked(root: Any) -> list[Value]:
@@ -311,7 +265,7 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
 
 
 def _object(rule: Any, known: bool, count: int, value: str, back: str) -> str:
-    name = _json(_short(rule.__name__))
+    name = as_json(_short(rule.__name__))
     op = name if known else '""'
     return f"{{ op: {op}, name: {name}, arity: {count}, value: {value}, back: {back} }}"
 
@@ -347,26 +301,9 @@ def all_rules() -> list[str]:
 # -- The page -------------------------------------------------------------------------------------
 
 
-def _json(data: Any) -> str:
-    """Data as JavaScript; no text in it can end the script."""
-    return json.dumps(data).replace("<", "\\u003c")
-
-
 def script(rules: list[str], parts: Iterable[str], data: Any = None) -> str:
     """The program of a page: the rules, the graph if there is one, and files of page/."""
     helpers = [line for lines in HELPERS.values() for line in lines]
     listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
-    files = [_read(f"{name}.js") for name in parts]
-    return "\n".join([*helpers, *listed, f"const data = {_json(data)};", *files])
-
-
-def _page(rules: list[str], data: Any, title: str, still: str) -> str:
-    held = {"title": title, "still": still, "style": _read("style.css")}
-    return Template(_read("page.html")).substitute(held, script=script(rules, PARTS, data))
-
-
-def _read(name: str) -> str:
-    """A file of page/, without indents and lines of comments."""
-    text = resources.files("autodiff.pictures").joinpath(f"page/{name}").read_text("utf-8")
-    lines = [line.strip() for line in text.splitlines()]
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    files = [read(f"{name}.js") for name in parts]
+    return "\n".join([*helpers, *listed, f"const data = {as_json(data)};", *files])

@@ -1,5 +1,6 @@
 """Pages of their own, which need no Python and no network: in a notebook, a file, a browser."""
 
+import base64
 import html
 import json
 import math
@@ -7,6 +8,7 @@ import os
 import re
 import tempfile
 import webbrowser
+import zlib
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -17,6 +19,15 @@ from ..compiler.expression import Expression
 from ..errors import message
 from ..value import Value
 
+UNPACK = """<script>
+const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
+const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+new Response(stream).text().then((page) => {
+  document.open();
+  document.write(page);
+  document.close();
+});
+</script>"""
 # Beside a frame: its height follows its page, and its page the theme of the notebook.
 LISTENER = """<script>(() => {
 const frame = document.currentScript.previousElementSibling;
@@ -30,29 +41,40 @@ addEventListener("message", ({ data, source }) => {
 
 
 class Page:
-    """A page: shown by Jupyter, written with `save`, shown in a browser with `open`."""
+    """A page: Jupyter shows it, `save` and `open` do so elsewhere.
+
+    `still` is what is left of it in a notebook without scripts.
+    """
+
+    hint = ""  # what to do about another ending
 
     def __init__(self, text: str, title: str, still: str) -> None:
         self._page, self._title, self._still = text, title, still
+
+    def _picture(self) -> str:
+        """What is left of it without frames."""
+        return self._still
 
     def __repr__(self) -> str:
         return f"<Page: {self._title}>"
 
     def _repr_html_(self) -> str:
-        # A frame keeps styles, scripts and keys apart from the notebook's. Inside it is a picture,
-        # for places that show no frames.
-        page = html.escape(self._page, quote=False).replace("'", "&#39;")
-        style = "width: 100%; height: 860px; border: 0"
+        # A frame keeps styles, scripts and keys apart from the notebook's. Packed, because a
+        # notebook has several.
+        packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
+        page = f"<!DOCTYPE html>{self._still}{UNPACK.replace('PAGE', packed)}"
+        page = html.escape(page, quote=False).replace("'", "&#39;")
         return (
             f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts" '
-            f"style=\"{style}\" srcdoc='{page}'>{self._still}</iframe>{LISTENER}</div>"
+            'allow="clipboard-write" style="width: 100%; height: 760px; border: 0" '
+            f"srcdoc='{page}'>{self._picture()}</iframe>{LISTENER}</div>"
         )
 
     def save(self, filename: str | os.PathLike[str]) -> str:
-        """Write the page (.html). Its path; ValueError for another ending."""
+        """Write the page (.html), which needs no network. ValueError for another ending."""
         if Path(filename).suffix.lower() not in (".html", ".htm"):
             found = f"the file name {str(filename)!r}"
-            raise ValueError(message("save", found, "one that ends in .html"))
+            raise ValueError(message("save", found, "one that ends in .html", self.hint))
         Path(filename).write_text(self._page, encoding="utf-8")
         return str(filename)
 
@@ -79,8 +101,7 @@ def read(name: str) -> str:
 
 def as_json(data: Any) -> str:
     """Data as JavaScript; no text in it can end the script."""
-    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return json.dumps(data).replace("<", "\\u003c")
 
 
 def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page:

@@ -1,33 +1,4 @@
-// Numbers, the pass over a graph, and what follows from a state. Nothing here needs a page.
-
-// -- Numbers ------------------------------------------------------------------------------------
-
-// x as people write it: 4 significant digits, 3 below 1; integers whole.
-function number(x, digits = 4) {
-  if (Number.isNaN(x)) return "no value";
-  if (!Number.isFinite(x)) return x > 0 ? "infinity" : "−infinity";
-  const size = Math.abs(x);
-  const places = size < 1 ? digits - 1 : Math.max(digits, Math.min(6, 1 + Math.floor(Math.log10(size))));
-  const near = Number(x.toPrecision(places));
-  const plain = near === 0 || (Math.abs(near) >= 1e-4 && Math.abs(near) < 1e6);
-  const text = plain ? String(near) : Number(x.toPrecision(digits - 1)).toExponential().replace("e+", "e");
-  return (near === 0 ? "0" : text).replaceAll("-", "−");
-}
-
-const factor = (x) => (x < 0 ? `(${number(x)})` : number(x)); // after a sign: 1 · (−4)
-const total = (terms) => terms.map((x) => number(x)).join(" + ").replaceAll("+ −", "− ");
-
-// The number in a text that somebody typed, or null: 1e400 and an emptied field are none.
-function typed(text) {
-  const x = Number(text.replace("−", "-").replace(",", "."));
-  return text.trim() !== "" && Number.isFinite(x) ? x : null;
-}
-
-// 1, 2 or 5 times a power of ten, at least size.
-function roundUp(size) {
-  const power = 10 ** Math.floor(Math.log10(size));
-  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= size * (1 - 1e-12)) ?? size;
-}
+// The pass over a graph, and what follows from a state. Nothing here needs a page.
 
 // -- The graph ----------------------------------------------------------------------------------
 
