@@ -219,9 +219,9 @@ def opened(browser, tmp_path, page, scripts=True, **screen):
 
 
 def click(see, words):
-    see(
-        f"[...document.querySelectorAll('button')].find(b => b.innerText.includes('{words}')).click()"
-    )
+    """Click the button with these words, and do not wait for the next frame."""
+    buttons = "[...document.querySelectorAll('button')]"
+    see(f"{buttons}.find((x) => x.innerText.includes('{words}')).click(); paint()")
 
 
 @pytest.fixture
