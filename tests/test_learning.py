@@ -184,6 +184,8 @@ def test_what_it_refuses():
 
     with pytest.raises(ValueError, match="show_training: the training cannot be compiled: .*where"):
         show_training(looks, x, y, nn.mse_loss, descent)
+    with pytest.raises(ValueError, match="rows of different lengths"):
+        show_training(model, [[1.0], [1.0, 2.0]], y, nn.mse_loss, descent)
     with pytest.raises(ValueError, match="found 501 samples, expected 1 to 500"):
         show_training(model, range(501), range(501), nn.mse_loss, descent)
     wide = nn.Linear(1, 600)

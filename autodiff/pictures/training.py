@@ -107,14 +107,12 @@ class _Recorded:
     def __init__(
         self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, trained: list[Value]
     ) -> None:
-        import numpy
-
-        if not samples.even:
+        if isinstance(samples.inputs, list):
             raise NotRecordable("the inputs are rows of different lengths")
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
         recording = Recording(model, loss, samples, trained)
-        self.table = recording.table(numpy)[recording.which]
+        self.table = recording.table()
         given = [*recording.x, *recording.leaves]
         sample = readable(Expression(recording.root).javascript(given, trained))
         x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
