@@ -41,7 +41,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
 ELSEWHERE = ["notebooks", "course", "lessons", "contents", "reference", "types"]
-ELSEWHERE += ["jupyterlab", "live", "learning", "gallery", "drawing", "package"]  # slow, or irrelevant
+ELSEWHERE += [
+    "jupyterlab",
+    "live",
+    "learning",
+    "gallery",
+    "drawing",
+    "package",
+]  # slow, or irrelevant
 THREADS = "jax or numba or torch"  # they do not survive a fork
 OPTIONS = [
     "-s",

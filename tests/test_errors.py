@@ -557,7 +557,7 @@ def test_wrong_input_is_refused_in_words_and_changes_nothing(case):
 
 
 def test_every_public_function_has_a_case():
-    named = {case.name for case in CASES} | {"animate", "show_steps"}  # as draw
+    named = {case.name for case in CASES} | {"show_descent", "show_steps", "show_training"}  # in files of their own
     assert {*ad.__all__, "abs", "sum"} - named == {"where"}
 
 

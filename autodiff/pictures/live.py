@@ -65,7 +65,7 @@ def show_steps(
 ) -> LiveGraph:
     """The graph of root, live: drag its inputs, and send its gradients back, step by step.
 
-    Values are blue and run forward; gradients are orange and run back. *Play* and the keys ← →
+    Values are blue and run forward; gradients are orange and run back. "Play" and the keys ← →
     Home End step through both passes; an input that is dragged shows the curve of the output, with
     its slope. Choices made by Python's `if` stay as they were; `maximum`, `relu` and `where` choose
     anew. No `data` and no `grad` is changed.
