@@ -1,47 +1,142 @@
-"""Writes the reference and the notebooks as web pages: `python .github/pages.py pages`.
+"""Writes the site: `python .github/pages.py pages`.
 
-Needs the extra `docs`. The reference is made by pdoc from the docstrings, the notebooks as they are
-committed, with their outputs, by nbconvert.
+Needs the extra `docs`. The front is the page where one types a formula, which needs no Python. The
+notebooks are shown as they are committed, with their outputs (nbconvert), the guides and the
+changelog are Markdown, and the reference is made from the docstrings (pdoc). Formulas become MathML
+(latex2mathml), so that no page asks another host for anything.
 """
 
 import re
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import jinja2
+import latex2mathml.converter
+import nbformat
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 import autodiff
 
-ROOT = Path(__file__).parent.parent
-NOTEBOOKS = "\n\n[The notebooks](notebooks/00_start_here.html) explain all this, step by step.\n"
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+LINKS, PLACES = re.compile(r'href="#([^"]+)"'), re.compile(r'\sid="([^"]+)"')
+FRONT = "Type a formula, drag its numbers, and watch the derivatives run back through it."
+SOURCES = HERE / "site"  # the template, the styles, the guides
+DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.S)  # a formula of its own line
+TITLE = re.compile(r"^# (.*)$", re.M)
 
 
-def reference(folder: Path) -> None:
-    """A page for each of autodiff, autodiff.nn and autodiff.optim."""
+class Renderer(IPythonRenderer):
+    """Markdown with formulas as MathML."""
+
+    def inline_math(self, body: str) -> str:
+        return latex2mathml.converter.convert(body.strip("$"))
+
+    def block_math(self, body: str) -> str:
+        return latex2mathml.converter.convert(body.strip("$\n "), display="block")
+
+    multiline_math = block_math
+
+
+def displayed(formula: re.Match[str]) -> str:
+    return latex2mathml.converter.convert(formula[1], display="block")
+
+
+def html(markdown: str) -> str:
+    text = MarkdownWithMath(renderer=Renderer(escape=False)).render(markdown)
+    return re.sub(r'<a class="anchor-link".*?</a>', "", text)  # the mark behind a heading
+
+
+class Page:
+    """A page of the site: its place, its title, what it shows, and its part of the menu."""
+
+    def __init__(self, place: str, markdown: str, body: str, part: str = "") -> None:
+        self.place, self.body, self.part = place, body, part
+        self.title = TITLE.search(markdown)[1]  # type: ignore[index]
+        said = re.search(r"^(\*\*[^*]+\*\*|\w.*(?:\n\w.*)*)", TITLE.sub("", markdown), re.M)
+        self.description = " ".join(re.sub(r"[*`]|\[|\]\(.*?\)", "", said[0]).split())  # type: ignore[index]
+        self.up = "../" * place.count("/")
+
+
+def notebook(path: Path) -> Page:
+    """A notebook with its outputs, and with links to pages in place of files."""
+    cells = nbformat.read(path, as_version=4).cells
+    exporter = HTMLExporter(template_name="basic", filters={"markdown2html": html})
+    body, _ = exporter.from_filename(str(path))
+    body = re.sub(r'(href="[\w/.]+)\.ipynb(["#])', r"\1.html\2", body)
+    text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+    return Page(f"notebooks/{path.stem}.html", text, body, "Course")
+
+
+def front() -> Page:
+    """The page where one types a formula, and where to go from there."""
+    text = (SOURCES / "front.html").read_text(encoding="utf-8")
+    return Page("index.html", "# autodiff\n\n" + FRONT, text)
+
+
+def guide(path: Path, part: str = "Guides") -> Page:
+    """A page of Markdown."""
+    text = path.read_text(encoding="utf-8")
+    body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
+    body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb)(["#])', r'href="\1.html\2', body)
+    body = re.sub(r'<a href="../[\w./]+\.(?:py|md)">(.*?)</a>', r"\1", body)  # of the code
+    return Page(f"{path.stem.lower()}.html", text, body, part)
+
+
+@cache
+def templates() -> jinja2.Environment:
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(SOURCES), autoescape=False)
+
+
+def write(folder: Path, pages: list[Page], address: str) -> None:
+    """The pages, each with the menu of all; the card needs the `address` where the site stands."""
+    for page in pages:
+        place = folder / page.place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        text = templates().get_template("page.html").render(page=page, pages=pages, address=address)
+        place.write_text(text, encoding="utf-8")
+    for path in (SOURCES / "site.css", SOURCES / "card.png"):
+        shutil.copy(path, folder)
+    for path in (ROOT / "notebooks").iterdir():
+        if path.suffix in (".html", ".svg", ".png", ".webp", ".gif"):
+            shutil.copy(path, folder / "notebooks")
+
+
+def reference(folder: Path, pages: list[Page]) -> None:
+    """A page for each of autodiff, autodiff.nn and autodiff.optim, with a search and the menu."""
     import pdoc
 
     autodiff.__all__ += ["abs", "nn", "optim", "sum"]  # public, though not for import *
     for name in autodiff.__all__:  # some are imported on first use, which pdoc would miss
         getattr(autodiff, name)
-    autodiff.__doc__ = f"{autodiff.__doc__}{NOTEBOOKS}"
-    pdoc.render.configure(math=True, docformat="markdown")
-    pdoc.pdoc("autodiff", output_directory=folder)
+    pdoc.render.configure(docformat="markdown", template_directory=SOURCES)
+    to_html = pdoc.render.env.filters["to_html"]
+    pdoc.render.env.filters["to_html"] = lambda text: to_html(DISPLAYED.sub(displayed, text))
+    pdoc.render.env.globals["pages"] = pages
+    pdoc.pdoc("autodiff", output_directory=folder / "reference")
+    for path in (folder / "reference").rglob("*.html"):  # pdoc links members that it leaves out
+        page = path.read_text(encoding="utf-8")
+        for missing in {*LINKS.findall(page)} - {*PLACES.findall(page)}:
+            page = page.replace(f' href="#{missing}"', "")
+        path.write_text(page, encoding="utf-8")
 
 
-def notebooks(folder: Path) -> None:
-    """The notebooks, with links from one to the other."""
-    from nbconvert import HTMLExporter
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        page, _ = HTMLExporter().from_filename(str(notebook))
-        page = re.sub(r'(href="[\w/.]+)\.ipynb(["#])', r"\1.html\2", page)
-        (folder / f"{notebook.stem}.html").write_text(page, encoding="utf-8")
-    for ending in ("html", "svg", "png"):
-        for other in (ROOT / "notebooks").glob(f"*.{ending}"):
-            shutil.copy(other, folder)
+def site(folder: Path, address: str = "") -> list[Any]:
+    """The whole site."""
+    pages = [
+        front(),
+        *map(notebook, sorted((ROOT / "notebooks").glob("*.ipynb"))),
+        *map(guide, sorted(SOURCES.glob("*.md"))),
+        guide(HERE / "CHANGELOG.md"),
+    ]
+    write(folder, pages, address)
+    reference(folder, pages)
+    return pages
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pages")
-    reference(folder)
-    notebooks(folder / "notebooks")
+    site(Path(sys.argv[1] if len(sys.argv) > 1 else "pages"), *sys.argv[2:])

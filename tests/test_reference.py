@@ -1,10 +1,8 @@
 """The documentation: the docstrings of public names, and the pages that are made from them."""
 
-import importlib.util
 import inspect
 import math
 import re
-import warnings
 from pathlib import Path
 
 import pytest
@@ -61,49 +59,3 @@ def test_the_page_of_a_module_names_all_that_is_in_it(module):
 
 def test_help_begins_with_what_there_is():
     assert autodiff.__doc__.index("`grad`") < autodiff.__doc__.index("ops.py")
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script that writes the pages."""
-    pytest.importorskip("pdoc")
-    if not (ROOT / ".github").exists():
-        pytest.skip("an unpacked archive has no .github")
-    place = importlib.util.spec_from_file_location("pages", ROOT / ".github" / "pages.py")
-    loaded = importlib.util.module_from_spec(place)
-    place.loader.exec_module(loaded)
-    monkeypatch.setattr(autodiff, "__doc__", autodiff.__doc__)
-    monkeypatch.setattr(autodiff, "__all__", list(autodiff.__all__))
-    for name in autodiff._LATER:  # as in a new process
-        monkeypatch.delitem(vars(autodiff), name, raising=False)
-    return loaded
-
-
-def test_the_reference_is_made_without_a_warning(script, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        script.reference(tmp_path)
-    pages = {page: (tmp_path / page).read_text(encoding="utf-8")
-             for page in ("autodiff.html", "autodiff/nn.html", "autodiff/optim.html")}  # fmt: skip
-    for module, name in NAMES:
-        page = pages[f"{module.__name__.replace('.', '/')}.html"]
-        assert f'<section id="{name}">' in page, name
-    for page in pages.values():
-        assert "MathJax" in page
-        assert "<em>" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S)  # a * b, x_i
-    assert r"$$m = \beta_1 m + (1 - \beta_1) g, \quad" in pages["autodiff/optim.html"]
-
-
-def test_the_notebooks_become_pages_that_lead_to_each_other(script, tmp_path, monkeypatch):
-    pytest.importorskip("nbconvert")
-    (tmp_path / "notebooks").mkdir()
-    for name in ("00_start_here.ipynb", "01_numeric_derivatives.ipynb"):
-        text = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
-        (tmp_path / "notebooks" / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of nbconvert and what it loads
-        script.notebooks(tmp_path / "pages")
-    page = (tmp_path / "pages" / "00_start_here.html").read_text(encoding="utf-8")
-    assert 'href="01_numeric_derivatives.html"' in page
-    assert (tmp_path / "pages" / "01_numeric_derivatives.html").exists()
