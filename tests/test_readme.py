@@ -1,0 +1,120 @@
+"""The README and the guides: their code gives what stands under it, their links lead somewhere."""
+
+import ast
+import inspect
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autodiff
+from autodiff.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "autodiff"
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / ".github" / "site").glob("*.md"))]  # an archive has no guides
+TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)\n```)?", re.S)
+
+
+def blocks(path, complete):
+    """The code of a page with its output; complete programs begin with a docstring."""
+    found = BLOCK.findall(TEXTS[path])
+    return [(code, text) for code, text in found if code.startswith('"""') == complete]
+
+
+SCRIPTS = [block for path in PAGES for block in blocks(path, complete=True)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_code_gives_the_results_in_its_comments_and_prints_what_stands_under_it(path, capsys):
+    names = {}
+    for code, text in blocks(path, complete=False):
+        exec(code, names)
+        printed = capsys.readouterr().out.rstrip()
+        for expression, expected in re.findall(r"^(\S.*?)\s+# → (.*)$", code, re.M):
+            assert repr(eval(expression, names)) == expected, expression
+        if text:
+            last = code.strip().splitlines()[-1]
+            assert (printed or repr(eval(last, names))) == text
+
+
+@pytest.mark.parametrize(("code", "text"), SCRIPTS, ids=lambda part: part[3:30].partition(":")[0])
+def test_a_program_is_complete_and_prints_what_stands_under_it(code, text, tmp_path):
+    (tmp_path / "script.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-X", "utf8", "-W", "error", tmp_path / "script.py"]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, env=env)
+    assert ran.stderr.decode() == ""
+    assert ran.stdout.decode("utf-8").replace("\r\n", "\n").rstrip() == text
+    assert 10 <= len(code.splitlines()) <= 30
+
+
+def test_the_rule_in_the_readme_is_that_of_the_package():
+    code = re.search(r"```python\n(def mul.*?)```", TEXTS[README], re.S).group(1)
+    here, there = (ast.parse(text).body[0] for text in (code, inspect.getsource(autodiff.ops.mul)))
+    assert list(map(ast.dump, here.body)) == list(map(ast.dump, there.body))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_command_prints_what_stands_under_it(path, capsys):
+    shown = re.findall(
+        r"```sh\n\.venv/bin/autodiff (.*?)\n```\n\n```text\n(.*?)\n```", TEXTS[path], re.S
+    )
+    for command, text in shown:
+        assert main(shlex.split(command)) == 0
+        assert capsys.readouterr().out.rstrip() == text
+    assert bool(shown) == (path.stem == "command-line")
+
+
+@pytest.mark.skipif(len(PAGES) == 1, reason="an archive has no guides")
+def test_the_lengths_of_files_are_right_to_ten_lines():
+    guide = TEXTS[ROOT / ".github" / "site" / "engine.md"]
+    listed = re.findall(r"\[`(\w+\.py)`\]\(\.\./\.\./autodiff/\1\) \| (\d+) \|", guide)
+    for name, lines in listed:
+        assert abs(len((PACKAGE / name).read_text("utf-8").splitlines()) - int(lines)) <= 10, name
+    engine = re.search(r"The engine, .*?\n\n(.*?)\n\n", autodiff.__doc__, re.S).group(1)
+    assert [name for name, _ in listed] == re.findall(r"^ *(\w+\.py)", engine, re.M)
+    said = re.search(r"The first five .*? in about\s([\d,]+) lines", guide, re.S).group(1)
+    assert abs(sum(int(lines) for _, lines in listed[:5]) - int(said.replace(",", ""))) <= 50
+
+
+def test_the_grids_in_the_readme_are_those_that_its_code_makes():
+    names = {}
+    for code, _ in blocks(README, complete=False):
+        exec(code, names)
+    picture = autodiff.draw(names["loss"], arrays=True, color="grad").pipe("svg", encoding="utf-8")
+    committed = (ROOT / "notebooks" / "network.svg").read_text(encoding="utf-8")
+    texts = [re.findall(r"<text[^>]*>([^<]*)</text>", svg) for svg in (committed, picture)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_lead_somewhere(path):
+    for link in re.findall(r"\]\((.*?)\)", TEXTS[path]):
+        place, _, anchor = link.partition("#")
+        target = (path.parent / place).resolve() if place else path
+        assert target.exists() or ".github" in str(target.relative_to(ROOT)), link
+        if anchor and target.exists():
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M)
+            assert anchor in {re.sub(r"[^\w-]", "", h.lower().replace(" ", "-")) for h in headings}
+
+
+def test_the_readme_names_every_notebook_and_its_question():
+    start = json.loads((ROOT / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8"))
+    contents = " ".join(" ".join("".join(cell["source"]) for cell in start["cells"]).split())
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        row = rf"^\| \[\d\d\]\(notebooks/{path.name}\) \| (.*) \|$"
+        (question,) = re.findall(row, TEXTS[README], re.M)
+        if not path.name.startswith("00"):
+            assert f"({path.name}): {question[0].lower()}{question[1:]}" in contents
+
+
+def test_the_readme_is_one_page():
+    assert len(TEXTS[README].split()) <= 1500
