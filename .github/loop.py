@@ -1,0 +1,74 @@
+"""Makes the README's moving picture from the live graph: `python .github/loop.py`.
+
+Needs Chromium and the extra `docs`. Each frame is the page at one moment of one step, which it draws
+as a function of its state; so the same frames come out every time.
+"""
+
+import base64
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+from autodiff.pictures import live
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from browser import Browser  # noqa: E402
+
+ADDRESS = "#a=-4;b=2;c=a*b+b**3"
+SIZE = (1080, 366)  # the heading, the sentence and the graph
+REST, MOVE = 500, 60  # milliseconds between steps, and for each frame of a step
+MOMENTS = range(0, 1700, 140)  # of a step, in milliseconds
+
+
+def picture(browser: Browser) -> Image.Image:
+    page = Image.open(io.BytesIO(base64.b64decode(browser.screenshot()))).convert("RGB")
+    return page.crop((0, 0, *SIZE))
+
+
+def frames(browser: Browser) -> list[tuple[Image.Image, int]]:
+    """Pictures and how long each stands; the first is the end of the forward pass."""
+    last = browser.evaluate("lastStep(state.graph)")
+    first = browser.evaluate("half(state)")
+    shown = [(picture(browser), 2 * REST)]
+    for step in range(first + 1, last + 1):
+        for moment in MOMENTS:
+            browser.evaluate(f"set({{step: {step}, t: {moment}, playing: true}}), 1")
+            shown.append((picture(browser), MOVE))
+        browser.evaluate("set({t: null}), 1")
+        shown.append((picture(browser), REST if step < last else 3 * REST))
+    return shown
+
+
+def without_repeats(shown: list[tuple[Image.Image, int]]) -> list[tuple[Image.Image, int]]:
+    kept = shown[:1]
+    for image, time in shown[1:]:
+        if image.tobytes() == kept[-1][0].tobytes():
+            kept[-1] = (kept[-1][0], kept[-1][1] + (time if time == REST else 0))
+        else:
+            kept.append((image, time))
+    return kept
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        page = Path(folder, "graph.html")
+        page.write_text(live.page(), encoding="utf-8")
+        browser = Browser(folder)
+        try:
+            browser.open(page.as_uri() + ADDRESS)
+            browser.emulate(SIZE[0], 800)
+            shown = without_repeats(frames(browser))
+        finally:
+            browser.close()
+    images, times = zip(*shown, strict=True)
+    options = {"save_all": True, "append_images": images[1:], "duration": times, "loop": 0}
+    images[0].save(ROOT / "notebooks" / "backward.webp", quality=80, method=6, **options)
+    print(len(images), "frames,", sum(times) / 1000, "seconds")
+
+
+if __name__ == "__main__":
+    main()
