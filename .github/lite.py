@@ -59,7 +59,9 @@ def pyodide(work: Path) -> Path:
     packages = lock["packages"]
     near = closure(list(KERNEL), packages)
     download(folder, *(f"{name}=={packages[name]['version']}" for name in near))
-    wheels = {path.name.partition("-")[0].lower().replace("_", "-"): path for path in folder.glob("*.whl")}
+    wheels = {
+        path.name.partition("-")[0].lower().replace("_", "-"): path for path in folder.glob("*.whl")
+    }
     for name, package in packages.items():
         if name in near:  # pure Python: the package index has it
             package["file_name"] = wheels[name].name

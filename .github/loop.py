@@ -12,16 +12,23 @@ from pathlib import Path
 
 from PIL import Image
 
-from autodiff.pictures import live
+from autodiff import Value, show_steps
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from browser import Browser  # noqa: E402
 
-ADDRESS = "#a=-4;b=2;c=a*b+b**3"
-SIZE = (1080, 366)  # the heading, the sentence and the graph
+SIZE = (900, 450)  # the heading, the sentence and the graph
 REST, MOVE = 500, 60  # milliseconds between steps, and for each frame of a step
 MOMENTS = range(0, 1700, 140)  # of a step, in milliseconds
+
+
+def graph() -> Value:
+    """The graph of the README."""
+    a, b = Value(-4.0, label="a"), Value(2.0, label="b")
+    c = a * b + b**3
+    c.label = "c"
+    return c
 
 
 def picture(browser: Browser) -> Image.Image:
@@ -55,16 +62,19 @@ def without_repeats(shown: list[tuple[Image.Image, int]]) -> list[tuple[Image.Im
 
 def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        page = Path(folder, "graph.html")
-        page.write_text(live.page(), encoding="utf-8")
+        page = Path(show_steps(graph()).save(Path(folder, "graph.html")))
         browser = Browser(folder)
         try:
-            browser.open(page.as_uri() + ADDRESS)
-            browser.emulate(SIZE[0], 800)
+            browser.open(page.as_uri())
+            browser.emulate(SIZE[0], 1000)
+            browser.evaluate("document.documentElement.style.scrollbarWidth = 'none', 1")
             shown = without_repeats(frames(browser))
         finally:
             browser.close()
     images, times = zip(*shown, strict=True)
+    card = Image.new("RGB", (1200, 630), "white")  # what a link to the site shows
+    card.paste(images[-1].resize((1160, 580)), (20, 25))
+    card.save(ROOT / ".github" / "site" / "card.png", optimize=True)
     options = {"save_all": True, "append_images": images[1:], "duration": times, "loop": 0}
     images[0].save(ROOT / "notebooks" / "backward.webp", quality=80, method=6, **options)
     print(len(images), "frames,", sum(times) / 1000, "seconds")
