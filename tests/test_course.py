@@ -177,6 +177,17 @@ class Positional(nn.Module):
         return z if self.activation is None else self.activation(z)
 
 
+def closed_to_all(weight, bias, inputs):
+    layer = nn.Linear(1, len(weight), activation=relu)
+    layer.load_state_dict({"weight": [[w] for w in weight], "bias": bias})
+    return {i for i in range(len(bias)) if not any(layer([x]).data[i] for x in inputs)}
+
+
+def closed_by_arrays(weight, bias, inputs):
+    sums = np.outer(inputs, weight) + bias
+    return np.flatnonzero(sums.max(axis=0) <= 0)
+
+
 class RateInVelocity:
     def __init__(self, params, lr, momentum=0.0):
         self.velocities = dict.fromkeys(params, 0.0)
@@ -308,9 +319,8 @@ RIGHT = {  # two spellings beside our own
     "06.2": [lambda a, b: [np.eye(len(a)) @ b.T, a.T @ np.eye(len(a))], lambda a, b: (np.transpose(b), np.transpose(a))],
     "06.3": [lambda a, x, b: list(2 * (a.T @ a @ x - a.T @ b)), lambda a, x, b: tuple(2 * (a @ x - b) @ a)],
     "07.1": [RowByRow, Positional],
-    "07.2": [RateInVelocity, Arrays],
-    "07.3": [InsideTheRoot, OneRate],
-    "07.4": [2 / 25, np.float64(0.08)],
+    "07.2": [2 / 25, np.float64(0.08)],
+    "07.3": [closed_to_all, closed_by_arrays],
     "08.1": [0.238, np.float64(2 / 8.405)],
     "08.2": [total, cleared_after],
     "08.3": [
@@ -432,8 +442,10 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("06.1", lambda a, x, b: "r xᵀ / |r|", "Expected an array, found a str"),
     ("06.1", lambda a, x, b: np.outer(x, a @ x - b)[:1], "The shape should be (3, 3), not (1, 3)."),
     ("06.2", lambda a, b: b.T, "Return two arrays"),
-    ("07.4", "0.08", "Expected one number, found a str"),
-    ("07.4", 0.5, "by 6.25, not by 1"),
+    ("07.2", "0.08", "Expected one number, found a str"),
+    ("07.2", 0.5, "by 6.25, not by 1"),
+    ("07.3", lambda w, b, x: 2, "Return the numbers of the dead neurons"),
+    ("07.3", lambda w, b, x: [w], "Expected a list of numbers of neurons"),
     ("08.1", [0.2, 3.4], "One number, please"),
     ("08.1", 0.26, "diverges, and so do smaller ones"),
     ("08.3", lambda p, t: abs(p - t), "Take the Value in it"),

@@ -9,3 +9,12 @@ The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `sol
     figures.py    what the figures share
     grading.py    runs a notebook, and reads its verdicts
 """
+
+import sys
+
+if (
+    "IPython" in sys.modules
+):  # in a notebook: short error messages, as by %xmode Minimal, which says so
+    shell = sys.modules["IPython"].get_ipython()
+    if shell is not None:
+        shell.InteractiveTB.set_mode(mode="Minimal")

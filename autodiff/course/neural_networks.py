@@ -1,20 +1,23 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 7: its figures, and its exercises: a layer, two optimisers, other weights."""
+"""Notebook 7: its figures, its guesses, and its exercises: a layer, other weights, the dead."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from autodiff import Matrix, Value, Vector, tanh
-from autodiff.nn import Module, he_normal
+from autodiff import Matrix, Vector, relu, tanh
+from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss
+from autodiff.optim import SGD
 
 from .figures import BLUE, GREEN, ORANGE, PINK
-from .figures import look as set_look
-from .verdicts import Exercise, Hint, a, number, solutions
+from .reverse_mode import SUNFLOWER
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
+
+xs, ys = map(list, zip(*SUNFLOWER))
 
 # -- 1. Linear -----------------------------------------------------------------------------------
 
@@ -103,140 +106,17 @@ check_1 = Exercise(
     },
 )
 
-# -- 2 and 3. Optimisers ---------------------------------------------------------------------------
+# -- 2. The weights for a leaky relu ----------------------------------------------------------------
 
 
-def path_of(kind, settings, start):
-    """Where an optimiser goes in the valley x²/20 + y², in 12 steps."""
-    x, y = params = [Value(each) for each in start]
-    optimizer, points = kind(params, **settings), []
-    for p in params:
-        p.grad = 7.0
-    optimizer.zero_grad()
-    yield "each grad after zero_grad()", [p.grad for p in params]
-    for _ in range(12):
-        optimizer.zero_grad()
-        (x**2 / 20 + y**2).backward()
-        optimizer.step()
-        points.append([p.data for p in params])
-    moved = points[0] != list(start)
-    yield "each p.data after a step", "another number" if moved else "as it was"
-    yield "p.data, by step and parameter,", points
-
-
-def valley(**settings):
-    return {
-        " and ".join(f"{name} = {x}" for name, x in each.items()): (each, (-8.0, 2.0))
-        for each in ({name: x[i] for name, x in settings.items()} for i in range(2))
-    }
-
-
-class Descent:
-    def __init__(self, params, lr, momentum=0.0):
-        self.params, self.lr, self.momentum = params, lr, momentum
-        self.velocities = [0.0] * len(params)
-
-    def zero_grad(self):
-        for p in self.params:
-            p.grad = 0.0
-
-    def step(self):
-        for i, p in enumerate(self.params):
-            self.velocities[i] = self.momentum * self.velocities[i] + p.grad
-            p.data = p.data - self.lr * self.velocities[i]
-
-
-solution_2 = Descent
-
-SLIPS = {
-    "step() leaves the parameters where they are: assign to p.data.": "p.data = p.data → p = p.data",
-    "After zero_grad() every grad should be 0.0.": "p.grad = 0.0 → pass",
-    "Uphill: subtract from p.data.": "p.data - self.lr → p.data + self.lr",
-    "The learning rate has no effect.": "- self.lr * → -",
-    "The learning rate is in it twice.": "- self.lr → - self.lr * self.lr",
-}
-check_2 = Exercise(
-    solution_2,
-    ask=path_of,
-    at=valley(lr=(0.1, 0.2), momentum=(0.0, 0.9)) | valley(lr=(0.3, 0.3), momentum=(0.5, 0.9)),
-    close=1e-6,
-    praise="Right: step for step where the package's SGD goes, with momentum and without.",
-    otherwise="The velocity is μv + g, and p moves by lr times it.",
-    slips=SLIPS
-    | {
-        "Momentum has no effect: keep each velocity from step to step.": "self.momentum * → 0.0 *",
-        "That is a mean, μv + (1 - μ)g, as in Adam. SGD has v = μv + g.": (
-            "+ p.grad → + (1 - self.momentum) * p.grad"
-        ),
-        "That is Nesterov's momentum. Here p moves by lr times v alone.": (
-            "lr * self.velocities[i] → lr * (p.grad + self.momentum * self.velocities[i])"
-        ),
-        "All parameters share one memory: each needs its own.": "[i] → [0]",
-    },
-)
-
-
-class Adaptive:
-    def __init__(self, params, lr):
-        self.params, self.lr, self.t = params, lr, 0
-        self.m, self.s = [0.0] * len(params), [0.0] * len(params)
-
-    def zero_grad(self):
-        for p in self.params:
-            p.grad = 0.0
-
-    def step(self):
-        self.t += 1
-        for i, p in enumerate(self.params):
-            self.m[i] = 0.9 * self.m[i] + 0.1 * p.grad
-            self.s[i] = 0.999 * self.s[i] + 0.001 * p.grad**2
-            m = self.m[i] / (1 - 0.9**self.t)
-            s = self.s[i] / (1 - 0.999**self.t)
-            p.data = p.data - self.lr * m / (math.sqrt(s) + 1e-8)
-
-
-solution_3 = Adaptive
-
-check_3 = Exercise(
-    solution_3,
-    ask=path_of,
-    at=valley(lr=(0.1, 0.5)) | {"a gradient of 0": ({"lr": 0.1}, (-8.0, 0.0))},
-    close=1e-6,  # ε may be added inside or outside the root
-    praise="Right: step for step where the package's Adam goes.",
-    otherwise="Is every β where it belongs?",
-    slips=SLIPS
-    | {
-        "The hats are missing: both means start at 0 and are too small at first.": (
-            "/ (1 - 0.9**self.t) →\n/ (1 - 0.999**self.t) →"
-        ),
-        "The hat on m is missing: m / (1 - 0.9**t).": "/ (1 - 0.9**self.t) →",
-        "The hat on s is missing: s / (1 - 0.999**t).": "/ (1 - 0.999**self.t) →",
-        "Divide by the root of s, not by s.": "math.sqrt →",
-        "The two β are swapped: 0.9 is for m, 0.999 for s.": (
-            "0.999 → β\n0.9 → 0.999\nβ → 0.9\n0.1 * → β *\n0.001 → 0.1\nβ → 0.001"
-        ),
-        "s is the mean of the squares of the gradients.": "p.grad**2 → p.grad",
-        "All parameters share one memory: each needs its own.": "[i] → [0]",
-        "t should count the steps: 1, 2, 3 ...": "self.t += 1 → self.t = 1",
-        "t is counted up for each parameter: once in a step is enough.": (
-            "self.t += 1 → pass\nself.m[i] = → self.t += 1; self.m[i] ="
-        ),
-        "A division by 0: is t 1 in the first step, and not 0?": "lr, 0 → lr, -1",
-        "A gradient of 0 divides by 0: add ε to the root.": "+ 1e-8 →",
-    },
-)
-
-# -- 4. The weights for a leaky relu ----------------------------------------------------------------
-
-
-def solution_4():
+def solution_2():
     """Half of the sums keep their square, the other half a quarter of it."""
     kept = (1 + 0.5**2) / 2
     return 1 / (20 * kept)
 
 
-check_4 = Exercise(
-    solution_4(),
+check_2 = Exercise(
+    solution_2(),
     ask=number,
     close=1e-4,
     praise="Right: the bend keeps (1 + 1/4)/2 = 0.625, and 20 · 0.08 · 0.625 = 1.",
@@ -253,12 +133,143 @@ check_4 = Exercise(
     },
 )
 
+# -- 3. The neurons that are dead ------------------------------------------------------------------
+
+
+def solution_3(weight, bias, inputs):
+    """A relu neuron of the first layer is dead if its sum is above 0 for no input."""
+    dead = []
+    for i, (w, b) in enumerate(zip(weight, bias)):
+        if all(w * x + b <= 0 for x in inputs):
+            dead.append(i)
+    return dead
+
+
+def numbers_of(find, *layer):
+    found = find(*layer)
+    if isinstance(found, (int, np.integer)):
+        raise Hint("Which ones? Return the numbers of the dead neurons, counted from 0.")
+    if found is ... or found is None:
+        yield "the result", found
+        return
+    try:
+        yield "the result", str(sorted(int(i) for i in found))
+    except TypeError:
+        raise Hint(f"Expected a list of numbers of neurons, found {a(found)}.") from None
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=numbers_of,
+    at={
+        "weights 1, 1, -1, 0, 2, -0.5 and biases 0.5, -3, -1, 0, -3, 1": (
+            [1.0, 1.0, -1.0, 0.0, 2.0, -0.5], [0.5, -3.0, -1.0, 0.0, -3.0, 1.0], [0.0, 1.0, 2.0],
+        ),
+        "weights -1, 1 and biases -3, 1, with inputs -2, -1": ([-1.0, 1.0], [-3.0, 1.0], [-2.0, -1.0]),
+        "no bias": ([1.0, -1.0], [0.0, 0.0], [0.5, 1.5]),
+    },
+    praise="Right: no sample opens them, and in the first layer nothing else can.",
+    slips={
+        "A neuron that one sample opens is alive: it must be closed to all of them.": "all( → any(",
+        "The bias is missing: a neuron sees w x + b.": "w * x + b → w * x",
+        "A sum of exactly 0 is closed too: relu has no slope there in this package.": "<= 0 → < 0",
+        "Those are the living. The dead have no sum above 0.": [
+            "if all(w * x + b <= 0 for x in inputs) → if any(w * x + b > 0 for x in inputs)",
+        ],
+        "The sign of the weight alone does not tell: the inputs and the bias count as well.": (
+            "all(w * x + b <= 0 for x in inputs) → w <= 0"
+        ),
+        "A large negative bias alone does not tell: what is w x + b?": (
+            "all(w * x + b <= 0 for x in inputs) → b < 0"
+        ),
+    },
+)  # fmt: skip
+
+# -- The guesses -----------------------------------------------------------------------------------
+
+GUESS = "Your guess first: put a number where the dots are."
+
+
+def guess(right: float, praise: str, otherwise: str, slips: Mapping[str, Any]) -> Exercise:
+    settings: dict[str, Any] = {"nothing": GUESS, "praise": praise, "otherwise": otherwise}
+    return Exercise(right, ask=number, slips=slips, **settings)
+
+
+guess_1 = guess(
+    3.0,
+    "Right: the slope of tanh at 0 is 1, times the input 3.",
+    "The slope of tanh at 0 is 1. What does w multiply?",
+    {
+        "That is the slope of tanh alone. It is multiplied by the input.": 1.0,
+        "The sum is 0 there, but its slope is not.": 0.0,
+    },
+)
+guess_2 = guess(
+    8.0,
+    "Right: a derivative for each of the 4 · 2 entries.",
+    "A gradient has the shape of what it belongs to.",
+    {
+        "That is the number of inputs. Every entry of W has its derivative.": 2.0,
+        "That is one for each row. Every entry of W has its derivative.": 4.0,
+    },
+)
+guess_3 = guess(
+    1.0,
+    "Right: the variances of independent numbers add up.",
+    "The variances of independent numbers add up.",
+    {
+        "That is the variance of their mean.": 0.01,
+        "Means stay 0, but variances add up.": 0.0,
+        "Deviations do not add up: their squares do.": [math.sqrt(0.1) * 10, 0.1],
+    },
+)
+guess_4 = guess(
+    0.0,
+    "Right, and few people guess it: see below.",
+    "Fewer. See below.",
+    {"None would be lost at a rate that small. This one is not small enough: see below.": 8.0},
+)
+predict = guesses(globals())
+
+# -- What the notebook measures --------------------------------------------------------------------
+
+
+def comes_back(k: int, seed: int) -> bool:
+    """Whether neuron 0 of layer k, closed to all samples, moves in 1,000 steps."""
+    net = Sequential(
+        Linear(1, 10, activation=relu, seed=seed),
+        Linear(10, 10, activation=relu, seed=seed + 1),
+        Linear(10, 1, seed=seed + 2),
+    )
+    layer: Any = net.layers[k]
+    reads, before = Sequential(*net.layers[:k]), layer.weight.data[0]
+    sums = [(layer.weight[0] @ reads(Vector([x]))).data for x in xs]
+    layer.bias[0].data = -max(sums) - 0.1  # now the largest sum is -0.1
+    fit(net, xs, ys, mse_loss, SGD(net.parameters(), lr=0.03), epochs=1000, progress=False)
+    return bool(layer.weight.data[0] != before)
+
+
+def signals(net: Any) -> tuple[Any, Any]:
+    """Roots of the mean squares of activations and of the output's gradients: layer by neuron."""
+    there: Any = 0.0
+    back: Any = 0.0
+    for x in xs:
+        outs = [Vector([x])]
+        for layer in net.layers:
+            outs.append(layer(outs[-1]))
+        outs[-1][0].backward()
+        there = there + np.square([out.data for out in outs[1:-1]])
+        back = back + np.square([out.grad for out in outs[1:-1]])
+    return np.sqrt(there / len(xs)), np.sqrt(back / len(xs))
+
+
+def spreads(net: Any) -> tuple[Any, Any]:
+    """The same for each layer, over its neurons."""
+    there, back = (np.sqrt(np.mean(sizes**2, axis=1)) for sizes in signals(net))
+    return there, back
+
+
 # -- The figures ----------------------------------------------------------------------------------
-
-
-def look() -> None:
-    """Set what all figures have in common."""
-    set_look(**{"font.size": 11, "figure.constrained_layout.use": True})
 
 
 def show(figure: Any, alt: str) -> None:
@@ -279,28 +290,32 @@ def learned(xs: Any, ys: Any, runs: Mapping[str, tuple[Any, Any]]) -> None:
     """Loss by step, and the answers at the end, for {name: (losses, answers)}."""
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     right.plot(xs, ys, "o", color="#999999", label="targets")
     styles = [(ORANGE, "-"), (BLUE, "-"), (PINK, "--"), (GREEN, "--")]
     for (name, (losses, answers)), (colour, dashes) in zip(runs.items(), styles):
         left.semilogy(range(1, len(losses) + 1), losses, dashes, color=colour, linewidth=1)
         right.plot(xs, answers, dashes, color=colour, label=name, linewidth=2)
     left.set(xlabel="step", ylabel="loss", ylim=(1e-6, 2))
-    right.set(xlabel="x", ylabel="answer")
+    right.set(xlabel="t", ylabel="height (m)")
     right.legend(fontsize=9)
     ends = ", ".join(f"{name} {losses[-1]:.1g}" for name, (losses, _) in runs.items())
     show(figure, f"Loss by step, and answers beside the targets. The losses at the end: {ends}.")
 
 
-def bends(activations: Mapping[str, tuple[Any, Any]], bump: Any) -> None:
-    """Each activation with its slope, {name: (values, slopes)}, and a sum of three relus."""
+def bends(*activations: Callable[[Any], Any]) -> None:
+    """Each activation with its slope, and a sum of three relus."""
     import matplotlib.pyplot as plt
 
-    z = np.linspace(-3, 3, len(bump))
-    figure, axes = plt.subplots(1, 3, figsize=(9, 3))
-    for panel, (name, (values, slopes)) in zip(axes, activations.items()):
-        panel.plot(z, values, color=BLUE, linewidth=2, label=name)
-        panel.plot(z, slopes, "--", color=ORANGE, linewidth=2, label="its slope")
+    z = np.linspace(-3, 3, 121)
+    bump = [relu(t + 1) - 2 * relu(t) + relu(t - 1) for t in z]
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
+    for panel, activation in zip(axes, activations):
+        at = Vector(z)
+        bent = at.map(activation)
+        bent.sum().backward()
+        panel.plot(z, bent.data, color=BLUE, linewidth=2, label=activation.__name__)
+        panel.plot(z, at.grad, "--", color=ORANGE, linewidth=2, label="its slope")
         panel.legend(fontsize=10)
     axes[2].plot(z, bump, color=GREEN, linewidth=2)
     axes[2].set_title("relu(z + 1) − 2 relu(z) + relu(z − 1)", fontsize=10)
@@ -310,12 +325,13 @@ def bends(activations: Mapping[str, tuple[Any, Any]], bump: Any) -> None:
     show(figure, "relu, a bend at 0, and tanh, an S, with their slopes; three relus make a bump")
 
 
-def heat_maps(found: Mapping[str, tuple[Any, Any]], limit: float = 1e6) -> None:
-    """The size of every activation and gradient, {name: (activations, gradients)}."""
+def heat_maps(nets: Mapping[str, Any], limit: float = 1e6) -> None:
+    """The size of every activation and gradient in these networks."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import LogNorm
 
-    figure, axes = plt.subplots(2, len(found), figsize=(9, 5.2), layout="compressed")
+    figure, axes = plt.subplots(2, len(nets), figsize=(9, 5.2), layout="compressed")
+    found = {name: signals(net) for name, net in nets.items()}
     colours = plt.get_cmap("viridis").copy()
     colours.set_bad("#bbbbbb")  # the logarithm of 0
     said = []
@@ -338,35 +354,6 @@ def heat_maps(found: Mapping[str, tuple[Any, Any]], limit: float = 1e6) -> None:
     show(
         figure,
         f"Sizes of activations and gradients, medians of the first layer and the last. {medians}",
-    )
-
-
-def valley_paths(paths: Mapping[str, Any], height: Any) -> None:
-    """30 steps of each optimiser over the contours of the valley, and its height by step."""
-    import matplotlib.pyplot as plt
-    from matplotlib.patches import Ellipse
-
-    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.4))
-    marks = zip(paths.items(), [BLUE, ORANGE, GREEN, PINK, "#000000"], "os^Dv")
-    for i, ((name, points), colour, mark) in enumerate(marks):
-        panel = axes.flat[i]
-        for level in (0.3, 1.5, 4):  # the ellipse on which x²/20 + y² is the level
-            size = 2 * np.sqrt(20 * level), 2 * np.sqrt(level)
-            panel.add_patch(Ellipse((0, 0), *size, fill=False, color="#bbbbbb"))
-        panel.plot(*points[:31].T, color=colour, marker=mark, markersize=3.5, linewidth=1)
-        panel.plot(0.0, 0.0, "*", color="#E69F00", markersize=13, markeredgecolor="black")
-        panel.set(xlim=(-9, 5), xticks=[-8, -4, 0, 4], xlabel="x" if i > 2 else "")
-        panel.set(ylim=(-2.6, 2.6), yticks=[-2, 0, 2], ylabel="" if i % 3 else "y")
-        panel.set_title(name, fontsize=11)
-        heights = height(*points[::2].T)
-        style = {"color": colour, "marker": mark, "markersize": 4, "markevery": (i, 5)}
-        axes[1, 2].semilogy(range(0, 2 * len(heights), 2), heights, **style)
-    axes[1, 2].set(xlabel="step", ylim=(1e-9, 30))
-    axes[1, 2].set_title("f by step", fontsize=11)
-    ends = ", ".join(f"{name} {height(*points[-1]):.0e}" for name, points in paths.items())
-    show(
-        figure,
-        f"Paths into a valley, from (-8, 2) to its lowest point. Heights at the end: {ends}.",
     )
 
 

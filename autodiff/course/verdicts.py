@@ -338,3 +338,12 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
         display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
 
     return solution
+
+
+def guesses(module: Mapping[str, Any]) -> Callable[[int, Any], None]:
+    """The `predict` of a module: `predict(1, 0.5)` says whether, by its exercise `guess_1`."""
+
+    def predict(number: int, answer: Any) -> None:
+        module[f"guess_{number}"](answer)
+
+    return predict
