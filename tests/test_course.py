@@ -225,14 +225,6 @@ class OneRate(InsideTheRoot):
             p.data = p.data - rate * m / (math.sqrt(s) + 1e-10)
 
 
-class Arrays(RateInVelocity):
-    def step(self):
-        grads = np.array([p.grad for p in self.velocities])
-        self.v = self.momentum * getattr(self, "v", 0.0) + grads
-        for p, v in zip(self.velocities, self.v):
-            p.data = float(p.data - self.lr * v)
-
-
 def total(model, inputs, targets, lr):
     model.zero_grad()
     nn.mse_loss([model(x)[0] for x in inputs], targets).backward()
@@ -327,6 +319,7 @@ RIGHT = {  # two spellings beside our own
         lambda p, t: sqrt((p[0] - t) ** 2 + 0.01),
         lambda p, t: minimum(abs(p - t).sum(), 8),
     ],
+    "08.4": [InsideTheRoot, OneRate],
     "09.1": [clipped, masked],
     "09.2": [np.int64(16), sympy.Integer(16)],
     "09.3": [by_grad, lambda f, at: by_grad(lambda x: f(x) + 1.0, at)],

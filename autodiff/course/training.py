@@ -1,5 +1,5 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 8: where a model decides, what it has learnt so far, small images; and its exercises."""
+"""Notebook 8: where a model decides, paths, small images; its guesses and its exercises."""
 
 import inspect
 import math
@@ -12,9 +12,8 @@ import numpy as np
 
 from autodiff import Value, Vector, adjoints, exp, nn, optim, relu
 
-from . import figures
-from .figures import BLUE, ORANGE
-from .verdicts import Exercise, Hint, a, number, solutions
+from .figures import BLUE, GREEN, ORANGE, PINK, show
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
@@ -70,7 +69,7 @@ check_1 = Exercise(
         "The smaller curvature is the patient one. Look at the other.": 1 / SMALL,
         "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": [LARGE, SMALL],
         "Half of λ: it is 2 / λ that makes |1 - lr λ| = 1.": LARGE / 2,
-        "0.3 diverged in the last section, but a smaller one does, too.": 0.3,
+        "0.3 diverged, but a smaller one does, too.": 0.3,
         "0.1 learnt well in the first section. How far up can you go?": 0.1,
     },
 )
@@ -223,6 +222,128 @@ check_3 = Exercise(
     },
 )
 
+# -- 4. Adam --------------------------------------------------------------------------------------
+
+
+def path_of(kind, settings, start):
+    """Where an optimiser goes in the valley x²/20 + y², in 12 steps."""
+    x, y = params = [Value(each) for each in start]
+    optimizer, points = kind(params, **settings), []
+    for p in params:
+        p.grad = 7.0
+    optimizer.zero_grad()
+    yield "each grad after zero_grad()", [p.grad for p in params]
+    for _ in range(12):
+        optimizer.zero_grad()
+        (x**2 / 20 + y**2).backward()
+        optimizer.step()
+        points.append([p.data for p in params])
+    moved = points[0] != list(start)
+    yield "each p.data after a step", "another number" if moved else "as it was"
+    yield "p.data, by step and parameter,", points
+
+
+def settings_of(**settings):
+    return {
+        " and ".join(f"{name} = {x}" for name, x in each.items()): (each, (-8.0, 2.0))
+        for each in ({name: x[i] for name, x in settings.items()} for i in range(2))
+    }
+
+
+SLIPS = {
+    "step() leaves the parameters where they are: assign to p.data.": "p.data = p.data → p = p.data",
+    "After zero_grad() every grad should be 0.0.": "p.grad = 0.0 → pass",
+    "Uphill: subtract from p.data.": "p.data - self.lr → p.data + self.lr",
+    "The learning rate has no effect.": "- self.lr * → -",
+    "The learning rate is in it twice.": "- self.lr → - self.lr * self.lr",
+}
+
+
+class Adaptive:
+    def __init__(self, params, lr):
+        self.params, self.lr, self.t = params, lr, 0
+        self.m, self.s = [0.0] * len(params), [0.0] * len(params)
+
+    def zero_grad(self):
+        for p in self.params:
+            p.grad = 0.0
+
+    def step(self):
+        self.t += 1
+        for i, p in enumerate(self.params):
+            self.m[i] = 0.9 * self.m[i] + 0.1 * p.grad
+            self.s[i] = 0.999 * self.s[i] + 0.001 * p.grad**2
+            m = self.m[i] / (1 - 0.9**self.t)
+            s = self.s[i] / (1 - 0.999**self.t)
+            p.data = p.data - self.lr * m / (s**0.5 + 1e-8)
+
+
+solution_4 = Adaptive
+
+check_4 = Exercise(
+    solution_4,
+    ask=path_of,
+    at=settings_of(lr=(0.1, 0.5)) | {"a gradient of 0": ({"lr": 0.1}, (-8.0, 0.0))},
+    close=1e-6,  # ε may be added inside or outside the root
+    praise="Right: step for step where the package's Adam goes.",
+    otherwise="Is every β where it belongs?",
+    slips=SLIPS
+    | {
+        "The hats are missing: both means start at 0 and are too small at first.": (
+            "/ (1 - 0.9**self.t) →\n/ (1 - 0.999**self.t) →"
+        ),
+        "The hat on m is missing: m / (1 - 0.9**t).": "/ (1 - 0.9**self.t) →",
+        "The hat on s is missing: s / (1 - 0.999**t).": "/ (1 - 0.999**self.t) →",
+        "Divide by the root of s, not by s.": "**0.5 →",
+        "The two β are swapped: 0.9 is for m, 0.999 for s.": (
+            "0.999 → β\n0.9 → 0.999\nβ → 0.9\n0.1 * → β *\n0.001 → 0.1\nβ → 0.001"
+        ),
+        "s is the mean of the squares of the gradients.": "p.grad**2 → p.grad",
+        "All parameters share one memory: each needs its own.": "[i] → [0]",
+        "t should count the steps: 1, 2, 3 ...": "self.t += 1 → self.t = 1",
+        "t is counted up for each parameter: once in a step is enough.": (
+            "self.t += 1 → pass\nself.m[i] = → self.t += 1; self.m[i] ="
+        ),
+        "A division by 0: is t 1 in the first step, and not 0?": "lr, 0 → lr, -1",
+        "A gradient of 0 divides by 0: add ε to the root.": "+ 1e-8 →",
+    },
+)
+
+# -- The guesses -----------------------------------------------------------------------------------
+
+GUESS = "Your guess first: put a number where the dots are."
+
+
+def score(answer):
+    share = number(answer)
+    return f"{share:g}" if not 78 <= share <= 88 else "about 83"
+
+
+guess_1 = Exercise(
+    -1.5215,
+    ask=number,
+    close=0.02,
+    nothing=GUESS,
+    praise="Right: from one side to the other, and half as far again. It will never settle.",
+    otherwise="It is 1 - 8.405 times 0.3.",
+    slips={
+        "The size is right. The sign matters too: it lands on the other side.": 1.5215,
+        "That is 8.405 times 0.3. Subtract it from 1.": 2.5215,
+    },
+)
+guess_2 = Exercise(
+    83.0,
+    ask=score,
+    nothing=GUESS,
+    praise="Right, within five. See for yourself:",
+    otherwise="Not quite: it is 83 %. See for yourself:",
+    slips={
+        "That is the score on the 60 that it knows by heart. On the others it is 83 %.": 100.0,
+        "A share in percent, please: 50 for one half.": [0.5, 0.83, 0.9, 1.0],
+    },
+)
+predict = guesses(globals())
+
 # -- The figures ----------------------------------------------------------------------------------
 
 
@@ -243,38 +364,6 @@ def boundary(axes: Any, model: Any, points: Any, labels: Sequence[int]) -> None:
     axes.set(xlabel="first feature", ylabel="second feature")
 
 
-def plot_snapshots(
-    points: Sequence[float],
-    heights: Sequence[float],
-    grid: Any,
-    truth: Any,
-    snapshots: Mapping[int, Any],
-) -> None:
-    """Four panels, each with the data, the true function and the network's answers on the grid.
-
-    Args:
-        points, heights: the samples.
-        grid, truth: where the curves are drawn, and the true function there.
-        snapshots: the network's answers on the grid, by the number of epochs.
-    """
-    import matplotlib.pyplot as plt
-
-    shared: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained"}
-    figure, panels = plt.subplots(2, 2, figsize=(9, 4.5), **shared)
-    for axes, (epochs, drawn) in zip(panels.flat, snapshots.items()):
-        axes.plot(points[::3], heights[::3], ".", color="#BBBBBB", markersize=3, label="data")
-        axes.plot(grid, truth, "--", color=ORANGE, label="true function")
-        axes.plot(grid, drawn, color=BLUE, label="network")
-        axes.set_title(f"after {epochs} epoch{'s' if epochs > 1 else ''}", fontsize=12)
-        axes.set(xlabel="x", ylabel="y")
-        axes.label_outer()
-    panels[0, 0].legend(fontsize=10, loc="upper left", markerscale=4)
-    off = ", ".join(f"after {n}: {np.mean(abs(y - truth)):.2f}" for n, y in snapshots.items())
-    figures.show(
-        figure, f"The network's curve nears the true function. Mean distance {off} epochs."
-    )
-
-
 def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
     """Images of 8 times 8 pixels in rows, dark ink on white, each with a title."""
     import matplotlib.pyplot as plt
@@ -288,7 +377,29 @@ def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
         axes.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         axes.set_title(title, fontsize=10)
     said = "; ".join(title.replace("\n", ", ") for title in titles)
-    figures.show(figure, f"{len(images)} handwritten digits: {said}.")
+    show(figure, f"{len(images)} handwritten digits: {said}.")
+
+
+def valley_paths(paths: Mapping[str, Any]) -> None:
+    """The steps of each optimiser over the contours of the valley x²/20 + y²."""
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import Ellipse
+
+    shared: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained"}
+    figure, axes = plt.subplots(2, 2, figsize=(9, 4.8), **shared)
+    marks = zip(paths.items(), [BLUE, ORANGE, GREEN, PINK], "os^D")
+    for panel, ((name, points), colour, mark) in zip(axes.flat, marks):
+        for level in (0.3, 1.5, 4):  # the ellipse on which x²/20 + y² is the level
+            size = 2 * np.sqrt(20 * level), 2 * np.sqrt(level)
+            panel.add_patch(Ellipse((0, 0), *size, fill=False, color="#bbbbbb"))
+        panel.plot(*points.T, color=colour, marker=mark, markersize=3.5, linewidth=1)
+        panel.plot(0.0, 0.0, "*", color="#E69F00", markersize=13, markeredgecolor="black")
+        panel.set(xlim=(-9, 5), xticks=[-8, -4, 0, 4], ylim=(-2.6, 2.6), yticks=[-2, 0, 2])
+        panel.set_title(name, fontsize=11)
+    ends = ", ".join(f"{name} {np.hypot(*points[-1]):.2f}" for name, points in paths.items())
+    show(
+        figure, f"Paths into a valley from (-8, 2). How far from its lowest point they end: {ends}."
+    )
 
 
 solution = solutions(globals())
