@@ -1,0 +1,24 @@
+"""Notebook 0: twelve heights, a curve that misses them, and four sliders."""
+
+from autodiff import Value, optim, show_training, tanh
+
+from .reverse_mode import HEIGHTS
+
+
+def fit_by_hand():
+    """The sunflowers of 1919 and h(t) = a tanh(b t + c) + d, to fit by hand, then by derivatives."""
+    start = {"a rise": 1.0, "b pace": 1.0, "c shift": 0.0, "d middle": 1.0}
+    parameters = a, b, c, d = [Value(x, label=name) for name, x in start.items()]
+
+    def height(week):
+        t = (week[0] - 6) / 3
+        return a * tanh(b * t + c) + d
+
+    def loss(guess, measured):  # 12 times the square, since training takes the mean of twelve
+        return 12 * (guess - measured) ** 2
+
+    return show_training(
+        height, range(1, 13), [x / 100 for x in HEIGHTS], loss, optim.SGD(parameters, lr=0.02),
+        title="Fit it by hand", about="Sunflowers, measured every week in 1919",
+        names=["week", "height (m)"], flower=True,
+    )  # fmt: skip
