@@ -15,7 +15,7 @@ from autodiff import Value, adjoints
 
 from . import figures
 from .figures import BLUE
-from .verdicts import Exercise, Hint, a, empty, number, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -124,6 +124,27 @@ def examine(engine: Engine, calls: int = 1) -> None:
         print("smallest counterexample:", faults[0])
 
 
+class Tally:
+    """Stands for any number, and counts the operations that are done with it."""
+
+    count = 0
+
+    def counted(self, *others):
+        Tally.count += 1
+        return self
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __neg__ = counted
+
+
+def arithmetic(rule: Callable[..., Any]) -> tuple[int, int, int]:
+    """Operations that a rule of two numbers takes: for its value, its messages, and to add those."""
+    Tally.count = 0
+    closure = rule(Tally(), Tally())[1]
+    value = Tally.count
+    closure(Tally())
+    return value, Tally.count - value, 2
+
+
 def peak_memory(work: Callable[[], Any]) -> float:
     """The most memory in use at any time, in kB."""
     work()  # once before, to load everything
@@ -179,6 +200,49 @@ def praise_of_depth(praise, run):
 
     return praise_of
 
+
+# -- What it needs --------------------------------------------------------------------------------
+
+GUESS = "Your answer first: put a number where the dots are."
+
+
+def question(right: float, praise: str, otherwise: str, slips: Mapping[str, Any]) -> Exercise:
+    settings: dict[str, Any] = {"nothing": GUESS, "praise": praise, "otherwise": otherwise}
+    return Exercise(right, ask=number, slips=slips, **settings)
+
+
+guess_1 = question(
+    18.0,
+    "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
+    "How fast does u move with x, and y with u? Multiply.",
+    {
+        "That is how fast u moves. y moves 3 times as fast as u.": 6.0,
+        "That is how fast y moves with u. And u with x?": 3.0,
+        "Rates multiply along a chain; they do not add.": 9.0,
+        "That is the value of y, not how fast it moves.": 27.0,
+    },
+)
+guess_2 = question(
+    5.0,
+    "Right: x2 stands still, so it is a factor like any other.",
+    "x2 stands still, at 5: it is a factor like any other.",
+    {
+        "That is how far y moves with x2. Here x1 moves.": 2.0,
+        "That is the value of y.": 10.0,
+        "x2 stands still, so only x1 moves y, 5 times as far.": 7.0,
+    },
+)
+guess_3 = question(
+    10.0,
+    "Right: the inner function remembers a = 2. That is a closure.",
+    "times(2) is a function that remembers a = 2, and it is called with 5.",
+    {
+        "That is a, which the function remembers. It multiplies it by 5.": 2.0,
+        "Times, not plus.": 7.0,
+        "That is b. And what does the function remember?": 5.0,
+    },
+)
+predict = guesses(globals())
 
 # -- 1. Adjoints with a pencil --------------------------------------------------------------------
 
