@@ -1,9 +1,12 @@
 """Adds the course in the browser to the site: `python .github/lite.py pages`, after pages.py.
 
 Needs Python 3.12, the extra `lite` and npm. JupyterLite and Pyodide are copied into `pages/lite`,
-with the wheels that its kernel needs and the one of this package, so that notebooks run without
-asking another host. NumPy, matplotlib, scikit-learn and SymPy are compiled for Pyodide: a cell that imports
+with the wheels that its kernel needs and this package, so that the kernel starts without
+another host. NumPy, matplotlib and their like are compiled for Pyodide: a cell that imports
 one of them loads it from Pyodide's own distribution, over the network.
+
+Tried so far: the site builds, and the kernel starts offline in Chromium. Whole notebooks have not
+been run there, and no workflow publishes it.
 """
 
 import hashlib

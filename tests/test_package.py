@@ -1,11 +1,7 @@
 """The package as a newcomer meets it."""
 
 import ast
-import inspect
-import json
-import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import autodiff
-from autodiff.__main__ import main
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "autodiff"
