@@ -57,8 +57,9 @@ class Page:
     def __init__(self, place: str, markdown: str, body: str, part: str = "") -> None:
         self.place, self.body, self.part = place, body, part
         self.title = TITLE.search(markdown)[1]  # type: ignore[index]
-        said = re.search(r"^(\*\*[^*]+\*\*|\w.*(?:\n\w.*)*)", TITLE.sub("", markdown), re.M)
-        self.description = " ".join(re.sub(r"[*`]|\[|\]\(.*?\)", "", said[0]).split())  # type: ignore[index]
+        said = re.findall(r"^(\*\*[^*]+\*\*|\w.*(?:\n\w.*)*)", TITLE.sub("", markdown), re.M)
+        plain = [" ".join(re.sub(r"[*`]|\[|\]\(.*?\)", "", text).split()) for text in said]
+        self.description = next(text for text in plain if len(text) > 20)
         self.up = "../" * place.count("/")
 
 

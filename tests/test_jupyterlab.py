@@ -99,7 +99,7 @@ def pictures(path):
     """How many outputs of a notebook are pictures, or frames with one inside."""
     outputs = [o for c in nbformat.read(path, 4).cells for o in c.get("outputs", [])]
     data = [o.data for o in outputs if "data" in o]
-    return sum(any(k.startswith("image/") or "<iframe" in v for k, v in d.items()) for d in data)
+    return sum(any(k.startswith("image/") or "<img" in v for k, v in d.items()) for d in data)
 
 
 @pytest.mark.parametrize("number", ["01", "04", "05", "07"])
