@@ -47,7 +47,8 @@ class Drawing(graphviz.Digraph):
     def __init__(self, said: str = "", **options: Any) -> None:
         self.said, self.images = clean(said).replace("\n", " "), {}
         name = graphviz.nohtml(plain(said))  # which is the title of an SVG
-        super().__init__(**{"name": name, "filename": "graph.gv"} | options)
+        named: dict[str, Any] = {"name": name, "filename": "graph.gv"}
+        super().__init__(**named | options)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.said}>"
