@@ -14,6 +14,7 @@ import pytest
 
 import autodiff
 from autodiff.__main__ import main
+from autodiff.pictures import live
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "autodiff"
@@ -118,3 +119,9 @@ def test_the_readme_names_every_notebook_and_its_question():
 
 def test_the_readme_is_one_page():
     assert len(TEXTS[README].split()) <= 1500
+
+
+def test_the_page_to_type_on_is_that_of_the_package():
+    """Made by `python -m autodiff --page notebooks/graph.html`."""
+    page = (ROOT / "notebooks" / "graph.html").read_text(encoding="utf-8")
+    assert page == live.page()
