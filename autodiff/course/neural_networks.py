@@ -15,7 +15,7 @@ from autodiff.optim import SGD
 
 from .figures import BLUE, GREEN, ORANGE, PINK
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guess, guesses, number, solutions
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
@@ -186,14 +186,6 @@ check_3 = Exercise(
 )  # fmt: skip
 
 # -- The guesses -----------------------------------------------------------------------------------
-
-GUESS = "Your guess first: put a number where the dots are."
-
-
-def guess(right: float, praise: str, otherwise: str, slips: Mapping[str, Any]) -> Exercise:
-    settings: dict[str, Any] = {"nothing": GUESS, "praise": praise, "otherwise": otherwise}
-    return Exercise(right, ask=number, slips=slips, **settings)
-
 
 guess_1 = guess(
     3.0,

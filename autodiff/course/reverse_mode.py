@@ -15,7 +15,7 @@ from autodiff import Value, adjoints
 
 from . import figures
 from .figures import BLUE
-from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, empty, guess, guesses, number, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -203,15 +203,7 @@ def praise_of_depth(praise, run):
 
 # -- What it needs --------------------------------------------------------------------------------
 
-GUESS = "Your answer first: put a number where the dots are."
-
-
-def question(right: float, praise: str, otherwise: str, slips: Mapping[str, Any]) -> Exercise:
-    settings: dict[str, Any] = {"nothing": GUESS, "praise": praise, "otherwise": otherwise}
-    return Exercise(right, ask=number, slips=slips, **settings)
-
-
-guess_1 = question(
+guess_1 = guess(
     18.0,
     "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
     "How fast does u move with x, and y with u? Multiply.",
@@ -222,7 +214,7 @@ guess_1 = question(
         "That is the value of y, not how fast it moves.": 27.0,
     },
 )
-guess_2 = question(
+guess_2 = guess(
     5.0,
     "Right: x2 stands still, so it is a factor like any other.",
     "x2 stands still, at 5: it is a factor like any other.",
@@ -232,7 +224,7 @@ guess_2 = question(
         "x2 stands still, so only x1 moves y, 5 times as far.": 7.0,
     },
 )
-guess_3 = question(
+guess_3 = guess(
     10.0,
     "Right: the inner function remembers a = 2. That is a closure.",
     "times(2) is a function that remembers a = 2, and it is called with 5.",

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff import Value, Vector, adjoints, exp, nn, optim, relu
 
 from .figures import BLUE, GREEN, ORANGE, PINK, show
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guess, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
@@ -311,19 +311,15 @@ check_4 = Exercise(
 
 # -- The guesses -----------------------------------------------------------------------------------
 
-GUESS = "Your guess first: put a number where the dots are."
-
 
 def score(answer):
     share = number(answer)
     return f"{share:g}" if not 78 <= share <= 88 else "about 83"
 
 
-guess_1 = Exercise(
+guess_1 = guess(
     -1.5215,
-    ask=number,
     close=0.02,
-    nothing=GUESS,
     praise="Right: from one side to the other, and half as far again. It will never settle.",
     otherwise="It is 1 - 8.405 times 0.3.",
     slips={
@@ -331,10 +327,9 @@ guess_1 = Exercise(
         "That is 8.405 times 0.3. Subtract it from 1.": 2.5215,
     },
 )
-guess_2 = Exercise(
+guess_2 = guess(
     83.0,
     ask=score,
-    nothing=GUESS,
     praise="Right, within five. See for yourself:",
     otherwise="Not quite: it is 83 %. See for yourself:",
     slips={

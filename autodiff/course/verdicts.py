@@ -340,6 +340,17 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
+def guess(
+    right: float, praise: str, otherwise: str, slips: Mapping[str, Any], **settings: Any
+) -> Exercise:
+    """An exercise whose answer is a number, guessed before it is computed."""
+    nothing = "Your guess first: put a number where the dots are."
+    settings = {"ask": number} | settings
+    return Exercise(
+        right, praise=praise, otherwise=otherwise, slips=slips, nothing=nothing, **settings
+    )
+
+
 def guesses(module: Mapping[str, Any]) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 0.5)` says whether, by its exercise `guess_1`."""
 
