@@ -141,7 +141,10 @@ def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
 
 
 def dots(points: list[tuple[float, float]], path: list[tuple[float, float]]) -> str:
-    """Points and a curve as a small picture, for places without scripts."""
+    """Points and a curve as a small picture, for places without scripts.
+
+    It is an image: a notebook that is not trusted shows no SVG of its own.
+    """
     shown = [(x, y) for x, y in [*points, *path] if math.isfinite(x) and math.isfinite(y)]
     if not shown:
         return ""
@@ -155,8 +158,10 @@ def dots(points: list[tuple[float, float]], path: list[tuple[float, float]]) -> 
         '<circle r="4" cx="{}" cy="{}"/>'.format(*place(*point).split(",")) for point in points
     )
     line = " ".join(place(*point) for point in path)
-    return (
-        '<svg role="img" aria-label="the data, and the curve at the start" width="600" '
-        f'viewBox="0 0 600 320" fill="currentColor"><polyline points="{line}" fill="none" '
-        f'stroke="#3f7fbd" stroke-width="3"/>{discs}</svg>'
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 320" fill="#7a828c">'
+        f'<polyline points="{line}" fill="none" stroke="#3f7fbd" stroke-width="3"/>{discs}</svg>'
     )
+    data = base64.b64encode(svg.encode()).decode()
+    alt = "the data, and the curve at the start" if path else "the data"
+    return f'<img alt="{alt}" width="600" src="data:image/svg+xml;base64,{data}">'

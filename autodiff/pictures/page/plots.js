@@ -233,7 +233,7 @@ function follow(main, paint) {
   const again = () => {
     shown.clear();
     paint();
-    if (parent !== window) parent.postMessage({ autodiff: "height", height: Math.ceil(main.getBoundingClientRect().height) }, "*");
+    if (parent !== window) parent.postMessage({ autodiff: "height", height: Math.ceil(main.getBoundingClientRect().height) + 8 }, "*");
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   addEventListener("message", ({ data: told, source }) => {
