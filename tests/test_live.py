@@ -556,6 +556,15 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
     eventually(lambda: browser.evaluate("state.step") == 4)
 
 
+def test_play_waits_for_an_answer(browser, tmp_path):
+    opened(browser, tmp_path, show_steps(fork(), ask=True))
+    browser.evaluate("play()")
+    eventually(
+        lambda: texts(browser, "#sentence .first") == ["Which message goes from × back to v1?"]
+    )
+    assert not browser.evaluate("state.playing")
+
+
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
     opened(browser, tmp_path, live.page())
     browser.evaluate("retype('tanh(w*x + b)')")

@@ -178,6 +178,8 @@ function animate_() {
 function arrived() {
   remember();
   if (!state.playing) return;
+  const [next] = unitsAt(state, state.step + 1) ?? [];
+  if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false }); // a question waits
   if (state.step === lastStep(state.graph)) timer = setTimeout(() => set({ playing: false, rest: true }), 1800 / state.speed);
   else timer = setTimeout(() => go(state.step + 1, true), (state.step <= half(state) ? 350 : 1100) / state.speed);
 }
