@@ -127,9 +127,11 @@ function network() {
   const at = (spot) => `left:${spot.x}px;top:${spot.y - size / 2}px;width:${size}px;height:${size}px`;
   const captions = ["input", ...data.drawn.map((layer) => layer.name)];
   if (data.features === 2) captions[0] = "inputs";
+  const roomy = spots[1][0].x - spots[0][0].x >= 64; // else the ends alone have a caption
+  const captioned = (l) => roomy || l === 0 || l === captions.length - 1;
   let k = 0;
   return h("div", { class: "net", style: `height:${s.places.tall + (s.phone ? 8 : 26)}px` },
-    ...(s.phone ? [] : captions.map((words, l) => h("div", { class: "caption", style: `position:absolute;left:${spots[l][0].x - 40}px;width:${size + 80}px` }, words))),
+    ...(s.phone ? [] : captions.map((words, l) => captioned(l) && h("div", { class: "caption", style: `position:absolute;left:${spots[l][0].x - 40}px;width:${size + 80}px` }, words))),
     h("div", { style: `position:absolute;top:${s.phone ? 4 : 26}px;left:0` }, canvas("wires"),
       ...spots[0].map((spot, i) => h("div", { key: `x${i}` },
         h("span", { class: "axis", style: `left:${spot.x}px;top:${spot.y}px` }, nameIn(bare(data.axes[i]) || (spots[0].length > 1 ? labels[i] : "x"))),
