@@ -121,7 +121,7 @@ def is_array(x: Any) -> bool:
 def as_floats(x: Any) -> Any:
     """An array of integers or bools as floats: numpy's small integers overflow without an error."""
     kind = getattr(getattr(x, "dtype", None), "kind", None)
-    return x * 1.0 if kind in ("i", "u", "b") else x
+    return x.astype(float) if kind in ("i", "u", "b") else x
 
 
 _ONLY_FLOATS = {float}
@@ -520,6 +520,7 @@ def hypot(*xs: Any) -> Any:
     if lead is not None:
         return lead._call("hypot", *xs)
     if any(map(is_array, numbers)):
-        over = functools.partial(_over_arrays, hypot, None)
-        return functools.reduce(over, numbers[1:], abs(numbers[0]))
+        if len(numbers) == 2:
+            return _over_arrays(hypot, None, *numbers)
+        return functools.reduce(hypot, numbers[1:], abs(numbers[0]))
     return math.hypot(*numbers)

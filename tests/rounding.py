@@ -1,5 +1,6 @@
 """How far two computations of the same graph may differ by rounding alone."""
 
+import collections
 import sys
 
 import hypothesis
@@ -46,9 +47,26 @@ def allowed(y, leaves):
         hypothesis.assume(not any(undecided(node, of_nodes) for node in of_nodes))
     adjoints = ad.adjoints(y, create_graph=True)
     gradients = [adjoints.get(x, 0.0) for x in leaves]
+    added = additions(y)
     return of_nodes[y], [
-        errors(g)[g] if isinstance(g, ad.Value) else EPSILON * abs(g) for g in gradients
+        added[x] + (errors(g)[g] if isinstance(g, ad.Value) else 0.0)
+        for x, g in zip(leaves, gradients)
     ]
+
+
+def additions(root):
+    """For each node the error that adding up its messages may leave in its adjoint, in any order.
+
+    The graph of a gradient does not tell all of it: where messages are plain numbers, 1 and -1
+    have become 0 before a node is there, and another mode may add something small to the 1 first.
+    """
+    size, found = collections.defaultdict(float, {root: 1.0}), collections.defaultdict(float)
+    for node in reversed(topological_order(root)):
+        for x, partial in zip(node.parents, node._backward(1.0)):
+            if partial and size[node]:
+                size[x] += abs(partial) * size[node]
+                found[x] += abs(partial) * found[node] + ULPS * EPSILON * size[x]
+    return found
 
 
 def undecided(node, of_nodes):

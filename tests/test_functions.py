@@ -91,6 +91,8 @@ def test_arrays_of_integers_are_arrays_of_floats(kind):
         assert function([x, x, x]).tolist() == function([floats] * 3).tolist()
     assert ad.dot([x, x], [x, x]).tolist() == (2 * floats * floats).tolist()
     assert ad.hypot(x, x).tolist() == ad.hypot(floats, floats).tolist()
+    assert ad.hypot(3, 4, x * 0).tolist() == [5.0] * 3
+    assert ad.sqrt(np.array(4, kind)) == ad.hypot(np.array(1, kind), 0) * ad.sqrt(kind(4))
     assert functions.power(x, 3).tolist() == (floats**3).tolist()
     assert ad.abs(np.array([-128], np.int8)).tolist() == [128.0]
     cube = ad.operation(lambda x: (x * x * x, lambda grad: (3 * x * x * grad,)))

@@ -61,6 +61,8 @@ def test_what_cancels_may_be_off_by_the_size_of_what_cancelled():
     assert 1e16 * 2.3e-16 < of_value < 1e16 * 1e-14
     of_value, _ = allowed(x - x, [x])
     assert of_value == 0.0
+    _, (of_gradient,) = allowed(ad.sum([x * 1e-3, -x, x]), [x])  # 1e-3, or (1e-3 - 1) + 1
+    assert 2.3e-16 < of_gradient < 1e-14
 
 
 def test_the_error_allowed_is_that_of_50_digits():
