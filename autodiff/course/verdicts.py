@@ -29,8 +29,6 @@ from textwrap import fill
 from types import GeneratorType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 NOTHING = "Nothing here yet: put your answer where the dots are."
 NO_RETURN = "Your function returns nothing: a `return` is missing."
 
@@ -242,55 +240,61 @@ def empty(answer: Any) -> bool:
     return answer is None or answer is ...
 
 
+def plain(x: Any) -> Any:
+    """A number of any library as a float, arrays and tuples as lists; anything else as it is."""
+    x = x.tolist() if hasattr(x, "tolist") else x
+    if isinstance(x, (list, tuple)):
+        return [plain(entry) for entry in x]
+    with suppress(TypeError, ValueError):
+        return x if isinstance(x, (str, bool)) else float(x)
+    return x
+
+
+def shape(x: Any) -> tuple[int, ...] | None:
+    """The shape of what is plain: () of a number, None of what is neither a number nor an array."""
+    if not isinstance(x, list):
+        return () if isinstance(x, float) else None
+    inner = {shape(entry) for entry in x} or {()}
+    of_entries = inner.pop()
+    return None if inner or of_entries is None else (len(x), *of_entries)
+
+
 def same(found: Any, right: Any, close: float) -> bool:
     """Whether two results are equal: numbers and arrays up to rounding, anything else exactly."""
+    found, right = plain(found), plain(right)
     if type(found) is type(right) is float:
         return math.isclose(found, right, rel_tol=close, abs_tol=close) or found != found != right
-    if isinstance(right, (str, bool)) or isinstance(found, (str, bool)):
-        return type(found) is type(right) and bool(found == right)
-    if np.iscomplexobj(found):
-        return False
-    try:
-        left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
-    except (TypeError, ValueError):
-        return found is right
-    return left.shape == other.shape and np.allclose(left, other, close, close, equal_nan=True)
+    if type(found) is type(right) is list:
+        pairs = zip(found, right)
+        return len(found) == len(right) and all(same(f, r, close) for f, r in pairs)
+    return type(found) is type(right) and bool(found == right)
 
 
 def not_comparable(found: Any, right: Any) -> str:
     """Why a result cannot be compared with a number or array; else an empty text."""
     if isinstance(right, str):
         return ""
-    if np.iscomplexobj(found):
+    if "complex" in str(getattr(found, "dtype", type(found))):
         return "That is a complex number. You need only one of its two parts: which?"
     if callable(found):
         return "That is a function. Call it, and return what it gives."
-    shape = np.shape(right)
-    try:
-        array = np.asarray(found, dtype=object if isinstance(found, str) else float)
-    except (TypeError, ValueError):
-        array = np.asarray(found, dtype=object)
-    if array.dtype == object:
-        return f"Expected {'an array' if shape else 'a number'}, found {a(found)}."
-    if array.shape == shape:
+    expected, shaped = shape(plain(right)), shape(plain(found))
+    if shaped is None:
+        return f"Expected {'an array' if expected else 'a number'}, found {a(found)}."
+    if shaped == expected:
         return ""
-    tip = " Yours is transposed." if array.shape == shape[::-1] else ""
-    return f"The shape should be {shape}, not {array.shape}.{tip}"
+    tip = " Yours is transposed." if shaped[::-1] == expected else ""
+    return f"The shape should be {expected}, not {shaped}.{tip}"
 
 
-def told_apart(found: Any, right: Any, close: float) -> tuple[str, str, str]:
+def told_apart(found: Any, right: Any, close: float, place: str = "") -> tuple[str, str, str]:
     """The place of the first difference, and both results there, with digits enough to differ."""
-    place = ""
-    try:
-        found = str(found) if np.iscomplexobj(found) else found
-        left, other = np.asarray(found, dtype=float), np.asarray(right, dtype=float)
-    except (TypeError, ValueError):
-        return "", str(found), str(right)
-    if other.ndim and left.shape == other.shape:
-        unlike = np.argwhere(~np.isclose(left, other, close, close, equal_nan=True))
-        index = tuple(map(int, unlike[0])) if len(unlike) else (0,) * other.ndim
-        place, left, other = str([*index]), left[index], other[index]
-    if left.ndim or other.ndim:
+    left, other = plain(found), plain(right)
+    if type(left) is type(other) is list and len(left) == len(other):
+        for i, (entry, its) in enumerate(zip(left, other)):
+            if not same(entry, its, close):
+                return told_apart(entry, its, close, f"{place[:-1]}, {i}]" if place else f"[{i}]")
+    if not type(left) is type(other) is float:
         return place, str(found), str(right)
     digits = next((d for d in (6, 9, 12) if f"{left:.{d}g}" != f"{other:.{d}g}"), 17)
     return place, f"{left:.{digits}g}", f"{other:.{digits}g}"
@@ -310,9 +314,9 @@ def a(x: Any) -> str:
 
 def number(answer: Any) -> float:
     """The answer as a float; a Hint if it is not a number."""
-    with suppress(TypeError, ValueError):
-        if not isinstance(answer, (str, bool)) and not np.ndim(answer):
-            return float(answer)
+    found = plain(answer)
+    if isinstance(found, float):
+        return found
     raise Hint(f"Expected one number, found {a(answer)}.")
 
 
