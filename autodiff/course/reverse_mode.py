@@ -267,11 +267,9 @@ check_1 = Exercise(
         "u: that is the message from w alone. Add it to the others.": (-3.0, 2.0),
         "u: those are the messages from v. There is one from w too.": (10.0, 2.0),
         "u: all three messages are there, but y = v - w gives w the adjoint -1.": (13.0, 2.0),
-        "u: one message from v is missing, and w has the adjoint -1.": (8.0, 2.0),
         "b: that is the message from u = a + b. But w = u * b uses b as well.": (7.0, 7.0),
         "b: that is the message from w = u * b. But u = a + b uses b as well.": (7.0, -5.0),
         "b: both messages are there, but w has the adjoint -1.": (7.0, 12.0),
-        "b: that is w's message with the wrong sign, and u = a + b uses b as well.": (7.0, 5.0),
     },
 )
 
@@ -313,15 +311,8 @@ check_2 = Exercise(
         "The sign is wrong: tanh rises everywhere.": "grad * ( → -grad * (",
         "1 - x² should be 1 - y², with the result y = tanh x.": "y * y → x * x",
         "1 - y should be 1 - y².": "y * y → y",
-        "1 / cosh x has lost its square.": "grad * (1 - y * y) → grad / math.cosh(x)",
-        "1 + y² belongs to tan. For tanh it is 1 - y².": "1 - y → 1 + y",
         "That is grad times the result. It should be grad times the slope, 1 - y².": "1 - y * y → y",
-        "y is tanh x already: tanh is taken twice.": "y * y → math.tanh(y) ** 2",
-        "The derivative is taken at grad. It belongs at x, times grad.": (
-            "grad * (1 - y * y) → 1 - math.tanh(grad) ** 2"
-        ),
         "Python multiplies first: put brackets around 1 - y².": "(1 - y * y) → 1 - y * y",
-        "A message is a product: grad times the slope, not plus.": "grad * ( → grad + (",
     },
 )
 
@@ -367,14 +358,8 @@ check_3 = Exercise(
             "+= message → += message; node.grad = 0.0",
             "parent.grad += → node.grad +=",
         ],
-        "The closure has multiplied by the node's grad already: once is enough.": (
-            "+= message → += message * node.grad"
-        ),
-        "That is the node's grad alone. The closure knows the messages.": "+= message → += node.grad",
-        "The closure gets the node's grad, not its data.": "closure(node.grad) → closure(node.data)",
         "A parent and its message come in pairs: zip(parents, messages).": "zip →",
         "The closure wants the node's grad: node.closure(node.grad).": "(node.grad) → ()",
-        "The messages are what node.closure(node.grad) returns.": "+= message → += parent.data",
     },
 )
 
@@ -635,9 +620,6 @@ check_6 = Exercise(
         ],
         "A step starts from where the parameter is: data - rate * grad, not the step alone.": (
             "-= rate → = -rate"
-        ),
-        "Divided by the number of points: the loss is their sum, and so is its gradient.": (
-            "-= rate → -= rate / len(points)"
         ),
     },
 )
