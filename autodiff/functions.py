@@ -522,5 +522,5 @@ def hypot(*xs: Any) -> Any:
     if any(map(is_array, numbers)):
         if len(numbers) == 2:
             return _over_arrays(hypot, None, *numbers)
-        return functools.reduce(hypot, numbers[1:], abs(numbers[0]))
+        return functools.reduce(hypot, numbers) if numbers[1:] else abs(numbers[0])
     return math.hypot(*numbers)
