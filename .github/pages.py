@@ -76,7 +76,11 @@ def notebook(path: Path) -> Page:
 def front() -> Page:
     """The page where one types a formula, and where to go from there."""
     text = (SOURCES / "front.html").read_text(encoding="utf-8")
-    return Page("index.html", "# autodiff\n\n" + FRONT, text)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = re.search("(?s)```python.*?```", readme)[0]  # type: ignore[index]
+    return Page(
+        "index.html", "# autodiff\n\n" + FRONT, text.replace("{{ program }}", html(program))
+    )
 
 
 def guide(path: Path, part: str = "Guides") -> Page:

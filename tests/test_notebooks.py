@@ -228,8 +228,8 @@ CELLS = [
 ]
 
 
-def grade(folder, *options):
-    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
+def grade(folder, cells, *options):
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
     nbformat.write(notebook, folder / "mine.ipynb")
     return subprocess.run(
         [sys.executable, "-m", "autodiff.course", "grade", "mine.ipynb", "--seconds", "4", *options],
@@ -238,7 +238,7 @@ def grade(folder, *options):
 
 
 def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
-    done = grade(tmp_path)
+    done = grade(tmp_path, CELLS)
     assert done.returncode == 1, done.stderr
     said = done.stdout.splitlines()
     assert said[0].startswith("1 ✓ Right: u gets 5 + 5 - 3 = 7")
@@ -250,7 +250,7 @@ def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
 
 
 def test_verdicts_as_json(tmp_path):
-    rows = json.loads(grade(tmp_path, "--json").stdout)
+    rows = json.loads(grade(tmp_path, CELLS[:2], "--json").stdout)
     assert [row["exercise"] for row in rows] == [1, 2, 3, 4, 5]
     assert [row["right"] for row in rows] == [True, False, False, False, False]
 
