@@ -87,7 +87,7 @@ def guide(path: Path, part: str = "Guides") -> Page:
     """A page of Markdown."""
     text = path.read_text(encoding="utf-8")
     body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
-    body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb)(["#])', r'href="\1.html\2', body)
+    body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb|html)(["#])', r'href="\1.html\2', body)
     body = re.sub(r'<a href="../[\w./]+\.(?:py|md)">(.*?)</a>', r"\1", body)  # of the code
     return Page(f"{path.stem.lower()}.html", text, body, part)
 
@@ -135,7 +135,9 @@ def site(folder: Path, address: str = "") -> list[Any]:
     pages = [
         front(),
         *map(notebook, sorted((ROOT / "notebooks").glob("*.ipynb"))),
-        *map(guide, sorted(SOURCES.glob("*.md"))),
+        *map(guide, sorted(SOURCES.glob("[!t]*.md"))),
+        guide(SOURCES / "teachers.md", "For teachers"),
+        *[guide(path, "For teachers") for path in sorted(SOURCES.glob("teach-*.md"))],
         guide(HERE / "CHANGELOG.md"),
     ]
     write(folder, pages, address)
