@@ -274,26 +274,24 @@ def _node(rule: Rule, parents: tuple[Value, ...], level: int) -> Value:
         raise explain(error, rule.__name__, named(rule, parents)) from None
     if type(data) is not float:
         check_result(rule, data, [*map(_data, parents)], level)
-    node = leaf(data, level)
-    node.parents = parents
-    node._rule = rule
-    node._backward = backward
-    return node
-
-
-def leaf(data: Any, level: int) -> Value:
-    """A leaf of the given level: 0 for a constant."""
-    node: Value = _new(Value)
-    node._data = data
-    node._grad = 0.0
-    node._label = ""
-    node.parents = ()
-    node._rule = None
-    node._backward = _nothing
-    node._level = level
-    return node
+    return leaf(data, level, parents, rule, backward)
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:
     """The backward closure of a leaf: it has no parents."""
     return ()
+
+
+def leaf(
+    data: Any, level: int, parents: Any = (), rule: Any = None, backward: Any = _nothing
+) -> Value:
+    """A node of the given level, 0 for a constant; without parents, a rule and a closure a leaf."""
+    node: Value = _new(Value)
+    node._data = data
+    node._grad = 0.0
+    node._label = ""
+    node.parents = parents
+    node._rule = rule
+    node._backward = backward
+    node._level = level
+    return node
