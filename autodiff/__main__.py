@@ -1,18 +1,22 @@
-"""The command line: the value, the gradient and the trace of an expression.
+"""The value of an expression, its gradient, and the table of every step.
 
-    python -m autodiff "x*y + sin(x)" x=2 y=3
+An expression has numbers, names, + - * / ** and brackets, pi and e, and the
+functions below. Put it in quotes: * and brackets mean something to a shell. The
+number of a variable may itself be an expression, such as x=pi/4.
 
-See `--help`. An expression is arithmetic as Python writes it:
+examples:
+  autodiff "x*y + sin(x)" x=2 y=3
+  autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward
+  autodiff "a*b + b**3" a=-4 b=2 --draw graph.svg --steps backward.html
+  autodiff "log(x) + x*y" x=2 y=5 --language javascript
+  autodiff --page graph.html
 
-    sum      = product {("+" | "-") product}
-    product  = sign {("*" | "/") sign}
-    sign     = ("+" | "-") sign | power
-    power    = atom ["**" sign]
-    atom     = number | name | name "(" inputs ")" | "(" sum ")"
-    inputs   = sum {"," sum} | list {"," list}
-    list     = "[" sum {"," sum} "]"
+exit status:
+  0  all went well
+  1  no result or derivative here, a check that fails, a file that cannot be written
+  2  the command or the expression cannot be read
 
-Python's parser makes a tree of it, which is walked here: nothing is executed as Python.
+functions:
 """
 
 import argparse
@@ -28,7 +32,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 from unicodedata import normalize
 
@@ -53,7 +57,6 @@ REMEDIES = {  # what to write instead of a character or a name
     "−": "-", "π": "pi", "ln": "log(x)", "log10": "log(x)/log(10)", "pow": "x**y", "power": "x**y",
 }  # fmt: skip
 NO_SIGN = re.compile(r"\b\d[\d.]*[^\W\d_]\w*|(?:(\w+) +|\) *)\w+")  # 2x, x y, sin x, (x + 1) y
-SHOWN = 80  # characters of an expression in an error message
 PARAMETERS = {"xs": "[x, y, ...]", "ys": "[a, b, ...]", "*xs": "x, y, ..."}
 
 
@@ -64,27 +67,7 @@ def _takes(name: str) -> str:
     return f"({', '.join(PARAMETERS.get(name, name) for name in names)})"
 
 
-WRITTEN = [name + _takes(name).replace(" ", "") for name in FUNCTIONS]
-DETAILS = f"""\
-An expression has numbers, names, + - * / ** and brackets, pi and e, and the functions
-
-{fill("  ".join(WRITTEN), 80, initial_indent="  ", subsequent_indent="  ")}
-
-Put it in quotes: * and brackets mean something to a shell. The number of a variable may itself be
-an expression, such as x=pi/4.
-
-examples:
-  autodiff "x*y + sin(x)" x=2 y=3
-  autodiff "exp(-x**2 / 2) / sqrt(2*pi)" x=0.5 --mode forward
-  autodiff "a*b + b**3" a=-4 b=2 --draw graph.svg --steps backward.html
-  autodiff "log(x) + x*y" x=2 y=5 --language javascript
-  autodiff --page graph.html
-
-exit status:
-  0  all went well
-  1  no result or derivative at these numbers, a check that fails, a file that cannot be written
-  2  the command or the expression cannot be read
-"""
+WRITTEN = "  ".join(name + _takes(name).replace(" ", "") for name in FUNCTIONS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -117,8 +100,7 @@ def _failed(reason: Any, status: int) -> int:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "autodiff", epilog=DETAILS, allow_abbrev=False,
-        description="The value of an expression, its gradient, and the table of every step.",
+        "autodiff", epilog=f"{__doc__}{indent(fill(WRITTEN, 78), '  ')}", allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = parser.add_argument
@@ -210,6 +192,17 @@ def _tables(f: Any, numbers: dict[str, float], mode: str) -> Iterator[str]:
 
 
 # -- Expressions --------------------------------------------------------------------------------
+#
+# Arithmetic as Python writes it. Python's parser makes a tree of it, which is walked here: nothing
+# is executed as Python.
+#
+#     sum      = product {("+" | "-") product}
+#     product  = sign {("*" | "/") sign}
+#     sign     = ("+" | "-") sign | power
+#     power    = atom ["**" sign]
+#     atom     = number | name | name "(" inputs ")" | "(" sum ")"
+#     inputs   = sum {"," sum} | list {"," list}
+#     list     = "[" sum {"," sum} "]"
 
 
 class ExpressionError(ValueError):
@@ -344,10 +337,8 @@ class Reader:
 def _error(reason: str, text: str, start: int, end: int) -> ExpressionError:
     """An error about a part of a text, with carets under it."""
     text = "".join(c if c.isprintable() else "?" for c in text)
-    first = max(0, start - SHOWN // 2)  # of the characters that are shown
-    last = first + SHOWN
-    mark = " " * width(text[first:start]) + "^" * max(1, width(text[start : min(end, last)]))
-    return ExpressionError(f"{reason}\n    {text[first:last]}\n    {mark}")
+    mark = " " * width(text[:start]) + "^" * max(1, width(text[start:end]))
+    return ExpressionError(f"{reason}\n    {text}\n    {mark}")
 
 
 if __name__ == "__main__":
