@@ -162,10 +162,8 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
     (6.0, 3.0)
     """
-    for given in (primals, tangents):
-        if not isinstance(given, (tuple, list)):
-            expected = "tuples with an entry for each argument: jvp(f, (2.0,), (1.0,))"
-            raise TypeError(message("jvp", typed(given), expected))
+    expected = "a tuple with an entry for each argument: jvp(f, (2.0,), (1.0,))"
+    primals, tangents = (as_row(x, "jvp", expected) for x in (primals, tangents))
     call = _Call.of("jvp", f, primals, keywords, range(len(primals)))
     directions = as_tree(tangents, "jvp: the tangents")
     _check_shapes("jvp: the tangents", directions, call.primals)

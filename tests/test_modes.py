@@ -49,7 +49,7 @@ def close(name, found, expected, bounds):
         assert abs(a - b) <= bound + 1e-60, (name, float(a - b), bound)
 
 
-@for_all(programs(), examples=60)
+@for_all(programs(), examples=30)
 def test_every_mode_agrees_with_mpmath(program):
     f, xs = program
     y, leaves = recorded(f, xs)
