@@ -102,8 +102,9 @@ class Value(Number):
         return apply(rule, *inputs)
 
     def _lift(self, x: Any, name: str) -> "Value":
-        own = isinstance(x, Value) and x._level in (self._level, 0)
-        return x if own else leaf(constant_for(self, x, name), 0)
+        if isinstance(x, Value) and x._level in (self._level, 0):
+            return x
+        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
 
     def _record(self, rule: Rule, parents: Any) -> "Value":
         return _node(rule, tuple(parents), self._level)
