@@ -254,8 +254,7 @@ def dot(*inputs):
     """d(x₁y₁ + ... + xₙyₙ) = Σᵢ (yᵢ dxᵢ + xᵢ dyᵢ)"""
     n = len(inputs) // 2
     xs, ys = inputs[:n], inputs[n:]
-    swapped = ys + xs
-    return f.dot(xs, ys), lambda grad: tuple([grad * other for other in swapped])
+    return f.dot(xs, ys), lambda grad, others=ys + xs: tuple([grad * other for other in others])
 
 
 def logsumexp(*xs):

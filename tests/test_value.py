@@ -50,13 +50,10 @@ def test_the_usual_lecture_code_runs():
 @pytest.mark.parametrize(
     ("f", "point", "value", "gradient"),
     [
-        (lambda x, y: ad.log(x) + x * y - ad.sin(y), (2, 5), 11.6521, (5.5, 1.7163)),
         (lambda x, y: x * y + y - ad.log(x), (3, -4), -17.0986, (-4.3333, 4.0)),
-        (lambda a, b, c: a * b + c * a, (25, 4, -5), -25, (-1, 25, 25)),
-        (lambda a, b, c: a / b - c, (25, 4, -5), 11.25, (0.25, -1.5625, -1)),
         (lambda a, b, c, d: (a + b) * c + d, (0, 1, 2, 3), 5, (2, 2, 1, 1)),
     ],
-    ids=["baydin", "article 001", "mul_add", "div_sub", "article 004"],
+    ids=["001", "004"],
 )
 def test_articles(f, point, value, gradient):
     leaves = [Value(x) for x in point]
