@@ -367,5 +367,6 @@ def _misfit(left: Any, right: Any) -> NoReturn:
     if not isinstance(right, _Array):
         expected, remedy = "a Vector or a Matrix on both sides", "make it one: Vector([1, 2])"
         raise TypeError(message("@", f"{a(left)} and {a(right)}", expected, remedy))
-    expected = f"{left.shape[-1]} as the first size on the right"
+    fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
+    expected = f"{left.shape[-1]} as the first size on the right: {fits}"
     raise ValueError(message("@", f"shapes {left.shape} and {right.shape}", expected))
