@@ -17,7 +17,6 @@ import autodiff
 import autodiff as ad
 from autodiff import Value, Vector, grad, relu, tanh
 from autodiff.course import back_to_matrices, expressions, race, reverse_mode, symbolic_derivatives
-from autodiff.course.numeric_derivatives import SecantPage
 from autodiff.course.reverse_mode import GRAPHS, NAMES, examine, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
 
@@ -27,22 +26,6 @@ NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 def code_of(number):
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
     return [cell.source for cell in nbformat.read(path, as_version=4).cells]
-
-
-# -- 1 ----------------------------------------------------------------------------------------------
-
-
-def test_the_secant_becomes_the_tangent_as_h_is_dragged(browser, tmp_path):
-    (tmp_path / "page.html").write_text(SecantPage()._repr_html_(), encoding="utf-8")
-    drag = """
-        const h = document.getElementById("h"), said = document.getElementById("slopes");
-        const before = said.textContent;
-        h.value = -4; h.dispatchEvent(new Event("input")); [before, said.textContent]"""
-    browser.open((tmp_path / "page.html").as_uri())
-    ((before, after),) = browser.in_frames(drag)
-    # (cos(2 + h) - cos 2) / h, with h = 10**0.3 and 0.0001
-    assert before == "slope of the secant -0.12082, of the tangent -0.90930"
-    assert after == "slope of the secant -0.90928, of the tangent -0.90930"
 
 
 # -- 2 ----------------------------------------------------------------------------------------------

@@ -1,19 +1,51 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 1: a secant to drag, the valleys of the error; and its exercises."""
+"""Notebook 1: secants, and errors against the step; its guesses and exercises."""
 
-import base64
-import html
 import math
-from collections.abc import Mapping, Sequence
-from importlib import resources
-from typing import Any
 
 import numpy as np
 
 from . import figures
-from .figures import BLUE, GREEN, GREY, ORANGE
 from .figures import graph_of as graph_of
-from .verdicts import Exercise, Hint, number, solutions
+from .verdicts import Exercise, Hint, guess, guesses, number, solutions
+
+# -- The guesses ----------------------------------------------------------------------------------
+
+guess_1 = guess(
+    3.0,
+    "Right: three, and nearly a fourth. Now see where the others went.",
+    "You will see: drag h to 10⁻¹², and count.",
+    {"So the pattern promises. Now drag h to 10⁻¹², and count.": 12.0},
+    close=0.3,
+)
+guess_2 = guess(
+    12.0,
+    "Right: small nudges do not get in one another's way, so their effects add.",
+    "Each path brings its own share to y: 3, 3 and 6.",
+    {
+        "There are two paths through the sum, since it uses a twice.": 9.0,
+        "That is the value of y, not how fast it moves.": 18.0,
+    },
+)
+guess_3 = guess(
+    4.0,
+    "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
+    "Its error is about h²/6 · f'''. What becomes of h²?",
+    {
+        "That is the forward difference, whose error is like h. Here it is like h².": 2.0,
+        "It becomes a quarter, so the factor is 4.": 0.25,
+    },
+)
+guess_4 = guess(
+    101.0,
+    "Right: one call for f(x), and one for each of the hundred nudges.",
+    "Which points does it need? x itself, and x with one number nudged.",
+    {
+        "Nearly: they share one more call, f(x) itself.": 100.0,
+        "f(x) need be computed only once.": 200.0,
+    },
+)
+predict = guesses(globals())
 
 # -- 1. Look back ---------------------------------------------------------------------------------
 
@@ -33,17 +65,11 @@ check_1 = Exercise(
         "The sign is wrong: subtract the left value from the right one.": "(f(x - h) - f(x)) / h",
         "That is the rise of f. Divide it by the run.": "f(x) - f(x - h)",
         "From x - h to x the run is h, not 2h.": "(f(x) - f(x - h)) / (2 * h)",
-        "The run is h, not x.": "(f(x) - f(x - h)) / x",
-        "Python divides first: put brackets around the difference.": [
-            "f(x) - f(x - h) / h",
-            "f(x) / h - f(x - h)",
-        ],
-        "The slope is the rise divided by the run.": "(f(x) - f(x - h)) * h",
+        "Python divides first: put brackets around the difference.": "f(x) - f(x - h) / h",
     },
 )
 
 # -- 2. A fast wave -------------------------------------------------------------------------------
-
 
 LOW, HIGH = 1.9e-10, 1.4e-9  # between them the error is at most five times the least
 
@@ -67,8 +93,7 @@ check_2 = Exercise(
     ask=kind_of_step,
     praise="Right: a function that changes faster wants a smaller step.",
     slips={
-        "That is the plain cube root of ε, which suits a third derivative of about 1. Here it is "
-        "about 10¹², so truncation dominates.": 6e-6,
+        "That is the cube root of ε, for a third derivative of about 1. Here it is 10¹².": 6e-6,
         "Scaled the wrong way: a fast function needs a small step.": 0.06,
         "Too large: truncation dominates, and a smaller step does better.": [1e-8, 1e-4, 2.0],
         "Far too small: think of the left-hand end of the valley.": 1e-20,
@@ -79,28 +104,22 @@ check_2 = Exercise(
 # -- 3. Thirteen digits ---------------------------------------------------------------------------
 
 
-def wild(x):
-    """The example of Martins, Sturdza and Alonso (2003)."""
+def g(x):
     return np.exp(x) / np.sqrt(np.sin(x) ** 3 + np.cos(x) ** 3)
 
 
 def digits(answer, g, x, expected):
     """What an answer asks g about, and how its result is related to the derivative."""
     asked = []
-
-    def noting(at):
-        asked.append(at)
-        return g(at)
-
-    found = answer(noting, x)
+    found = answer(lambda at: asked.append(at) or g(at), x)
     points = "x + ih" if any(map(np.iscomplexobj, asked)) else "reals"
     if np.iscomplexobj(found) or not isinstance(found, (float, int, np.ndarray)) or not asked:
-        yield "the result", found if asked else "a number from nowhere"
+        return found if asked else "a number from nowhere"
     known = {expected: "13 digits", g(x): "g", -expected: "the sign", 0.0: "0"}
     near = (name for y, name in known.items() if math.isclose(found, y, rel_tol=1e-13))
     few = math.isclose(found, expected, rel_tol=1e-2)
     kind = next(near, "few digits" if few else "tiny" if abs(found) < abs(expected) / 1e3 else "")
-    yield "the result", expected if kind == "13 digits" else f"{kind or found} from {points}"
+    return expected if kind == "13 digits" else f"{kind or found} from {points}"
 
 
 def solution_3(g, x):
@@ -112,27 +131,22 @@ check_3 = Exercise(
     solution_3,
     ask=digits,
     at={
-        "the g of the exercise": (wild, 1.5, 4.053427893898621),
+        "the g of the exercise": (g, 1.5, 4.053427893898621),
         "x³ at 2": (lambda x: x**3, 2.0, 12.0),
         "x sin x at 0.5": (lambda x: x * np.sin(x), 0.5, 0.9182168195493894),
     },
     praise="Right, to 13 digits or more: nothing subtracted, nothing lost.",
-    otherwise=(
-        "Not yet. Where does a real step go wrong, and which section of this page takes another?"
-    ),
+    otherwise="Not yet. Where does a real step go wrong, and which section takes another?",
     slips={
         "Your answer never calls g. Which point does a nudge ask it about?": "4.0",
-        "Zero: a real step that small is lost in x. In which direction is it not?": (
-            "(g(x + 1e-20) - g(x)) / 1e-20"
-        ),
-        "Close, but every difference loses digits, whatever its step. Which method on this page "
-        "subtracts nothing?": "(g(x + 1e-6) - g(x - 1e-6)) / 2e-6",
+        "Zero: so small a real step is lost in x. Which is not?": "(g(x + 1e-20) - g(x)) / 1e-20",
+        "Close, but every difference loses digits. Which method on this page subtracts nothing?": [
+            "(g(x + 1e-6) - g(x - 1e-6)) / 2e-6"
+        ],
         "That is g itself. Where does its derivative show?": "g(x)",
         "That is g itself, the real part. Take the other one.": "g(x + 1e-20j).real",
         "The sign is wrong.": "-g(x + 1e-20j).imag / 1e-20",
-        "Close, but the step is too large. Nothing cancels here, so it may be tiny.": (
-            "g(x + 1e-3j).imag / 1e-3"
-        ),
+        "Close, but the step is too large. It may be tiny.": "g(x + 1e-3j).imag / 1e-3",
         "Nearly: that looks like h times the derivative. Divide by h.": "g(x + 1e-20j).imag",
         "A step of 1j is a step of length 1. Take a tiny one.": "g(x + 1j).imag",
     },
@@ -140,110 +154,37 @@ check_3 = Exercise(
 
 # -- The figures ----------------------------------------------------------------------------------
 
-COLOURS = {"forward": ORANGE, "backward": BLUE, "central": GREEN, "complex": GREEN}
 
-
-def look() -> None:
-    """Set what all figures have in common."""
-    figures.look(**{"font.size": 12, "axes.titlesize": 13})
-
-
-def panels(columns: int = 1, width: float = 9.0, height: float = 4.8) -> Any:
+def plot_secants(slopes):
+    """exp, its tangent at 0, and the secants through two of the points at -1, 0 and 1."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots(1, columns, figsize=(width, height), layout="constrained")
+    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    t = np.linspace(-1.3, 1.3, 100)
+    ax.plot(t, np.exp(t), color=figures.GREY, lw=5, label="exp")
+    ax.plot(t, 1 + t, "k--", label="tangent, slope 1")
+    for name, slope in slopes.items():
+        x = 1.0 if name == "central" else 0.0  # a point on the secant
+        ax.plot(t, math.exp(x) + slope * (t - x), label=f"{name}, slope {slope:.3f}")
+    ax.plot([-1, 0, 1], np.exp([-1, 0, 1]), "ko", ms=8, zorder=3)
+    ax.set(xlabel="x", ylim=(-0.5, 3.6))
+    ax.legend()
+    said = ", ".join(f"{name} {slope:.3f}" for name, slope in slopes.items())
+    figures.show(figure, f"exp, its tangent at 0 with slope 1, and three secants: {said}.")
 
 
-class SecantPage:
-    """A page with cos, its tangent at x and a secant through x + h, and sliders for x and h."""
+def plot_errors(steps, errors):
+    """Errors of several methods against the step, on logarithmic axes."""
+    import matplotlib.pyplot as plt
 
-    def __repr__(self) -> str:
-        return "<a secant to drag: open this notebook in Jupyter>"
-
-    def _repr_html_(self) -> str:
-        folder = resources.files("autodiff.course")
-        page = folder.joinpath("secant.html").read_text("utf-8")
-        still = base64.b64encode(folder.joinpath("secant.png").read_bytes()).decode()
-        style = "width: 100%; max-width: 760px; height: 440px; border: 0; background: white"
-        # Inside the frame is a still picture, for notebooks that are not trusted.
-        return (
-            '<iframe title="A secant that becomes a tangent" sandbox="allow-scripts" '
-            f'style="{style}" srcdoc="{html.escape(page)}"><img alt="cos, its tangent at 2 and three '
-            f'secants" src="data:image/png;base64,{still}"></iframe>'
-        )
-
-
-def plot_secants(x: float, h: float, slopes: Mapping[str, float]) -> None:
-    """cos with its tangent at x; and both minus the tangent, with a secant for each slope."""
-    t = np.linspace(x - 1.6 * h, x + 1.6 * h, 200)
-    tangent = np.cos(x) - np.sin(x) * (t - x)
-    points = np.array([x - h, x, x + h])
-    over_tangent = np.cos(points) - np.cos(x) + np.sin(x) * (points - x)
-    figure, (left, right) = panels(2, 9.5, 4.4)
-    left.plot(t, np.cos(t), color=GREY, lw=5, label="cos x")
-    left.plot(t, tangent, "k--", lw=1.5, label="tangent at 2")
-    left.plot(points, np.cos(points), "ko", ms=8, zorder=3)
-    left.set(xlabel="x", title="cos and its tangent")
-    left.legend()
-    right.plot(t, np.cos(t) - tangent, color=GREY, lw=5, label="cos x − tangent")
-    right.axhline(0, color="k", ls="--", lw=1.5)
-    errors = {name: slope + np.sin(x) for name, slope in slopes.items()}
+    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for name, error in errors.items():
-        end = 2 if name == "central" else 1  # a point on the secant
-        line = over_tangent[end] + error * (t - points[end])
-        right.plot(t, line, color=COLOURS[name], lw=2, label=f"{name}, error {error:+.3f}")
-    right.plot(points, over_tangent, "ko", ms=8, zorder=3)
-    right.set(xlabel="x", title="The same, less the tangent, with the secants")
-    right.set_ylim(-0.12, 0.24)
-    right.legend(loc="upper center", fontsize=11)
-    off = ", ".join(f"{name} {error:+.3f}" for name, error in errors.items())
-    figures.show(
-        figure,
-        f"cos and its tangent at {x:g}, and beside it secants with a step of {h:g}. Errors of "
-        f"their slopes: {off}.",
-    )
-
-
-def plot_valley(steps: Any, one_point: Sequence[Any], many_points: Sequence[Any]) -> None:
-    """Errors of forward and central differences against the step, with the slopes expected."""
-    figure, ax = panels(height=5.4)
-    for name, one, many in zip(("forward", "central"), one_point, many_points):
-        colour = COLOURS[name] if name == "forward" else BLUE
-        ax.loglog(steps, one, ".", color=colour, ms=4, alpha=0.5, label=f"{name}, x = 1.3")
-        ax.loglog(steps, many, color=colour, lw=2, label=f"{name}, median over [1, 2]")
-    ax.loglog([2e-7, 2e-4], [1, 1e-3], "k--", lw=1)
-    ax.loglog([2e-3, 0.2], [3e-3, 0.3], "k--", lw=1)
-    ax.loglog([2e-2, 0.9], [1.2e-5, 0.9**2 * 0.03], "k--", lw=1)
-    for text, place in (("1/h", (8e-6, 4e-2)), ("h", (1.1e-2, 4e-2)), ("h²", (0.2, 4e-4))):
-        ax.text(*place, text)
-    ax.set(xlabel="step h", ylabel="relative error", title="Errors of p′ in float32")
-    ax.set_ylim(1e-6, 10)
-    ax.legend(fontsize=10, loc="lower left")
-    best = [f"{min(many):.0e} at h = {steps[np.argmin(many)]:.0e}" for many in many_points]
-    figures.show(
-        figure,
-        "Errors in float32 against the step, on logarithmic axes: two valleys. To the left both "
-        "rise like 1/h; to the right the forward difference rises like h, the central one like "
-        f"h². The lowest median errors: forward {best[0]}, central {best[1]}.",
-    )
-
-
-def plot_errors(steps: Any, errors: Mapping[str, Any]) -> None:
-    """Errors of several methods against the step."""
-    figure, ax = panels()
-    looks = {"forward": (ORANGE, "-"), "central": (BLUE, "-"), "complex": (GREEN, "--")}
-    for name, error in errors.items():
-        colour, dashes = looks[name]
-        ax.loglog(steps, error, dashes, color=colour, lw=2, label=name)
-    ax.set(xlabel="step h", ylabel="relative error", title="Errors of p′ in float64")
-    ax.set_ylim(1e-17, 10)
+        ax.loglog(steps, np.maximum(error, 1e-17), "--" if name == "sideways" else "-", label=name)
+    ax.set(xlabel="step h", ylabel="relative error", ylim=(3e-18, 10))
     ax.legend(loc="center left")
-    best = ", ".join(f"{name} {min(error):.0e}" for name, error in errors.items())
-    figures.show(
-        figure,
-        "Errors in float64 against the step. Forward and central differences have a valley, the "
-        f"complex step falls and stays down, however small the step. Lowest: {best}.",
-    )
+    said = ", ".join(f"{name} {min(error):.0e}" for name, error in errors.items())
+    alt = f"Errors against the step: two valleys, and a line that falls and stays low. Best: {said}"
+    figures.show(figure, alt)
 
 
 solution = solutions(globals())
