@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,14 @@ from sklearn.datasets import load_digits, load_iris
 import autodiff
 import autodiff as ad
 from autodiff import Value, Vector, grad, relu, tanh
-from autodiff.course import back_to_matrices, expressions, race, reverse_mode, symbolic_derivatives
+from autodiff.course import (
+    back_to_matrices,
+    expressions,
+    forward_mode,
+    race,
+    reverse_mode,
+    symbolic_derivatives,
+)
 from autodiff.course.reverse_mode import GRAPHS, NAMES, examine, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
 
@@ -88,6 +96,27 @@ def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
     both = sum(bool(node.args) for node in {**names["order"](e), **names["order"](d)})
     assert names["shared"](e) == 20
     assert 6 * 20 < both <= 7 * 20
+
+
+# -- 3 ----------------------------------------------------------------------------------------------
+
+
+def test_the_dial_shows_the_tangents_of_jvp(browser, tmp_path):
+    forward_mode.dial().save(tmp_path / "page.html")
+    browser.open((tmp_path / "page.html").as_uri())
+    for degrees in (0, 53, 90, -163):
+        u = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        f = lambda x1, x2: ad.log(x1) + x1 * x2 - ad.sin(x2)  # noqa: E731
+        _, expected = ad.jvp(f, (2.0, 5.0), u)
+        browser.evaluate(f"slider.value = {degrees}; slider.dispatchEvent(new Event('input'))")
+        said = browser.evaluate("element('y').textContent + element('t-y').textContent")
+        assert said == f"{expected:.2f}moves at {expected:.2f}".replace("-", "−")
+    box = browser.evaluate(
+        "(() => { const b = element('dial').getBoundingClientRect(); return [b.x, b.y, b.width] })()"
+    )
+    x, y, width = box
+    browser.click(x + width / 2, y + width / 10)
+    assert browser.evaluate("slider.value") == "90"
 
 
 # -- 4 ----------------------------------------------------------------------------------------------
