@@ -407,7 +407,7 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("01.2", math.nan, "A step is a positive number"),
     ("01.3", lambda g, x: (g(x + 1e-5) - g(x - 1e-5)) / 2e-5, "every difference loses digits"),
     ("01.3", lambda g, x: g(x + 1e-20j) / 1e-20, "You need only one of its two parts"),
-    ("02.1", lambda a, b: 0.26, "Expected a formula, a Node, found a float"),
+    ("02.1", lambda a, b: 0.26, "every part is a Node, and here is 0.26"),
     ("02.1", lambda a, b: symbolic_derivatives.Node("+", a, 2), "every part is a Node"),
     ("02.2", 39.0, "Expected an integer, found a float"),
     ("02.3", "none", "letters out of a, b, c and d"),

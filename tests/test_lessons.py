@@ -4,7 +4,6 @@ import ast
 import importlib
 import math
 import re
-from functools import cache
 from pathlib import Path
 
 import micrograd.engine
@@ -41,30 +40,15 @@ def code_of(number):
 
 def of_the_notebook(*beginnings):
     """What the cells of notebook 2 that begin like this define."""
-    found = {"cache": cache, "grad": grad}
+    found = {**vars(symbolic_derivatives), "grad": grad}
     for beginning in beginnings:
         (source,) = [source for source in code_of("02") if source.startswith(beginning)]
         exec(source, found)
     return found
 
 
-FORMULAS = ("class Node", "Node.__add__", "def derivative(e)")
-COUNTING = ("Node = cache(Node)", "def order")
-
-
-@pytest.mark.parametrize(
-    ("formula", "operations"),
-    [
-        ("(derivative(a) * b - a * derivative(b)) / (b * b)", 6),
-        ("(derivative(a) - a / b * derivative(b)) / b", 5),
-        ("derivative(a) / b - a * derivative(b) / b / b", 6),
-    ],
-)
-def test_a_quotient_rule_in_the_words_of_the_notebook_is_counted(formula, operations):
-    names = of_the_notebook(*FORMULAS, *COUNTING)
-    said = symbolic_derivatives.check_1.verdict(eval(f"lambda a, b: {formula}", names))
-    assert said.right
-    assert f"adds {operations} operations" in said.text
+FORMULAS = ("class Node", "def formula_of", "def derivative(e)")
+COUNTING = ("from functools import cache", "def written")
 
 
 def test_counting_gives_the_number_predicted():
@@ -93,7 +77,7 @@ def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
     e, d = x, number(1)
     for _ in range(20):  # x / (x / (x / ...)) and its derivative by the rule of exercise 1
         e, d = x / e, (number(1) * e - x * d) / (e * e)
-    both = sum(bool(node.args) for node in {**names["order"](e), **names["order"](d)})
+    both = sum(bool(node.args) for node in {*names["order"](e), *names["order"](d)})
     assert names["shared"](e) == 20
     assert 6 * 20 < both <= 7 * 20
 

@@ -1,17 +1,34 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 2: how derivatives swell; and its exercises."""
+"""Notebook 2: a tree that folds, how derivatives swell; its guesses and exercises."""
 
 import operator
-from collections.abc import Mapping, Sequence
-from numbers import Real
+from importlib import resources
 
-import autodiff
+from autodiff.pictures.pages import Page, as_json
 
 from . import figures
-from .figures import BLUE, ORANGE
-from .figures import graph_of as graph_of
-from .figures import look as look
-from .verdicts import Exercise, Hint, a, integer, solutions
+from .verdicts import Exercise, Hint, guess, guesses, integer, solutions
+
+# -- The guesses ----------------------------------------------------------------------------------
+
+guess_1 = guess(
+    5472,
+    "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
+    "Look at the last steps: by what factor does it grow from row to row?",
+    {"It more than doubles from row to row.": 4192},
+    close=0.2,
+)
+guess_2 = guess(
+    7,
+    "Right: v2 to v8. The square and its derivative stand there twice.",
+    "Which parts stand there twice? Count each once.",
+    {
+        "That is as it is written. Which parts stand there twice?": 11,
+        "1 and x are no operations: they are read, not computed.": 9,
+        "(1 * x) and (x * 1) are equal, but nobody has told our program so.": 6,
+    },
+)
+predict = guesses(globals())
 
 # -- 1. The quotient rule -------------------------------------------------------------------------
 
@@ -47,8 +64,6 @@ def derivative(e):
             return derivative(a) + derivative(b)
         case "*", a, b:
             return derivative(a) * b + a * derivative(b)
-        case "sin", a:
-            return Node("cos", a) * derivative(a)
     raise ValueError(f"no rule for {e.op}")
 
 
@@ -56,43 +71,18 @@ def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
         raise Hint(f"In a formula every part is a Node, and here is {e!r}. Write Node({e!r}).")
-    if not e.args and e.op != "x" and not isinstance(e.op, Real):
-        raise Hint(f'A leaf is "x" or a number, and here is {e.op!r}. Use a and b as they are.')
     if not e.args:
         return x if e.op == "x" else float(e.op)
-    function = ARITHMETIC.get(e.op) or getattr(autodiff, str(e.op), None)
-    if function is None:
+    if e.op not in ARITHMETIC:
         raise Hint(OPERATORS)
-    return function(*[value(each, x) for each in e.args])
+    return ARITHMETIC[e.op](*[value(each, x) for each in e.args])
 
 
-A, B = Node("sin", Node("x")), Node("x") * Node("x") + Node(3)
+A, B = Node("x") * Node("x"), Node("x") + Node(3)
 
 
 def quotient_at(answer, x):
-    found = answer(A, B)
-    if not hasattr(found, "op"):
-        raise Hint(f"Expected a formula, a Node, found {a(found)}.")
-    return value(found, x)
-
-
-def formula(e):
-    return (str(e.op), *map(formula, e.args))
-
-
-def operations(e):
-    """The distinct operations of a formula, by what they are made of."""
-    found = set().union(*map(operations, e.args))
-    return found | {formula(e)} if e.args else found
-
-
-def praise_1(answer):
-    known = operations(A) | operations(B) | operations(derivative(A)) | operations(derivative(B))
-    found = len(operations(answer(A, B)) - known)
-    fewer = "" if found <= 6 else " Six are enough: (a'b - ab') / b², with a minus for two."
-    return (
-        f"Right: the quotient rule. Yours adds {found} operations to those of a, b, a', b'.{fewer}"
-    )
+    return value(answer(A, B), x)
 
 
 def solution_1(a, b):
@@ -102,35 +92,20 @@ def solution_1(a, b):
 check_1 = Exercise(
     solution_1,
     ask=quotient_at,
-    at={"x = 0.5, for sin(x) / (x * x + 3),": (0.5,), "x = 1.5": (1.5,)},
-    praise=praise_1,
-    nothing="Nothing here yet: a formula made of a, b and their derivatives.",
+    at={"x = 0.5, for (x * x) / (x + 3),": (0.5,), "x = 1.5": (1.5,)},
+    praise="Right: the quotient rule.",
     otherwise="Apply the product rule to a = (a/b) b, and solve for (a/b)'.",
     slips={
-        "That is the quotient of the derivatives, which is something else.": (
-            "derivative(a) / derivative(b)"
-        ),
-        "Right but for the sign: a'b comes first.": "derivative(a) * b - a * derivative(b) → "
-        "a * derivative(b) - derivative(a) * b",
+        "That is the quotient of the derivatives.": "derivative(a) / derivative(b)",
+        "Right but for the sign: a'b comes first.": "(b * b) → (b * Node(-1) * b)",
         "A minus, not a plus: as b grows, a/b shrinks.": "- → +",
         "Nearly: the denominator is b squared, b * b.": "/ (b * b) → / b",
-        "That is the numerator. Divide it by (b * b), in brackets: N / b * b is (N / b) * b.": [
-            "/ (b * b) → ",
-            "/ (b * b) → / b * b",
-        ],
-        "Python divides first: put brackets around the numerator.": (
-            "derivative(a) * b - a * derivative(b) / (b * b)"
-        ),
-        "That is the product rule. Apply it to a = (a/b) b.": (
-            "derivative(a) * b + a * derivative(b)"
-        ),
+        "That is the numerator. Divide it by (b * b), in brackets.": "/ (b * b) → ",
+        "Python divides first: put brackets around the numerator.": "(deriv → deriv\n(b)) → (b)",
+        "That is the product rule. Apply it to a = (a/b) b.": "- → +\n/ (b * b) →",
         "That would do if b were constant: its derivative is missing.": "derivative(a) / b",
-        "In the numerator, a' is multiplied by b, and b' by a.": [
-            "(derivative(a) - derivative(b)) / (b * b)",
-            "(derivative(a) * a - b * derivative(b)) / (b * b)",
-        ],
+        "In the numerator, a' is multiplied by b, and b' by a.": "(a) * b → (a)\n- a * → -",
         "You ask `derivative` for the very rule that is missing: write it.": "derivative(a / b)",
-        "That is a / b itself. Its derivative is asked for.": "a / b",
         OPERATORS: ["/ (b * b) → / b**2", "2 * derivative(a)", "-derivative(a)"],
     },
 )
@@ -147,21 +122,16 @@ def solution_2():
 check_2 = Exercise(
     solution_2(),
     ask=integer,
-    praise=(
-        "Right: 3 for the first squaring, and 4 for every further one, 4n - 1 = 39. "
-        "(Written out, it would be 11,263.)"
-    ),
-    otherwise="Look at the program of seven rows above: which rows are new if you square once more?",
+    praise="Right: 3 for the first squaring, and 4 for every further one. (Written out: 11,263.)",
+    otherwise="Look at the program of seven rows above: which are new if you square once more?",
     slips={
         "Very near: four for each squaring, but one of the squares is not needed. Which?": 40,
-        "Three new ones for each squaring; but the squares that they use count as well.": 30,
-        "Not 3.5 for each squaring: how many for the first, and how many for the second?": 35,
+        "Three for each squaring; but the squares that they use count as well.": 30,
+        "How many for the first squaring, and how many for the second?": 35,
         "Seven was for two squarings together, not for each.": 70,
-        "That is f itself: ten squarings. Its derivative needs more.": 10,
         "That would be with the rule (yy)' = 2yy'. Ours writes y'y + yy'.": 29,
         "That is f, written out. Now f', each operation once.": 1023,
         "That is f' as written. Count each distinct operation once.": 11263,
-        "That is one squaring too many: begin with x, and square ten times.": 43,
     },
 )
 
@@ -169,11 +139,10 @@ check_2 = Exercise(
 
 
 def letters(answer):
-    one_by_one = isinstance(answer, (list, tuple, set)) and all(isinstance(x, str) for x in answer)
     found = (
-        set("".join(answer).lower()) - set(" ,") if one_by_one or isinstance(answer, str) else "?"
+        "".join(map(str, answer)).lower() if isinstance(answer, (str, list, tuple, set)) else "?"
     )
-    if not set(found) <= set("abcd"):
+    if not set(found) <= set("abcd ,"):
         raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
     for letter in "abcd":
         yield letter, letter in found
@@ -197,32 +166,33 @@ check_3 = Exercise(
     },
 )
 
-# -- The figure -----------------------------------------------------------------------------------
-
-CURVES = {
-    "written, ours": {"color": ORANGE, "marker": "o"},
-    "shared, ours": {"color": BLUE, "marker": "s"},
-    "written, sympy": {"color": ORANGE, "marker": "o", "mfc": "white", "ls": "--"},
-    "shared, sympy's cse": {"color": BLUE, "marker": "s", "mfc": "white", "ls": "--"},
-}
+# -- The tree, and the figure ---------------------------------------------------------------------
 
 
-def plot_swell(families: Mapping[str, Sequence[Sequence[int]]]) -> None:
-    """The four sizes of a derivative for n = 1, 2 ..., a panel for each family."""
+def fold(e):
+    """A page on which the tree of a formula folds into its graph, row by row."""
+
+    def tree(e):
+        return [str(e.op), *map(tree, e.args)]
+
+    page = resources.files("autodiff.course").joinpath("fold.html").read_text("utf-8")
+    still = f"The tree needs scripts, and a notebook that is trusted. It is {e!r}."
+    return Page(page.replace("DATA", as_json(tree(e))), "A tree that folds", still)
+
+
+def plot_swell(sizes):
+    """The sizes of a derivative for n = 1, 2 ...: written, shared, and both again by sympy."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(8.3, 4), layout="constrained")
+    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    names = ("written, ours", "shared, ours", "written, sympy", "shared, sympy's cse")
     said = []
-    for ax, (family, sizes) in zip(axes, families.items()):
-        for column, (label, style) in zip(zip(*sizes), CURVES.items()):
-            ax.plot(range(1, len(sizes) + 1), column, label=label, **style)
-            said.append(f"{family}, {label}: {column[0]} to {column[-1]:,}")
-        ax.set(xlabel="n", ylabel="operations", title=f"Derivative of {family}")
-    axes[1].set(yscale="log")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    figures.show(
-        figure, f"Operations in derivatives, from n = 1 to {len(sizes)}. " + "; ".join(said)
-    )
+    for name, style, column in zip(names, ("C1o-", "C0s-", "C1o--", "C0s--"), zip(*sizes)):
+        ax.semilogy(range(1, len(sizes) + 1), column, style, label=name)
+        said.append(f"{name}: {column[0]} to {column[-1]:,}")
+    ax.set(xlabel="n", ylabel="operations in the derivative")
+    ax.legend()
+    figures.show(figure, f"Operations, from n = 1 to {len(sizes)}. {'; '.join(said)}.")
 
 
 solution = solutions(globals())
