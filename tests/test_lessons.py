@@ -51,6 +51,24 @@ FORMULAS = ("class Node", "def formula_of", "def derivative(e)")
 COUNTING = ("from functools import cache", "def written")
 
 
+def test_the_tree_folds_into_the_program_of_seven_operations(browser, tmp_path):
+    names = of_the_notebook(*FORMULAS)
+    square = names["X"] * names["X"]
+    symbolic_derivatives.fold(names["derivative"](square * square)).save(tmp_path / "page.html")
+    browser.open((tmp_path / "page.html").as_uri())
+    for folded, operations, last in (
+        (0, "11", ""),
+        (4.5, "9", "v3 = v1 * v0"),
+        (9, "7", "v8 = v6 + v7"),
+    ):
+        browser.evaluate(f"slider.value = {folded}; slider.dispatchEvent(new Event('input'))")
+        said = browser.evaluate(
+            "[document.querySelector('b').textContent, document.querySelector('pre').textContent]"
+        )
+        assert said[0] == operations
+        assert said[1].split("\n")[-1] == last
+
+
 def test_counting_gives_the_number_predicted():
     names = of_the_notebook(*FORMULAS, *COUNTING)
     e = names["X"]
