@@ -122,7 +122,6 @@ check_2 = Exercise(
     slips={
         "Very near: four for each squaring, but one of the squares is not needed. Which?": 40,
         "Three for each squaring; but the squares that they use count as well.": 30,
-        "Seven was for two squarings together, not for each.": 70,
         "That would be with the rule (yy)' = 2yy'. Ours writes y'y + yy'.": 29,
         "That is f' as written. Count each distinct operation once.": 11263,
     },
