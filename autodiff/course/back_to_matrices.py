@@ -1,17 +1,81 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 10: two programs side by side; and its exercises."""
+"""Notebook 10: groups in colours, two programs side by side, a house of springs; guesses, exercises."""
 
-import operator
+import re
 import sys
-from collections import Counter
-from itertools import accumulate
+from collections import Counter, defaultdict
+from functools import reduce
+from itertools import accumulate, repeat
+from math import dist
+from operator import mul
 
 import numpy as np
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, topological_order
+from autodiff import Value, Vector, draw, topological_order
 
-from .verdicts import Exercise, Hint, a, integer, solutions
+from .figures import BLUE, GREY, show
+from .verdicts import Exercise, Hint, a, guess, guesses, integer, solutions
+
+# -- Groups, each in one colour ---------------------------------------------------------------
+
+TINTS = {
+    "dot1|weight_0": "#cbe2f6",
+    "add1|bias_0": "#c9ead9",
+    "tanh1": "#fbeca4",
+    "dot2|weight_1": "#f2d3e5",
+    "add2|bias_1": "#fdd9bd",
+    "largest1|sub1|exp1|dot3|sum1|log1|sub2|values": "#d9dde2",  # the loss
+}
+
+
+def groups(output):
+    """The operations of a graph by depth and kind, {"dot1": [ten nodes], ...}."""
+    found, counts = defaultdict(list), Counter()
+    for node, depth in ad.graph.depths(output).items():
+        if node.parents:
+            found[depth, node._rule.__name__].append(node)
+    for depth, kind in [*found]:
+        counts[kind] += 1
+        found[f"{kind}{counts[kind]}"] = found.pop((depth, kind))
+    return dict(found)
+
+
+def paint(text):
+    """The text, with the names of each group of the network 4-10-3 in its colour."""
+    for names, tint in TINTS.items():
+        red, green, blue = bytes.fromhex(tint[1:])
+        painted = f"\x1b[38;2;0;0;0;48;2;{red};{green};{blue}m\\g<0>\x1b[0m"
+        text = re.sub(rf"\b(?:{names})(?:_bar)?\b", painted, text)
+    return text
+
+
+def picture(loss, **names):
+    """The arrays of the network, each operation with its parameters in the colour of its group."""
+    drawing = draw(loss, arrays=True, names=names)
+    found = [re.search(r"class=(?:operation|output) id=n(\d+)", line) for line in drawing.body]
+    boxes = sorted((int(box[1]), i) for i, box in enumerate(found) if box)
+    for (_, i), tint in zip(boxes, TINTS.values(), strict=True):
+        drawing.body[i] = drawing.body[i].replace("#ffffff", tint)
+    return drawing
+
+
+def run_in_groups(output, numbers):
+    """The output, and the adjoint of each node: every group once, over arrays, and back."""
+    numbers, done = dict(numbers), []  # of each node: one for each sample
+    for nodes in groups(output).values():
+        columns = list(zip(*[node.parents for node in nodes]))
+        arrays = [np.array([numbers[p] for p in column]) for column in columns]
+        results, closure = nodes[0]._rule(*arrays)  # the operation, once
+        numbers |= zip(nodes, results)
+        done.append((nodes, columns, closure))
+    adjoint = defaultdict(float, {output: np.ones_like(numbers[output])})
+    for nodes, columns, closure in reversed(done):
+        for column, message in zip(columns, closure(np.array([adjoint[x] for x in nodes]))):
+            for parent, row in zip(column, message if message is not None else ()):
+                adjoint[parent] = adjoint[parent] + row
+    return numbers[output], adjoint
+
 
 # -- Two programs side by side ----------------------------------------------------------------
 
@@ -25,14 +89,13 @@ def side_by_side(program, arguments, by_hand, arguments_by_hand):
     computed = variables(program, arguments, "program")
     lines = []
     for line in program.source.splitlines():
-        array = computed.get(line.partition(" = ")[0].strip())
-        equal = [name for name, other in human.items() if same(array, other)]
+        array = computed.get(line.partition(" = ")[0].strip(), np.array(np.nan))
+        equal = [
+            name for name, other in human.items()
+            if other.shape == array.shape and np.allclose(other, array, 1e-12, 1e-12)
+        ]  # fmt: skip
         lines.append(f"{' '.join(equal):8}{line}".rstrip())
     return "\n".join(lines)
-
-
-def same(a, b):
-    return a is not None and a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 def variables(run, arguments, name):
@@ -51,6 +114,51 @@ def variables(run, arguments, name):
     return {key: array for key, array in found.items() if isinstance(array, np.ndarray)}
 
 
+# -- A house of balls and springs -------------------------------------------------------------
+
+HOUSE = [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 1.6)]
+SPRINGS = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3], [2, 4], [3, 4]]
+
+
+def energy_of(balls):
+    """The sum of the squares of how much each spring is too long or too short."""
+    energies = []
+    for i, j in SPRINGS:
+        across, up = balls[2 * i] - balls[2 * j], balls[2 * i + 1] - balls[2 * j + 1]
+        energies.append((ad.hypot(across, up) - dist(HOUSE[i], HOUSE[j])) ** 2)
+    return ad.sum(energies)
+
+
+def houses(throws, places, energies):
+    """The balls as they were thrown, in grey, and where they came to rest."""
+    import matplotlib.pyplot as plt
+
+    titles = [f"{before:.2f} → {after:.2f}" for before, after in zip(*energies)]
+    figure, axes = plt.subplots(1, 4, figsize=(8.5, 2.8), layout="constrained")
+    for panel, title, *pair in zip(axes, titles, throws, places):
+        for at, colour in zip(pair, (GREY, BLUE)):
+            across, up = at.reshape(5, 2).T
+            for ends in SPRINGS:
+                panel.plot(across[ends], up[ends], "o-", color=colour, markersize=4)
+        panel.set(title=title, aspect="equal", adjustable="datalim", xticks=[], yticks=[])
+    show(
+        figure, f"Five balls and eight springs, thrown, and at rest. Energies: {', '.join(titles)}"
+    )
+
+
+# -- The guesses ------------------------------------------------------------------------------
+
+guess_1, guess_2, guess_3, guess_4 = (
+    guess(right, f"Right: {why}", why[0].upper() + why[1:], {hint: slip})
+    for right, why, hint, slip in [
+        (1500, "150 rows, one for each flower, and 10 columns.", "That is one row.", 10),
+        (1500, "the column is stretched 150 times, the row 10 times.", "Not side by side.", 160),
+        (10, "messages add up, wherever they come from.", "Where paths meet, they add.", 30),
+        (12, "five in the layers, seven in the loss.", "The loss is one box, but not one.", 6),
+    ]
+)
+predict = guesses(globals())
+
 # -- 1. Predict the groups --------------------------------------------------------------------
 
 
@@ -62,18 +170,15 @@ def solution_1():
 check_1 = Exercise(
     solution_1(),
     ask=integer,
-    praise=(
-        "Right: 15 groups of 141 operations, 3 + 3 + 2 + 7. With 30 neurons in place of 20 there are "
-        "201 operations, and 15 groups."
-    ),
+    praise="Right: 15 groups of 141 operations, and 15 of 201 with 30 neurons in place of 20.",
     otherwise="Go through the boxes of the picture, with one more hidden layer.",
     slips={
         "That is one hidden layer. Here are two.": 12,
-        "Leaves are not operations. Or did you count a group of the loss twice?": 16,
-        "Nearly. Which operations make the loss? In the picture they follow the last layer.": 14,
-        "Nearly. The last layer has no tanh, but it has biases.": 13,
-        "The last layer has no tanh. And how many operations make the loss?": 17,
-        "Twice twelve counts the outputs and the loss twice.": 24,
+        "Nearly. Leaves are not operations, and the last layer has biases but no tanh.": [
+            13,
+            14,
+            16,
+        ],
         "Those are the operations. How many different ones are there?": 141,
         "Those are the layers. The loss makes groups too.": 8,
     },
@@ -81,24 +186,25 @@ check_1 = Exercise(
 
 # -- 2. Be the compiler -----------------------------------------------------------------------
 
-SHAPES = "x is (3, n), error (n,), v (8,), h and r are (8, n). Which do you need transposed?"
-
 
 def gradients_of(answer, *given):
     try:
-        result = answer(*given)
+        losses, (W_bar, b_bar, v_bar, c_bar) = answer(*given)
     except (TypeError, ValueError) as error:
-        if "ellipsis" in str(error) or "enough dimensions" in str(error):
+        if "ellipsis" in str(error):
             raise Hint("A line still computes with the dots.") from None
-        if isinstance(error, ValueError):
-            raise Hint(f"Two shapes do not fit together. {SHAPES}") from None
+        if "unpack" in str(error):
+            raise Hint(
+                "Return the losses and four gradients, (W_bar, b_bar, v_bar, c_bar)."
+            ) from None
         raise
-    try:
-        losses, (W_bar, b_bar, v_bar, c_bar) = result
-    except (TypeError, ValueError):
-        raise Hint("Return the losses and four gradients: (W_bar, b_bar, v_bar, c_bar).") from None
-    yield "losses", losses
-    yield from {"c_bar": c_bar, "v_bar": v_bar, "b_bar": b_bar, "W_bar": W_bar}.items()
+    yield from {
+        "losses": losses,
+        "c_bar": c_bar,
+        "v_bar": v_bar,
+        "b_bar": b_bar,
+        "W_bar": W_bar,
+    }.items()
 
 
 def random_regression():
@@ -126,50 +232,19 @@ check_2 = Exercise(
     ask=gradients_of,
     at={"30 samples,": random_regression()},
     praise="Right, entry by entry: what you wrote is what the compiler writes.",
-    otherwise="Follow the messages.",
+    otherwise="Follow the messages: x is (3, n), error (n,), v (8,), h and r are (8, n).",
     slips={
-        "The losses have changed: return error * error, as the way forward did.": "error * error → error",
-        "c_bar: error_bar is 2 * error.": "2 * error → error",
-        "v_bar: that is the message for relu's result, summed.": (
-            "v_bar = r @ error_bar → v_bar = (v[:, None] * error_bar).sum(axis=1)"
-        ),
-        "v_bar: the message for v is error_bar times r, not h.": "r @ error_bar → h @ error_bar",
-        "v_bar: error_bar, not error: the square has a derivative too.": "r @ error_bar → r @ error",
-        "b_bar: relu stops what is negative: where h <= 0, h_bar is 0.": (
-            "np.where(h > 0, r_bar, 0.0) → r_bar"
-        ),
-        "W_bar: relu stops what is negative: where h <= 0, h_bar is 0.": "h_bar @ → r_bar @",
-        "b_bar: multiplied by h instead of asking whether it is positive.": (
-            "np.where(h > 0, r_bar, 0.0) → r_bar * r"
-        ),
-        "b_bar: v is missing, through which error_bar comes to r.": (
-            "v[:, None] * error_bar → error_bar + 0 * h"
-        ),
+        "v_bar: the message for v is error_bar times r.": ["r @ error_bar → h @ error_bar", "r @ error_bar → r @ error"],
+        "{part}: relu stops what is negative: where h <= 0, h_bar is 0.": ["np.where(h > 0, r_bar, 0.0) → r_bar", "h_bar @ → r_bar @"],
+        "b_bar: v is missing, through which error_bar comes to r.": "v[:, None] * error_bar → error_bar + 0 * h",
         "b_bar: the mask is upside down: what is positive goes through.": "h > 0 → h < 0",
-        "b_bar has to be summed over the samples, axis 1.": [
-            "h_bar.sum(axis=1) → h_bar",
-            "axis=1 → axis=0",
-        ],
-        "c_bar has to be summed over the samples.": "error_bar.sum() → error_bar",
-        "W_bar is transposed: W is (8, 3).": "h_bar @ x.T → x @ h_bar.T",
-        "{part} is that of the mean. Expected the sum over the samples.": [
-            "error_bar.sum() → error_bar.mean()",
-            "r @ error_bar → r @ error_bar / 30",
-        ],
-        "v_bar has the wrong sign.": "r @ error_bar → -r @ error_bar",
-        f"Two shapes do not fit together. {SHAPES}": "x.T → x",
+        "b_bar has to be summed over the samples, axis 1.": ["h_bar.sum(axis=1) → h_bar", "axis=1 → axis=0"],
+        "{part} is that of the mean. Expected the sum over the samples.": ["error_bar.sum() → error_bar.mean()", "r @ error_bar → r @ error_bar / 30"],
+        "Two shapes do not fit together. Which array do you need transposed?": "x.T → x",
     },
-)
+)  # fmt: skip
 
 # -- 3. Out of the chain ----------------------------------------------------------------------
-
-
-def groups(output):
-    """How many groups of the same depth and operation a graph has, by operation."""
-    depth = {}
-    for node in topological_order(output):
-        depth[node] = 1 + max(map(depth.get, node.parents)) if node.parents else 0
-    return Counter(op for _, op in {(i, node.op) for node, i in depth.items() if i})
 
 
 def batched(answer):
@@ -182,39 +257,8 @@ def batched(answer):
         yield f"the value for {n} coefficients", y.data
         there = {x, *coefficients} <= {*topological_order(y)}
         yield "x and the coefficients", "in the graph" if there else "out of the graph"
-        sizes.append(groups(y))
-    before, after = sizes
-    more = " and ".join(sorted(op for op in after if after[op] > before[op]))
-    yield (
-        f"with 12 coefficients the groups ({before.total()} with 6)",
-        f"more of {more or 'nothing'}",
-    )
-    program = Expression(y).compile([x], wrt=coefficients, xp=np, batch=True)
-    points = np.linspace(-0.9, 0.9, 5)[:, None]
-    yield "the value at other points", program(points, np.array(coefficients.data))[0]
-
-
-def praise_3(answer):
-    count = groups(answer(Vector([1.0] * 12), Value(0.7))).total()
-    return f"Right: {count} groups, for 6 coefficients as for 12."
-
-
-def horner(coefficients, x):
-    y = 0.0
-    for c in reversed(coefficients):
-        y = y * x + c
-    return y
-
-
-def by_loop(coefficients, powers):
-    total = 0.0
-    for c, power in zip(coefficients, powers):
-        total = total + c * power
-    return total
-
-
-def powers(x, n):
-    return [x**0, *accumulate([x] * (n - 1), operator.mul)]
+        sizes.append(Counter(name.rstrip("0123456789") for name in groups(y)))
+    yield "more groups with 12 coefficients than with 6", ", ".join(sorted(sizes[1] - sizes[0]))
 
 
 def solution_3(coefficients, x):
@@ -225,31 +269,18 @@ check_3 = Exercise(
     solution_3,
     ask=batched,
     at={"0.7": ()},
-    praise=praise_3,
+    praise="Right: no step waits for another, so the groups are the same for 6 coefficients as for 12.",
     otherwise="A sum of c * x**k.",
     slips={
-        "Each step waits for the one before. What can be done side by side?": [
-            horner,
-            "by_loop(coefficients, powers(x, len(coefficients)))",
-        ],
-        "Only the additions still wait for one another. One node can add all.": "ad.dot → by_loop",
+        "Each step waits for the one before. What can be done side by side?": "reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)",
+        "Only the additions still wait for one another. One node can add all.": "sum(c * x**k for k, c in enumerate(coefficients))",
         "The powers wait for one another. x**k needs x alone.": (
-            "ad.dot(coefficients, powers(x, len(coefficients)))"
+            "ad.dot(coefficients, [*accumulate(repeat(x, len(coefficients) - 1), mul, initial=x**0)])"
         ),
-        "Which coefficient belongs to which power? Coefficient 0 comes first.": (
-            "range(len(coefficients)) → reversed(range(len(coefficients)))"
-        ),
+        "Which coefficient belongs to which power? Coefficient 0 comes first.": "range(len(coefficients)) → reversed(range(len(coefficients)))",
         "The powers begin with x**0, which is 1.": "x**k → x**(k + 1)",
-        "`dot` needs as many powers as coefficients, from x**0 on.": "range( → range(1, ",
-        "The coefficients are missing: each power has one.": "ad.dot(coefficients, → ad.sum(",
-        "The number is right, but x or a coefficient is not in its graph: `.data` takes it out.": [
-            "x**k → x.data**k",
-            "dot(coefficients → dot(coefficients.data",
-        ],
-        "Something turns x into a float, as the functions of `math` do. Write x**k.": (
-            "x**k → float(x)**k"
-        ),
+        "The number is right, but x or a coefficient is not in its graph: `.data` takes it out.": "x**k → x.data**k",
     },
-)
+)  # fmt: skip
 
 solution = solutions(globals())
