@@ -1,7 +1,10 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 9: which closures a backward walk calls; and its exercises."""
+"""Notebook 9: what a walk leaves out, a program beside its table, a rival; guesses, exercises."""
 
 import math
+import re
+import time
+import warnings
 
 import numpy as np
 
@@ -10,6 +13,7 @@ from autodiff import (
     Value,
     abs,
     adjoints,
+    draw,
     exp,
     grad,
     less,
@@ -21,7 +25,8 @@ from autodiff import (
     where,
 )
 
-from .verdicts import Exercise, Hint, a, integer, solutions
+from .figures import BLUE, GREY, ORANGE, show
+from .verdicts import Exercise, Hint, a, guess, guesses, integer, solutions
 
 
 def closures_run(loss, wrt=None):
@@ -29,6 +34,110 @@ def closures_run(loss, wrt=None):
     run = [node for node in reversed(adjoints(loss, wrt)) if node.parents]
     return run, Expression(loss).backpropagate(wrt)
 
+
+def walk_to(root, wrt, **settings):
+    """The graph, with the closures of a walk to `wrt` as walk[0], walk[1], …; the rest in grey."""
+    run, _ = closures_run(root, wrt)
+    drawing = draw(root, names={"walk": run}, **settings)
+    asked = "|".join(re.escape(x.label) for x in wrt if x.label) or "walk"
+    for i, line in enumerate(drawing.body):
+        tip = re.search(r'class=\w+ id=\w+ .*tooltip="?(.*)"?]', line)
+        if tip and not re.match(rf"walk\[|(?:{asked})\b", tip[1]):
+            grey = re.sub(r'color="#\w+"', 'color="#959da6"', line)
+            drawing.body[i] = re.sub(r'bgcolor="#\w+"', 'bgcolor="#f4f5f6"', grey)
+    drawing.said += f"; the walk calls {len(run)} operations, what it leaves out is grey"
+    return drawing
+
+
+def line_by_line(program, table, **inputs):
+    """Each line of a program with its number, beside its formula in the table of notebook 4."""
+    row = dict(zip([*inputs, "v1", "v2", "v3", "v4", "v5"], table.rows))
+    space = {"math": math} | inputs
+    for line in map(str.strip, program.source.splitlines()):
+        name, equals, _ = line.partition(" = ")
+        if equals:
+            exec(line, space)
+            step = row[name.removesuffix("_bar")]
+            theirs = step.formula, step.value
+            if name.endswith("_bar"):
+                theirs = step.derivative_formula, step.derivative_value
+            print(f"{line:27}{space[name]:9.5f}   {theirs[0]:22}{theirs[1]:9.5f}")
+
+
+def by_scikit_learn(features, kinds, start):
+    """10,000 epochs by MLPClassifier from the same start: losses, flowers it gets wrong, seconds."""
+    from sklearn.neural_network import MLPClassifier
+
+    settings = {"solver": "sgd", "learning_rate_init": 0.1, "momentum": 0, "alpha": 0}
+    settings |= {"batch_size": 150, "tol": 0, "n_iter_no_change": 10_000}
+    with warnings.catch_warnings(action="ignore"):  # that it could have gone on
+        peer = MLPClassifier((10,), "tanh", **settings, warm_start=True, max_iter=1)
+        peer.fit(features, kinds)  # it insists on a start of its own; now it gets ours
+        W1, b1, W2, b2 = np.split(np.array(start), [40, 50, 80])
+        peer.coefs_ = [W1.reshape(10, 4).T.copy(), W2.reshape(3, 10).T.copy()]
+        peer.intercepts_, peer.loss_curve_, peer.max_iter = [b1, b2], [], 10_000
+        began = time.process_time()
+        peer.fit(features, kinds)
+    wrong = sum(peer.predict(features) != np.array(kinds))
+    return peer.loss_curve_, wrong, time.process_time() - began
+
+
+def two_curves(theirs, ours):
+    """The losses of two trainings, one upon the other."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    axes.loglog(range(1, 10_001), theirs, color="#F0B98D", lw=7, label="scikit-learn")
+    axes.loglog(range(1, 10_001), ours, color=BLUE, label="the compiled program")
+    axes.set(xlabel="epoch", ylabel="mean loss")
+    axes.legend()
+    show(figure, f"Two curves, one upon the other, from a loss of {ours[0]:.3f} to {ours[-1]:.4f}")
+
+
+def sunflower(weeks, heights, curve, slopes):
+    """The dots and the curve through them; below it, how fast it grows."""
+    import matplotlib.pyplot as plt
+
+    figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7, 4), layout="constrained")
+    above.plot(weeks, heights, "o", color=GREY)
+    grid = np.linspace(weeks[0], weeks[-1], len(curve))
+    above.plot(grid, curve, color=BLUE)
+    below.plot(grid, slopes, color=ORANGE)
+    above.set_ylabel("height (m)")
+    below.set(xlabel="week", ylabel="m a week")
+    top = grid[np.argmax(slopes)]
+    show(
+        figure, f"Twelve dots on an S-curve; it is steepest in week {top:.1f}, {max(slopes):.2f} m"
+    )
+
+
+# -- The guesses ------------------------------------------------------------------------------
+
+guess_1 = guess(
+    4,
+    "Right: the logarithm is on no way from x2 to y.",
+    "Follow the edges from x2 to y, and count the operations on the way.",
+    {
+        "All five are for both inputs. Is the logarithm on a way from x2 to y?": 5,
+        "x2 is used twice, and both uses are on a way to y: so are + and -.": [2, 3],
+    },
+)
+guess_2 = guess(
+    3,
+    "Right: a sine, a cosine and an exp. The compiler remembers what it has written.",
+    "What is computed twice needs to be written only once.",
+    {
+        "That is the value alone. Its slope needs cos x as well.": 2,
+        "The second sine, and the second cosine, would be the same as the first.": [4, 5, 6, 7],
+    },
+)
+guess_3 = guess(
+    2.25,
+    "Right, alas: it still computes x² + 2.",
+    "Which branch did Python take when the graph was recorded, at 4?",
+    {"That is what the function says. The program never saw that branch.": 1.5},
+)
+predict = guesses(globals())
 
 # -- 1. A function that survives --------------------------------------------------------------
 

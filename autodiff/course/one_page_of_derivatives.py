@@ -1,12 +1,100 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 5: its exercises."""
+"""Notebook 5: one rule and its readers as a picture, Newton's way; its guesses and exercises."""
 
+import inspect
 import math
 
-from autodiff import cosh, exp, grad, log, operation, sinh, softplus, tanh
+import numpy as np
 
+from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, softplus, tanh, trace
+
+from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, empty, number, solutions
+from .verdicts import Exercise, Hint, empty, guess, guesses, number, solutions
+
+# -- The figures ----------------------------------------------------------------------------------
+
+
+def readers():
+    """The rule of tanh in the middle, and around it what each of its readers gets from it at 0.5."""
+    import matplotlib.pyplot as plt
+
+    x, nested = Value(0.5), Value(Dual(0.5, 1.0))
+    tanh(x).backward()
+    tanh(nested).backward()
+    _, closure = ops.tanh(np.array([-2.0, 0.0, 0.5]))
+    four = ", ".join(f"{slope:.3f}" for slope in closure(np.ones(3))[0])
+    says = {
+        "Value": f"keeps the closure, calls it last to first\nreverse mode: {x.grad:.4f}",
+        "Dual": "gives it 1, multiplies by the tangent\n"
+        f"forward mode: {tanh(Dual(0.5, 1.0)).tangent:.4f}",
+        "Value over Dual": "the one inside the other\n"
+        f"second derivative: {nested.grad.tangent:.4f}",
+        "create_graph=True": f"runs it over nodes\nagain and again: {grad(grad(tanh))(0.5):.4f}",
+        "an array": f"many numbers at once\n{four}",
+        "trace": "lets it write itself down\n"
+        f"{trace(lambda x: tanh(x), 0.5).rows[1].derivative_formula}",
+    }
+    figure, axes = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
+    axes.set(xlim=(0, 10), ylim=(0, 6))
+    axes.axis("off")
+    box = {"boxstyle": "round,pad=0.5", "facecolor": "white"}
+    places = [(2.2, 5.3), (7.8, 5.3), (2.2, 0.7), (7.8, 0.7), (1.2, 3.0), (8.8, 3.0)]
+    for place, (name, said) in zip(places, says.items()):
+        arrow = {"arrowstyle": "-", "color": ORANGE, "linewidth": 1.5}
+        axes.annotate("", place, (5, 3), arrowprops=arrow)
+        text = f"{name}\n{said}"
+        axes.text(
+            *place, text, ha="center", va="center", fontsize=10.5, bbox=box | {"edgecolor": BLUE}
+        )
+    rule = inspect.getsource(ops.tanh).rstrip()
+    middle = box | {"facecolor": "#fff0e4", "edgecolor": ORANGE, "linewidth": 2}
+    mono = {"family": "monospace", "fontsize": 9.5, "linespacing": 1.5}
+    axes.text(5, 3, rule, ha="center", va="center", ma="left", bbox=middle, **mono)
+    said = "; ".join(f"{name}: {' '.join(text.split())}" for name, text in says.items())
+    show(figure, f"The rule of tanh in the middle, and its readers at 0.5. {said}")
+
+
+def two_ways(descent, newton):
+    """The norm of the gradient against the calls of f, for both methods."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    axes.semilogy(*zip(*descent), color=ORANGE, label="gradient descent")
+    axes.semilogy(*zip(*newton), "o-", color=BLUE, label="Newton (a dot is a step)")
+    axes.set(xlabel="calls of f", ylabel="norm of the gradient")
+    axes.legend(loc="lower left")
+    ends = f"gradient descent ends at {descent[-1][1]:.0e}, Newton at {newton[-1][1]:.0e}"
+    show(figure, f"The norm of the gradient by calls of f: {ends}")
+
+
+# -- The guesses ----------------------------------------------------------------------------------
+
+guess_1 = guess(
+    50,
+    "Right: ten times the local derivative 5, the other factor.",
+    "The closure returns grad times the local derivative.",
+    {
+        "That is the local derivative. The closure was given 10.": 5,
+        "That is the message to y. x gets the other factor.": 20,
+    },
+)
+guess_2 = guess(
+    8,
+    "Right: both read the same wrong line.",
+    "Where does reverse mode get its derivative from?",
+    {"That is the true slope. But reverse mode reads the same page.": 12},
+)
+guess_3 = guess(
+    0.5,
+    "Right: the mean of the slopes on either side, as if nothing were the matter.",
+    "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
+    {
+        "That is what the page says. A difference does not read the page.": 0,
+        "On the right alone.": 1,
+    },
+)
+predict = guesses(globals())
 
 # -- 1. A rule that does not overflow -------------------------------------------------------------
 
