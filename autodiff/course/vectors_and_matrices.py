@@ -1,16 +1,16 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 6: matrices with their slopes, walks counted; and its exercises."""
+"""Notebook 6: a product whose rows light up, walks counted; its guesses and exercises."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from autodiff import graph
+from autodiff import dot, graph, jvp, vjp
 
-from . import figures
-from .verdicts import Exercise, Hint, solutions
+from .figures import show
+from .verdicts import Exercise, Hint, guess, guesses, solutions
 
 FORMULA = "nothing here yet. Put a formula where the dots are."
 
@@ -142,36 +142,92 @@ check_3 = Exercise(
     },
 )
 
+# -- The guesses ----------------------------------------------------------------------------------
+
+guess_1 = guess(
+    4,
+    "Right: a row of C. How fast each moves, the next picture tells.",
+    "Through which entries of C does row 1 of A run?",
+    {
+        "That is all of C. But row 0 of C never meets row 1 of A.": 8,
+        "The nudged entry meets a whole row of B, and each meeting is in another entry of C.": [
+            1,
+            3,
+        ],
+        "C has four columns, and all of row 1 moves.": 2,
+    },
+)
+guess_2 = guess(
+    2,
+    "Right: one to each dot, that is, to each row of A.",
+    "Which rows of A multiply it?",
+    {"One is enough for row 0. Row 1 uses it too.": 1, "Those are all edges from x.": 4},
+)
+guess_3 = guess(
+    8192,
+    "Right: twice the size, eight times the edges.",
+    "n² dots, each with a row of n and a column of n.",
+    {
+        "That would be the number of products. Each has two factors.": 4096,
+        "Twice the size is more than twice the edges: there are more dots, and longer ones.": 2048,
+        "That is how the dots grow. But each has twice as many parents, too.": 256,
+    },
+)
+predict = guesses(globals())
+
 # -- Figures and counts ---------------------------------------------------------------------------
 
+INK, LIT, NUDGED = "#1d2126", "#9fd0f0", "#f5b17b"
 
-def lit_matrices(a: Any, b: Any, slopes: Mapping[str, Any]) -> None:
-    """For each nudged entry: a and b, with the entries that occur in the slopes shaded, and the slopes."""
+
+def corner(a: Any, b: Any, nudged: str, slopes: Any = None) -> None:
+    """A on the left, B above, C = A B in the corner; one entry is nudged.
+
+    With the slopes of C, those that move are lit, and the entries of the other factor that they are.
+    """
     import matplotlib.pyplot as plt
 
-    entries = {f"A[{i}, {k}]": number for (i, k), number in np.ndenumerate(np.array(a.data))}
-    entries |= {f"B[{k}, {j}]": number for (k, j), number in np.ndenumerate(np.array(b.data))}
-    size = (8.3, 2.7 * len(slopes))
-    figure, grid = plt.subplots(len(slopes), 3, figsize=size, layout="constrained")
-    said = []
-    for panels, (name, moved) in zip(grid, slopes.items()):
-        shaded = [entries[name], *moved[moved != 0]]
-        for axes, matrix, title in zip(panels, (a, b), "AB"):
-            numbers = np.array(matrix.data)
-            table(axes, numbers, np.isin(numbers, shaded), title)
-        table(panels[2], moved, moved != 0, f"dC / d{name}")
-        said.append(f"{name} moves only entries {np.argwhere(moved).tolist()} of C = A B")
-    figures.show(figure, "Matrices, with the entries that matter shaded: " + "; ".join(said) + ".")
+    A, B = np.array(a.data), np.array(b.data)
+    (m, n), p = A.shape, B.shape[1]
+    of, row, column = nudged[0], int(nudged[2]), int(nudged[5])
+    moved = np.zeros((m, p)) if slopes is None else np.array(slopes)
+    lit = {"A": np.zeros(A.shape, bool), "B": np.zeros(B.shape, bool), "C": moved != 0}
+    if slopes is not None:
+        lit["B" if of == "A" else "A"][
+            (column, slice(None)) if of == "A" else (slice(None), row)
+        ] = 1
+    figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+    axes.set(xlim=(-0.6, n + p + 1), ylim=(m + n + 1, -0.8), aspect="equal")
+    axes.axis("off")
+    places = {"A": (n + 0.8, 0.0, A), "B": (0.0, n + 0.8, B), "C": (n + 0.8, n + 0.8, A @ B)}
+    for name, (top, left, numbers) in places.items():
+        title = f"dC / d{nudged}" if name == "C" and slopes is not None else name
+        axes.text(left, top - 0.15, title, fontsize=12, weight="bold", color=INK)
+        for (i, j), number in np.ndenumerate(numbers):
+            fill = (
+                NUDGED if (name, i, j) == (of, row, column) else LIT if lit[name][i, j] else "white"
+            )
+            box = plt.Rectangle((left + j, top + i), 1, 1, facecolor=fill, edgecolor="#808890")
+            axes.add_patch(box)
+            text = f"{moved[i, j]:+g}" if name == "C" and slopes is not None else f"{number:g}"
+            axes.text(left + j + 0.5, top + i + 0.5, text, ha="center", va="center", fontsize=11)
+    said = f"A on the left, B above, C = A B at the corner; {nudged} is nudged"
+    if slopes is not None:
+        said += f", and the entries of C move by {moved.tolist()} times as much"
+    show(figure, said)
 
 
-def table(axes: Any, numbers: Any, shaded: Any, title: str) -> None:
-    from matplotlib.colors import ListedColormap
+def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any, Any]:
+    """How A B moves along (a_dot, b_dot), by jvp; and what g sends to A and to B, by vjp."""
+    (m, n), p = a.shape, b.shape[1]
 
-    axes.imshow(shaded, cmap=ListedColormap(["white", "#9fd0f0"]), vmin=0, vmax=1)
-    for (i, j), number in np.ndenumerate(numbers):
-        axes.text(j, i, f"{number:g}", ha="center", va="center")
-    height, width = numbers.shape
-    axes.set(title=title, xticks=range(width), yticks=range(height), xlabel="column", ylabel="row")
+    def product(a: Any, b: Any) -> list[Any]:  # the entries of the matrices, in rows
+        return [dot(a[n * i : n * i + n], b[j::p]) for i in range(m) for j in range(p)]
+
+    flat = [matrix.ravel().tolist() for matrix in (a, b, a_dot, b_dot, g)]
+    moved = jvp(product, flat[:2], flat[2:4])[1]
+    to_a, to_b = vjp(product, *flat[:2])[1](flat[4])
+    return np.reshape(moved, (m, p)), np.reshape(to_a, a.shape), np.reshape(to_b, b.shape)
 
 
 def walks_back(job: Callable[[], Any]) -> int:
