@@ -186,6 +186,7 @@ def corner(a: Any, b: Any, nudged: str, slopes: Any = None) -> None:
     With the slopes of C, those that move are lit, and the entries of the other factor that they are.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.patches import Rectangle
 
     A, B = np.array(a.data), np.array(b.data)
     (m, n), p = A.shape, B.shape[1]
@@ -207,7 +208,7 @@ def corner(a: Any, b: Any, nudged: str, slopes: Any = None) -> None:
             fill = (
                 NUDGED if (name, i, j) == (of, row, column) else LIT if lit[name][i, j] else "white"
             )
-            box = plt.Rectangle((left + j, top + i), 1, 1, facecolor=fill, edgecolor="#808890")
+            box = Rectangle((left + j, top + i), 1, 1, facecolor=fill, edgecolor="#808890")
             axes.add_patch(box)
             text = f"{moved[i, j]:+g}" if name == "C" and slopes is not None else f"{number:g}"
             axes.text(left + j + 0.5, top + i + 0.5, text, ha="center", va="center", fontsize=11)
