@@ -82,18 +82,6 @@ def by_scikit_learn(features, kinds, start):
     return peer.loss_curve_, wrong, time.process_time() - began
 
 
-def two_curves(theirs, ours):
-    """The losses of two trainings, one upon the other."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-    axes.loglog(range(1, 10_001), theirs, color="#F0B98D", lw=7, label="scikit-learn")
-    axes.loglog(range(1, 10_001), ours, color=BLUE, label="the compiled program")
-    axes.set(xlabel="epoch", ylabel="mean loss")
-    axes.legend()
-    show(figure, f"Two curves, one upon the other, from a loss of {ours[0]:.3f} to {ours[-1]:.4f}")
-
-
 def sunflower(weeks, heights, curve, slopes):
     """The dots and the curve through them; below it, how fast it grows."""
     import matplotlib.pyplot as plt
@@ -166,11 +154,6 @@ def asking(x):
     return x * x / 2 if inside else abs(x) - 0.5, lambda grad: (grad * slope,)
 
 
-@operation
-def steep(x):
-    return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2), lambda grad: (grad * 2 * x,)
-
-
 def solution_1(x):
     return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2)
 
@@ -194,18 +177,8 @@ check_1 = Exercise(
             "less(1, abs(x)), abs(x) → less(1, x), x",
         ],
         "{at} the line gives {found}: it is abs(x) - 0.5, not x - 0.5.": "abs(x) - → x -",
-        "maximum and minimum cannot choose here: the parabola is never below the line.": [
-            "maximum(x * x / 2, abs(x) - 0.5)",
-            "minimum(x * x / 2, abs(x) - 0.5)",
-        ],
-        "The parabola is x²/2, not x².": "/ 2 →",
-        "Without the 1/2 the two branches do not meet at 1.": "- 0.5 →",
         "compile refuses it: in an operation of your own x is a symbol by then, and a symbol cannot "
         "answer an `if`. Choose with where(...).": asking,
-        "The values are right, but the slope of your operation is not.": steep,
-        "Something turns x into a float, as the functions of `math` do. Use autodiff's.": (
-            "abs → math.fabs"
-        ),
         "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
         "x.data * x.data\nabs(x) → Value(abs(x.data))",
     },

@@ -41,17 +41,11 @@ check_1 = Exercise(
     slips={
         "That is for half the norm squared. What is it to be divided by?": "/ np.linalg.norm(r) →",
         "That is for the norm squared. How does the root change it?": "/ np.linalg.norm(r) → * 2",
-        "Twice too much: the root halves what the square doubles.": "(r / → (2 * r /",
         "The sign: which way does r = A x - b go when an entry of A grows?": "(r / → (-r /",
         "Transposed: entry i, k is r_i x_k / |r|.": "r / np.linalg.norm(r), x → x, r / np.linalg.norm(r)",
-        "Divided twice: the norm sends r / |r|.": "norm(r) → norm(r) ** 2",
         "Where is b?": "a @ x - b → a @ x",
-        "Where is x? An entry of A is multiplied by one.": ", x) → , np.ones_like(x))",
         "That is the norm itself, a number. Its gradient has an entry for each of A.": (
             "np.linalg.norm(a @ x - b)"
-        ),
-        "That is for x: Aᵀ G. The matrix A is asked for.": (
-            "a.T @ (a @ x - b) / np.linalg.norm(a @ x - b)"
         ),
     },
 )
@@ -95,8 +89,6 @@ check_2 = Exercise(
         ),
         "For A: that is the one for the other factor.": ["(a.T, b.T)", "(a, b)"],
         "That looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": "(np.eye(*a.shape), np.eye(*b.shape))",
-        "For A: the trace counts each entry of the diagonal once.": "(2 * b.T, 2 * a.T)",
-        "For A: G is the identity, not A B.": "(a @ b @ b.T, a.T @ a @ b)",
     },
 )
 
@@ -131,14 +123,10 @@ check_3 = Exercise(
         "That is for the norm itself, without the square.": (
             "a.T @ (a @ x - b) / np.linalg.norm(a @ x - b)"
         ),
-        "That is for the mean of the squares; here it is the sum.": "2 * → 2 / len(b) *",
         "Where is b?": "- b →",
-        "Where is b? And the square brings a factor 2.": "a.T @ a @ x",
         "That is the loss. Its gradient has an entry for each of x.": "sum((a @ x - b) ** 2)",
         "That is 2 r, which goes to A x. One step further: Aᵀ G.": "a.T @ →",
         "That is for A: G xᵀ. The gradient for x is asked for.": "2 * np.outer(a @ x - b, x)",
-        "Aᵀ, not A: the gradient gathers the columns.": "a.T → a",
-        "That is the best x itself. Its gradient at any x is asked for.": "np.linalg.lstsq(a, b)[0]",
     },
 )
 
