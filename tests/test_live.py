@@ -110,26 +110,9 @@ def in_node(cases):
 
 
 UNARY = [
-    "sin",
-    "cos",
-    "tan",
-    "exp",
-    "expm1",
-    "log",
-    "log1p",
-    "sqrt",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "erf",
-    "sigmoid",
-    "relu",
-    "softplus",
-    "abs",
-]
+    "sin", "cos", "tan", "exp", "expm1", "log", "log1p", "sqrt", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "erf", "sigmoid", "relu", "softplus", "abs",
+]  # fmt: skip
 
 
 def expression(rng, depth):
@@ -177,6 +160,9 @@ def expressions(count, seed):
     return found
 
 
+ARITHMETIC = {"pi", "sqrt", "abs", "relu", "maximum", "minimum"}
+
+
 def close(found, expected, size):
     same = found == expected or (found != found and expected != expected)
     return same or abs(found - expected) <= 8 * EPS * max(abs(expected), size)
@@ -194,7 +180,9 @@ def test_the_page_reads_and_computes_as_python_does(seed):
     for (text, root), (values, slopes, own, _) in zip(cases, in_node(asked), strict=True):
         order, adjoint = topological_order(root), adjoints(root)
         at = [x.data for x in order], [adjoint.get(x, 0.0) for x in order]
-        exact += ([*map(number, values)], [*map(number, slopes)]) == at
+        same = ([*map(number, values)], [*map(number, slopes)]) == at
+        exact += same
+        assert same or {*re.findall(r"[a-z]\w+|\*\*", text)} - ARITHMETIC, text  # to the last bit
         assert len(values) == len(order), text
         for node, said in zip(order, own):  # each operation, at Python's numbers
             if said is not None and node.requires_grad:
@@ -206,32 +194,6 @@ def test_the_page_reads_and_computes_as_python_does(seed):
                     # a function may differ in its last bit, and 1 - tanh² then in more
                     assert here is None or close(here, there, abs(grad)), (text, node.op)
     assert exact >= 0.85 * len(cases)  # the rest differ in the last bits of a library's function
-
-
-def test_arithmetic_is_the_same_to_the_last_bit():
-    rng = random.Random(0)
-    texts = []
-    while len(texts) < 300:
-        text = expression(rng, 4)
-        if (
-            not re.search(
-                r"[a-z]{2}|\*\*", text.replace("pi", "").replace("sqrt", "").replace("abs", "")
-            )
-            and "x" in text
-        ):
-            texts.append(f"x={rng.uniform(0.1, 2)!r};y={rng.uniform(1, 2)!r};z=0.7;{text}")
-    for text, answer in zip(texts, in_node([[t] for t in texts]), strict=True):
-        *numbers, formula = text.split(";")
-        names = dict(x.split("=") for x in numbers)
-        leaves = [Value(float(x), label=name) for name, x in names.items()]
-        try:
-            root = parse(formula, list(names))(*leaves)
-            adjoint = adjoints(root)
-        except (ValueError, ArithmeticError):
-            continue
-        order = topological_order(root)
-        assert [*map(number, answer[0])] == [x.data for x in order], text
-        assert [*map(number, answer[1])] == [adjoint.get(x, 0.0) for x in order], text
 
 
 def odd():
@@ -309,10 +271,9 @@ def test_save_link_and_what_they_refuse(tmp_path):
         _ = show_steps(mine(Value(1.0))).link
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_a_page_is_small(graph):
-    assert len(show_steps(graph())._page.encode()) <= 150_000
-    assert len(live.page().encode()) <= 150_000
+def test_a_page_is_small():
+    for page in (live.page(), *(show_steps(graph())._page for graph in GRAPHS)):
+        assert len(page.encode()) <= 150_000
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
@@ -324,32 +285,42 @@ def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
     assert "an expression is missing" in capsys.readouterr().err
 
 
-def test_what_it_refuses():
-    with pytest.raises(TypeError, match=r"found 3\.0, expected a Value over floats"):
-        show_steps(3.0)
-    with pytest.raises(TypeError, match=r"found Value\(data=Dual.*, expected a Value over floats"):
-        show_steps(Value(Dual(1.0, 1.0)))
-    constant = Value(1.0)
-    constant.requires_grad = False
-    with pytest.raises(ValueError, match="found a constant, expected a Value that requires"):
-        show_steps(constant)
-    y = Value(1.0)
-    for _ in range(60):
-        y = y.tanh()
-    with pytest.raises(ValueError, match="found 61 nodes, expected at most 60"):
-        show_steps(y)
-    show_steps(y.parents[0])
+def constant():
+    x = Value(1.0)
+    x.requires_grad = False
+    return x
+
+
+def changed():
     x = Value(2.0, label="x")
     y = x * x
     x.data = 3.0
-    with pytest.raises(ValueError, match=r"found \* of numbers that were changed after the graph"):
-        show_steps(y)
-    with pytest.raises(ValueError, match=r"inputs: found 3.0 \('x'\), expected leaves of this"):
-        show_steps(fork(), inputs=[x])
-    with pytest.raises(TypeError, match="inputs: found 'a' of type str, expected Values, or"):
-        show_steps(fork(), inputs="a")
-    with pytest.raises(TypeError, match="inputs: found 3.0 of type float, expected Values, or"):
-        show_steps(fork(), inputs=3.0)
+    return y
+
+
+def deep(count):
+    y = Value(1.0)
+    for _ in range(count):
+        y = y.tanh()
+    return y
+
+
+REFUSED = [
+    ([3.0], "found 3.0, expected a Value over floats"),
+    ([Value(Dual(1.0, 1.0))], "expected a Value over floats"),
+    ([constant()], "found a constant, expected a Value that requires"),
+    ([deep(60)], "found 61 nodes, expected at most 60"),
+    ([changed()], "found * of numbers that were changed after the graph"),
+    ([fork(), [Value(3.0, label="x")]], "inputs: found 3.0 ('x'), expected leaves of this"),
+    ([fork(), "a"], "inputs: found 'a' of type str, expected Values, or"),
+    ([fork(), 3.0], "inputs: found 3.0 of type float, expected Values, or"),
+]
+
+
+@pytest.mark.parametrize(("given", "reason"), REFUSED)
+def test_what_it_refuses(given, reason):
+    with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
+        show_steps(*given)
 
 
 def sliders(shown):
@@ -456,9 +427,8 @@ def test_keys_step_through_both_passes(browser, tmp_path):
     assert texts(browser, ".bar.here .name") == ["backward 3 of 3"]
     browser.press("ArrowLeft")
     assert texts(browser, ".message") == ["1 · 1 = 1", "1 · 3 = 3"]
-    assert texts(browser, "pre") == [
-        "v₁.grad += y.grad · b = 1 · 1 = 1 b.grad += y.grad · v₁ = 1 · 3 = 3"
-    ]
+    lines = "v₁.grad += y.grad · b = 1 · 1 = 1 b.grad += y.grad · v₁ = 1 · 3 = 3"
+    assert texts(browser, "pre") == [lines]
     browser.press("End")
 
 
@@ -503,22 +473,24 @@ def test_a_drag_moves_every_number_as_in_python(browser, tmp_path, graph):
     assert browser.evaluate("document.querySelectorAll('.plot .tangent').length") >= 1
 
 
-@pytest.mark.parametrize(
-    ("formula", "first"),
-    [
-        ("a=1;b=1;relu(a-b)", "At the corner there are two slopes, 0 and 1. relu takes 0: nothing passes back."),
-        ("a=0;abs(a)", "At the corner there are two slopes, −1 and 1. |x| takes 0: nothing passes back."),
-        ("x=0.2;log(x)", "Close to where ln ends, a small step of x moves y a lot: 5 times as far."),
-        ("x=0;sqrt(x)", "At x = 0 the square root rises straight up: its slope is infinity."),
-        ("x=-1;log(x)", "ln has no value at x = −1."),
-        ("a=2;b=1.5;(a+b)*b", "Move a a little and y moves 1.5 times as far."),
-    ],
-)  # fmt: skip
-def test_what_it_says_while_an_input_is_touched(browser, tmp_path, formula, first):
-    opened(browser, tmp_path, live.page(), f"#{formula}&step=99")
-    browser.evaluate("actions.touch(state.graph.inputs[0])")
-    assert texts(browser, "#sentence .first") == [first]
-    assert "NaN" not in browser.evaluate("main.innerHTML")
+TOUCHED = {
+    "a=1;b=1;relu(a-b)":
+        "At the corner there are two slopes, 0 and 1. relu takes 0: nothing passes back.",
+    "a=0;abs(a)":
+        "At the corner there are two slopes, −1 and 1. |x| takes 0: nothing passes back.",
+    "x=0.2;log(x)": "Move x a little and y moves 5 times as far.",
+    "x=0;sqrt(x)": "At x = 0, y rises straight up: its slope is infinity.",
+    "x=-1;log(x)": "ln has no value at x = −1.",
+    "a=2;b=1.5;(a+b)*b": "Move a a little and y moves 1.5 times as far.",
+}  # fmt: skip
+
+
+def test_what_it_says_while_an_input_is_touched(browser, tmp_path):
+    opened(browser, tmp_path, live.page())
+    for formula, first in TOUCHED.items():
+        browser.evaluate(f"retype({formula!r}); go(99); actions.touch(state.graph.inputs[0])")
+        assert texts(browser, "#sentence .first") == [first]
+        assert "NaN" not in browser.evaluate("main.innerHTML")
 
 
 def test_where_the_derivative_ends_it_opens(browser, tmp_path):
@@ -529,11 +501,11 @@ def test_where_the_derivative_ends_it_opens(browser, tmp_path):
 
 def test_numbers_that_are_none_are_refused(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork()), "#&step=9")
-    for text in ("1e400", "", "abc"):
+    for text in ("1e400", ""):
         type_into(browser, 1, text)
-        assert browser.evaluate("document.querySelectorAll('.field')[1].ariaInvalid") == "true"
+        assert browser.evaluate("document.querySelectorAll('.field:invalid').length") == 1
         assert gradients(browser) == ["1", "4"]
-    type_into(browser, 1, "-1,5")
+    type_into(browser, 1, "-1.5")
     assert gradients(browser) == ["−1.5", "−1"]  # ∂y/∂b = a + 2b
 
 
@@ -544,13 +516,13 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
     def answer(text):
         browser.evaluate(
             "(() => { const f = document.getElementById('answer');"
-            f"f.value = {text!r}; f.dispatchEvent(new Event('input')); f.form.requestSubmit() }})()"
+            f"f.value = {text!r}; f.form.requestSubmit() }})()"
         )
 
     answer("1")
     assert texts(browser, "#sentence .first") == ["Which message goes from × back to b?"]
     answer("1")
-    assert texts(browser, "#told")[0].startswith("Not yet: 1 is b itself.A product swaps")
+    assert texts(browser, "#told")[0].startswith("Not yet: 1 is b itself. A product swaps")
     assert texts(browser, ".made") == ["1 · 3 = ?"]
     answer("3")
     eventually(lambda: browser.evaluate("state.step") == 4)
@@ -567,10 +539,10 @@ def test_play_waits_for_an_answer(browser, tmp_path):
 
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
     opened(browser, tmp_path, live.page())
-    browser.evaluate("retype('tanh(w*x + b)')")
+    browser.evaluate("retype('tanh(w*x + b)', true)")
     assert texts(browser, "h1") == ["y = tanh(w · x + b)"]
     type_into(browser, 0, "0.25")
-    browser.evaluate("rest_(state.touched); go(99)")
+    browser.evaluate("left(); go(99)")
     address = browser.evaluate("location.hash")
     opened(browser, tmp_path, live.page(), address)
     assert texts(browser, "h1") == ["y = tanh(w · x + b)"]
@@ -602,27 +574,28 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("label", HOSTILE)
-def test_labels_formulas_and_addresses_inject_nothing(browser, tmp_path, label):
-    x = Value(0.5, label=label)
-    rule = lambda x: (x + 1, lambda grad: (grad,))  # noqa: E731
-    rule.__name__ = label
-    with scope(label):
-        y = operation(rule)(x * x)
-    y.label = label
-    typed = live.page()
-    for page, address in [
-        (show_steps(y), ""),
-        (typed, "#" + label.replace("\n", " ")),
-        (typed, "#x&step=1&" + label.replace("\n", " ")),
-    ]:
-        opened(browser, tmp_path, page, address)
-        browser.evaluate(f"typing && retype({json.dumps(label)}); go(99); set({{ fold: true }})")
-        assert browser.evaluate("typeof hacked") == "undefined"
-        assert browser.evaluate("document.querySelectorAll('script').length") == 1
-        assert (
-            browser.evaluate("document.querySelectorAll('img, [onclick], [onerror]').length") == 0
-        )
+INJECTED = "[typeof hacked, document.querySelectorAll('img, [onclick], [onerror]').length].join()"
+
+
+def test_labels_formulas_and_addresses_inject_nothing(browser, tmp_path):
+    y = Value(0.5)
+    for label in HOSTILE:
+        rule = lambda x: (x + 1, lambda grad: (grad,))  # noqa: E731
+        rule.__name__ = label
+        with scope(label):
+            y = operation(rule)(y * Value(0.5, label=label))
+        y.label = label
+    scripts = "document.querySelectorAll('script').length"
+    opened(browser, tmp_path, show_steps(y))
+    browser.evaluate("go(99); set({ fold: true })")
+    assert (browser.evaluate(INJECTED), browser.evaluate(scripts)) == ("undefined,0", 1)
+    opened(browser, tmp_path, live.page())
+    for text in HOSTILE:
+        address = json.dumps(f"#{text}&step=1&{text}".replace("\n", " "))
+        browser.evaluate(f"retype({json.dumps(text)}); go(99); set({{ fold: true }})")
+        assert browser.evaluate(INJECTED) == "undefined,0"
+        browser.evaluate(f"location.hash = {address}; start(); set({{ fold: true }})")
+        assert (browser.evaluate(INJECTED), browser.evaluate(scripts)) == ("undefined,0", 1)
 
 
 SMALLEST = """(() => {
@@ -635,14 +608,15 @@ TARGETS = """JSON.stringify([...document.querySelectorAll("button, input, summar
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("width", [360, 400, 900, 1600])
-def test_it_fits_every_screen(browser, tmp_path, graph, width):
-    opened(browser, tmp_path, show_steps(graph()), screen={"width": width})
-    for step in (0, 3, 99):
-        browser.evaluate(f"go({step})")
-        assert browser.evaluate(SMALLEST) >= 9
-        assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    assert json.loads(browser.evaluate(TARGETS)) == []
+def test_it_fits_every_screen(browser, tmp_path, graph):
+    opened(browser, tmp_path, show_steps(graph()))
+    for width in (360, 400, 900, 1600):
+        browser.emulate(width=width)
+        for step in (0, 3, 99):
+            browser.evaluate(f"go({step})")
+            assert browser.evaluate(SMALLEST) >= 9
+            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+        assert json.loads(browser.evaluate(TARGETS)) == []
 
 
 def test_it_is_dark_where_the_page_around_it_is(browser, tmp_path):
@@ -686,9 +660,9 @@ def test_one_announcement_a_step_and_none_while_dragging(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork()))
     spoken = "document.querySelector('#sentence').ariaLive"
     assert browser.evaluate(spoken) == "polite"
-    browser.evaluate("move(0, 1.5, {})")
+    browser.evaluate("move(0, 1.5)")
     assert browser.evaluate(spoken) == "off"
-    browser.evaluate("rest_(0)")
+    browser.evaluate("left()")
     assert browser.evaluate(spoken) == "polite"
     unnamed = "[...document.querySelectorAll('input, button, [role=slider]')].filter((e) => !(e.ariaLabel || e.textContent || e.labels?.length)).length"
     assert browser.evaluate(unnamed) == 0

@@ -1,41 +1,51 @@
 // Trees of elements, and a document that is made to match one. Texts and attributes are set as
 // data, so nothing that a formula, a label or an address says can become markup.
 
-// h("path.wire", { d }, ...) or h("b.value", "3"): a tag with classes, attributes, and what is in it.
+// h("path.wire", { d }, ...) or h("b.value", "3"): a tag with classes, attributes, what is in it.
 function h(kind, ...inside) {
-  const [tag, ...classes] = kind.split("."), first = inside[0], own = first && typeof first === "object" && !first.tag && !Array.isArray(first);
-  const attributes = own ? inside.shift() : {};
+  const [tag, ...classes] = kind.split("."), [first] = inside;
+  const given = first?.constructor === Object && !first.tag;
+  const attributes = given ? inside.shift() : {};
   if (classes.length) attributes.class = classes.join(" ");
-  return { tag, attributes, children: inside.flat(9).filter((x) => x || x === 0).map((x) => (x.tag ? x : String(x))) };
+  const children = inside.flat(9).filter((x) => x || x === 0);
+  return { tag, attributes, children: children.map((x) => (x.tag ? x : String(x))) };
 }
 
+const SVG = "http://www.w3.org/2000/svg";
 function make(tree, space) {
-  if (typeof tree === "string") return document.createTextNode(tree);
-  const inside = tree.tag === "svg" ? "http://www.w3.org/2000/svg" : space;
-  const element = inside ? document.createElementNS(inside, tree.tag) : document.createElement(tree.tag);
+  if (!tree.tag) return document.createTextNode(tree);
+  const inside = tree.tag === "svg" ? SVG : space;
+  const element = inside ? document.createElementNS(inside, tree.tag)
+    : document.createElement(tree.tag);
   element.tree = { attributes: {} };
   match(element, tree, inside);
   return element;
 }
 
+const LIVE = ["value", "open"]; // what people change too
 function setOne(element, key, x) {
-  if (key.startsWith("on") || key === "value" || key === "open") {
+  if (element.type === "number" && element === document.activeElement) return; // while one types
+  if (key.startsWith("on") || LIVE.includes(key)) {
     if (element[key] !== x) element[key] = x;
   } else if (x === undefined || x === null || x === false) element.removeAttribute(key);
   else element.setAttribute(key, x === true ? "" : x);
 }
 
 function match(element, tree, space) {
+  if (element.tree === tree) return;
   const was = element.tree.attributes, now = tree.attributes;
   for (const key in was) if (!(key in now)) setOne(element, key, null);
-  for (const key in now) if (was[key] !== now[key] || key === "value" || key === "open") setOne(element, key, now[key]);
+  for (const key in now) {
+    if (was[key] !== now[key] || LIVE.includes(key)) setOne(element, key, now[key]);
+  }
   element.tree = tree;
   tree.children.forEach((child, k) => {
     const old = element.childNodes[k];
-    if (old && typeof child === "string" && old.nodeType === 3) {
+    if (old?.nodeType === 3 && !child.tag) {
       if (old.data !== child) old.data = child;
-    } else if (old?.tree && old.tree.tag === child.tag && old.tree.attributes.key === child.attributes.key) {
-      match(old, child, child.tag === "svg" ? "http://www.w3.org/2000/svg" : space);
+    } else if (old?.tree?.tag === child.tag && child.tag
+        && old.tree.attributes.key === child.attributes.key) {
+      match(old, child, child.tag === "svg" ? SVG : space);
     } else {
       const fresh = make(child, space);
       if (old) old.replaceWith(fresh);
@@ -63,15 +73,16 @@ function widthOf(text, font) {
 // A name in two parts: x1, x₁, x_1, x[1] and weight[0,1] have a small number.
 function nameParts(name) {
   const plain = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
-  const found = plain.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/);
-  const [base, small] = found ? [found[1], found[2].replace(/[,_]/g, "")] : [plain, ""];
-  const short = { weight: "w", bias: "b" }[base] ?? (base.length > 14 ? `${base.slice(0, 13)}…` : base);
-  return [short, small];
+  const found = plain.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/) ?? ["", plain, ""];
+  const base = { weight: "w", bias: "b" }[found[1]] ?? found[1];
+  const short = base.length > 14 ? `${base.slice(0, 13)}…` : base;
+  return [short, found[2].replace(/[,_]/g, "")];
 }
 
+const subscript = (x) => String.fromCharCode(0x2080 + Number(x));
 const plainName = (name) => {
   const [base, small] = nameParts(name);
-  return base + small.replace(/\d/g, (x) => String.fromCharCode(0x2080 + Number(x)));
+  return base + small.replace(/\d/g, subscript);
 };
 const nameIn = (name) => { // in HTML
   const [base, small] = nameParts(name);
@@ -79,7 +90,8 @@ const nameIn = (name) => { // in HTML
 };
 const nameSpans = (name, size) => { // in SVG
   const [base, small] = nameParts(name);
-  return [h("tspan.name", { "font-size": size }, base), small && h("tspan.small", { "font-size": size * 0.68, dy: size * 0.18 }, small)];
+  const below = { "font-size": size * 0.68, dy: size * 0.18 };
+  return [h("tspan.name", { "font-size": size }, base), small && h("tspan.small", below, small)];
 };
 const nameWidth = (name, size) => {
   const [base, small] = nameParts(name);

@@ -15,12 +15,6 @@ function number(x, digits = 4) {
 const factor = (x) => (x < 0 ? `(${number(x)})` : number(x)); // after a sign: 1 · (−4)
 const total = (terms) => terms.map((x) => number(x)).join(" + ").replaceAll("+ −", "− ");
 
-// The number in a text that somebody typed, or null: 1e400 and an emptied field are none.
-function typed(text) {
-  const x = Number(text.replace("−", "-").replace(",", "."));
-  return text.trim() !== "" && Number.isFinite(x) ? x : null;
-}
-
 // 1, 2 or 5 times a power of ten, at least size.
 function roundUp(size) {
   const power = 10 ** Math.floor(Math.log10(size));
