@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import signature
 from typing import Any
 from urllib.parse import quote
 
@@ -76,7 +77,8 @@ def show_steps(
     names: names for Values without a label, such as `locals()`.
 
     Jupyter shows it; `.save("y.html")` writes the page, `.open()` shows it in a browser, `.link` is
-    what its address carries. TypeError if root is not a Value over floats or an input not a Value;
+    what its address carries. TypeError if root is not a Value over floats, an input not a Value, or
+    an operation of your own computes with anything but this package's functions;
     ValueError for more than 60 nodes, for data that was changed after the graph was recorded, and
     for an input that is not a leaf of the graph or requires no gradient.
 
@@ -87,18 +89,11 @@ def show_steps(
     """
     nodes = _checked(root)
     place = {node: i for i, node in enumerate(nodes)}
-    known: dict[tuple[Any, int], list[Any]] = {}  # of each rule and number of inputs: place, text
-    sent: list[Any] = []  # [rule, *inputs], or the number of a leaf
-    note = ""
-    for node in nodes:
-        if node.parents:
-            key = node._rule, len(node.parents)
-            if key not in known:
-                text, reason = _rule_of(node)
-                known[key], note = [len(known), text], note or reason
-            sent.append([known[key][0], *(place[x] for x in node.parents)])
-        else:
-            sent.append(node.data)
+    rules = list(dict.fromkeys((x._rule, len(x.parents)) for x in nodes if x.parents))
+    sent = [  # [rule, *inputs], or the number of a leaf
+        [rules.index((x._rule, len(x.parents))), *(place[p] for p in x.parents)]
+        if x.parents else x.data for x in nodes
+    ]  # fmt: skip
     held = _parameters(nodes)
     public = [(name, x) for name, x in (names or {}).items() if name[:1] != "_"]
     own = {x: name for pair in reversed(public) for x, name in entry_names(*pair)}
@@ -108,22 +103,21 @@ def show_steps(
     ids = _identifiers(labels)
     formula = _formula(nodes, place, ids, labels)
     data = {"nodes": sent, "inputs": places, "labels": labels, "ids": ids, "formula": formula,
-            "sliders": [] if note else _sliders(inputs, place, places), "ask": ask,
-            "note": note}  # fmt: skip
-    said = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
+            "sliders": _sliders(inputs, place, places), "ask": ask}  # fmt: skip
     picture = draw(root).pipe("svg", encoding="utf-8")
-    svg = picture[picture.index("<svg") :]
-    program = script([text for _, text in known.values()], PARTS, data)
-    small = svg if len(svg) < 40_000 else ""  # a page is small
-    text = assembled(labels[-1] or "The live graph", program, STYLES, STILL + small)
+    still = STILL + picture[picture.index("<svg") :]
+    program = script([printed(*rule) for rule in rules], data)
+    small = still if len(still) < 40_000 else STILL  # a page is small
+    text = assembled(labels[-1] or "The live graph", program, STYLES, small)
+    said = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
     link = f"#{quote(said, safe='()*,;=+/-_.')}" if formula else None
-    return LiveGraph(root, text, STILL + svg, link)
+    return LiveGraph(root, text, still, link)
 
 
 def page() -> str:
     """The page on which a formula is typed, with the rules of all operations."""
     still = "<p>This page needs scripts.</p>"
-    return assembled("The live graph", script(all_rules(), PARTS), STYLES, still)
+    return assembled("The live graph", script(all_rules()), STYLES, still)
 
 
 def _checked(root: Any) -> list[Value]:
@@ -252,9 +246,11 @@ def printed(rule: Any, count: int) -> str:
     writer, names = Writer(), [f"x{i}" for i in range(1, count + 1)]
     value, backward = rule(*map(writer.argument, names))
     sent = [x if x is None else writer.as_number(x) for x in backward(writer.argument("grad"))]
-    value = _function(names, [writer.as_number(value)], writer, "{}")
-    known = getattr(ops, rule.__name__, None) is rule
-    return _object(rule, known, count, value, _function(["grad", *names], sent, writer, "[{}]"))
+    name, known = _short(rule.__name__), getattr(ops, rule.__name__, None) is rule
+    shown = _function(names, [writer.as_number(value)], writer, "{}")
+    back = _function(["grad", *names], sent, writer, "[{}]")
+    held = f"op: {as_json(name if known else '')}, name: {as_json(name)}, arity: {count}"
+    return f"{{ {held}, value: {shown}, back: {back} }}"
 
 
 def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) -> str:
@@ -264,44 +260,21 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
     return f"({', '.join(names)}) => {{ {' '.join([*lines, f'return {result};'])} }}"
 
 
-def _object(rule: Any, known: bool, count: int, value: str, back: str) -> str:
-    name = as_json(_short(rule.__name__))
-    op = name if known else '""'
-    return f"{{ op: {op}, name: {name}, arity: {count}, value: {value}, back: {back} }}"
-
-
-def _rule_of(node: Value) -> tuple[str, str]:
-    """The rule of a node; if it takes only floats, the numbers that it has now, and a note."""
-    count, number = len(node.parents), JavaScript().number
-    try:
-        return printed(node._rule, count), ""
-    except TypeError as error:
-        sent = [x if x is None else f"grad * {number(x)[0]}" for x in node._backward(1.0)]
-        back = f"(grad) => [{', '.join(x or 'null' for x in sent)}]"
-        fixed = _object(node._rule, False, count, f"() => {number(node.data)[0]}", back)
-        reason = f"{node.op} cannot be written for the page. {error}"
-        return fixed, f"Nothing can be dragged: {reason}"
-
-
-PAIRS = "add sub mul div power exponential pow atan2 maximum minimum less less_equal"
 LISTS = {"sum": range(1, 9), "prod": range(1, 9), "logsumexp": range(1, 9), "hypot": range(1, 5)}
-LISTS |= {"dot": range(2, 17, 2), "where": range(3, 4)}
+LISTS |= {"dot": range(2, 17, 2)}
 
 
 def all_rules() -> list[str]:
     """The rules of all operations; of those that take a row, for up to eight numbers."""
     found = {
-        name: x for name, x in vars(ops).items() if getattr(x, "__module__", "") == ops.__name__
+        x: LISTS.get(name) or [len(signature(x).parameters)]
+        for name, x in vars(ops).items()
+        if getattr(x, "__module__", "") == ops.__name__ and name[0].islower() and name != "largest"
     }
-    names = [name for name in found if name[0].islower() and name != "largest"]
-    counts = {name: LISTS.get(name, [2] if name in PAIRS.split() else [1]) for name in names}
-    return [printed(found[name], count) for name in names for count in counts[name]]
+    return [printed(rule, count) for rule, counts in found.items() for count in counts]
 
 
-# -- The page -------------------------------------------------------------------------------------
-
-
-def script(rules: list[str], parts: Iterable[str], data: Any = None) -> str:
+def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> str:
     """The program of a page: the rules, the graph if there is one, and files of page/."""
     helpers = [line for lines in HELPERS.values() for line in lines]
     listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]

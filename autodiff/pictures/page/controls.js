@@ -11,7 +11,7 @@ function sliderRow({ key, name, value, range: [min, max], touched, arrow, end, m
   const left = (p) => `left: calc(11px + ${p} * (100% - 22px));`;
   const arrowStyle = `${left(Math.min(at, tip))} width: calc(${wide} * (100% - 22px))`;
   const field = {
-    value: Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "",
+    value: Number.isFinite(value) ? String(Number(value.toPrecision(5))) : "",
     onfocus: touch, onchange: rest, onblur: rest,
     oninput: ({ target }) => target.validity.valid && move(target.valueAsNumber),
   };

@@ -69,9 +69,9 @@ function placed(graph, compact, down) {
   });
   const room = ({ kind, node, name }) => {
     if (kind === "constant") return 0;
-    if (compact || network) return network ? 72 : units.length > 24 ? 56 : 50;
-    const own = kind === "op" ? nameWidth(name, 16) + 72 : 72;
-    return graph.uses[node].length > 1 ? 150 : own;
+    const forked = graph.uses[node].length > 1;
+    if (compact || network) return network ? 72 : units.length > 24 ? 56 : forked ? 64 : 50;
+    return forked ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72;
   };
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
@@ -166,8 +166,9 @@ function strands(points, at, known, sent, fresh, [blue, orange]) {
       { ...orange, ...grows })];
 }
 
-const isFresh = ({ graph, view }, j) =>
-  view.now.some((u) => graph.units[u].edges.some((edge) => edge.from === j));
+// Whether the gradient of node j comes at this step.
+const isFresh = ({ graph, view, state }, j) => (j === graph.output ? state.step === half(state) + 1
+  : !!view.gradient(j).complete && view.now.some((u) => graph.units[u].edges.some((e) => e.from === j)));
 
 // The wire from a unit to its fork, its dot, and for the output its end.
 function drawTrunk(tools, unit, u, wires, heads) {
@@ -176,8 +177,8 @@ function drawTrunk(tools, unit, u, wires, heads) {
   if (kind === "constant" || (!many && !last)) return;
   const known = view.valued(u), sum = view.gradient(node).complete && graph.needs[node];
   const end = last ? x + column + (down ? 34 : endRoom(tools.units) - 8) : unit.fork;
-  const points = [[x + column, y], [end, y]], now = isFresh(tools, node) && sum;
-  wires.push(strands(points, at, known, sum, now || (last && tools.state.moving), tools.ribbons({})));
+  const points = [[x + column, y], [end, y]], now = sum && isFresh(tools, node);
+  wires.push(strands(points, at, known, sum, isFresh(tools, node), tools.ribbons({})));
   if (!many || last) return;
   const kinds = `fork ${sum ? "sum" : ""} ${now ? "now" : ""} ${known ? "" : "idle"}`;
   heads.push(put(kinds, ...at(end, y).split(" "), h("circle", { r: sum ? 8 : 5 }),
@@ -301,15 +302,15 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
     : [column + 10, -10, column + 10, 24];
   const named = kind === "op" && !compact && node !== graph.output, small = nameParts(name)[1];
   const blank = view.asking === u && !view.asked, fresh = isFresh(tools, node);
-  const other = view.asked && graph.nodes[view.asked.edge[0]].inputs[1 - view.asked.edge[1]];
-  const lit = state.wrong !== null && node === other; // the other factor of what is asked
+  const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
+  const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other factor
   const above = blank
     ? put("asked", x1 + 26, y1 - 7, box("", 52, 26, 7), write("middle", 0, 5, state.wrong ?? ""))
     : write(down ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
       view.valued(u) && h("tspan", { class: lit ? "value lit" : "value", dx: named ? 7 : 0,
         dy: named && small ? -2.9 : 0 }, number(run.values[node], digits)));
   if (!graph.needs[node]) return above;
-  const { terms, of, complete } = view.gradient(node), tint = fresh || (state.moving && tools.forward);
+  const { terms, of, complete } = view.gradient(node);
   if (!complete && !(terms.length && node !== graph.output)) {
     return [above, box("place", 40, down ? 18 : 22, 6, x2, y2 - (down ? 14 : 16))];
   }
@@ -320,6 +321,6 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   const sum = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node) ? ""
     : of > 3 ? `= sum of ${of}` : `= ${total(terms)}`, own = number(run.adjoints[node], compact && of > 1 ? 3 : digits);
   const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, `650 18px ${SANS}`), y2];
-  return [above, write(fresh || (node === graph.output && tint) ? "gradient fresh" : "gradient", x2, y2, own),
+  return [above, write(`gradient ${fresh ? "fresh" : ""}`, x2, y2, own),
     sum && write(`gradient terms ${fresh ? "fresh" : ""}`, tx, ty, sum)];
 }

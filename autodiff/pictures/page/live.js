@@ -219,7 +219,7 @@ const actions = {
   hover: (node) => state.hover !== node && set({ hover: node }),
   touch: (node) => {
     const { graph, step } = state;
-    if (!graph.inputs.includes(node) || graph.note || state.touched === node) return;
+    if (!graph.inputs.includes(node) || state.touched === node) return;
     clearTimeout(timer);
     set({ touched: node, step: Math.max(step, half(state)), moving: false, playing: false });
   },

@@ -80,7 +80,6 @@ function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked } = view;
   const n = half(state), y = nameIn(graph.labels[graph.output]), unit = graph.units[now[0]];
   if (problem) return [problem, "The picture shows the formula before."];
-  if (graph.note) return [graph.note];
   const lost = graph.nodes.findIndex(({ rule, inputs }, i) =>
     rule && Number.isNaN(run.values[i]) && !inputs.some((j) => Number.isNaN(run.values[j])));
   if (lost >= 0) {
