@@ -4,7 +4,8 @@ const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
 
 // A row: name, slider with an arrow that says where and how strongly the output rises, field, end.
-function sliderRow({ key, name, value, range: [min, max], touched, arrow, end, move, rest, touch }) {
+function sliderRow({ key, name, value, range: [min, max], touched, arrow, end, move, rest,
+  touch }) {
   const part = (x) => clamp((x - min) / (max - min), 0, 1), at = part(value);
   const long = Math.sign(arrow) * Math.min(0.34, 0.05 + 0.04 * Math.abs(arrow));
   const tip = arrow ? clamp(at + long, 0, 1) : at, wide = Math.abs(tip - at);
@@ -63,7 +64,8 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
   const line = (s, kind, from = low, to = high) =>
     path(kind, `M${px(from)} ${py(value + s * (from - x))}L${px(to)} ${py(value + s * (to - x))}`);
   const write = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
-    const wide = widthOf(said, `650 16px ${SANS}`), left = clamp(at - share * wide, 0, width - wide);
+    const wide = widthOf(said, `650 16px ${SANS}`),
+      left = clamp(at - share * wide, 0, width - wide);
     above.push(h("text", { class: `on ${kind}`, x: left, y: clamp(y, 18, base - 6) }, said));
   };
 
@@ -82,7 +84,8 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
   if (low * high < 0) path("axis", `M${px(0)} 0V${base}`);
   let d = "", down = false;
   xs.forEach((at, k) => {
-    const ok = Number.isFinite(ys[k]), jump = down && Math.abs(py(ys[k]) - py(ys[k - 1])) > 3 * height;
+    const ok = Number.isFinite(ys[k]), jump = down
+      && Math.abs(py(ys[k]) - py(ys[k - 1])) > 3 * height;
     if (ok) d += `${down && !jump ? "L" : "M"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}`;
     down = ok;
   });
@@ -93,7 +96,8 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
     if (slope === null || Number.isNaN(slope)) write("gradient light", "slope ?", cx + 14, cy + 26);
     else if (Math.abs(slope) === Infinity) {
       path("tangent", `M${cx} 0V${base}`);
-      write("gradient", `straight ${slope > 0 ? "up" : "down"}: slope ${number(slope)}`, cx + 14, 22);
+      write("gradient", `straight ${slope > 0 ? "up" : "down"}: slope ${number(slope)}`, cx + 14,
+        22);
     } else line(slope, "tangent");
     if (sides && slope !== null) {
       for (const [k, s] of sides.entries()) {
@@ -101,14 +105,16 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
         if (!own) line(s, "tangent other", k ? x - span / 20 : low, k ? high : x + span / 20);
         const ty = py(value + s * (tx - cx) / width * span), up = s > 0;
         const [shift, share] = s === 0 ? [0, 0.5] : up ? [-14, 1] : [14, 0];
-        const said = `from the ${k ? "right" : "left"}: ${number(s)}${own ? `, ${taken} takes it` : ""}`;
+        const said = `from the ${k ? "right" : "left"}: ${number(s)}${own ? `, ${taken} takes it`
+          : ""}`;
         write(own ? "gradient" : "gradient light", said, tx + shift, ty - (s ? 0 : 14), share);
       }
       if (!sides.some((s) => alike(s, slope))) {
         write("gradient", `${taken} takes ${number(slope)}`, cx + 14, cy + 24);
       }
     } else if (Number.isFinite(slope ?? NaN)) {
-      const run = span >= 10 ? 1 : roundUp(span / 10), ax = px(x + run), ay = py(value + slope * run);
+      const run = span >= 10 ? 1 : roundUp(span / 10), ax = px(x + run),
+        ay = py(value + slope * run);
       const tall = Math.abs(ay - cy) > base * 0.8, falls = slope < 0, flat = Math.abs(ay - cy) < 30;
       if (!tall) {
         path("triangle", `M${cx} ${cy}H${ax}V${ay}Z`);
@@ -118,9 +124,12 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
       write("gradient", `slope ${number(slope)}`, ax + 10, y);
     }
   }
-  const tick = (at, v, kind) => h("text", { class: `tick ${kind}`, x: at, y: height - 8 }, number(v));
-  const size = { width, height }, diagonal = { width: 9, height: 9, patternTransform: "rotate(45)" };
-  return h("svg.plot", { viewBox: `0 0 ${width} ${height}`, ...size, role: "img", "aria-label": name },
+  const tick = (at, v, kind) => h("text", { class: `tick ${kind}`, x: at, y: height - 8 },
+    number(v));
+  const size = { width, height }, diagonal = { width: 9, height: 9,
+    patternTransform: "rotate(45)" };
+  return h("svg.plot", { viewBox: `0 0 ${width} ${height}`, ...size, role: "img",
+    "aria-label": name },
     h("pattern", { id: "hatch", patternUnits: "userSpaceOnUse", ...diagonal },
       h("path.hatch", { d: "M0 0V9" })),
     h("svg", { width, height: base }, inside), h("path.axis", { d: `M0 ${base}H${width}` }), above,

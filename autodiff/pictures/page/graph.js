@@ -38,7 +38,8 @@ const opOf = (graph, i) => NAMES[graph.nodes[i].rule.op] ?? graph.nodes[i].rule.
 
 // What stands in the box of a unit that is a text.
 function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
-  if (kind === "constant") return `${labels[node] ? `${plainName(name)} = ` : ""}${number(start[node])}`;
+  const said = labels[node] ? `${plainName(name)} = ` : "";
+  if (kind === "constant") return said + number(start[node]);
   const { op, name: word } = nodes[node].rule, exponent = nodes[nodes[node].inputs[1]];
   if (op !== "power" || edges.length > 1) return NAMES[op] ?? word.slice(0, 12);
   return `x${raised(number(exponent.value))}`;
@@ -54,13 +55,16 @@ function placed(graph, compact, down) {
   const network = graph.neurons.size, units = graph.units.map((unit) => {
     const { kind, name, node } = unit, ports = unit.edges.length, card = kind === "card";
     const sign = card || kind === "input" ? "" : signOf(graph, unit);
-    let w = kind === "input" ? Math.max(40, nameWidth(name, 24) + 16) : widthOf(sign, `17px ${SANS}`) + 8;
-    let tall = kind === "op" ? Math.max(42, ports > 2 && !down ? 26 * ports + 4 : 0) : 40, port = 26;
+    let w = kind === "input" ? Math.max(40, nameWidth(name, 24) + 16)
+      : widthOf(sign, `17px ${SANS}`) + 8;
+    let port = 26, tall = kind === "op" ? 42 : 40;
+    if (ports > 2 && !down) tall = 26 * ports + 4;
     if (kind === "op") w = Math.max(42, w + 14, down && ports > 1 ? 26 * ports + 16 : 0);
     if (card) [w, tall] = [down ? 116 : 190, CARD.head + CARD.row * unit.neuron.weights.length + 7];
     if (card) port = down ? w / (ports + 1) : CARD.row;
     const middle = card && !down ? CARD.head + CARD.row * ports / 2 - tall / 2 : 0;
-    const forked = graph.uses[node].length > 1, beside = kind === "constant" ? 10 : down ? (kind === "input" ? 96 : 62) : 34;
+    const forked = graph.uses[node].length > 1, room = { constant: 10, input: 96 };
+    const beside = kind === "constant" || down ? room[kind] ?? 62 : 34;
     const edges = unit.edges.map((edge, k) => (
       { ...edge, port: port * (k - (ports - 1) / 2) + middle }));
     const up = Math.max((down ? w : tall) / 2, beside);
@@ -112,7 +116,8 @@ function pathOf(points, shift, at) {
 }
 
 function heightAt(points, x) {
-  const k = Math.max(1, points.findIndex((p) => p[0] >= x)), [[x0, y0], [x1, y1]] = points.slice(k - 1);
+  const k = Math.max(1, points.findIndex((p) => p[0] >= x)),
+    [[x0, y0], [x1, y1]] = points.slice(k - 1);
   const p = clamp((x - x0) / (x1 - x0 || 1), 0, 1);
   return y0 + (y1 - y0) * p * p * (3 - 2 * p);
 }
@@ -125,14 +130,16 @@ function ribbonsOf({ units }, { run }) {
   return (edge) => kinds.map((of, k) => {
     const x = edge.weight === undefined ? null : of(edge);
     const width = x === null ? 2 : 1 + 4 * Math.min(1, Math.abs(x) / most[k] || 0);
-    return { "stroke-width": width, "stroke-dasharray": x < 0 && `${2 + 2 * width} ${1.5 + width}` };
+    const dashes = x < 0 && `${2 + 2 * width} ${1.5 + width}`;
+    return { "stroke-width": width, "stroke-dasharray": dashes };
   });
 }
 
 // -- The picture ----------------------------------------------------------------------------------
 
 const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
-const put = (kind, x, y, ...inside) => h("g", { class: kind, transform: `translate(${x} ${y})` }, inside);
+const put = (kind, x, y, ...inside) => h("g", { class: kind, transform: `translate(${x} ${y})` },
+  inside);
 const write = (kind, x, y, ...inside) => h("text", { class: kind, x, y }, inside);
 const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
   h("rect", { class: kind, x, y, width: w, height: tall, rx });
@@ -168,7 +175,8 @@ function strands(points, at, known, sent, fresh, [blue, orange]) {
 
 // Whether the gradient of node j comes at this step.
 const isFresh = ({ graph, view, state }, j) => (j === graph.output ? state.step === half(state) + 1
-  : !!view.gradient(j).complete && view.now.some((u) => graph.units[u].edges.some((e) => e.from === j)));
+  : !!view.gradient(j).complete && view.now.some((u) =>
+    graph.units[u].edges.some((e) => e.from === j)));
 
 // The wire from a unit to its fork, its dot, and for the output its end.
 function drawTrunk(tools, unit, u, wires, heads) {
@@ -207,9 +215,11 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     const parts = asked ? [] : messageText(tools, i, k, now);
     const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), `650 15px ${SANS}`) + 12);
     const x = endX - (down ? 24 : 8 + wide / 2), y = heightAt(points, x);
-    const [up, local, equals, result] = parts, [cx, cy] = place(x, down ? y : clamp(y, endY - 9, endY + 9));
+    const [up, local, equals, result] = parts,
+      [cx, cy] = place(x, down ? y : clamp(y, endY - 9, endY + 9));
     left = down ? 26 : wide + 3;
-    heads.push(asked ? put("asked", cx, cy, box("", 52, 28, 7), write("middle", 0, 5, state.wrong ?? ""))
+    heads.push(asked ? put("asked", cx, cy, box("", 52, 28, 7),
+      write("middle", 0, 5, state.wrong ?? ""))
       : put(`message ${now ? "now" : ""}`, cx, cy, box("", wide, 22, 11), write("middle", 0, 5,
         parts.length > 1 ? [up, h("tspan.local", local), equals, result] : up)));
   }
@@ -223,7 +233,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     const from = at(endX - 34, endY), to = at(endX - 34, endY + other.port - edge.port);
     const bend = at(endX + (k ? 4 : -72), endY + (other.port - edge.port) / 2);
     const text = number(view.run.values[edge.from]);
-    heads.push(h("text.value.swap", { style: `offset-path: path("M${from}Q${bend} ${to}")` }, text));
+    heads.push(h("text.value.swap", { style: `offset-path: path("M${from}Q${bend} ${to}")` },
+      text));
   }
 }
 
@@ -241,10 +252,12 @@ const MARKS = { corner: "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7",
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, at, down, forward, actions } = tools, { node, kind, name, w, tall } = unit;
+  const { state, graph, view, at, down, forward, actions } = tools,
+    { node, kind, name, w, tall } = unit;
   const now = view.now.includes(u) || view.asking === u, output = node === graph.output;
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
-    state.touched === node && "touched", state.hover === node && "hover", !view.valued(u) && "idle"];
+    state.touched === node && "touched", state.hover === node && "hover",
+    !view.valued(u) && "idle"];
   const go = { onclick: () => actions.choose(node), onpointerenter: () => actions.hover(node),
     onpointerleave: () => actions.hover(null) };
   const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
@@ -267,9 +280,11 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
   const top = -tall / 2, right = w / 2, size = down ? 12 : 14, digits = down ? 3 : 4;
   const wide = down ? 40 : 60, left = right - wide - 6;
   const at = run.values[neuron.sum], span = clamp(1.3 * Math.abs(at) || 3, 3, 30);
-  const xs = Array.from({ length: 31 }, (_, k) => span * (k / 15 - 1)), ys = act && xs.map(act.value);
+  const xs = Array.from({ length: 31 }, (_, k) => span * (k / 15 - 1));
+  const ys = act && xs.map(act.value);
   const [low, high] = act ? [Math.min(...ys, 0), Math.max(...ys, 1e-9)] : [];
-  const spot = (x, y) => [left + (x / span + 1) * wide / 2, top + 35 - 28 * (y - low) / (high - low)];
+  const spot = (x, y) =>
+    [left + (x / span + 1) * wide / 2, top + 35 - 28 * (y - low) / (high - low)];
   const curve = () => {
     const y = act.value(at), slope = act.back(1, at)[0], [cx, cy] = spot(at, y), reach = 0.3 * span;
     const ends = [-reach, reach].map((by) => spot(at + by, y + slope * by).join(" "));
@@ -280,7 +295,8 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
   };
   return [
     write("", 12 - right, top + 27, nameSpans(name, down ? 18 : 21)),
-    !down && write("soft", 20 - right + nameWidth(name, 21), top + 26, `= ${act ? `${act.name} ` : ""}Σ`),
+    !down && write("soft", 20 - right + nameWidth(name, 21), top + 26,
+      `= ${act ? `${act.name} ` : ""}Σ`),
     act && curve(), draw("axis", `M${-right} ${top + 40}h${w}`),
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
@@ -289,7 +305,8 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
         write("", (down ? 7 : 12) - right, y, nameSpans(graph.labels[j], size + 1)),
         write("value end", right - (down ? 44 : 76), y, number(run.values[j], digits)),
-        view.gradient(j).complete ? write("gradient end", right - (down ? 5 : 10), y, number(run.adjoints[j], 3))
+        view.gradient(j).complete ? write("gradient end", right - (down ? 5 : 10), y,
+          number(run.adjoints[j], 3))
           : box("place", down ? 28 : 38, 14, 4, right - (down ? 35 : 48), y - 12));
     }),
   ];
@@ -297,13 +314,15 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
 
 function drawTexts(tools, { node, kind, name, w, column }, u) {
   const { state, graph, view, down, compact, digits } = tools, { run } = view;
-  const beside = down && kind === "input", x = beside ? w / 2 + 8 : 10, turn = down ? column + 18 : 0;
+  const beside = down && kind === "input", x = beside ? w / 2 + 8 : 10;
+  const turn = column + 18;
   const [x1, y1, x2, y2] = down ? beside ? [-x, 6, x, 6] : [-x, turn, x, turn]
     : [column + 10, -10, column + 10, 24];
   const named = kind === "op" && !compact && node !== graph.output, small = nameParts(name)[1];
   const blank = view.asking === u && !view.asked, fresh = isFresh(tools, node);
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
-  const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other factor
+  // the other factor
+  const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node;
   const above = blank
     ? put("asked", x1 + 26, y1 - 7, box("", 52, 26, 7), write("middle", 0, 5, state.wrong ?? ""))
     : write(down ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
@@ -316,10 +335,12 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   }
   if (!complete) {
     const said = `${total(terms.slice(0, 2))} + `, wide = widthOf(said, `18px ${SANS}`);
-    return [above, write("gradient terms", x2, y2, said), box("place", 24, 20, 5, x2 + wide, y2 - 15)];
+    return [above, write("gradient terms", x2, y2, said),
+      box("place", 24, 20, 5, x2 + wide, y2 - 15)];
   }
   const sum = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node) ? ""
-    : of > 3 ? `= sum of ${of}` : `= ${total(terms)}`, own = number(run.adjoints[node], compact && of > 1 ? 3 : digits);
+    : of > 3 ? `= sum of ${of}` : `= ${total(terms)}`,
+      own = number(run.adjoints[node], compact && of > 1 ? 3 : digits);
   const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, `650 18px ${SANS}`), y2];
   return [above, write(`gradient ${fresh ? "fresh" : ""}`, x2, y2, own),
     sum && write(`gradient terms ${fresh ? "fresh" : ""}`, tx, ty, sum)];

@@ -39,7 +39,8 @@ function itemsOf(units) {
     (unit.layer ??= Math.max(-1, ...unit.edges.map((edge) => layerOf(units[edge.unit]))) + 1);
   units.forEach(layerOf);
   const items = units.map((unit, u) => { // a constant, or one of many inputs, stands by its use
-    const late = !unit.edges.length && (unit.kind === "constant" || (single && uses[u].length === 1));
+    const late = !unit.edges.length && (unit.kind === "constant"
+      || (single && uses[u].length === 1));
     if (late) unit.layer = Math.max(0, Math.min(...uses[u].map((use) => use.layer)) - 1);
     const { layer, up, down } = unit, ends = { left: [], right: [], ways: [] };
     return { unit, layer, up, down, weight: 1, fixed: layer === 0 && !late, ...ends };
@@ -76,7 +77,8 @@ const crossings = (a, b) => ["left", "right"].reduce((sum, side) => {
 function putInOrder(layers) {
   const number = (layer) => layer.forEach((item, k) => { item.place = k; });
   const count = () => layers.flatMap((layer) =>
-    layer.flatMap((a, i) => layer.slice(i + 1).map((b) => crossings(a, b)))).reduce((a, b) => a + b, 0);
+    layer.flatMap((a, i) => layer.slice(i + 1).map((b) => crossings(a, b)))).reduce((a, b) => a
+      + b, 0);
   let best = null;
   layers.forEach(number);
   for (let sweep = 0; sweep < 12; sweep++) {
@@ -111,7 +113,8 @@ function settle(layer, wish) {
     let block = { sum: (wish(item) - offset) * item.weight, weight: item.weight, items: [item] };
     while (blocks.length && blocks.at(-1).sum / blocks.at(-1).weight >= block.sum / block.weight) {
       const { sum, weight, items } = blocks.pop();
-      block = { sum: sum + block.sum, weight: weight + block.weight, items: [...items, ...block.items] };
+      block = { sum: sum + block.sum, weight: weight + block.weight,
+        items: [...items, ...block.items] };
     }
     blocks.push(block);
   });

@@ -9,12 +9,13 @@ const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}
 
 function page(state) {
   const { graph, touched, problem, dragging, moving, fold } = state, size = graph.nodes.length;
-  const run = pass(graph, state.leaves), view = viewOf(state, run), asks = view.asking !== undefined;
-  const [first, second] = sentence(state, view), long = ["", "middling", "long"][(size > 12) + (size > 30)];
+  const run = pass(graph, state.leaves), view = viewOf(state, run),
+    asks = view.asking !== undefined;
+  const [first, second] = sentence(state, view),
+    long = ["", "middling", "long"][(size > 12) + (size > 30)];
   const weights = [...graph.neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
   const copying = ["link", "Python"].filter((kind) => graph.formula || kind === "link");
-  return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}`,
-    style: `--speed: ${state.speed}` },
+  return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}` },
   typing && h("label.formula", "Type a formula", h("input", { type: "text", spellcheck: "false",
     autocapitalize: "off", autocomplete: "off", value: state.text ?? graph.formula,
     "aria-invalid": problem && "true", "aria-describedby": "sentence",
@@ -48,7 +49,8 @@ function stepBar(state, asks) {
     const said = `${name} ${name === "forward" ? at : at - n} of ${max - (min && n)}`;
     return h("label", { class: `bar ${name} ${here ? "here" : ""} ${size > 14 ? "fine" : ""}`,
       style: `--past: ${100 * (at - min) / (size || 1)}%` }, h("span.name", here ? said : name),
-    h("span.dots", dots.map((past) => h("span", { class: past && "past" }))), h("input", { type: "range", min, max, value: String(at), "aria-valuetext": said,
+    h("span.dots", dots.map((past) => h("span", { class: past && "past" }))),
+      h("input", { type: "range", min, max, value: String(at), "aria-valuetext": said,
       oninput: (event) => go(Number(event.target.value)) }));
   };
   const [color, said] = [step < n ? "value" : "gradient",
@@ -57,7 +59,8 @@ function stepBar(state, asks) {
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     asks ? h("button.play", { onclick: () => go(step + 1) }, "Show me")
       : h("button", { class: `play ${color}`, onclick: play }, said),
-    h("button", { disabled: step === last && !state.moving, onclick: () => go(step + 1, true) }, "Next"),
+    h("button", { disabled: step === last && !state.moving, onclick: () => go(step + 1, true) },
+      "Next"),
     h("button.speed", { onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[speed] }) },
       h("span", "speed "), `${speed}×`),
     h("div.bars", bar("forward", 0, n), bar("backward", n + 1, last)));
@@ -75,8 +78,10 @@ function inputList(state, view) {
     listed ? shown.map((i) => sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i],
       range: state.ranges[i], touched: touched === i, end: gradient(i),
       arrow: view.gradient(i).complete && state.step === lastStep(graph) ? view.run.adjoints[i] : 0,
-      move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) })) : "Nothing can be dragged.",
-    whole < least && h("p.result", nameIn(graph.labels[output]), " = ", blue(view.run.values[output])),
+      move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) }))
+        : "Nothing can be dragged.",
+    whole < least && h("p.result", nameIn(graph.labels[output]), " = ",
+      blue(view.run.values[output])),
     listed && rest > 0 && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
 }
 
@@ -116,7 +121,8 @@ function explanation(state, view) {
     small([wire("M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"), put("fork", 38, 23,
       h("circle", { r: 5 }))], say`A fork: one value, used twice. Its messages **add**.`),
     graph.neurons.size ? small([wire("M0 16H96", { "stroke-width": 5 }),
-      draw("wire gradient", "M0 30H96", { "stroke-dasharray": "6 4" })], "Thick: large. Dashed: negative.")
+      draw("wire gradient", "M0 30H96", { "stroke-dasharray": "6 4" })],
+        "Thick: large. Dashed: negative.")
       : small([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
         put("message", 57, 23, box("", 34, 26, 13), write("middle", 0, 5, "3"))],
       "On a wire, going left: a message."));
@@ -129,9 +135,11 @@ function askPanel(state, view) {
     event.preventDefault();
     answer(event.target.elements.answer.valueAsNumber, view);
   } },
-  h("label", to ? say`Message from **${op}** to ${nameIn(graph.labels[to.from])}: ` : say`Value of **${op}**: `,
+  h("label", to ? say`Message from **${op}** to ${nameIn(graph.labels[to.from])}: `
+    : say`Value of **${op}**: `,
     h("input", { id: "answer", type: "number", step: "any", required: true })),
-  h("p", { id: "told", role: "status" }, wrong === null ? asked > 0 && "Right. And the next?" : hint(wrong)),
+  h("p", { id: "told", role: "status" }, wrong === null ? asked > 0 && "Right. And the next?"
+    : hint(wrong)),
   h("p.made", wrong !== null && made), h("button.play.gradient", "Check"));
 }
 
@@ -144,9 +152,11 @@ function table(state, view) {
     onpointerenter: () => actions.hover(i), onpointerleave: () => actions.hover(null),
     class: `${hover === i ? "hover" : ""} ${view.now.includes(graph.owner[i]) ? "now" : ""}` });
   return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
-    h("thead", h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x)))),
+    h("thead", h("tr", ["name", "is", "value", "gradient"].map((x) =>
+      h("th", { scope: "col" }, x)))),
     h("tbody", rows.filter((i) => graph.labels[i] && graph.needs[i]).map((i) => h("tr", act(i),
-      h("td", nameIn(graph.labels[i])), h("td.math", graph.nodes[i].rule ? short(graph, i) : "input"),
+      h("td", nameIn(graph.labels[i])), h("td.math", graph.nodes[i].rule ? short(graph, i)
+        : "input"),
       h("td.value", valued(owner(i)) && number(run.values[i])),
       h("td.gradient", view.gradient(i).complete && number(run.adjoints[i])))))),
   h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > half(state)
@@ -186,11 +196,14 @@ function go(to, moving = false) {
   const playing = state.playing && moving && !same;
   set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null });
   remember();
+  document.getAnimations().forEach((x) => { x.playbackRate = state.speed; });
   const pane = document.querySelector(".pane"), now = pane.querySelector(".unit.now");
-  if (pane.scrollWidth > pane.clientWidth) now?.scrollIntoView({ block: "nearest", inline: "center" });
+  if (pane.scrollWidth > pane.clientWidth) now?.scrollIntoView({ block: "nearest",
+    inline: "center" });
   if (!playing) return;
   const next = unitsAt(state.graph, step + 1)[0];
-  if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false }); // a question
+  // a question
+  if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false });
   const rest = step > half(state) ? MOVES.backward : MOVES.forward;
   timer = setTimeout(() => go(step + 1, true), rest / state.speed);
 }
@@ -256,7 +269,8 @@ function retype(text, typed = false) {
 
 // The state goes into the address, if the page has one.
 function remember() {
-  try { history.replaceState(null, "", addressOf(state)); } catch { /* a frame without an address */ }
+  try { history.replaceState(null, "",
+    addressOf(state)); } catch { /* a frame without an address */ }
 }
 
 function python({ graph, leaves }) {
@@ -316,5 +330,6 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-new ResizeObserver(() => state.seen !== main.clientWidth && set({ seen: main.clientWidth })).observe(main);
+new ResizeObserver(() => state.seen !== main.clientWidth
+  && set({ seen: main.clientWidth })).observe(main);
 start();

@@ -18,7 +18,8 @@ const TOKEN = RegExp(`\\s*(?:(${NUMBER})|([\\p{L}_][\\p{L}\\p{N}_]*)|(\\*\\*|[-+
 
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
-    const [all, digits, name, sign, other] = match, value = digits && Number(digits.replaceAll("_", ""));
+    const [all, digits, name, sign, other] = match, value = digits
+      && Number(digits.replaceAll("_", ""));
     if (other) refuse(`${other} has no meaning in a formula`);
     if (value === Infinity) refuse("this number is too large");
     const at = match.index + all.length - all.trimStart().length, end = match.index + all.length;
@@ -76,7 +77,8 @@ function parse(given, rules) {
     }
     if (!LISTS[name]) {
       const xs = row("(", ")"), wanted = name === "hypot" ? xs.length : TAKES[name] ?? 1;
-      if (xs.length !== wanted) refuse(`${name} takes ${wanted === 1 ? "one number" : `${wanted} numbers`}`);
+      if (xs.length !== wanted) refuse(`${name} takes ${wanted === 1 ? "one number"
+        : `${wanted} numbers`}`);
       return apply(name, ...xs);
     }
     take("(");
@@ -132,7 +134,8 @@ function parse(given, rules) {
   }
   result ??= names.get(numbers[0]) ?? 0;
   if (isNumber(result)) {
-    refuse(text.trim() ? "a formula needs a name, such as x*y" : "type a formula, such as tanh(w*x + b)");
+    refuse(text.trim() ? "a formula needs a name, such as x*y"
+      : "type a formula, such as tanh(w*x + b)");
   }
   return ordered({ nodes, inputs, labels, formula: formula.join(";"), given: numbers }, result.i);
 }
@@ -146,7 +149,8 @@ function ordered({ nodes, inputs, labels, ...more }, output) {
     place.set(i, order.push(i) - 1);
   };
   visit(output);
-  const moved = ({ inputs: from, ...node }) => ({ ...node, inputs: from?.map((j) => place.get(j)) });
+  const moved = ({ inputs: from, ...node }) =>
+    ({ ...node, inputs: from?.map((j) => place.get(j)) });
   return { ...more, nodes: order.map((i) => moved(nodes[i])), labels: order.map((i) => labels[i]),
     inputs: inputs.filter((i) => place.has(i)).map((i) => place.get(i)) };
 }

@@ -32,9 +32,11 @@ const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j
 
 // The formula of the whole graph; what is used more than once stands by its name.
 function heading({ graph, step }, view) {
-  const { nodes, uses, neurons, output } = graph, pass = step > half({ graph }) ? "backward" : "forward";
+  const { nodes, uses, neurons, output } = graph, pass = step > half({ graph }) ? "backward"
+    : "forward";
   const now = view.now.map((u) => graph.units[u].node);
-  const name = (j) => (!nodes[j].rule || uses[j].length > 1 || neurons.has(j) ? named(graph, j) : null);
+  const name = (j) => (!nodes[j].rule || uses[j].length > 1 || neurons.has(j) ? named(graph, j)
+    : null);
   const one = (i) => [nameIn(graph.labels[i]), nodes[i].rule && [" = ",
     written(graph, i, name, (j) => now.includes(j) && `now ${pass}`)]];
   const shared = nodes.flatMap(({ rule }, i) => (rule && uses[i].length > 1 ? [i] : []));
@@ -88,7 +90,8 @@ function sentence(state, view) {
     return [say`${opOf(graph, lost)} has **no value** at ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
-    const op = opOf(graph, graph.units[asking].node), from = asked && nameIn(graph.labels[asked.from]);
+    const op = opOf(graph, graph.units[asking].node), from = asked
+      && nameIn(graph.labels[asked.from]);
     return [asked ? say`Which message goes from **${op}** back to ${from}?`
       : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
   }
@@ -98,15 +101,18 @@ function sentence(state, view) {
       the gradients back, in ${orange("orange")}.`
       : say`The inputs hold their numbers. Press **Play** to run the values forward, in ${blue("blue")}.`];
   }
-  if (step === n + 1 && n) return [say`The way back starts at the end: ${y} changes ${orange("1")} for 1 with itself.`];
+  if (step === n + 1
+    && n) return [say`The way back starts at the end: ${y} changes ${orange("1")} for 1 with itself.`];
   if (!unit) return endWords(state, run, y);
   if (unit.kind === "card") {
-    return [step > n ? say`Each weight gets what arrived, times the **slope** of its neuron, times its input.`
+    return [step > n
+      ? say`Each weight gets what arrived, times the **slope** of its neuron, times its input.`
       : "Each neuron adds up weights times inputs, and bends the sum."];
   }
   const i = unit.node;
   if (step <= n) {
-    return [[nameIn(graph.labels[i]), " = ", short(graph, i), " = ", inNumbers(graph, run.values, i),
+    return [[nameIn(graph.labels[i]), " = ", short(graph, i), " = ",
+      inNumbers(graph, run.values, i),
       " = ", blue(run.values[i])]];
   }
   const met = unit.edges.map((edge) => edge.from).find((j) =>
@@ -119,9 +125,11 @@ function sentence(state, view) {
 }
 
 function endWords({ graph, leaves }, run, y) {
-  const size = (i) => Math.abs(run.adjoints[i]), j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a));
+  const size = (i) => Math.abs(run.adjoints[i]),
+    j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a));
   if (graph.neurons.size) {
-    const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i) ? x - 0.1 * run.adjoints[i] : x));
+    const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
+      ? x - 0.1 * run.adjoints[i] : x));
     return [say`Every weight has its gradient. A step of 0.1 against all of them takes ${y} from
       ${blue(run.values[graph.output])} to ${blue(pass(graph, moved, true)[graph.output])}.`,
     "Thick: large. Dashed: negative. Touch a number in a table to drag it."];
@@ -152,7 +160,8 @@ function touchedWords({ graph, leaves, step, touched }, run, y) {
       **${cornerName(graph, run)} takes ${number(slope)}**${slope ? "" : ": nothing passes back"}.`,
     say`Drag ${x} either way and only one slope is left.`];
   }
-  const far = slope ? say`moves ${orange(Math.abs(slope))} times as far${slope < 0 ? ", the other way" : ""}`
+  const far = slope
+    ? say`moves ${orange(Math.abs(slope))} times as far${slope < 0 ? ", the other way" : ""}`
     : say`stays where it is: the slope is ${orange(0)}`;
   return [say`Move ${x} a little and ${y} ${far}.`,
     say`That number is the slope of the curve, and the gradient that came back to ${x}.`];
@@ -167,7 +176,8 @@ const cornerName = (graph, run) => {
 // What is right at a question, and what a wrong answer is told: never the result itself.
 function answerOf({ graph }, { asked, asking, run }) {
   const i = graph.units[asking].node;
-  if (!asked) return { right: run.values[i], made: [inNumbers(graph, run.values, i), " = ?"], hint: () => "" };
+  if (!asked) return { right: run.values[i], made: [inNumbers(graph, run.values, i), " = ?"],
+    hint: () => "" };
   const [source, k] = asked.edge, up = run.adjoints[source], right = run.messages[source][k];
   const made = [orange(up), " · ", blue(factor(localsOf(graph, run.values, source)[k])), " = ?"];
   const itself = run.values[asked.from], rule = ruleWords(graph, run, source);
@@ -178,14 +188,17 @@ function answerOf({ graph }, { asked, asking, run }) {
 
 // The lines of one unit's closure, as Python runs them.
 function gradLines({ graph }, { run }, u) {
-  const name = (j) => plainName(graph.labels[j] || "Σ"), { inside = [graph.units[u].node] } = graph.units[u].neuron ?? {};
+  const name = (j) => plainName(graph.labels[j] || "Σ"),
+    { inside = [graph.units[u].node] } = graph.units[u].neuron ?? {};
   return [...inside].sort((a, b) => b - a).flatMap((i) => {
     const { rule, inputs } = graph.nodes[i], locals = localsOf(graph, run.values, i);
     return inputs.flatMap((j, k) => {
-      const sent = run.messages[i][k] ?? null, other = inputs[1 - k], local = factor(locals[k] ?? 0);
+      const sent = run.messages[i][k] ?? null, other = inputs[1 - k],
+        local = factor(locals[k] ?? 0);
       if (!graph.needs[j] || sent === null) return [];
       const by = rule.op === "mul" && graph.labels[other] ? name(other) : local;
-      return [[`${name(j)}.grad += ${name(i)}.grad · ${by} = `, h("span.gradient", number(run.adjoints[i])),
+      return [[`${name(j)}.grad += ${name(i)}.grad · ${by} = `,
+        h("span.gradient", number(run.adjoints[i])),
         " · ", h("span.value", local), " = ", h("b.gradient", number(sent)), "\n"]];
     });
   });
