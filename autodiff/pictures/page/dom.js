@@ -7,8 +7,12 @@ function h(kind, ...inside) {
   const given = first?.constructor === Object && !first.tag;
   const attributes = given ? inside.shift() : {};
   if (classes.length) attributes.class = classes.join(" ");
-  const children = inside.flat(9).filter((x) => x || x === 0);
-  return { tag, attributes, children: children.map((x) => (x.tag ? x : String(x))) };
+  const children = [], add = (x) => {
+    if (Array.isArray(x)) x.forEach(add);
+    else if (x || x === 0) children.push(x.tag ? x : String(x));
+  };
+  add(inside);
+  return { tag, attributes, children };
 }
 
 const SVG = "http://www.w3.org/2000/svg";

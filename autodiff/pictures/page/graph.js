@@ -157,7 +157,9 @@ function drawGraph(state, view, actions) {
     drawTrunk(tools, unit, u, wires, heads);
     unit.edges.forEach((edge) => drawEdge(tools, unit, u, edge, wires, heads));
   });
-  if (graph.wires?.key !== key || graph.neurons.size) graph.wires = { key, tree: h("g", wires) };
+  if (graph.wires?.key !== key || graph.neurons.size) { // else they stay as they are
+    graph.wires = { key, tree: h("g", wires.map((drawn) => drawn())) };
+  }
   const width = Math.round(w * scale), height = Math.round(tall * scale);
   return h("svg", { viewBox: `${x} ${y} ${w} ${tall}`, width, height, role: "img",
     "aria-labelledby": "formula sentence", class: `graph ${down ? "down" : ""}` },
@@ -186,7 +188,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
   const known = view.valued(u), sum = view.gradient(node).complete && graph.needs[node];
   const end = last ? x + column + (down ? 34 : endRoom(tools.units) - 8) : unit.fork;
   const points = [[x + column, y], [end, y]], now = sum && isFresh(tools, node);
-  wires.push(strands(points, at, known, sum, isFresh(tools, node), tools.ribbons({})));
+  wires.push(() => strands(points, at, known, sum, isFresh(tools, node), tools.ribbons({})));
   if (!many || last) return;
   const kinds = `fork ${sum ? "sum" : ""} ${now ? "now" : ""} ${known ? "" : "idle"}`;
   heads.push(put(kinds, ...at(end, y).split(" "), h("circle", { r: sum ? 8 : 5 }),
@@ -202,8 +204,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   else if (graph.uses[edge.from].length === 1) points.unshift(start);
   const live = (view.run.messages[i][k] ?? null) !== null && graph.needs[edge.from];
   const sent = live && view.sent(u), known = view.valued(edge.unit);
-  if (source.kind === "constant") return wires.push(draw("wire thin", pathOf(points, 0, at)));
-  wires.push(strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
+  if (source.kind === "constant") return wires.push(() => draw("wire thin", pathOf(points, 0, at)));
+  wires.push(() => strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
   if (now && forward) {
     const way = `offset-path: path("${pathOf([start, ...points], 0, at)}")`;
     heads.push(h("circle.bead", { r: 5, style: way }));
