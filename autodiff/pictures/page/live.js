@@ -12,7 +12,7 @@ function page(state) {
   const run = pass(graph, state.leaves), view = viewOf(state, run),
     asks = view.asking !== undefined;
   const [first, second] = sentence(state, view),
-    long = ["", "middling", "long"][(size > 12) + (size > 30)];
+    long = ["", "middling", "long"][(size > 12) + (size > 24)];
   const weights = [...graph.neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
   const copying = ["link", "Python"].filter((kind) => graph.formula || kind === "link");
   return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}` },
