@@ -119,7 +119,7 @@ function nameNodes({ nodes, labels, neurons, needs, inner, output }) {
   });
 }
 
-// Units are drawn as one thing; a group is what one step computes: an operation, a layer of neurons.
+// Units are drawn as one thing; a group is what one step computes: an operation, or a layer.
 function findUnits(graph) {
   const { nodes, needs, uses, neurons, inputs } = graph, hidden = new Set(graph.inner);
   for (const { weights } of neurons.values()) weights.forEach((j) => hidden.add(j));

@@ -5,10 +5,12 @@ function number(x, digits = 4) {
   if (Number.isNaN(x)) return "no value";
   if (!Number.isFinite(x)) return x > 0 ? "infinity" : "−infinity";
   const size = Math.abs(x);
-  const places = size < 1 ? digits - 1 : Math.max(digits, Math.min(6, 1 + Math.floor(Math.log10(size))));
+  const whole = Math.min(6, 1 + Math.floor(Math.log10(size)));
+  const places = size < 1 ? digits - 1 : Math.max(digits, whole);
   const near = Number(x.toPrecision(places));
   const plain = near === 0 || (Math.abs(near) >= 1e-4 && Math.abs(near) < 1e6);
-  const text = plain ? String(near) : Number(x.toPrecision(digits - 1)).toExponential().replace("e+", "e");
+  const short = () => Number(x.toPrecision(digits - 1)).toExponential().replace("e+", "e");
+  const text = plain ? String(near) : short();
   return (near === 0 ? "0" : text).replaceAll("-", "−");
 }
 
@@ -21,7 +23,7 @@ function roundUp(size) {
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= size * (1 - 1e-12)) ?? size;
 }
 
-// -- With as many digits whether they are 0 or not, so that nothing jumps --------------------------
+// -- With as many digits whether they are 0 or not, so that nothing jumps ------------------------
 
 const minus = (text) => text.replace("-", "−");
 const raise = (n) => String(n).replace(/./g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
@@ -41,5 +43,6 @@ function amount(x, digits = 3) {
 }
 
 // x to two places, or to three digits: 0.90, 1.32, 10.2, 827
-const places = (x) => (Math.abs(x) < 0.995 ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));
+const places = (x) =>
+  (Math.abs(x) < 0.995 ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));
 const slope = (x) => (Math.abs(x) < 0.005 ? "0.00" : amount(x));

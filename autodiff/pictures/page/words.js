@@ -99,10 +99,12 @@ function sentence(state, view) {
   if (step === 0 || (step === n && !unit)) {
     return [step === n ? say`The values have run forward, in ${blue("blue")}. Press **Play** to send
       the gradients back, in ${orange("orange")}.`
-      : say`The inputs hold their numbers. Press **Play** to run the values forward, in ${blue("blue")}.`];
+      : say`The inputs hold their numbers. Press **Play** to run the values
+        forward, in ${blue("blue")}.`];
   }
   if (step === n + 1
-    && n) return [say`The way back starts at the end: ${y} changes ${orange("1")} for 1 with itself.`];
+    && n) return [say`The way back starts at the end: ${y} changes ${orange("1")}
+      for 1 with itself.`];
   if (!unit) return endWords(state, run, y);
   if (unit.kind === "card") {
     return [step > n
