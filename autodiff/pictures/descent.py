@@ -9,7 +9,7 @@ from ..functions import as_float, as_row
 from ..nn.purity import NotRecordable
 from ..nn.recording import Unknown
 from ..value import Value, leaf
-from .pages import Page, formula, learning, readable
+from .pages import Page, formula, learning
 
 WHERE = "show_descent"
 
@@ -51,7 +51,7 @@ def show_descent(
         y = f(xs[0] if single else list(xs))
         if not isinstance(y, Value):
             raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
-        program = readable(Expression(y).javascript(xs, xs))
+        program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
     real = [Value(x) for x in start]
