@@ -68,9 +68,10 @@ def show_training(
     <Page: A curve through 3 points>
     """
     size = None if batch_size is None else positive(batch_size, WHERE, "batch_size")
-    if not isinstance(optimizer, Optimizer):
+    given: Any = optimizer
+    if not isinstance(given, Optimizer):
         expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
-        raise TypeError(message(f"{WHERE}, optimizer", typed(optimizer), expected))
+        raise TypeError(message(f"{WHERE}, optimizer", typed(given), expected))
     samples = Samples(inputs, targets, WHERE)
     trained = [p for p in optimizer.params if p.requires_grad]
     for n, most, noun in (

@@ -84,13 +84,6 @@ function cross(c, x, y, r = 7) {
   for (const side of [-r, r]) line(c, [[x - r, y - side], [x + r, y + side]], "red", 3);
 }
 
-// Draw with a part of the strength.
-function faint(c, alpha, draw) {
-  c.globalAlpha = alpha;
-  draw();
-  c.globalAlpha = 1;
-}
-
 function clipped(c, left, top, right, bottom, draw) {
   c.save();
   c.beginPath();
@@ -105,17 +98,17 @@ function clipped(c, left, top, right, bottom, draw) {
 // Round numbers from low to high, about so many.
 function ticks(low, high, about) {
   const raw = (high - low) / about, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((n) => n * power >= raw * 0.9), first = Math.ceil(low / step - 1e-9);
-  const n = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: Math.max(0, n) }, (_, k) => (first + k) * step);
+  const step = power * [1, 2, 5, 10].find((n) => n * power >= raw * 0.9);
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  return [...Array(Math.max(0, last - first + 1)).keys()].map((k) => (first + k) * step);
 }
 
-// The powers of ten that a logarithmic axis from low to high shows: at most `most`.
+// The powers of ten that a logarithmic axis from low to high shows: two at least, about `most`.
 function powers(low, high, most = 4) {
-  const first = Math.floor(Math.log10(low) + 1e-9), last = Math.ceil(Math.log10(high) - 1e-9);
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const step = Math.max(1, Math.ceil((last - first) / (most - 1)));
-  const n = Math.max(2, 1 + Math.ceil((last - first) / step));
-  return Array.from({ length: n }, (_, k) => Number(`1e${first + k * step}`));
+  const n = Math.max(1, Math.ceil((last - first) / step));
+  return [...Array(n + 1).keys()].map((k) => Number(`1e${first + k * step}`));
 }
 
 const tick = (x) => {
@@ -125,53 +118,57 @@ const tick = (x) => {
 };
 
 // Places in a box, with a hairline and a number for each level, and numbers below.
-// logs: "x", "y" or "xy" for logarithmic axes.
-function axes(c, box, [x0, x1], [y0, y1], options) {
+// logs: "x", "y" or "xy" for logarithmic axes. Its marks are at places of the data.
+function axes(c, box, xs, ys, options) {
   const { levels = [], across = [], below = 20, unit = "", zero = "grid", logs = "" } = options;
-  const scale = (axis, v) => (logs.includes(axis) ? Math.log(Math.max(v, 1e-300)) : v);
-  const part = (axis, low, high, v) =>
-    (scale(axis, v) - scale(axis, low)) / (scale(axis, high) - scale(axis, low));
   const { left, right, top, bottom } = box;
-  box.x = (x) => left + (right - left) * part("x", x0, x1, x);
-  box.y = (y) => Math.max(-1e4, Math.min(1e4, bottom - (bottom - top) * part("y", y0, y1, y)));
+  const scale = (v, log) => (log ? Math.log(Math.max(v, 1e-300)) : v);
+  const part = (v, [low, high], log) =>
+    (scale(v, log) - scale(low, log)) / (scale(high, log) - scale(low, log));
+  box.x = (x) => left + (right - left) * part(x, xs, logs.includes("x"));
+  box.y = (y) => clip(bottom - (bottom - top) * part(y, ys, logs.includes("y")), [-1e4, 1e4]);
+  box.at = ([x, y]) => [box.x(x), box.y(y)];
   box.back = (px, py) => [
-    x0 + ((px - left) / (right - left)) * (x1 - x0),
-    y0 + ((bottom - py) / (bottom - top)) * (y1 - y0),
+    xs[0] + ((px - left) / (right - left)) * (xs[1] - xs[0]),
+    ys[0] + ((bottom - py) / (bottom - top)) * (ys[1] - ys[0]),
   ];
+  box.line = (points, ...style) => line(c, points.map(box.at), ...style);
+  box.disc = (point, ...style) => disc(c, ...box.at(point), ...style);
   levels.forEach((y, k) => {
-    const last = unit && k === levels.length - 1;
-    line(c, [[left, box.y(y)], [right, box.y(y)]], y === 0 ? zero : "grid", 1);
-    text(c, last ? `${tick(y)} ${unit}` : tick(y), left - 8, box.y(y) + 4, { align: "right" });
+    const words = unit && k === levels.length - 1 ? `${tick(y)} ${unit}` : tick(y);
+    box.line(xs.map((x) => [x, y]), y === 0 ? zero : "grid", 1);
+    text(c, words, left - 8, box.y(y) + 4, { align: "right" });
   });
   for (const x of across) text(c, tick(x), box.x(x), bottom + below, { align: "center" });
   return box;
 }
+const clip = (v, [low, high]) => Math.min(high, Math.max(low, v));
 
-// A canvas with axes: its box, with the context as `c`.
+// A canvas with axes: its box, with the context as `c`; around it room for numbers.
 function chart(canvas, width, height, xs, ys, options) {
-  const { left = 46, right = 16, top = 10, bottom = 24 } = options.room ?? {};
+  const [left, right, top, bottom] = options.room ?? [46, 16, 10, 24];
   const c = surface(canvas, width, height);
   return axes(c, { c, left, right: width - right, top, bottom: height - bottom }, xs, ys, options);
 }
 
 // Losses against steps, on a logarithmic axis; earlier runs as ghosts.
 function lossCurve(canvas, width, height, { losses, diverged, ghosts }) {
-  const few = (run) => run.map((y, x) => [x, y]).filter(([x, y]) =>
-    y > 0 && y < Infinity && (x % Math.ceil(run.length / 600) === 0 || x === run.length - 1));
-  const [run, ...earlier] = [losses, ...ghosts].map(few), ys = [run, ...earlier].flat().map(([, y]) => y);
+  const few = (run) => [...run.entries()].filter(([x, y]) => y > 0 && y < Infinity
+    && (x % Math.ceil(run.length / 600) === 0 || x === run.length - 1));
+  const run = few(losses), earlier = ghosts.map(few);
+  const ys = [run, ...earlier].flat().map(([, y]) => y);
   if (!run.length) return;
   const levels = powers(Math.min(...ys), Math.max(...ys)), last = Math.max(10, losses.length - 1);
-  const box = chart(canvas, width, height, [0, last], [levels[0], levels.at(-1)], { levels, logs: "y" });
-  const { c } = box, path = (points) => points.map(([x, y]) => [box.x(x), box.y(y)]);
+  const ends = [levels[0], levels.at(-1)];
+  const box = chart(canvas, width, height, [0, last], ends, { levels, logs: "y" }), { c } = box;
   text(c, "0", box.left, height - 4);
   text(c, `step ${tick(last)}`, box.right, height - 4, { align: "right" });
-  faint(c, 0.25, () => earlier.forEach((each) => {
-    line(c, path(each.filter(([x]) => x <= last)), "red", 1.5);
-  }));
-  line(c, path(run), "red", 2.2);
-  const [[x, y]] = path(run).slice(-1);
-  if (diverged) cross(c, x, y);
-  else disc(c, x, y, 4.5, "red", 0);
+  c.globalAlpha = 0.25;
+  for (const each of earlier) box.line(each.filter(([x]) => x <= last), "red", 1.5);
+  c.globalAlpha = 1;
+  box.line(run, "red", 2.2);
+  if (diverged) cross(c, ...box.at(run.at(-1)));
+  else box.disc(run.at(-1), 4.5, "red", 0);
 }
 
 // A slider on a logarithmic scale, snapped to some digits.
@@ -206,8 +203,9 @@ function contour(c, values, side, level, width, height, stroke, lineWidth) {
     for (let m = 0; m < 4; m++) {
       if (v[m] < 0 === v[m + 1] < 0) continue;
       const t = v[m] / (v[m] - v[m + 1]), [[x, y], [x2, y2]] = [corners[m], corners[m + 1]];
-      const at = [((i + x + t * (x2 - x)) / unit) * width, ((j + y + t * (y2 - y)) / unit) * height];
-      drawn++ % 2 ? c.lineTo(...at) : c.moveTo(...at);
+      const px = ((i + x + t * (x2 - x)) / unit) * width;
+      const py = ((j + y + t * (y2 - y)) / unit) * height;
+      drawn++ % 2 ? c.lineTo(px, py) : c.moveTo(px, py);
     }
   }
   Object.assign(c, { strokeStyle: colour(stroke), lineWidth });
@@ -224,6 +222,9 @@ function show(main, tree) {
   match(main, h("div", tree));
   for (const canvas of main.querySelectorAll("canvas")) canvas.onpaint?.(canvas);
 }
+
+// Whether the page is a phone's, and how wide its inside is.
+const sizes = ({ clientWidth: w }) => [w < 760, Math.min(1200, w) - (w < 760 ? 32 : 88)];
 
 // Paint anew when the page has another width or other colours; tell a notebook how high it is.
 function follow(main, paint) {

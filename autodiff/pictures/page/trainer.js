@@ -4,10 +4,11 @@
 function unpacked({ width, numbers }) {
   const bytes = Uint8Array.from(atob(numbers), (c) => c.charCodeAt(0));
   const flat = [...new Float64Array(bytes.buffer)];
-  return Array.from({ length: flat.length / width }, (_, i) => flat.slice(i * width, (i + 1) * width));
+  const row = (_, i) => flat.slice(i * width, (i + 1) * width);
+  return Array.from({ length: flat.length / width }, row);
 }
 for (const name of ["rows", "start"]) data[name] = unpacked(data[name]);
-data.parameters = data.start.map(([p]) => p); // and after it what the optimiser remembers, if anything
+data.parameters = data.start.map(([p]) => p); // and after it its memory, if any
 
 const trainer = ({ sample, move }, data) => {
   const all = [...data.rows.keys()], batch = data.batch || all.length;

@@ -4,9 +4,9 @@ data.drawn = data.outputs > 1 ? data.layers : data.layers.slice(0, -1); // with 
 data.hidden = data.layers.slice(0, -1).reduce((n, layer) => n + layer.weights.length, 0);
 const main = document.querySelector("#app");
 const s = {
-  data, programs, trainer: trainer(programs, data), scene: sceneOf(data), few: data.names.length > 0,
-  rate: data.rate, running: false, asked: false, byHand: null, focus: null, pinned: null,
-  chosen: null, held: null, ghosts: [], trail: [], health: [], slow: false, turn: 0, moved: true,
+  data, programs, trainer: trainer(programs, data), scene: sceneOf(data),
+  few: data.names.length > 0, rate: data.rate, running: false, asked: false, byHand: null,
+  focus: null, chosen: null, held: null, ghosts: [], trail: [], health: [], slow: false, turn: 0, moved: true,
 };
 const { few, scene, trainer: t } = s, { features, names } = data;
 const points = data.rows.length, full = t.each.reduce((a, b) => a + b);
@@ -41,9 +41,7 @@ function heading() {
       mark("forward", `a ${what}`), ` that is wrong. Drag the ${sliders} sliders until `, ...wrong],
     [!t.steps, "Which way should each go?", `${big(sliders)} answers from one walk backward: `,
       mark("backward", "arrows as long as the derivatives"), ", pointing to a smaller loss."],
-    [t.g.every((g) => Math.abs(g) * perUnit < 0.012), "Nobody touched a slider",
-      `The ${what} followed `, mark("backward", "the arrows"), ", now too short to see."],
-    [true, "Following the arrows", "Each step moves every slider along ",
+    [true, "Nobody touched a slider", "Each step moves every slider along ",
       mark("backward", "its arrow"), ": the learning rate times the derivative."],
   ];
   const [, title, ...lead] = stories.find(([fits]) => fits);
@@ -51,7 +49,7 @@ function heading() {
 }
 
 const button = (kind, words, onclick, disabled) =>
-  h("button", { class: kind, onclick, disabled, type: "button" }, words);
+  h("button", { class: kind, onclick, disabled }, words);
 
 const controls = () => h("div.controls",
   button(t.diverged ? "run" : "run main", s.running ? "❚❚ Pause" : "▶ Run",
@@ -71,11 +69,12 @@ const seldom = (n, draw) => (canvas) => (s.moved || s.turn % n === 0) && draw(ca
 
 function plot() {
   const model = scene.chance ? "the chance of a 1, says the model" : "what the model says";
-  const paintAll = features === 1 ? paintCurve : paintMap, keys = "N chooses a data point, arrows move it";
-  return h("div.plot", { tabindex: "0", role: "application", "aria-label": `the data. ${keys}`,
+  const paintAll = features === 1 ? paintCurve : paintMap;
+  return h("div.plot", { tabindex: "0", role: "application",
+    "aria-label": "the data: N chooses a point, arrows move it",
     onpointerdown: grab, onpointermove: (event) => s.held !== null && put(s.held, spot(event)),
     onpointerup: drop, onpointercancel: drop, onkeydown: nudge,
-    ontouchstart: (event) => nearest(event.touches[0], 22) !== undefined && event.preventDefault() },
+    ontouchstart: (event) => nearest(event.touches[0], 22) >= 0 && event.preventDefault() },
   few ? null : h("div.caption", s.focus === null ? model
     : `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`),
   h("div", picture("picture", (canvas) => paintAll(s, canvas, s.plotWidth, s.plotHeight)),
@@ -93,43 +92,46 @@ function panel() {
       : button("ask", "Which way should each go?", ask));
 }
 
-// The parameters in bold, other names of one letter in italics.
+// The formula, with the parameters in bold.
 function formula() {
   const known = names.map((name) => name.split(" ")[0]), output = bare(data.axes[features]);
-  const parts = data.formula.replaceAll("·", " ").split(/([\p{L}_][\p{L}\p{M}\d₀-₉_]*)/u);
-  return [output && `${output} = `, ...parts.map((part, i) =>
-    (known.includes(part) ? h("b", part) : i % 2 && part.length < 3 ? h("i", part) : part))];
+  const parts = data.formula.replaceAll("·", " ").split(/([\p{L}\p{M}\d₀-₉_]+)/u);
+  const bold = (part) => (known.includes(part) ? h("b", part) : part);
+  return [output && `${output} = `, parts.map(bold)];
 }
 
 // A slider for a parameter, and its arrow: where it has no room it is cut off, with two heads.
 function parameter(label, k) {
   const [name, ...rest] = label.split(" "), p = t.p[k], g = t.g[k];
-  const at = Math.min(1, Math.max(0, (p - lows[k]) / span)), far = Math.abs(g) * perUnit;
+  const at = clip((p - lows[k]) / span, [0, 1]), far = Math.abs(g) * perUnit;
   const room = g < 0 ? 1 - at : at, way = `arrow${g < 0 ? "" : " left"}${far > room ? " cut" : ""}`;
   return h("div.row", h("span.name", nameIn(name), h("small", rest.join(" "))),
-    h("div.track", h("input", { type: "range", class: p < lows[k] || p > lows[k] + span ? "slider off" : "slider",
-      min: lows[k], max: lows[k] + span, step: "any", value: lows[k] + at * span,
-      "aria-label": label, "aria-valuetext": places(p),
-      oninput: ({ target }) => byHand(k, Number(target.value)) }),
-    s.asked && h("span", { class: way, style: `--at: ${at}; --long: ${Math.min(far, room)}` })),
+    h("div.track", h(at > 0 && at < 1 ? "input.slider" : "input.slider.off", {
+      type: "range", min: 0, max: 1, step: "any", value: at, "aria-label": label,
+      "aria-valuetext": places(p),
+      oninput: ({ target }) => byHand(k, lows[k] + target.value * span),
+    }), s.asked && h("span", { class: way, style: `--at: ${at}; --long: ${Math.min(far, room)}` })),
     h("output", places(p), s.asked && h("small", slope(g))));
 }
 
 function telling() {
   const k = t.g.reduce((best, g, i) => (Math.abs(g) > Math.abs(t.g[best]) ? i : best), 0);
   if (s.byHand !== null && t.steps && !s.running && t.loss < s.byHand) {
-    return `By hand you came to ${amount(s.byHand)}; following the arrows comes to ${amount(t.loss)}.`;
+    const [hand, now] = [s.byHand, t.loss].map((x) => amount(x));
+    return `By hand you came to ${hand}; following the arrows comes to ${now}.`;
   }
   if (Math.abs(t.g[k]) < 0.005 || t.diverged) return "";
   return [t.g[k] < 0 ? "Raise " : "Lower ", nameIn(names[k].split(" ")[0]),
-    " a little, and the loss falls ", mark("backward", amount(Math.abs(t.g[k]))), " times as much."];
+    " a little, and the loss falls ", mark("backward", amount(Math.abs(t.g[k]))),
+    " times as much."];
 }
 
 function network() {
   const { spots, size, tall, end } = s.places, top = s.phone ? 4 : 26;
-  const roomy = spots[1][0].x - spots[0][0].x >= 64; // else the ends alone have a caption
+  const gap = spots[1][0].x - spots[0][0].x;
   const captions = ["input", ...data.drawn.map((layer) => layer.name)];
-  const place = ({ x, y }) => `left: ${x}px; top: ${y - size / 2}px; width: ${size}px; height: ${size}px`;
+  const place = ({ x, y }) =>
+    `left: ${x}px; top: ${y - size / 2}px; width: ${size}px; height: ${size}px`;
   const small = (k) => picture("small", (canvas) => {
     const share = s.moved ? 1 : s.slow ? 4 : 2; // of the pictures in a frame
     if (k % share === s.turn % share) paintNeuron(s, canvas, k, size - 2);
@@ -138,19 +140,17 @@ function network() {
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
   const hidden = spots.slice(1).flat().map((at, k) => neuron(k, place(at), small(features + k)));
   return h("div.net", { style: `height: ${tall + top}px` },
-    captions.map((words, l) => (roomy || l % (captions.length - 1) === 0) && h("div.caption",
-      { style: `left: ${spots[l][0].x - 40}px; width: ${size + 80}px` }, words)),
+    captions.map((words, l) => h("div.caption",
+      { style: `left: ${spots[l][0].x + (size - gap) / 2}px; width: ${gap}px` }, words)),
     h("div.wires", { style: `top: ${top}px` },
       picture("", (canvas) => paintWires(s, canvas, end?.x ?? s.width)), inputs, hidden,
       end && h("span.end", { style: `left: ${end.x}px; top: ${end.y}px` })));
 }
 
 function neuron(k, style, inside) {
-  const health = s.health[k] ?? "";
-  return h("button", { class: `neuron ${health}`, style, type: "button",
-    "aria-label": `${neurons[k]} ${health}`, "aria-pressed": String(s.pinned === k),
-    onpointerenter: () => look(k), onpointerleave: () => look(s.pinned), onfocus: () => look(k),
-    onblur: () => look(s.pinned = null), onclick: () => look(s.pinned = s.pinned === k ? null : k) },
+  const health = s.health[k] ?? "", show = () => look(k), hide = () => look(null);
+  return h("button", { class: `neuron ${health}`, style, "aria-label": `${neurons[k]} ${health}`,
+    onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide, onclick: show },
   inside, s.places.size > 36 && h("span.health", health));
 }
 
@@ -171,10 +171,13 @@ function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
   const inside = data.groups.length ? h("div.net", few ? "" : h("div.caption", "the parameters"),
     picture("", (canvas) => paintWeights(s, canvas, s.side - 20))) : network();
-  const columns = { style: s.phone ? null : `grid-template-columns: ${few ? s.plotWidth : s.side}px 1fr` };
+  const wide = few ? s.plotWidth : s.side;
+  const columns = { style: s.phone ? null : `grid-template-columns: ${wide}px 1fr` };
   const losses = curve(s.plotWidth, features < 3 ? 112 : 320);
-  const source = [`// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
-    `// a step of the optimiser\nconst move = ${programs.move};`, trainer].join("\n\n");
+  const source = [
+    `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
+    `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
+  ].join("\n\n");
   return h("div", { class: `learning${few ? " few" : ""}${s.phone ? " phone" : ""}` }, heading(),
     few ? h("div.columns", columns, features < 3 ? large : inside, panel())
       : [controls(), h("div.columns", columns, inside, h("div.right", large, losses)), key()],
@@ -183,8 +186,7 @@ function frame() {
 }
 
 function measure() {
-  s.phone = main.clientWidth < 760;
-  s.width = Math.min(1200, main.clientWidth) - (s.phone ? 32 : 88);
+  [s.phone, s.width] = sizes(main);
   const most = few ? Math.min(640, s.width - 340) : s.width * 0.5;
   s.plotWidth = Math.min(s.phone ? s.width : most, features === 2 ? (few ? 570 : 440) : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
@@ -232,7 +234,7 @@ function tickOn(now) {
 // Some steps, but no longer than some milliseconds.
 function advance(n, most = 1000) {
   const until = performance.now() + most;
-  for (let i = 0; i < n && !t.diverged && (i === 0 || performance.now() < until); i++) t.step(s.rate);
+  while (n-- > 0 && !t.diverged && performance.now() < until) t.step(s.rate);
   if (t.diverged) s.running = false;
   if (!s.running) refresh();
 }
@@ -263,7 +265,8 @@ function byHand(k, p) {
 
 // -- Data points that can be dragged --------------------------------------------------------------
 
-const spotOf = (i) => [s.box.x(t.rows[i][0]), s.box.y(features === 2 ? t.rows[i][1] : targetOf(s, i))];
+const spotOf = (i) =>
+  [s.box.x(t.rows[i][0]), s.box.y(features === 2 ? t.rows[i][1] : targetOf(s, i))];
 function spot({ clientX, clientY }) {
   const box = main.querySelector(".picture").getBoundingClientRect();
   return [clientX - box.left, clientY - box.top];
@@ -280,7 +283,7 @@ function nearest(event, within) {
 }
 
 function put(i, [px, py]) {
-  const clip = (v, [low, high]) => Math.min(high, Math.max(low, v)), [x, y] = s.box.back(px, py);
+  const [x, y] = s.box.back(px, py);
   t.rows[i][0] = clip(x, scene.x);
   if (features === 2) t.rows[i][1] = clip(y, scene.y);
   else if (data.column !== null) t.rows[i][data.column] = clip(y, scene.range);
@@ -289,13 +292,15 @@ function put(i, [px, py]) {
 }
 
 function grab(event) {
+  s.focus = null;
   s.held = nearest(event, event.pointerType === "mouse" ? 12 : 22) ?? null;
   if (s.held !== null) event.currentTarget.setPointerCapture(event.pointerId);
 }
 const drop = () => { s.held = null; };
 
 function nudge(event) {
-  const way = { ArrowLeft: [-6, 0], ArrowRight: [6, 0], ArrowUp: [0, -6], ArrowDown: [0, 6] }[event.key];
+  const ways = { ArrowLeft: [-6, 0], ArrowRight: [6, 0], ArrowUp: [0, -6], ArrowDown: [0, 6] };
+  const way = ways[event.key];
   if (event.key === "n" && data.targets) s.chosen = ((s.chosen ?? -1) + 1) % points;
   else if (way && s.chosen !== null) put(s.chosen, spotOf(s.chosen).map((x, k) => x + way[k]));
   else return;
