@@ -24,7 +24,7 @@ from ..scopes import entry_names
 from ..value import Value, leaf
 from .pages import Page, dots, formula, learning
 
-MOST, MOST_SAMPLES, MOST_NEURONS = 1000, 500, 64  # parameters, samples, drawn neurons
+MOST_NEURONS = 64  # drawn as small pictures
 LONGEST = 200_000  # characters of the programs
 WHERE = "show_training"
 
@@ -73,23 +73,27 @@ def show_training(
         expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
         raise TypeError(message(f"{WHERE}, optimizer", typed(given), expected))
     samples = Samples(inputs, targets, WHERE)
+    axes = [*map(str, names)]
     trained = [p for p in optimizer.params if p.requires_grad]
-    for n, most, noun in (
-        (len(samples), MOST_SAMPLES, "sample"),
-        (len(trained), MOST, "parameter"),
-    ):
+    for n, most, noun in [(len(samples), 500, "sample"), (len(trained), 1000, "parameter")]:
         if not 0 < n <= most:
             raise ValueError(message(WHERE, counted(n, noun), f"1 to {most}"))
     try:
         with mode(model, training=True):
-            recorded = _Recorded(model, loss, samples, optimizer, trained, [*map(str, names)])
+            recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
     if len(recorded.programs) > LONGEST:
         found = f"programs of {len(recorded.programs)} characters"
         raise ValueError(message(WHERE, found, f"at most {LONGEST}", "show a smaller model"))
-    data = {**recorded.network(), **recorded.numbers(), **recorded.training(size)}
-    data |= {"title": title or _title(data), "about": about, "flower": flower}
+    data = {**recorded.network(), **recorded.numbers(), **recorded.optimizing()}
+    data |= {"batch": size if size and size < len(samples) else None}
+    data |= {
+        "title": title or _title(data, counted(len(samples), "point")),
+        "about": about,
+        "flower": flower,
+        "axes": axes,
+    }
     return learning("training", data, recorded.programs, recorded.still())
 
 
@@ -111,7 +115,7 @@ class _Recorded:
         if isinstance(samples.inputs, list):
             raise NotRecordable("the inputs are rows of different lengths")
         self.model, self.loss, self.samples = model, loss, samples
-        self.optimizer, self.parameters, self.axes = optimizer, trained, axes
+        self.optimizer, self.parameters = optimizer, trained
         recording = Recording(model, loss, samples, trained)
         self.table = recording.table().tolist()
         given = [*recording.x, *recording.leaves]
@@ -119,6 +123,7 @@ class _Recorded:
         self.layers, acts = _layers(model, x)
         self.prediction = model(x)
         self.outputs = [*map(_value, flat(self.prediction, WHERE)[1])]
+        self.targets = self._targets()
         shown = [y for layer in self.layers[:-1] for y in layer["after"]] + self.outputs
         before = [z for layer in self.layers[:-1] for z in layer["before"]]
         texts = {
@@ -173,55 +178,55 @@ class _Recorded:
 
     def numbers(self) -> dict[str, Any]:
         """The samples, and what their targets are to the page."""
-        rows = self.samples.inputs.tolist()
-        targets: list[Any] = [_number(t) for t in self.samples.targets]
-        if len(self.outputs) > 1 and len(rows[0]) == 1 and set(targets) == {None}:
-            several = [flat(t, WHERE)[1] for t in self.samples.targets]
-            if {*map(len, several)} == {len(self.outputs)}:
-                targets = [[*map(float, t)] for t in several]
-        measures = self._measures()
-        of_table = bool(measures) and None not in targets and self.table == [[t] for t in targets]
+        rows, targets, measures = self.samples.inputs.tolist(), self.targets, self._measures()
+        of_table = measures and targets and self.table == [[t] for t in targets]
         return {
             "rows": _packed([[*row, *more] for row, more in zip(rows, self.table)]),
             "features": len(rows[0]),
             "outputs": len(self.outputs),
-            "targets": None if None in targets else targets,
+            "targets": targets,
             "column": len(rows[0]) if of_table else None,  # of the targets: they can be dragged
             "measures": measures,
-            "axes": self.axes,
         }
 
-    def training(self, size: int | None) -> dict[str, Any]:
-        """Where the optimiser stands, and its settings."""
-        optimizer = self.optimizer
-        state = [s for p, s in zip(optimizer.params, optimizer.state) if p.requires_grad]
+    def _targets(self) -> list[Any] | None:
+        """The targets as numbers, or for one input as lists of them; None for any others."""
+        targets = [flat(t, WHERE)[1] for t in self.samples.targets]
+        lengths = {*map(len, targets)}
+        with suppress(TypeError, ValueError):
+            if lengths == {1}:
+                return [float(t) for (t,) in targets]
+            if lengths == {len(self.outputs)} and self.samples.inputs.shape[1] == 1:
+                return [[*map(float, t)] for t in targets]
+        return None
+
+    def optimizing(self) -> dict[str, Any]:
+        """Where the optimiser stands: its steps, and for each parameter what it remembers."""
+        given = self.optimizer
+        state = [s for p, s in zip(given.params, given.state) if p.requires_grad]
+        remembered = [[s[name] for name in given.memory if given.steps] for s in state]
         return {
-            "start": _packed([
-                [p.data, *(s[name] for name in optimizer.memory if optimizer.steps)]
-                for p, s in zip(self.parameters, state)
-            ]),
-            "memory": len(optimizer.memory),
-            "steps": optimizer.steps,
-            "rate": optimizer.lr,
-            "batch": size if size and size < len(self.samples) else None,
-            "optimizer": _optimizer(optimizer),
-        }  # fmt: skip
+            "start": _packed([[p.data, *s] for p, s in zip(self.parameters, remembered)]),
+            "memory": len(given.memory),
+            "steps": given.steps,
+            "rate": given.lr,
+            "optimizer": type(given).__name__,
+        }
 
     def still(self) -> str:
         """The data, and what the model says at the start, as a small picture."""
         import numpy
 
-        rows, n = self.samples.inputs, len(self.samples)
-        targets = [_number(t) for t in self.samples.targets]
+        rows, path = self.samples.inputs, list[tuple[float, float]]()
         if rows.shape[1] == 2:
-            return dots([(x, y) for x, y in rows.tolist()[:100]], [])
-        if rows.shape[1] > 2 or None in targets:
+            return dots([(x, y) for x, y in rows.tolist()[:100]], path)
+        if rows.shape[1] > 2 or not self.targets:
             return ""
-        path: list[tuple[float, float]] = []
         with suppress(Exception):  # between the data the model may leave its domain
             xs = numpy.linspace(rows.min(), rows.max(), 60)
             path = [*zip(xs.tolist(), predict(self.model, xs).reshape(60, -1)[:, 0].tolist())]
-        return dots([(rows[i, 0], float(targets[i] or 0.0)) for i in range(min(n, 100))], path)
+        points = zip(rows[:100, 0].tolist(), self.targets)
+        return dots([(x, y) for x, y in points if isinstance(y, float)], path)
 
     def _groups(self, index: dict[Value, int]) -> list[Any]:
         """The parameters as a model holds them: a name, and rows of their numbers."""
@@ -229,22 +234,20 @@ class _Recorded:
         groups: list[Any] = []
         for name, each in held or [("parameters", Vector._of(self.parameters, (len(index),)))]:
             rows: list[Any] = list(each) if isinstance(each, Matrix) else [each]
-            numbers = [
-                [index.get(w, -1) for w in ([r] if isinstance(r, Value) else r)] for r in rows
-            ]
-            groups.append([name, numbers])
+            groups.append([name, [[index.get(w, -1) for w in flat(r, WHERE)[1]] for r in rows]])
         return groups
 
     def _measures(self) -> str:
         """ "squares" if the loss of a number is how far it is from the target, squared; "distance"
         if it is another distance; else "".
         """
-        t = _number(self.samples.targets[0])
-        if t is None or len(self.outputs) > 1:
+        if not self.targets or len(self.outputs) > 1:
             return ""
 
+        first = self.targets[0]
+
         def loss(far: float) -> float:
-            y: Any = Value(t + far)
+            y: Any = Value(first + far)
             y = y if isinstance(self.prediction, Value) else Vector([y])
             return float(loss_value(self.loss(y, self.samples.targets[0])).data)
 
@@ -310,7 +313,7 @@ def _quick(programs: str) -> str:
         return f"const {{{each}}} = inputs;"
 
     quick = re.sub(r"const \[(.+)\] = inputs;", properties, programs)
-    return quick.replace(";\n  const ", ",\n  ").replace("\n  ", "\n")
+    return quick.replace(";\n  const ", ",\n").replace("\n  ", "\n").replace(" * ", "*")
 
 
 def _slope(act: Callable[[Any], Any]) -> str:
@@ -330,28 +333,12 @@ def _value(y: Any) -> Value:
     return y if isinstance(y, Value) else Value(y)
 
 
-def _number(target: Any) -> float | None:
-    """A target as one number; None if it is anything else."""
-    _, numbers = flat(target, WHERE)
-    with suppress(TypeError, ValueError):
-        return float(numbers[0]) if len(numbers) == 1 else None
-    return None
-
-
-def _optimizer(optimizer: Optimizer) -> str:
-    """The optimiser in words."""
-    settings, kind = optimizer.settings(), type(optimizer).__name__
-    name = "gradient descent" if kind == "SGD" else kind
-    return name + (f" with momentum {settings['momentum']:g}" if settings.get("momentum") else "")
-
-
-def _title(data: dict[str, Any]) -> str:
-    points = counted(len(data["targets"] or data["rows"]), "point")
+def _title(data: dict[str, Any], points: str) -> str:
     if data["names"]:
         return "Fit it by hand"
     if data["features"] > 2:
         return f"{points}, {data['features']} inputs"
     if data["features"] == 1:
         return f"A curve through {points}"
-    two = data["outputs"] > 1 or len({*map(str, data["targets"] or ())}) == 2
+    two = data["outputs"] > 1 or len({*(data["targets"] or ())}) == 2
     return f"A boundary between {points}" if two else f"A surface over {points}"

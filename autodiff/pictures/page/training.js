@@ -28,8 +28,9 @@ const neurons = data.drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
 // -- What stands on the page ----------------------------------------------------------------------
 
 function heading() {
-  const what = [, "curve", "boundary"][features] ?? "model", sliders = count(names.length);
-  const wrong = data.measures ? [mark("error", "the red sticks"), " are gone."]
+  const what = [, "curve", scene.classes ? "boundary" : "surface"][features] ?? "model";
+  const sliders = count(names.length);
+  const wrong = data.measures && features === 1 ? [mark("error", "the red sticks"), " are gone."]
     : [mark("error", "the loss"), " is small."];
   const batches = data.batch ? `, batches of ${data.batch}` : "";
   const stories = [ // the first that fits
@@ -155,21 +156,24 @@ function neuron(k, style, inside) {
 }
 
 function key() {
-  const sick = (kind, why) => {
-    const n = s.health.filter((x) => x === kind).length;
-    return n > 0 && h("p", mark("error", `${n} ${kind}`), why);
-  };
-  return h("div.key", h("span", mark("forward", "━━ "), "positive weight"),
-    h("span", mark("sand", "– – "), "negative"), h("span", "thicker: larger"),
-    scene.classes && [h("span", mark("forward", "●"), mark("sand", "◆ "), "the classes"),
-      h("span", mark("error", "○ "), "wrong side")],
-    sick("dead", ": zero for every point, so no derivative reaches it"),
-    sick("saturated", ": flat for nearly every point; hardly any derivative passes"));
+  const sick = (kind) => s.health.filter((x) => x === kind).length;
+  const signs = [ // where the last is true
+    ["forward", "━━ ", "positive weight", true],
+    ["sand", "– – ", "negative; thicker: larger", true],
+    ["forward", "● ", `class ${scene.classes?.[1]}`, scene.classes],
+    ["sand", "◆ ", `class ${scene.classes?.[0]}`, scene.classes],
+    ["error", "○ ", "wrong side", scene.classes],
+    ["error", `${sick("dead")} dead: `, "0 for every point, no derivative reaches it", sick("dead")],
+    ["error", `${sick("saturated")} saturated: `,
+      "flat for nearly every point, hardly any derivative passes", sick("saturated")],
+  ];
+  return h("div.key", signs.filter(([, , , shown]) => shown).map(([kind, sign, words]) =>
+    h("span", mark(kind, sign), words)));
 }
 
 function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
-  const inside = data.groups.length ? h("div.net", few ? "" : h("div.caption", "the parameters"),
+  const inside = data.groups.length ? h("div.net",
     picture("", (canvas) => paintWeights(s, canvas, s.side - 20))) : network();
   const wide = few ? s.plotWidth : s.side;
   const columns = { style: s.phone ? null : `grid-template-columns: ${wide}px 1fr` };
