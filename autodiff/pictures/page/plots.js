@@ -231,21 +231,16 @@ function follow(main, paint) {
   const again = () => {
     shown.clear();
     paint();
-    const height = Math.ceil(main.getBoundingClientRect().height) + 8;
-    if (parent !== window) parent.postMessage({ autodiff: "height", height }, "*");
+    parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
   };
   main.tree = { attributes: {} };
   main.replaceChildren();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  matchMedia("(prefers-color-scheme: dark)").onchange = again;
   addEventListener("message", ({ data: told, source }) => {
     const scheme = told?.dark ? "dark" : "light", { style } = document.documentElement;
-    if (source !== parent || told?.autodiff || style.colorScheme === scheme) return;
+    if (source !== parent || told?.dark === undefined || style.colorScheme === scheme) return;
     style.colorScheme = scheme;
     again();
   });
-  let size = "";
-  new ResizeObserver(() => {
-    const now = `${main.clientWidth} ${main.clientHeight}`;
-    if (now !== size) again(size = now);
-  }).observe(main);
+  new ResizeObserver(again).observe(main);
 }

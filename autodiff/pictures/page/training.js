@@ -6,7 +6,8 @@ const main = document.querySelector("#app");
 const s = {
   data, programs, trainer: trainer(programs, data), scene: sceneOf(data),
   few: data.names.length > 0, rate: data.rate, running: false, asked: false, byHand: null,
-  focus: null, chosen: null, held: null, ghosts: [], trail: [], health: [], slow: false, turn: 0, moved: true,
+  focus: null, chosen: null, held: null, ghosts: [], trail: [], health: [], slow: false,
+  turn: 0, moved: true,
 };
 const { few, scene, trainer: t } = s, { features, names } = data;
 const points = data.rows.length, full = t.each.reduce((a, b) => a + b);
@@ -163,7 +164,7 @@ function key() {
     ["forward", "● ", `class ${scene.classes?.[1]}`, scene.classes],
     ["sand", "◆ ", `class ${scene.classes?.[0]}`, scene.classes],
     ["error", "○ ", "wrong side", scene.classes],
-    ["error", `${sick("dead")} dead: `, "0 for every point, no derivative reaches it", sick("dead")],
+    ["error", `${sick("dead")} dead: `, "0 for every point, no derivative passes", sick("dead")],
     ["error", `${sick("saturated")} saturated: `,
       "flat for nearly every point, hardly any derivative passes", sick("saturated")],
   ];
