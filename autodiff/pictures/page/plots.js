@@ -7,7 +7,7 @@ const shown = new Map();
 function colour(name) {
   if (!shown.has(name)) {
     const probe = document.body.appendChild(document.createElement("i"));
-    probe.style.color = `var(--${name})`;
+    probe.style = `color: var(--${name}); forced-color-adjust: none`;
     shown.set(name, getComputedStyle(probe).color);
     probe.remove();
   }

@@ -192,8 +192,8 @@ function frame() {
 
 function measure() {
   [s.phone, s.width] = sizes(main);
-  const most = few ? Math.min(640, s.width - 340) : s.width * 0.5;
-  s.plotWidth = Math.min(s.phone ? s.width : most, features === 2 ? (few ? 570 : 440) : 640);
+  const most = s.phone ? s.width : s.width * (few ? 0.57 : 0.5);
+  s.plotWidth = Math.min(most, features === 2 ? (few ? 570 : 440) : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - s.plotWidth - (few ? 40 : 0); // what is left beside it
   s.plotMiddle = features === 1 ? 220 : s.plotHeight / 2 + 1;
