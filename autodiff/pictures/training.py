@@ -53,8 +53,8 @@ def show_training(
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
     title: the heading. about: what the data are, "A sunflower, measured every week".
-    names: of the inputs, then of the target; a unit in brackets: "height (m)". In the label of a
-        parameter, what follows the first word is a remark: "a rise".
+    names: of the inputs, then of the target, for the axes and the formula; a unit in brackets:
+        "height (m)". In the label of a parameter, what follows the first word is a remark.
     flower: draws the last point of a curve as a sunflower.
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.

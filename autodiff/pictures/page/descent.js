@@ -60,11 +60,9 @@ function curveOf(canvas, width, height, [low, high], below, above, ...style) {
   const ys = points.map(([, y]) => y).filter(Number.isFinite);
   const [bottom, top] = [Math.min(...ys), Math.max(...ys)], more = top - bottom || 1;
   const range = [bottom - below * more, top + above * more];
-  const box = chart(canvas, width, height, [low, high], range, {
-    levels: ticks(...range, 4), across: ticks(low, high - (high - low) / 30, width / 120),
-    below: 26, room: [40, 1, 8, 34],
-  });
-  clipped(box.c, 40, 0, width, height - 30, () => box.line(points, ...style));
+  const levels = ticks(...range, 4), across = ticks(low, high, width / 120);
+  const box = chart(canvas, width, height, [low, high], range, { levels, across });
+  box.clip(() => box.line(points, ...style));
   return box;
 }
 
@@ -78,7 +76,7 @@ function paintPath(canvas, width, height) {
   const [[x, y], [x1, y1] = spots[0]] = spots, angle = Math.atan2(y1 - y, x1 - x);
   const back = (far, turn) =>
     [x1 - far * Math.cos(angle + turn), y1 - far * Math.sin(angle + turn)];
-  clipped(c, 0, 0, width, height, () => {
+  box.clip(() => {
     const seen = out < 0 ? spots : spots.slice(0, out + 1);
     line(c, seen, "orange-wire", 1.6);
     if (Math.hypot(x1 - x, y1 - y) > 6) {
@@ -104,9 +102,8 @@ const STRONG = { fill: "red", font: `650 14px ${SANS}`, halo: true };
 // Points on two logarithmic axes, and a line from the thumb up to the curve.
 function paintAxis(canvas, width, height, points, [x, y], levels, draw) {
   const xs = [points[0][0], points.at(-1)[0]], ys = [levels[0], levels.at(-1)];
-  const room = [44, 11, 8, 20], options = { levels, logs: "xy", room };
-  const box = chart(canvas, width, height, xs, ys, options);
-  clipped(box.c, 0, 0, width, height, () => draw(box));
+  const box = chart(canvas, width, height, xs, ys, { levels, logs: "xy" });
+  box.clip(() => draw(box));
   const at = [box.x(x), clip(box.y(y), [10, height - 14])];
   line(box.c, [at, [at[0], height]], "ink", 1.6);
   disc(box.c, ...at, 6, "red");
@@ -148,7 +145,7 @@ function paintSecant(canvas, width, height) {
   const [blue, orange] = [through(secant), through(tangent)];
   const apart = y(orange[1][1]) - y(blue[1][1]), side = Math.sign(apart);
   const near = Math.abs(apart) < 5;
-  clipped(c, 40, 0, width, height - 32, () => {
+  box.clip(() => {
     fill(c, [[x0, first], blue[1], orange[1]].map(at), "red", 0.13); // the error
     box.line(blue, "blue", 3.5);
     box.line(orange, "orange-wire", 3.5, near ? [10, 10] : [10, 6]);
@@ -159,7 +156,7 @@ function paintSecant(canvas, width, height) {
   };
   box.disc([x0, first], 6.5, near ? "blue" : "ink");
   say("tangent", tangent, x0 + 0.42, "orange", 34 * side);
-  if (s.h < 0.08) return say("two points, too close to tell apart", 0, x0 + 0.9, "blue", -12);
+  if (s.h < 0.08) return;
   box.disc([right, value([right])], 6, "blue");
   say("secant", secant, x0 + 1.45, "blue", -24 * side);
   line(c, [x0, right].map((x) => [box.x(x), height - 38]), "blue", 1.8);

@@ -133,6 +133,7 @@ function axes(c, box, xs, ys, options) {
     ys[0] + ((bottom - py) / (bottom - top)) * (ys[1] - ys[0]),
   ];
   box.line = (points, ...style) => line(c, points.map(box.at), ...style);
+  box.clip = (draw) => clipped(c, left, 0, right, bottom, draw);
   box.disc = (point, ...style) => disc(c, ...box.at(point), ...style);
   levels.forEach((y, k) => {
     const words = unit && k === levels.length - 1 ? `${tick(y)} ${unit}` : tick(y);
