@@ -82,16 +82,15 @@ def random_training(seed, optimizer):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_hundred_steps_are_those_of_fit_and_of_walking(name):
-    seeds = range(3)
+    engines = ["compiled", "eager", "compiled"]
+    pages = [show_training(*random_training(seed, name)) for seed, _ in enumerate(engines)]
     apart = 1e-8 if name == "RMSprop" else 1e-9  # its steps do not shrink, and roundings grow
-    found = run(STEPS, *(show_training(*random_training(seed, name)) for seed in seeds))
-    for engine in ("compiled", "eager"):
-        for seed, (losses, parameters) in zip(seeds, found):
-            given = random_training(seed, name)
-            history = nn.fit(*given, epochs=100, progress=False, engine=engine)
-            assert losses == pytest.approx(history.losses, rel=apart)
-            trained = [p.data for p in given[0].parameters()]
-            assert parameters == pytest.approx(trained, rel=apart, abs=apart)
+    for seed, (losses, parameters) in enumerate(run(STEPS, *pages)):
+        given = random_training(seed, name)
+        history = nn.fit(*given, epochs=100, progress=False, engine=engines[seed])
+        assert losses == pytest.approx(history.losses, rel=apart)
+        trained = [p.data for p in given[0].parameters()]
+        assert parameters == pytest.approx(trained, rel=apart, abs=apart)
 
 
 def test_it_goes_on_where_the_optimiser_stands():
