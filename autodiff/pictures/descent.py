@@ -56,7 +56,7 @@ def show_descent(
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
     real = [Value(x) for x in start]
     said = formula(f(real[0] if single else list(real)), zip(real, names))
-    heading = title or f"{steps} steps downhill"
+    heading = title or f"{counted(steps, 'step')} downhill"
     data = {
         "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": heading,
         "names": [str(name) for name in names][: len(start)], "formula": said,

@@ -3,7 +3,8 @@
 const main = document.querySelector("#app"), two = data.x0.length === 2, [x0] = data.x0;
 const s = { rate: data.rate, h: 0.5 };
 const value = (x) => programs.f(x)[0], slopes = (x) => programs.f(x)[1];
-const first = value(data.x0), tangent = slopes(data.x0)[0], after = `f after ${data.steps} steps`;
+const first = value(data.x0), tangent = slopes(data.x0)[0];
+const after = `f after ${counted(data.steps, "step")}`;
 const spaced = (n, low, high) => [...Array(n + 1).keys()].map((i) => low + ((high - low) * i) / n);
 const onLog = (n, low, high) => spaced(n, Math.log(low), Math.log(high)).map(Math.exp);
 
@@ -29,7 +30,7 @@ const best = tried.flatMap(pathAt).filter((x) => x.every((v, i) => Math.abs(v - 
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
 const start = first + lift, most = Math.max(first, first + 10 * Math.abs(first));
 const far = tried.find((rate) => rate > data.rate / 2 && !(resultAt(rate) <= most));
-const high = Number((2.4 * (far ?? 4 * data.rate)).toPrecision(1)), low = high / 30;
+const high = Number((3 * (far ?? 4 * data.rate)).toPrecision(1)), low = high / 30;
 const results = onLog(180, low, high).map((rate) => [rate, resultAt(rate) + lift]);
 
 // -- The map, or the curve ------------------------------------------------------------------------
@@ -166,7 +167,6 @@ function paintSecant(canvas, width, height) {
 // -- The page -------------------------------------------------------------------------------------
 
 const mark = (kind, words) => h(`b.${kind}`, words);
-const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 // What the path does: in how many variables it goes from side to side.
 function telling() {
@@ -199,7 +199,7 @@ function nudges(phone) {
       h("dl", h("dt", "h"), h("dd", amount(s.h, 2)),
         h("dt.forward", "secant"), h("dd.forward", same, h("u.error", a.slice(k))),
         h("dt.backward", "tangent"), h("dd.backward", b)),
-      h("p.note", `${plural(right, "right digit")}; the wrong ones are underlined`)),
+      h("p.note", `${counted(right, "right digit")}; the wrong ones are underlined`)),
     onAxis(mark("error", "error of the secant’s slope"), paintErrors, "h", 1e-16, 1, s.h,
       (h) => { s.h = h; }))];
 }
@@ -209,7 +209,7 @@ function paint() {
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
   show(main, h(phone ? "div.learning.phone" : "div.learning", h("h1", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
-      plural(data.steps, "step"),
+      big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
     picture("map", (canvas) => paintPath(canvas, width, height)),
     h("div.below", onAxis([mark("error", after), above, " at every learning rate"],

@@ -172,6 +172,10 @@ function lossCurve(canvas, width, height, { losses, diverged, ghosts }) {
   else box.disc(run.at(-1), 4.5, "red", 0);
 }
 
+const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+const counted = (n, noun) => `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;
+const big = (text) => text[0].toUpperCase() + text.slice(1);
+
 // A slider on a logarithmic scale, snapped to some digits.
 const logSlider = (label, low, high, value, moved, digits = 2) => h("input.slider", {
   type: "range", min: "0", max: "1", step: "any", "aria-label": label,

@@ -18,11 +18,8 @@ const lows = data.parameters.map((p) => span * (p >= span / 4 ? 0 : p <= -span /
 const steepest = Math.max(...t.g.map(Math.abs), 1e-12);
 const perUnit = (0.1 * 10 ** Math.round(Math.log10((4 * span) / steepest))) / span;
 
-const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
-const count = (n) => NUMBERS[n] ?? String(n);
-const big = (text) => text[0].toUpperCase() + text.slice(1);
 const mark = (kind, ...inside) => h(`b.${kind}`, ...inside);
-const sticks = data.measures === "squares" ? "squared sticks" : "losses";
+const stick = data.measures === "squares" ? "squared stick" : "piece";
 const neurons = data.drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${data.drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
 
@@ -30,7 +27,6 @@ const neurons = data.drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
 
 function heading() {
   const what = [, "curve", scene.classes ? "boundary" : "surface"][features] ?? "model";
-  const sliders = count(names.length);
   const wrong = data.measures && features === 1 ? [mark("error", "the red sticks"), " are gone."]
     : [mark("error", "the loss"), " is small."];
   const batches = data.batch ? `, batches of ${data.batch}` : "";
@@ -39,9 +35,11 @@ function heading() {
       data.optimizer, batches, "."],
     [t.diverged, "Too large a step", mark("error", `Diverged at step ${t.steps}.`),
       " Each step lands farther away than the last. Drag the rate to the left and start again."],
-    [!s.asked, data.title, data.about || `${big(count(points))} points`, ", and ",
-      mark("forward", `a ${what}`), ` that is wrong. Drag the ${sliders} sliders until `, ...wrong],
-    [!t.steps, "Which way should each go?", `${big(sliders)} answers from one walk backward: `,
+    [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
+      mark("forward", `a ${what}`), " that is wrong. Drag the ",
+      counted(names.length, "slider"), " until ", ...wrong],
+    [!t.steps, "Which way should each go?", big(counted(names.length, "answer")),
+      " from one walk backward: ",
       mark("backward", "arrows as long as the derivatives"), ", pointing to a smaller loss."],
     [true, "Nobody touched a slider", "Each step moves every slider along ",
       mark("backward", "its arrow"), ": the learning rate times the derivative."],
@@ -87,7 +85,7 @@ function panel() {
   const more = t.each.reduce((a, b) => a + b) > full * 1.02;
   return h(s.asked ? "div.panel.asked" : "div.panel", lossNow(),
     h("div.bar", t.each.map((loss) => h("i", { style: `flex: 0 0 ${(100 * loss) / full}%` }))),
-    h("p.note", `the ${count(points)} ${sticks}, ${more ? "more than fit here" : "end to end"}`),
+    h("p.note", `${counted(points, stick)}, ${more ? "more than fit here" : "end to end"}`),
     data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
     names.map(parameter), h("p.tell", s.asked && telling()),
     s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]
