@@ -83,9 +83,8 @@ def show_training(
             recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
-    if len(recorded.programs) > LONGEST:
-        found = f"programs of {len(recorded.programs)} characters"
-        raise ValueError(message(WHERE, found, f"at most {LONGEST}", "show a smaller model"))
+    if (length := len(recorded.programs)) > LONGEST:
+        raise ValueError(message(WHERE, f"programs of {length} characters", f"at most {LONGEST}"))
     data = {**recorded.network(), **recorded.numbers(), **recorded.optimizing()}
     data |= {"batch": size if size and size < len(samples) else None}
     data |= {
