@@ -264,6 +264,7 @@ def test_save_link_and_what_they_refuse(tmp_path):
     assert repr(shown) == "<LiveGraph: 2 operations, forward and backward>"
     assert shown.save(tmp_path / "y.html") == str(tmp_path / "y.html")
     assert shown.link == "#a=2.0;b=1.0;y=(a+b)*b"
+    assert show_steps(shown._root, ask=True).link == shown.link + "&ask"
     with pytest.raises(ValueError, match=r"found the file name 'y\.png', expected one that ends"):
         shown.save("y.png")
     mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))

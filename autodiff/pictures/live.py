@@ -110,7 +110,7 @@ def show_steps(
     small = still if len(still) < 40_000 else STILL  # a page is small
     text = assembled(labels[-1] or "The live graph", program, STYLES, small)
     said = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
-    link = f"#{quote(said, safe='()*,;=+/-_.')}" if formula else None
+    link = f"#{quote(said, safe='()*,;=+/-_.')}{'&ask' * ask}" if formula else None
     return LiveGraph(root, text, still, link)
 
 

@@ -114,17 +114,6 @@ def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page
     return Page(text, data["title"], still)
 
 
-def readable(program: str) -> str:
-    """A program that reads its inputs one by one, which is ten times quicker than a pattern."""
-
-    def one_by_one(found: re.Match[str]) -> str:
-        reads = [f"{name} = inputs[{i}]" for i, name in enumerate(found[1].split(", "))]
-        rows = [", ".join(reads[i : i + 5]) for i in range(0, len(reads), 5)]
-        return f"const {(',' + chr(10) + '    ').join(rows)};"
-
-    return re.sub(r"const \[(.+)\] = inputs;", one_by_one, program)
-
-
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
     """The formula of a node in these names; "" if it would be hard to read."""
     named = list(names)
