@@ -22,9 +22,10 @@ class OnDevices(Batches):
         super().__init__(*given)
         sharding: Any = jax.sharding
         mesh = sharding.Mesh(jax.devices(), ("batch",))
-        self.shared = sharding.NamedSharding(mesh, sharding.PartitionSpec("batch"))
-        self.everywhere = sharding.NamedSharding(mesh, sharding.PartitionSpec())
-        self.jax, self.run_parts = jax, jax.jit(self._sums)
+        self.places = [
+            sharding.NamedSharding(mesh, sharding.PartitionSpec(*axes)) for axes in (["batch"], [])
+        ]
+        self.jax, self.sums_of = jax, jax.jit(self._sums)
 
     @cached_property
     def whole(self) -> Any:
@@ -38,12 +39,11 @@ class OnDevices(Batches):
     def split(self, rows: Any) -> Any:
         """The rows that can be split evenly among the devices, and the rest."""
         even = len(rows) - len(rows) % self.jax.device_count()
-        parts = (rows[:even], self.shared), (rows[even:], self.everywhere)
-        return [self.jax.device_put(*each) for each in parts]
+        return [*map(self.jax.device_put, (rows[:even], rows[even:]), self.places)]
 
     def sums(self, batch: Batch, p: Any) -> Any:
         """The sums of the losses of a batch, and of their gradients."""
-        return self.run_parts(self.rows(batch), p)
+        return self.sums_of(self.rows(batch), p)
 
     def _sums(self, parts: Any, p: Any) -> Any:
         found = [self.run(rows, p) for rows in parts if len(rows)]

@@ -4,8 +4,6 @@ import gc
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from functools import cached_property
 from random import Random
 from time import monotonic
@@ -15,7 +13,6 @@ from ..compiler.expression import Expression
 from ..errors import message
 from ..graph import adjoints, topological_order
 from ..value import Value
-from .modules import mode
 from .purity import CONTRACT, NotRecordable, unchanged
 from .recording import Recording, loss_value
 from .samples import Samples
@@ -29,7 +26,7 @@ OFTEN = 4  # programs, of which a warning tells
 class WalkingWarning(UserWarning):
     """Issued by `fit` where it is slow: it says why, and what to write instead.
 
-    It walks the graph of every sample, or of some batches, or makes a new program in every epoch.
+    It walks the graph of every sample, or makes a new program in every epoch.
     To silence it, ask for walking: engine="eager".
 
     >>> issubclass(WalkingWarning, UserWarning)
@@ -45,18 +42,6 @@ def warn(text: str) -> None:
     warnings.warn(f"fit {text}", WalkingWarning, stacklevel=here + 1)
 
 
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """Turn off garbage collection in the block: it would scan all parameters again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 class Batches:
     """A program for the losses of a batch, and the rows of all samples that it takes.
 
@@ -68,16 +53,18 @@ class Batches:
     ) -> None:
         import numpy
 
-        if isinstance(samples.inputs, list):
-            raise NotRecordable("the inputs are rows of different lengths")
-        with _collector_off():
-            recording = Recording(model, loss, samples, steps.parameters)
+        self.parameters, self.training, collects = steps.parameters, training, gc.isenabled()
+        gc.disable()  # it would scan all parameters again and again
+        try:
+            recording = Recording(model, loss, samples, self.parameters)
             expression = Expression(recording.root if training else [recording.root])
-            check_dependence(depends(expression.sources, steps))
+            self.trains = not set(self.parameters).isdisjoint(expression.sources)
             leaves = [*recording.x, *recording.leaves]
-            self.program = expression.compile(leaves, steps.parameters, xp=xp, batch=True)
-        self.run = getattr(self.program, "_function", self.program)  # without checks
-        self.parameters, self.training = steps.parameters, training
+            program = expression.compile(leaves, self.parameters, xp=xp, batch=True)
+        finally:
+            if collects:
+                gc.enable()
+        self.run = getattr(program, "_function", program)  # without checks
         self.inputs = numpy.concatenate([samples.inputs, recording.table()], axis=1)
 
     @cached_property
@@ -93,14 +80,12 @@ class Batches:
 
     def sums(self, batch: Batch, p: Any) -> tuple[Any, Any]:
         """The sums of the losses of a batch, and of their gradients."""
-        found = self.run(self.rows(batch), p)
-        values, gradients = found if self.training else (found, None)
-        return values.sum(), gradients
+        if self.training:
+            values, gradients = self.run(self.rows(batch), p)
+            return values.sum(), gradients
+        import numpy
 
-    def one(self, i: int, p: Any) -> tuple[Any, Any]:
-        """The loss of one sample and its gradient, if there is any."""
-        found = self.program(self.inputs[i : i + 1], p)
-        return found if self.training else (found, [])
+        return self.run(self.rows(batch), numpy.asarray(p, float)).sum(), None  # JAX has float32
 
 
 class Losses:
@@ -117,13 +102,11 @@ class Losses:
 
         self.given = self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
         self.engine, self.training, self.xp = engine, training, xp or numpy
-        self.errors, self.usual = numpy.errstate, numpy.geterr()
-        self.random = Random(seed)
+        self.usual, self.random = numpy.geterr(), Random(seed)
         self.program: Any = None
         self.reason = ""
         self.trains = False  # whether a loss was seen that depends on a parameter
         self.programs = 0  # made so far
-        self.walked = False  # whether a batch was, because its program failed
         self.right = 0  # the epoch before which the program was last seen to be right
 
     def graph(self, i: int) -> Value:
@@ -131,36 +114,39 @@ class Losses:
         return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
 
     def epoch(self, batches: Any) -> float:
-        """Train for one epoch; return the mean loss. FloatingPointError if it diverges."""
-        total = 0.0
-        with self.errors(all="raise", under="ignore"):
-            for batch in batches:
-                part, gradients = self.gradients(batch)
-                self.steps.move(gradients)
-                total += float(part)
-        check_dependence(self.trains and self.steps.parameters)
-        return total / len(self.samples)
+        """The mean loss; each batch is a step, in training. FloatingPointError if it diverges."""
+        import numpy
 
-    def gradients(self, batch: Batch) -> tuple[float, Any]:
-        """The sum of the losses of a batch, and their mean gradient, an entry for each parameter.
+        total, n = 0.0, len(self.samples)
+        with numpy.errstate(all="raise", under="ignore"):
+            for batch in batches:
+                part, gradients = self.sums(batch)
+                if self.training:
+                    self.steps.move(gradients / (n if batch is None else len(batch)))
+                total += float(part)
+        if not (self.trains and self.steps.parameters):
+            found = "a loss that depends on none of the optimizer's parameters"
+            remedy = "give the optimizer the parameters of this model, with requires_grad = True"
+            raise ValueError(message("fit", found, "one that does", remedy))
+        return total / n
+
+    def sums(self, batch: Batch) -> tuple[Any, Any]:
+        """The sums of the losses of a batch, and of their gradients, by parameter.
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
-        if self.program is None:
-            return self.walk(batch)
-        try:
-            total, gradients = self.program.sums(batch, self.steps.now[0])
-            if math.isfinite(total):
-                return total, gradients / len(self.samples if batch is None else batch)
-        except FloatingPointError:
-            pass
-        found = self.walk(batch)  # what happened may have been in a branch not taken
-        if not self.walked:
-            self.walked = True
-            warn(
-                "walks batches, which is slow: the program fails where walking does not, in a "
-                "branch that is not taken or an error that is caught; write log(maximum(x, 1e-9)) "
-                "for a log(x) that may fail"
+        if self.program is not None:
+            try:
+                total, gradients = self.program.sums(batch, self.steps.now[0])
+                if math.isfinite(total):
+                    return total, gradients
+            except FloatingPointError:
+                pass
+        found = self.walk(batch)
+        if self.program is not None:
+            self.give_up(
+                "the program fails where walking does not, in a branch that is not taken or an "
+                "error that is caught; write log(maximum(x, 1e-9)) for a log(x) that may fail"
             )
         return found
 
@@ -170,50 +156,36 @@ class Losses:
 
         self.steps.store()
         self.steps.optimizer.zero_grad()
-        total = 0.0
-        numbers = range(len(self.samples)) if batch is None else batch
-        with self.errors(**self.usual):
-            for i in numbers:
+        total, parameters = 0.0, self.steps.parameters
+        with numpy.errstate(**self.usual):
+            for i in range(len(self.samples)) if batch is None else batch:
                 try:
                     root = self.graph(i)
-                    self.trains = self.trains or depends(topological_order(root), self.steps)
-                    total += root.data
-                    if root.requires_grad:
-                        (root / len(numbers)).backward()
+                    if not self.trains:
+                        self.trains = not set(parameters).isdisjoint(topological_order(root))
+                    if self.training and root.requires_grad:
+                        root.backward()
                 except OverflowError as error:
                     raise FloatingPointError(str(error)) from error
                 if not math.isfinite(root.data):
                     raise FloatingPointError(f"the loss became {root.data}")
-        return total, numpy.array([p.grad for p in self.steps.parameters])
+                total += root.data
+        return total, numpy.array([p.grad for p in parameters])
 
-    def mean(self) -> float:
-        """The mean loss of all samples, in evaluation mode."""
-        import numpy
-
-        n, p = len(self.samples), numpy.asarray(self.steps.now[0], float)  # JAX has float32
-        if self.program is not None:
-            with self.errors(all="raise", under="ignore"), suppress(FloatingPointError):
-                return float(self.program.sums(None, p)[0]) / n
-        self.steps.store()
-        with mode(self.model, training=False):
-            return sum([self.graph(i).data for i in range(n)]) / n
-
-    def verify(self, epoch: int, last: bool, called: bool) -> None:
-        """Compare the program with walking, in epochs 1, 2, 4, 8, ..., the last, after a callback.
+    def verify(self, epoch: int, count: int, called: bool) -> None:
+        """Compare the program with walking so many samples; called: after a callback.
 
         If it is wrong after a callback, another is made. If that is wrong, engine="compiled" is a
         RuntimeError, and "auto" walks from here.
         """
-        count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
-        if self.engine == "eager" or not count:
+        if self.engine == "eager":
             return
-        with mode(self.model, self.training):
-            if self.program is None or self.program.parameters is not self.steps.parameters:
-                self.make()
-            wrong = self.differences(count)
-            if wrong and called and epoch > 1:
-                self.make()
-                wrong = self.differences(FEW)
+        if self.program is None or self.program.parameters is not self.steps.parameters:
+            self.make()
+        wrong = self.difference(count)
+        if wrong and called and epoch > 1:
+            self.make()
+            wrong = self.difference(FEW)
         if wrong:
             reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
             since = f"; results since epoch {self.right}, when it was last right, may be wrong"
@@ -229,9 +201,9 @@ class Losses:
             kind = OnDevices
         try:
             self.program = kind(*self.given, self.training, self.xp)
+            self.trains = self.program.trains
         except NotRecordable as error:
             self.give_up(str(error))
-        self.trains = True
         self.programs += 1
         if self.programs == OFTEN:
             warn(
@@ -247,56 +219,43 @@ class Losses:
         warn(f"walks the {what}, which is slow: {reason}")
         self.program, self.reason, self.engine = None, reason, "eager"
 
-    def differences(self, count: int) -> str:
-        """How the program differs from walking a few samples; "" if it does not."""
+    def difference(self, count: int) -> str:
+        """How the program disagrees with walking a few samples; "" if by no more than rounding."""
+        from numpy import errstate
+
         n, end = len(self.samples) if self.program else 0, monotonic() + 1.0
+        self.steps.store()
         for i in self.random.sample(range(n), min(count, n)):
-            if difference := self.difference(i):
-                return f"sample {i}: {difference}"
+            try:
+                with unchanged(self.model, self.loss):
+                    by = adjoints(root := self.graph(i))
+            except NotRecordable as error:
+                return f"sample {i}: {error}"
+            except (ArithmeticError, ValueError):
+                continue  # the step of its batch reports it
+            with errstate(all="ignore"):
+                found = self.compared(i, root, by) if math.isfinite(root.data) else ""
+            if found:
+                return f"sample {i}: {found}"
             if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
                 break
         return ""
 
-    def difference(self, i: int) -> str:
-        """How the program disagrees with walking sample i; "" if by no more than rounding."""
+    def compared(self, i: int, root: Value, by: dict[Value, float]) -> str:
+        """How the program disagrees with the graph of sample i, and its adjoints."""
         import numpy
 
-        self.steps.store()
-        try:
-            with unchanged(self.model, self.loss):
-                root = self.graph(i)
-                by = adjoints(root)
-        except NotRecordable as error:
-            return str(error)
-        except (ArithmeticError, ValueError):
-            return ""  # the step of its batch reports it
-        if not math.isfinite(root.data):
-            return ""
-        with numpy.errstate(all="ignore"):
-            found = self.program.one(i, numpy.asarray(self.steps.now[0], float))
-        value, gradients = map(numpy.ravel, found)
-        walked = [by.get(p, 0.0) for p in self.steps.parameters][: len(gradients)]
-        half = math.sqrt(numpy.finfo(value.dtype).eps)  # half of the digits have to agree
+        total, gradients = self.program.sums([i], self.steps.now[0])
+        half = math.sqrt(numpy.finfo(total.dtype).eps)  # half of the digits have to agree
+        walked = [by.get(p, 0.0) for p in self.steps.parameters]
+        slopes = [0.0, *[x or 0.0 for x in by.values()]]
         for name, ours, theirs, scale in (
-            ("loss", value, [root.data], [node.data for node in [root, *by]]),
-            ("derivative", gradients, walked, [0.0, *[x or 0.0 for x in by.values()]]),
-        ):
-            apart = abs(ours - theirs)
-            if len(ours) and apart.max() > half * numpy.max(numpy.abs(scale)):
+            ("loss", [total], [root.data], [x.data for x in [root, *by]]),
+            ("derivative", gradients, walked, slopes),
+        )[: 1 + self.training]:
+            apart = abs(numpy.subtract(ours, theirs))
+            if apart.max(initial=0.0) > half * numpy.max(numpy.abs(scale)):
                 k = int(apart.argmax())
-                of = f" for parameter {k}" if len(ours) > 1 else ""
+                of = f" for parameter {k}" if apart.size > 1 else ""
                 return f"the program has the {name} {ours[k]:.9g}{of}, its graph {theirs[k]:.9g}"
         return ""
-
-
-def depends(nodes: Iterable[Value], steps: Steps) -> bool:
-    """Whether a parameter is among the nodes of a loss."""
-    return not set(steps.parameters).isdisjoint(nodes)
-
-
-def check_dependence(trains: Any) -> None:
-    """ValueError if the loss depends on none of the parameters, which training would not change."""
-    if not trains:
-        found = "a loss that depends on none of the optimizer's parameters"
-        remedy = "give the optimizer the parameters of this model, with requires_grad = True"
-        raise ValueError(message("fit", found, "one that does", remedy))

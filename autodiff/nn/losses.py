@@ -80,13 +80,10 @@ def cross_entropy(logits: Any, target: Any) -> Any:
         found, remedy = f"the label {target!r}", "number the classes: names.index(label)"
         raise TypeError(message("cross_entropy", found, f"a class from 0 to {n - 1}", remedy))
     weights = _row(target, "cross_entropy, target")
-    if len(weights) != n:
-        found = f"a target of {len(weights)} for {counted(n, 'logit')}"
-        raise ValueError(message("cross_entropy", found, f"a class index or {n} probabilities"))
     known = not any(isinstance(weight, Number) for weight in weights)
-    if known and abs(sum(weights) - 1.0) > 1e-6:
-        found = f"target {shortened(target)}"
-        raise ValueError(message("cross_entropy", found, "probabilities that add up to 1"))
+    if len(weights) != n or (known and abs(sum(weights) - 1.0) > 1e-6):
+        expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
+        raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
     _, z, log_of_sum = _shifted(logits)
     return log_of_sum - functions.dot(weights, z)
 
@@ -144,7 +141,7 @@ def softmax(logits: Any) -> Any:
 def _numbers(x: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
     """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
     shape, numbers = flat(x, where)
-    return shape, [v if isinstance(v, Number) else functions.as_float(v, where) for v in numbers]
+    return shape, [functions.as_number(v, where) for v in numbers]
 
 
 def _row(x: Any, where: str) -> list[Any]:

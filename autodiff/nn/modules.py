@@ -1,6 +1,5 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
@@ -42,8 +41,8 @@ class Module:
     training = True  # False: evaluation mode, in which Dropout does nothing
 
     def __setattr__(self, name: str, held: Any) -> None:
-        for inner, part in _inside({name: held}, deep=False):
-            _check_leaf(part, f"{type(self).__name__}.{inner}", called=_is_called(self))
+        for inner, part in _inside({name: held}):
+            _check_leaf(part, f"{type(self).__name__}.{inner}", self)
         super().__setattr__(name, held)
 
     def __call__(self, x: Any) -> Any:
@@ -54,10 +53,6 @@ class Module:
         """The result for one sample x."""
         raise NotImplementedError(f"{type(self).__name__} has to define forward(self, x)")
 
-    def _children(self) -> Iterator[tuple[str, Any]]:
-        """What the module holds, by dotted name, without the contents of modules in it."""
-        return _inside(self, deep=False)
-
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
@@ -66,10 +61,10 @@ class Module:
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        inside = [*_inside(self, deep=True)]
-        for name, held in inside:
-            _check_leaf(held, f"{type(self).__name__}.{name}")
-        return [(name, held) for name, held in inside if isinstance(held, Parameter)]
+        held = [(name, x) for name, x in _inside(self, deep=True) if isinstance(x, Parameter)]
+        for name, parameter in held:
+            _check_leaf(parameter, f"{type(self).__name__}.{name}")
+        return held
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -87,8 +82,8 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for each in [self, *(held for _, held in _inside(self, deep=True))]:
-            if isinstance(each, Module) and each.training is not training:
+        for each in [self, *dict(_inside(self, deep=True)).values()]:
+            if isinstance(each, Module):
                 each.training = training
         return self
 
@@ -123,8 +118,8 @@ class Module:
     def load_state_dict(self, state: Any) -> None:
         """Set all parameters to the numbers of a `state_dict`.
 
-        ValueError, with a list of all that is missing, unexpected or of another shape, if the
-        state does not fit this model; TypeError if an entry is not a number. Nothing is changed in
+        ValueError, with all that is missing, unexpected or of another shape, if the state does not
+        fit this model; TypeError if an entry is not a number. Nothing is changed in
         either case.
 
         >>> layer = Linear(2, 1, bias=False)
@@ -136,15 +131,12 @@ class Module:
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
-        shapes = {name: getattr(held, "shape", ()) for name, held in parameters.items()}
         given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
-        faults = [f"missing: {name}" for name in shapes if name not in given]
-        faults += [f"unexpected: {name}" for name in given if name not in shapes]
-        for name, (shape, _) in given.items():
-            if shape != shapes.get(name, shape):
-                faults.append(message(name, f"shape {shape}", str(shapes[name])))
-        if faults:
-            raise ValueError("load_state_dict: " + "; ".join(faults))
+        shapes = {name: shape for name, (shape, _) in given.items()}.items()
+        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}.items()
+        if shapes != ours:
+            found, expected = f"shapes {sorted(shapes - ours)}", str(sorted(ours - shapes))
+            raise ValueError(message("load_state_dict", found, expected))
         loaded = [
             (entry, as_float(number, f"load_state_dict, {name}"))
             for name, (_, numbers) in given.items()
@@ -159,7 +151,7 @@ class Module:
         return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
 
     def _described(self) -> str:
-        lines = [f"\n{name}: {_name(held)}" for name, held in self._children() if callable(held)]
+        lines = [f"\n{name}: {_name(held)}" for name, held in _inside(self) if callable(held)]
         return "".join(lines).replace("\n", "\n  ") + ("\n" if lines else "")
 
 
@@ -288,17 +280,16 @@ def mode(model: Any, training: bool) -> Iterator[None]:
     before = [each.training for each in modules]
     try:
         for each in modules:
-            each.train(training)
+            each.training = training
         yield
     finally:
         for each, was in zip(modules, before):
-            if each.training is not was:
-                each.training = was
+            each.training = was
 
 
 def positive(number: Any, where: str, name: str) -> int:
     """A positive integer, of NumPy too, as an int; ValueError for anything else."""
-    if isinstance(number, bool) or not isinstance(number, Integral) or int(number) < 1:
+    if not isinstance(number, Integral) or int(number) < 1:
         raise ValueError(message(where, f"{name} = {number!r}", "a positive integer"))
     return int(number)
 
@@ -313,8 +304,7 @@ def _input(x: Any) -> Vector:
         return x
     row = Vector(x)
     for given, entry in zip(x, row):
-        if given is not entry:
-            entry.requires_grad = False
+        entry.requires_grad = given is entry and entry.requires_grad
     return row
 
 
@@ -322,48 +312,41 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _is_called(module: Module) -> bool:
-    """Whether `forward` of a module runs now."""
-    inner = _innermost.get()
-    while inner and inner.module is not module:
-        inner = inner.outer
-    return inner is not None
-
-
-def _check_leaf(held: Any, where: str, called: bool = False) -> None:
+def _check_leaf(held: Any, where: str, setter: Module | None = None) -> None:
     """ValueError if a parameter was computed, or is set in forward: fit trains all leaves held."""
-    if isinstance(held, Parameter):
-        kind = type(held).__name__
-        remedy = "return it, or keep its .data"
-        if any(getattr(x, "parents", ()) for x in _entries(held)):
-            found = f"{a(held)} that was computed"
-            remedy = (
-                "compute it in forward, from the parameters; for a parameter with these numbers "
-                f"write {kind}(w.data); a result to look at later: {remedy}"
-            )
-            raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
-        if called:
+    if not isinstance(held, Parameter):
+        return
+    keep = "return it, or keep its .data"
+    if any(x.parents for x in _entries(held)):
+        copied = f"{type(held).__name__}(w.data)"
+        found = f"{a(held)} that was computed"
+        remedy = (
+            "compute it in forward, from the parameters; for a parameter with these numbers "
+            f"write {copied}; a result to look at later: {keep}"
+        )
+        raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
+    scope = _innermost.get()
+    while setter and scope:
+        if scope.module is setter:
             expected = "parameters that are made in __init__"
-            raise ValueError(message(where, f"{a(held)} set in forward", expected, remedy))
+            raise ValueError(message(where, f"{a(held)} set in forward", expected, keep))
+        scope = scope.outer
 
 
-def _inside(
-    held: Any, deep: bool, name: str = "", around: tuple[Any, ...] = ()
-) -> Iterator[tuple[str, Any]]:
-    """What a module holds, in lists, tuples and dicts too, by dotted name; deep: in modules too."""
+def _inside(held: Any, deep: bool = False, name: str = "", *around: Any) -> Iterator[Any]:
+    """(dotted name, part) for all that a module holds, in lists, tuples and dicts too.
+
+    deep: in the modules that it holds, too.
+    """
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(held, Module):
         parts = vars(held).items() if deep or not around else ()
     elif isinstance(held, dict):
         parts = held.items()
-    elif isinstance(held, (list, tuple, deque)):
+    elif isinstance(held, (list, tuple)) or (is_array(held) and held.dtype == object):
         parts = enumerate(held)
-    elif is_array(held) and held.dtype == object:
-        parts = enumerate(held.ravel())
-    elif isinstance(held, set) and any(isinstance(x, (Module, Value)) for x in held):
-        raise TypeError(message(name, "a set", "a list or a dict, whose order lasts"))
     if not any(held is each for each in around):
         for key, part in parts:
             inner = f"{name}.{key}" if name else str(key)
             yield inner, part
-            yield from _inside(part, deep, inner, (*around, held))
+            yield from _inside(part, deep, inner, *around, held)

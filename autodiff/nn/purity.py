@@ -6,7 +6,6 @@ walking a few samples.
 """
 
 import gc
-import inspect
 import pickle
 import random
 import sys
@@ -14,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ..linalg import Matrix, Vector
@@ -25,6 +24,7 @@ CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
     "randomness comes from Dropout or is passed in"
 )
+HOLDERS = (list, tuple, dict, partial, CellType, MethodType, BuiltinMethodType)
 DATA = (int, float, str, bytes, Value, Vector, Matrix)  # these hold neither modules nor generators
 
 
@@ -48,28 +48,22 @@ def reached(*roots: Any) -> Iterator[Any]:
     stack = [*roots]
     while stack:
         x = stack.pop()
-        if id(x) not in seen:
+        if id(x) not in seen and not isinstance(x, DATA):
             seen[id(x)] = x
             yield x
-            stack += [part for part in _parts(x) if not isinstance(part, DATA)]
+            stack += _parts(x)
 
 
 def _parts(x: Any) -> Iterable[Any]:
-    if isinstance(x, (list, tuple)):
-        return x
-    if isinstance(x, dict):
-        return x.values()
+    if isinstance(x, HOLDERS):
+        return gc.get_referents(x)
     if isinstance(x, FunctionType):
-        closure = gc.get_referents(*(x.__closure__ or ()))
-        values = [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
         used = [x.__globals__.get(name) for name in _names(x.__code__)]
-        return [*closure, *values, *[each for each in used if _state(each)]]
-    if isinstance(x, partial):
-        return [x.func, *x.args, *x.keywords.values()]
-    if callable(x) and not isinstance(x, type):  # a module, a method
-        methods = [f for kind in inspect.getmro(type(x)) for f in vars(kind).values()]
-        held = [getattr(x, name, None) for name in ("__self__", "__func__", "__dict__")]
-        return [*held, *[f for f in methods if isinstance(f, FunctionType)]]
+        generators = [each for each in used if _state(each)]
+        return [x.__closure__, x.__defaults__, x.__kwdefaults__, *generators]
+    if callable(x) and not isinstance(x, type):  # a module
+        held = [each for kind in type(x).__mro__ for each in vars(kind).values()]
+        return [getattr(x, "__dict__", None), *[f for f in held if isinstance(f, FunctionType)]]
     return ()
 
 
@@ -88,31 +82,29 @@ def unchanged(*roots: Any) -> Iterator[None]:
     That is the states of random generators, attributes, lists and dicts. The generators of
     `random` and `numpy.random` are put back only while no other thread runs, which may use them.
     """
-    own = list(reached(*roots))
+    own = [*reached(*roots)]
     shared = [random, *([sys.modules["numpy"].random] if "numpy" in sys.modules else [])]
-    states = [
-        (x, *access, pickle.dumps(access[0]())) for x in own + shared if (access := _state(x))
-    ]
+    states = [(x, *state, pickle.dumps(state[0]())) for x in own + shared if (state := _state(x))]
     boxes: Any = [(x, x.copy()) for x in own if isinstance(x, (list, dict))]
     changes: list[str] = []
-    refusal = ""
     try:
         yield
     except NotRecordable as error:
-        refusal = str(error)
+        changes.append(str(error))
     finally:
         for x, read, write, before in states:
             if pickle.dumps(read()) != before:
-                changes.append("a call draws random numbers")
+                changes.insert(0, f"a call draws random numbers: {CONTRACT}")
                 if not isinstance(x, ModuleType) or threading.active_count() == 1:
                     write(pickle.loads(before))
         for box, before in boxes:
             if change := _change(box, before):
-                changes.append(f"a call changes {change}; return what is to be looked at later")
+                remedy = "return what is to be looked at later"
+                changes.insert(0, f"a call changes {change}; {remedy}: {CONTRACT}")
                 box.clear()
                 (box.extend if isinstance(box, list) else box.update)(before)
-    if changes or refusal:
-        raise NotRecordable(f"{changes[0]}: {CONTRACT}" if changes else refusal)
+    if changes:
+        raise NotRecordable(changes[0])
 
 
 def _state(x: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
@@ -128,9 +120,9 @@ def _state(x: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
 
 def _change(box: Any, before: Any) -> str:
     """The attribute, key or index that has changed in a dict or a list; "" if none has."""
-    now, before = [x if isinstance(x, dict) else dict(enumerate(x)) for x in (box, before)]
-    for key in {**now, **before}:
-        if exact_key(now.get(key, now)) != exact_key(before.get(key, before)):
+    now, then = [dict(enumerate(x)) if isinstance(x, list) else x for x in (box, before)]
+    for key in {**now, **then}:
+        if exact_key(now.get(key, now)) != exact_key(then.get(key, then)):
             return repr(key)
     return ""
 
@@ -144,7 +136,7 @@ def exact_key(x: Any) -> Any:
     kind = type(x)
     if kind in (tuple, list):
         return kind, *map(exact_key, x)
-    if kind in DATA[:4]:
+    if kind in (int, float, str, bytes):
         return kind, repr(x)
     if not isinstance(x, Number) and hasattr(x, "tobytes") and hasattr(x, "dtype"):
         return kind, x.dtype, x.shape, x.tobytes()

@@ -14,7 +14,7 @@ from ..linalg import Matrix, Vector
 from ..number import Number, Rule, apply
 from ..value import Value, leaf
 from .purity import NotRecordable, exact_key, unchanged
-from .samples import Samples
+from .samples import Samples, constants
 
 MANY = 1000  # the most shapes of graph, for different targets, that are compiled together
 EMBEDDING = message(
@@ -41,11 +41,11 @@ class Unknown(Number):
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         return self if _NO_NODES.issuperset(map(type, inputs)) else apply(rule, *inputs)
 
+    def _itself(self, *ignored: Any) -> Any:
+        return self
+
     def _lift(self, x: Any, name: str) -> Any:
         return x
-
-    def _record(self, rule: Rule, numbers: Any) -> Any:
-        return self
 
     def _number(self, *ignored: Any) -> NoReturn:
         raise NotRecordable(UNKNOWN)
@@ -53,13 +53,10 @@ class Unknown(Number):
     def _whole(self, *ignored: Any) -> NoReturn:
         raise NotRecordable(EMBEDDING)
 
-    def _compared(self, other: Any) -> Any:
-        return self  # in an operation of one's own; `if` asks for a bool
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
-    __float__ = __complex__ = _number
+    _record = _itself
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _itself  # `if` asks for a bool
+    __float__ = __complex__ = __hash__ = __str__ = __repr__ = _number
     __int__ = __index__ = __round__ = __trunc__ = _whole
-    __hash__ = __str__ = __repr__ = _number
     __format__ = _number  # type: ignore[assignment]
     __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
 
@@ -87,24 +84,23 @@ class Recording:
     def __init__(
         self, model: Callable[[Any], Any], loss: Any, samples: Samples, parameters: list[Value]
     ) -> None:
-        import numpy
-
         keys = [*map(exact_key, samples.targets)]
-        number = {key: k for k, key in enumerate(dict.fromkeys(keys))}  # of each different target
-        self.which = [number[key] for key in keys]
-        chosen = numpy.unique(self.which, return_index=True)[1].tolist()  # a sample for each
-        targets = [samples.targets[i] for i in chosen]
+        chosen: dict[Any, int] = {}
+        for i, key in enumerate(keys):
+            chosen.setdefault(key, i)  # the first sample with each target
+        place = {key: k for k, key in enumerate(chosen)}
+        self.which = [place[key] for key in keys]
         self.columns: dict[bytes, tuple[Value, Any]] = {}
         try:
             with unchanged(model, loss), unknown(parameters):
                 self.x = unknown_input(len(samples.inputs[0]))
                 prediction = model(self.x)
-                losses = [loss_value(loss(prediction, target)) for target in targets]
-                self._merge([*_values(prediction)], losses, {*self.x, *parameters})
+                losses = [loss_value(loss(prediction, samples.targets[i])) for i in chosen.values()]
+                self._merge(_values(prediction), losses, {*self.x, *parameters})
         except Exception as error:
             with unchanged(model, loss):  # with real numbers, too?
-                for i, target in zip(chosen, targets):
-                    loss_value(loss(model(samples.input(i)), target))
+                for i in chosen.values():
+                    loss_value(loss(model(samples.input(i)), samples.targets[i]))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
         self.leaves = [x for x, _ in self.columns.values()]
 
@@ -118,9 +114,10 @@ class Recording:
     def _merge(self, outputs: list[Value], losses: list[Value], leaves: set[Value]) -> None:
         """Make one graph of the losses of all targets."""
         self.order = {x: i for i, x in enumerate(outputs)}  # of the prediction
-        nodes = topological_order(functions.sum(outputs)) if outputs else []
-        known = leaves.union(_checked(nodes, leaves))
+        known = leaves.union(topological_order(functions.sum(outputs)) if outputs else ())
         graphs = [_flat(each, known) for each in losses]
+        for node in known - leaves:
+            _check(node)
         merged: dict[Any, Any] = dict.fromkeys([shape for shape, _ in graphs])
         if len(merged) > MANY:
             raise NotRecordable(f"more than {MANY} targets give graphs of different shapes")
@@ -135,21 +132,20 @@ class Recording:
         import numpy
 
         if isinstance(column[0], Value):
-            choices = list(dict.fromkeys(column))
+            choices = sorted(dict.fromkeys(column), key=lambda x: self.order.get(x, 0))
             if len(choices) == 1:
                 return column[0]
-            choices.sort(key=lambda x: self.order.get(x, 0))  # in the order of the prediction
             one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
             return functions.dot(one_hot, choices)
         numbers = numpy.array(column)
-        if len(set(numbers.view(numpy.int64).tolist())) == 1:  # to the last bit
+        if len({*numbers.view(numpy.int64).tolist()}) == 1:  # to the last bit
             return leaf(column[0], 0)
         return self.columns.setdefault(numbers.tobytes(), (leaf(column[0], 0), numbers))[0]
 
 
 def unknown_input(width: int) -> Vector:
     """An input of unknown numbers."""
-    return Vector._of([leaf(Unknown(), 0) for _ in range(width)], (width,))
+    return constants([Unknown()] * width)
 
 
 @contextmanager
@@ -174,23 +170,19 @@ def loss_value(found: Any) -> Value:
     return found
 
 
-def _values(prediction: Any) -> Iterator[Value]:
+def _values(prediction: Any) -> list[Value]:
     """The Values in a prediction: a Value, Vector or Matrix, or these in lists, tuples, dicts."""
     if isinstance(prediction, Value):
-        yield prediction
-    elif isinstance(prediction, (Vector, Matrix, list, tuple, dict)):
-        parts = prediction.values() if isinstance(prediction, dict) else prediction
-        for part in parts:
-            yield from _values(part)
+        return [prediction]
+    parts = prediction.values() if isinstance(prediction, dict) else prediction
+    several = isinstance(prediction, (Vector, Matrix, list, tuple, dict))
+    return [x for part in parts for x in _values(part)] if several else []
 
 
-def _checked(nodes: Iterable[Value], leaves: Any) -> Iterator[Value]:
-    """These nodes; NotRecordable if one is unknown and its inputs are not, or the other way."""
-    for node in nodes:
-        computed = any(isinstance(x._data, Unknown) for x in node.parents)
-        if computed != isinstance(node._data, Unknown) and node not in leaves:
-            raise NotRecordable(STALE)
-        yield node
+def _check(node: Value) -> None:
+    """NotRecordable if a node is unknown and its inputs are not, or the other way."""
+    if any(isinstance(x._data, Unknown) for x in node.parents) != isinstance(node._data, Unknown):
+        raise NotRecordable(STALE)
 
 
 def _flat(root: Value, known: set[Value]) -> tuple[Any, list[Any]]:
@@ -207,12 +199,12 @@ def _flat(root: Value, known: set[Value]) -> tuple[Any, list[Any]]:
             index[stack.pop()] = len(index)
         elif node.parents and node not in known and node not in index:
             stack += node, None, *node.parents[::-1]
+            _check(node)
     shape: list[Any] = []
     ends: list[Any] = []
     for rule, parents in [*[(x._rule, x.parents) for x in index], (None, (root,))]:
         ends += [x if x in known else x._data for x in parents if x not in index]
         shape.append((rule, *[index.get(x, "node" if x in known else "number") for x in parents]))
-    deque(_checked(index, known), maxlen=0)
     return tuple(shape), ends
 
 

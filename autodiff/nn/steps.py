@@ -2,11 +2,8 @@
 
 import signal
 import threading
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, repeat
-from operator import setitem
 from typing import Any
 
 from ..optim import Optimizer
@@ -24,40 +21,37 @@ class Steps:
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.parameters: list[Value] = []
-        self.before: Any = None
         self.load()
 
     def load(self) -> None:
         """Read the parameters and the optimiser's state."""
-        trained = [i for i, p in enumerate(self.optimizer.params) if p.requires_grad]
-        parameters = [self.optimizer.params[i] for i in trained]
-        self.memory = [self.optimizer.state[i] for i in trained]
+        pairs = zip(self.optimizer.params, self.optimizer.state, strict=True)
+        trained = [(p, memory) for p, memory in pairs if p.requires_grad]
+        self.memory = [memory for _, memory in trained]
         rules = [getattr(self.optimizer, name) for name in ("step", "moved", "change")]
         self.by_arrays = all(rule.__module__ == Optimizer.__module__ for rule in rules)
-        same = [*map(id, parameters)] == [*map(id, self.parameters)]
-        self.parameters = self.parameters if same else parameters  # a program is for one list
-        self.now = self.stored = self._read()
-        self.before = self.before if same else self.now
+        same = [id(p) for p, _ in trained] == [*map(id, self.parameters)]
+        self.now = self.stored = self._read([p for p, _ in trained])
+        if not same:  # a program is for one list
+            self.parameters, self.before = [p for p, _ in trained], self.now
 
-    def _read(self) -> Any:
+    def _read(self, parameters: list[Value]) -> Any:
         import numpy
 
-        names = self.optimizer.state[0]
+        names = self.optimizer.memory
         state = {name: numpy.array([each[name] for each in self.memory]) for name in names}
-        return numpy.array([p.data for p in self.parameters]), state, self.optimizer.steps
+        return numpy.array([p.data for p in parameters]), state, self.optimizer.steps
 
     def store(self) -> None:
         """Write the parameters and the optimiser's state back, once: a callback may set others."""
         if self.stored is self.now:
             return
-        p, state, steps = self.now
-        written = [map(setattr, self.parameters, repeat("_data"), p.tolist())]
-        written += [
-            map(setitem, self.memory, repeat(name), column.tolist())
-            for name, column in state.items()
-        ]
-        written.append(map(setattr, [self.optimizer], ["steps"], [steps]))
-        deque(chain(*written), maxlen=0)  # one call in C, which Ctrl-C cannot interrupt
+        p, state, self.optimizer.steps = self.now
+        for each, number in zip(self.parameters, p.tolist()):
+            each._data = number
+        for name, column in state.items():
+            for memory, number in zip(self.memory, column.tolist()):
+                memory[name] = number
         self.stored = self.now
 
     def move(self, gradients: Any) -> None:
@@ -74,7 +68,7 @@ class Steps:
                 each.grad = gradient
             self.stored = None
             optimizer.step()
-            self.now = self.stored = self._read()
+            self.now = self.stored = self._read(self.parameters)
 
     def back(self) -> None:
         """Undo the last step."""

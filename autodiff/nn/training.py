@@ -1,14 +1,14 @@
 """`fit`: the training loop, and the history that it returns."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from math import isfinite
 from numbers import Integral
 from typing import Any
 
-from ..errors import counted, message, shortened, typed
+from ..errors import counted, message, typed
 from ..optim import Optimizer
-from .engines import Batch, Losses
+from .engines import FEW, Batch, Losses
 from .modules import mode, positive
 from .samples import Samples
 from .steps import Steps
@@ -114,7 +114,7 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check({"model": model, "loss": loss, "callback": callback or fit}, engine, optimizer, xp, seed)
+    _check(model, loss, optimizer, seed, engine, callback, xp)
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
@@ -122,54 +122,59 @@ def fit(
     train = Losses(model, loss, samples, steps, engine, seed, xp=xp)
     losses = [train]
     if validation is not None:
-        held_inputs, held_targets = validation
-        held_out = Samples(held_inputs, held_targets, "fit, validation")
+        held_out = Samples(*validation, "fit, validation")
         losses.append(Losses(model, loss, held_out, steps, engine, seed, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), steps.written_back(), mode(model, True), closing(shown):
         for epoch in shown:
-            for each in losses:
-                each.verify(epoch, last=epoch == epochs, called=callback is not None)
+            last, called = epoch == epochs, callback is not None
+            count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
+            for each in losses if count else ():
+                with mode(model, each.training):
+                    each.verify(epoch, count, called)
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
-            history.losses.append(_epoch(train, epoch, next(batches), epoch == epochs))
-            history.validation += [each.mean() for each in losses[1:]]
+            history.losses.append(_epoch(train, epoch, next(batches), last))
+            for each in losses[1:]:
+                with mode(model, training=False):
+                    history.validation.append(_epoch(each, epoch, [None]))
             if callback is not None:
                 steps.store()
-                if callback(history) is True or epoch == epochs:
+                if callback(history) is True or last:
                     break
                 steps.load()
     return history
 
 
-def _epoch(train: Losses, epoch: int, batches: Iterable[Batch], last: bool) -> float:
-    """Train for one epoch; return the mean loss. If a step diverges, it is undone."""
+def _epoch(losses: Losses, epoch: int, batches: Iterable[Batch], last: bool = False) -> float:
+    """The mean loss of an epoch. If the training diverges, its last step is undone."""
     try:
-        loss = train.epoch(batches)
-        if last and not all(map(isfinite, train.steps.now[0].tolist())):
+        loss = losses.epoch(batches)
+        if last and not all(map(isfinite, losses.steps.now[0].tolist())):
             raise FloatingPointError("the last step made a parameter infinite or nan")
         return loss
     except FloatingPointError as error:
-        train.steps.back()
+        losses.steps.back()
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
 
 
-def _check(functions: dict[str, Any], engine: str, optimizer: Any, xp: Any, seed: Any) -> None:
-    for name, given in functions.items():
-        if not callable(given):
-            raise TypeError(message("fit", f"{name} {shortened(given)}", "a function"))
-    if not isinstance(optimizer, Optimizer):
-        expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
-        raise TypeError(message("fit, optimizer", typed(optimizer), expected))
-    if seed is not None and not (isinstance(seed, Integral) and int(seed) >= 0):
-        raise TypeError(message("fit, seed", typed(seed), "a whole number >= 0, or None"))
-    if engine not in ENGINES:
-        expected = f"one of {', '.join(ENGINES)}"
-        raise ValueError(message("fit", f"engine = {engine!r}", expected))
-    known = getattr(xp, "__name__", "") in ("numpy", "jax.numpy")
-    if xp is not None and (not known or engine == "eager"):
-        found = f"xp = {shortened(xp)} and engine = {engine!r}"
-        raise ValueError(message("fit", found, "numpy or jax.numpy, to run what is compiled"))
+def _check(
+    model: Any, loss: Any, optimizer: Any, seed: Any, engine: str, callback: Any, xp: Any
+) -> None:
+    runs = getattr(xp, "__name__", "") in ("numpy", "jax.numpy") and engine != "eager"
+    descent = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
+    for name, given, right, expected in (
+        ("model", model, callable(model), "a function"),
+        ("loss", loss, callable(loss), "a function"),
+        ("callback", callback, callback is None or callable(callback), "a function"),
+        ("optimizer", optimizer, isinstance(optimizer, Optimizer), descent),
+        ("seed", seed, seed is None or isinstance(seed, Integral), "a whole number, or None"),
+        ("engine", engine, engine in ENGINES, f"one of {', '.join(ENGINES)}"),
+        ("xp", xp, xp is None or runs, "numpy or jax.numpy, and not engine='eager'"),
+    ):
+        if not right:
+            kind = ValueError if name in ("engine", "xp") else TypeError
+            raise kind(message(f"fit, {name}", typed(given), expected))
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
@@ -178,25 +183,20 @@ def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
 
     rng = numpy.random.default_rng(seed)
     while True:
-        if size >= n:
-            yield [None]
-        else:
-            order = rng.permutation(n)
-            yield [order[start : start + size] for start in range(0, n, size)]
+        order = rng.permutation(n) if size < n else None
+        yield [None] if order is None else [order[i : i + size] for i in range(0, n, size)]
 
 
 def _shown(epochs: int, wanted: bool, history: History) -> Generator[int, None, None]:
     """The numbers of the epochs; with a progress bar, if it is wanted and tqdm is installed."""
-    bar: Any = None
-    if wanted:
-        with suppress(ImportError):
+    numbers: Any = range(1, epochs + 1)
+    with suppress(ImportError):
+        if wanted:
             from tqdm.auto import tqdm
 
             quiet = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread of its own
-            bar = quiet(total=epochs, desc="epochs")
-    with bar or nullcontext():
-        for epoch in range(1, epochs + 1):
-            yield epoch
-            if bar:
-                bar.set_postfix(loss=f"{history.losses[-1]:.4g}", refresh=False)
-                bar.update()
+            numbers = quiet(numbers, desc="epochs")
+    for epoch in numbers:
+        yield epoch
+        if not isinstance(numbers, range):
+            numbers.set_postfix(loss=f"{history.losses[-1]:.4g}", refresh=False)

@@ -1,0 +1,309 @@
+"""Layers, what they hold, and their initial weights."""
+
+import copy
+import json
+import math
+import pickle
+import random
+import statistics
+
+import numpy as np
+import pytest
+
+import autodiff as ad
+from autodiff import Matrix, Value, Vector, nn, relu, tanh
+from autodiff.nn import Linear, Module, Sequential
+
+
+def network():
+    return Sequential(Linear(2, 3, activation=tanh, seed=0), relu, Linear(3, 1, bias=False, seed=1))
+
+
+# -- Layers ---------------------------------------------------------------------------------------
+
+
+def test_a_layer_is_a_matrix_product_and_more():
+    layer = Linear(2, 3, activation=tanh, seed=0)
+    weight, x = np.array(layer.weight.data), np.array([0.5, -1.0])
+    layer.load_state_dict({"weight": weight.tolist(), "bias": [1.0, 2.0, 3.0]})
+    expected = np.tanh(weight @ x + [1, 2, 3])
+    for given in (Vector(x), [0.5, -1.0], (0.5, -1.0), x):
+        found = layer(given)
+        assert type(found) is Vector
+        assert found.data == pytest.approx(expected.tolist(), rel=1e-14)
+    assert Sequential(Linear(2, 1, seed=0), Linear(1, 1, seed=1))([1.0, 2.0]).shape == (1,)
+
+
+@pytest.mark.parametrize("activation", [relu, tanh, ad.softplus, lambda v: v * v])
+def test_any_function_of_one_number_is_an_activation(activation):
+    layer, plain = Linear(2, 2, activation=activation, seed=3), Linear(2, 2, seed=3)
+    assert layer([1.0, 2.0]).data == [activation(z).data for z in plain([1.0, 2.0])]
+
+
+def test_inputs_that_are_plain_numbers_get_no_gradient_and_values_keep_theirs():
+    x = Value(2.0)
+    Linear(2, 1, seed=0)([x, 1.0])[0].backward()
+    assert x.requires_grad
+    assert x.grad != 0.0
+    (entry,) = Linear(1, 1, seed=0)([1.0])
+    leaves = [node for node in ad.topological_order(entry) if not node.parents]
+    assert sum(not leaf.requires_grad for leaf in leaves) == 1
+
+
+def test_dropout_drops_and_scales():
+    layer, ones = nn.Dropout(0.25, seed=1), Vector([1.0] * 2_000)
+    found = layer(ones).data
+    assert set(found) == {0.0, 1.0 / 0.75}
+    assert np.mean(found) == pytest.approx(1.0, abs=5 * math.sqrt(1 / 3 / 2_000))
+    assert layer(ones).data != found
+    assert layer.eval()(ones).data == nn.Dropout(0.0)(ones).data == ones.data
+    assert repr(layer) == "Dropout(p=0.25): 0 parameters"
+    assert nn.Dropout(0.5, seed=3)(ones).data == nn.Dropout(0.5, seed=3)(ones).data
+    for p in (-0.1, 1.0, math.nan):
+        with pytest.raises(ValueError, match="Dropout: found p = .*, expected 0 <= p < 1"):
+            nn.Dropout(p)
+
+
+def test_modes_reach_all_modules():
+    model = Sequential(nn.Dropout(0.5, seed=0), Sequential(nn.Dropout(0.5, seed=1)))
+    all_of_them = [model, model.layers[1], model.layers[1].layers[0]]
+    assert all(each.training for each in all_of_them)
+    assert model.eval() is model
+    assert not any(each.training for each in all_of_them)
+    assert model.train() is model
+    assert all(each.training for each in all_of_them)
+
+
+def test_a_repr_says_layers_and_parameters():
+    assert repr(network()) == (
+        "Sequential(\n"
+        "  0: Linear(in_features=2, out_features=3, activation=tanh): 9 parameters\n"
+        "  1: relu\n"
+        "  2: Linear(in_features=3, out_features=1, bias=False): 3 parameters\n"
+        "): 12 parameters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempt", "kind", "message"),
+    [
+        (lambda: Linear(0, 1), ValueError, "found in_features = 0, expected a positive integer"),
+        (lambda: Linear(1, 2.0), ValueError, "found out_features = 2.0"),
+        (lambda: Linear(1, 1, activation="relu"), TypeError, "activation: found 'relu' of type str, expected a"),
+        (lambda: Linear(1, 1, init=lambda i, o, r: [[1, 2]]), ValueError, r"shape \(1, 2\) from init"),
+        (lambda: Linear(2, 1)([1.0]), ValueError, r"found an input of shape \(1,\), expected \(2,\)"),
+        (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found .* of type list, expected"),
+        (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
+    ],
+)  # fmt: skip
+def test_what_layers_refuse(attempt, kind, message):
+    with pytest.raises(kind, match=message):
+        attempt()
+
+
+# -- What a module holds --------------------------------------------------------------------------
+
+
+class Holding(Module):
+    def __init__(self, **held):
+        vars(self).update(held)
+
+    def forward(self, x):
+        return x
+
+
+def test_parameters_by_name_and_flat():
+    a, b, layer = Value(1.0), Value(2.0), Linear(1, 1, bias=False, seed=0)
+    names = {
+        "0.weight 0.bias 2.weight": network(),
+        "grid.0.0 grid.0.1 layers.0.weight": Holding(grid=np.array([[a, b]]), layers=np.array([layer, None])),
+        "layers.0.0.weight layers.1.b.0 layers.1.b.1.c": Holding(layers=[[layer], {"b": (Vector([1.0]), {"c": b})}]),
+        "one.weight two.weight": Holding(one=layer, two=layer),
+    }  # fmt: skip
+    for expected, model in names.items():
+        assert " ".join([name for name, _ in model.named_parameters()]) == expected
+        assert all(type(p) is Value for p in model.parameters())
+    assert [len(model.parameters()) for model in names.values()] == [12, 3, 3, 1]
+    assert Holding(held={1.0, "a"}).parameters() == []
+
+
+def test_modules_of_ones_own():
+    class Residual(Module):
+        def __init__(self, n):
+            self.scale = Value(0.5)
+            self.inner = [Linear(n, n, seed=i) for i in range(2)]
+
+        def forward(self, x):
+            return x + self.scale * self.inner[1](self.inner[0](x))
+
+    model = Sequential(Residual(2))
+    model(Vector([1.0, 2.0])).sum().backward()
+    assert all(p.grad != 0.0 for p in model.parameters())
+    model.zero_grad()
+    assert all(p.grad == 0.0 for p in model.parameters())
+    assert model.state_dict()["0.scale"] == 0.5
+    assert "inner.1: Linear" in repr(model.layers[0])
+
+
+def test_a_module_may_hold_itself():
+    model = Holding(inner=Linear(2, 1, seed=0))
+    model.me, model.all = model, [model, [model.inner]]
+    assert len(model.parameters()) == 3
+    assert "me: ..." in repr(model)
+    assert model.eval().inner.training is False
+
+
+SCALE, DATA = Value(0.5), Vector([1.0, 2.0]).requires_grad_(False)
+COMPUTED = {
+    "a Value": 2.0 * SCALE,
+    "a Vector": SCALE * Vector([1.0, 2.0]),
+    "a Matrix": 0.1 * Matrix([[1.0, 2.0]]),
+    "a Vector in part": Vector([SCALE, 2.0 * SCALE]),
+    "of constants": DATA.mean(),
+    "a gradient": ad.adjoints(SCALE**3, create_graph=True)[SCALE],
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_computed_weight_is_refused_where_it_is_assigned(name):
+    held = COMPUTED[name]
+    kind = type(held).__name__
+    refused = rf"held.*: found a {kind} that was computed, expected a leaf.*write {kind}\(w.data\)"
+    model = Module()
+    for given in (held, [held], {"a": [1.0, (held,)]}):
+        with pytest.raises(ValueError, match=f"Module.{refused}"):
+            model.held = given
+        assert not hasattr(model, "held")
+    model.held = [kind]
+    model.held.append({"late": held})
+    with pytest.raises(ValueError, match=f"Sequential.0.held.1.late{refused[4:]}"):
+        Sequential(model).parameters()
+    model.held = type(held)(held.data)  # as the message says
+    assert model.state_dict() == {"held": held.data}
+
+
+def test_looking_at_parameters_changes_no_graph():
+    scale, model = Value(1.0), Holding(held=[])
+    model.held.append(scale * Vector([1.0, 2.0, 3.0]))
+    y = model.held[0] @ Vector([4.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match=r"Holding.held.0: found a Vector that was computed"):
+        model.parameters()
+    y.backward()
+    assert scale.grad == 11.0
+
+
+def test_weights_may_be_shared_transposed_and_frozen():
+    first, last = Linear(2, 3, seed=0), Linear(3, 2, seed=1)
+    last.weight = first.weight.T
+    last.bias = Vector([first.weight[0, 0], Value(1.0)])
+    first.bias = first.bias[:3].requires_grad_(False)
+    assert len(Sequential(first, last).parameters()) == 6 + 3 + 1
+
+    def squared(w):
+        last.held = w
+        return last.held**2
+
+    assert [d(squared)(3.0) for d in (ad.grad, ad.jacfwd)] == [6.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        (lambda x: x, "Keeping.last: found a Vector set in forward, .* keep its .data"),
+        (lambda x: x * 2.0, "Keeping.last: found a Vector that was computed, .*, or keep its .data"),
+        (lambda x: [x[0]], "Keeping.last.0: found a Value set in forward"),
+    ],
+)  # fmt: skip
+def test_what_forward_keeps_would_be_trained(keep, words):
+    """An activation for a plot: its numbers are enough."""
+
+    class Keeping(Module):
+        def __init__(self, keep):
+            self.keep = keep
+
+        def forward(self, x):
+            self.last = self.keep(x)
+            return x
+
+    model = Keeping(keep)
+    with pytest.raises(ValueError, match=words):
+        model(Vector([1.0]))
+    assert model.parameters() == []
+    model.last = Vector([1.0])  # outside
+    assert len(model.parameters()) == 1
+    assert Keeping(lambda x: x.data)(Vector([1.0])).data == [1.0]
+
+
+# -- State ----------------------------------------------------------------------------------------
+
+
+def test_state_goes_through_json():
+    model, other = network(), network()
+    for p in other.parameters():
+        p.data += 1.0
+    model.load_state_dict(json.loads(json.dumps(other.state_dict())))
+    assert model.state_dict() == other.state_dict()
+    assert model([1.0, 2.0]).data == other([1.0, 2.0]).data
+    scale = Holding(factor=Value(2.0), shift=Vector([1.0]))
+    scale.load_state_dict({"factor": np.array(5.0), "shift": np.array([6.0])})  # as np.load has it
+    assert scale.state_dict() == {"factor": 5.0, "shift": [6.0]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "words"),
+    [
+        ({"0.bias": None, "extra": [1.0], "0.weight": [[1.0, 2.0]]}, ValueError,
+         r"found shapes \[\('0.weight', \(1, 2\)\), \('extra', \(1,\)\)\], expected \[\('0.bias', \(3,\)\), \('0.weight', \(3, 2\)\)\]"),
+        ({"2.weight": [[1.0, 2.0, "a"]]}, TypeError, "load_state_dict, 2.weight: found 'a' of type str"),
+        ({"0.bias": [[1.0], [2.0, 3.0], 4.0]}, ValueError, r"\('0.bias', \(3, \(1,\), \(2,\), \(\)\)\)"),
+        ({"0.bias": {7.0: 1.0}}, TypeError, "load_state_dict, 0.bias: found {.*, expected numbers"),
+        ({"0.bias": {7.0}}, TypeError, "load_state_dict, 0.bias: found {.*, expected numbers"),
+    ],
+)  # fmt: skip
+def test_loading_is_strict_and_changes_nothing_on_error(wrong, kind, words):
+    model = network()
+    before = model.state_dict()
+    state = {name: x for name, x in (before | wrong).items() if x is not None}
+    with pytest.raises(kind, match=words):
+        model.load_state_dict(state)
+    assert model.state_dict() == before
+
+
+def test_models_copy_and_pickle():
+    model = network()
+    assert copy.copy(model).parameters() == model.parameters()
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.state_dict() == model.state_dict()
+        assert not set(other.parameters()) & set(model.parameters())
+        assert other([1.0, 2.0]).data == model([1.0, 2.0]).data
+
+
+# -- Initial weights ------------------------------------------------------------------------------
+
+
+def test_seeds():
+    before = random.getstate()
+    one, again, other = (Linear(3, 3, seed=s).weight.data for s in (1, 1, 2))
+    assert one == again != other
+    assert Linear(3, 3).weight.data != Linear(3, 3).weight.data
+    assert random.getstate() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "variance"), [("he", 2 / 300), ("xavier", 2 / (300 + 100)), ("lecun", 1 / 300)]
+)
+@pytest.mark.parametrize("form", ["normal", "uniform"])
+def test_the_variance_of_initialisers(name, form, variance):
+    rows = getattr(nn, f"{name}_{form}")(300, 100, random.Random(0))
+    assert (len(rows), len(rows[0])) == (100, 300)
+    weights = [w for row in rows for w in row]
+    # of 30,000 draws; the sample variance is within 5 of its own standard deviations
+    assert statistics.pvariance(weights) == pytest.approx(variance, rel=5 * math.sqrt(2 / 30_000))
+    assert statistics.fmean(weights) == pytest.approx(0, abs=5 * math.sqrt(variance / 30_000))
+    if form == "uniform":
+        assert max(map(abs, weights)) <= math.sqrt(3 * variance)
+
+
+def test_what_init_computes_is_refused_too():
+    with pytest.raises(ValueError, match="Linear.weight: found a Matrix that was computed"):
+        Linear(2, 1, init=lambda n, m, rng: 0.1 * Matrix([[1.0] * n] * m))
