@@ -53,6 +53,10 @@ class Module:
         """The result for one sample x."""
         raise NotImplementedError(f"{type(self).__name__} has to define forward(self, x)")
 
+    def _children(self) -> Iterator[tuple[str, Any]]:
+        """What the module holds, by dotted name, without the contents of modules in it."""
+        return _inside(self)
+
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
@@ -151,7 +155,7 @@ class Module:
         return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
 
     def _described(self) -> str:
-        lines = [f"\n{name}: {_name(held)}" for name, held in _inside(self) if callable(held)]
+        lines = [f"\n{name}: {_name(held)}" for name, held in self._children() if callable(held)]
         return "".join(lines).replace("\n", "\n  ") + ("\n" if lines else "")
 
 

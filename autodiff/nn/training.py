@@ -132,8 +132,8 @@ def fit(
             for each in losses if count else ():
                 with mode(model, each.training):
                     each.verify(epoch, count, called)
-            history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             history.losses.append(_epoch(train, epoch, next(batches), last))
+            history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             for each in losses[1:]:
                 with mode(model, training=False):
                     history.validation.append(_epoch(each, epoch, [None]))
