@@ -56,7 +56,8 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
 
     $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k. The largest logit is
-    subtracted from all, so that it neither overflows nor loses digits however large they are.
+    subtracted from all, so that it neither overflows nor loses digits however large they are:
+    logsumexp(z) - z[k] is 0.0 for logits of 1e16, where floats have no place left for log 2.
 
     `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
     each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or if
@@ -70,33 +71,21 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     """
     logits = _row(logits, "cross_entropy")
     n = len(logits)
-    if isinstance(target, Integral):
-        if not 0 <= int(target) < n:
-            expected = f"0 to {n - 1}: there are {n} logits"
-            raise ValueError(message("cross_entropy", f"class {target}", expected))
-        top, _, log_of_sum = _shifted(logits)
-        return (top - logits[int(target)]) + log_of_sum  # not z[target]: fit has to see the choice
     if isinstance(target, str):
         found, remedy = f"the label {target!r}", "number the classes: names.index(label)"
         raise TypeError(message("cross_entropy", found, f"a class from 0 to {n - 1}", remedy))
-    weights = _row(target, "cross_entropy, target")
-    known = not any(isinstance(weight, Number) for weight in weights)
-    if len(weights) != n or (known and abs(sum(weights) - 1.0) > 1e-6):
+    weights = None if isinstance(target, Integral) else _row(target, "cross_entropy, target")
+    known = weights is None or not any(isinstance(weight, Number) for weight in weights)
+    right = 0 <= target < n if weights is None else len(weights) == n
+    if not right or (weights and known and abs(sum(weights) - 1.0) > 1e-6):
         expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
-    _, z, log_of_sum = _shifted(logits)
-    return log_of_sum - functions.dot(weights, z)
-
-
-def _shifted(logits: Any) -> tuple[Any, list[Any], Any]:
-    """The largest logit, z, the logits less that, and log(e^z₁ + ... + e^zₙ).
-
-    logsumexp(logits) - logits[k] would be 0.0 for logits of 1e16: its first term has no place
-    left for log 2.
-    """
     top = functions.largest(logits)
     z = [logit - top for logit in logits]
-    return top, z, functions.log(functions.sum([functions.exp(x) for x in z]))
+    log_of_sum = functions.log(functions.sum([functions.exp(x) for x in z]))
+    if weights is None:  # the choice is among the logits themselves, where fit sees it
+        return (top - logits[int(target)]) + log_of_sum
+    return log_of_sum - functions.dot(weights, z)
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:

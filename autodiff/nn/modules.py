@@ -86,7 +86,7 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for each in [self, *dict(_inside(self, deep=True)).values()]:
+        for each in reached(self):
             if isinstance(each, Module):
                 each.training = training
         return self

@@ -122,7 +122,8 @@ def fit(
     train = Losses(model, loss, samples, steps, engine, seed, xp=xp)
     losses = [train]
     if validation is not None:
-        held_out = Samples(*validation, "fit, validation")
+        held_inputs, held_targets = validation
+        held_out = Samples(held_inputs, held_targets, "fit, validation")
         losses.append(Losses(model, loss, held_out, steps, engine, seed, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), steps.written_back(), mode(model, True), closing(shown):

@@ -111,8 +111,6 @@ class _Recorded:
         trained: list[Value],
         axes: list[str],
     ) -> None:
-        if isinstance(samples.inputs, list):
-            raise NotRecordable("the inputs are rows of different lengths")
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
         recording = Recording(model, loss, samples, trained)
