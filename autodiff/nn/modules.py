@@ -136,11 +136,15 @@ class Module:
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
         given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
-        shapes = {name: shape for name, (shape, _) in given.items()}.items()
-        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}.items()
-        if shapes != ours:
-            found, expected = f"shapes {sorted(shapes - ours)}", str(sorted(ours - shapes))
-            raise ValueError(message("load_state_dict", found, expected))
+        shapes = {name: shape for name, (shape, _) in given.items()}
+        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}
+        faults = [
+            message(name, f"shape {shapes.get(name)}", str(ours.get(name)))
+            for name in {**ours, **shapes}
+            if shapes.get(name) != ours.get(name)
+        ]
+        if faults:
+            raise ValueError("load_state_dict: " + "; ".join(faults))
         loaded = [
             (entry, as_float(number, f"load_state_dict, {name}"))
             for name, (_, numbers) in given.items()
