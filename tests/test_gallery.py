@@ -254,8 +254,9 @@ def test_pictures_fit_into_a_notebook_with_texts_of_nine_pixels(name, options):
     layout = draw(root, **options).layout()
     if (name, options.get("edges")) != ("recurrent", "message"):  # sums at 27 forks: wider
         assert layout.size[0] <= 881
+    scale = float(re.search(rb"scale\(([\d.]+)", layout.svg)[1])
     sizes = map(float, re.findall(rb'font-size="([\d.]+)"', layout.svg))
-    assert min(sizes) * layout.scale * 4 / 3 >= 8.99
+    assert min(sizes) * scale * 4 / 3 >= 8.99
 
 
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])
@@ -269,7 +270,9 @@ def test_layers_and_their_units_stay_in_order(name, rankdir):
     for group in svg.iter(f"{SVG}g"):
         if group.get("class") == "cluster":
             corners = list(points(group.find(f".//{SVG}path").get("d")))
-            frames[group.findtext(f".//{SVG}text")] = min(corner[along] for corner in corners)
+            frames[group.findtext(f".//{SVG}text").strip()] = min(
+                corner[along] for corner in corners
+            )
     layers = [frames[f"{i}: Linear"] for i in range(len(frames) - 1)]
     assert layers == sorted(layers)
     for text in svg.iter(f"{SVG}text"):

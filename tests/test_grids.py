@@ -33,7 +33,7 @@ def boxes(root, **names):
 def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
     _, loss = classifier(64, 32, 10)
     assert boxes(loss) == [
-        ("weight", (32, 64)), ("input", (64,)), ("dot", (32,)), ("bias", (32,)), ("+", (32,)),
+        ("input", (64,)), ("weight", (32, 64)), ("dot", (32,)), ("bias", (32,)), ("+", (32,)),
         ("tanh", (32,)), ("weight", (10, 32)), ("dot", (10,)), ("bias", (10,)), ("+", (10,)),
         ("loss", (1,)),
     ]  # fmt: skip

@@ -164,7 +164,7 @@ def test_a_module_of_modules_by_any_name():
             return self.inner(self.inner(x))[0] * self.scale
 
     model = Twice()
-    boxes = scene(model([1.0]), {}, all_edges=True).boxes
+    boxes = scene(model([1.0]), {}).boxes
     outer = {box.name for box in boxes if [s.module for s in box.path] == [model]}
     assert {"scale", "weight[0,0]"} <= outer
 

@@ -1,23 +1,26 @@
 """A scene in DOT, Graphviz's language: boxes as tables of its HTML, frames, edges, a legend."""
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..scopes import Scope
 from ..value import Value
 from . import look as colours
 from .look import BORDERS, DARKEST, INK, LINE, PANEL, PAPER, SCALE, SIZE, Line, Look
-from .scene import Box, Edge, Path, Scene, exponent, slots, title
+from .scene import Box, Edge, Path, Scene, slots, title
 from .texts import markup, plain, printable
 
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 SMALL = SIZE - 0.5  # the size of texts on edges
-# With these a layout of 300 boxes takes about a second of computing, without them minutes.
-ROUGH = {"splines": "line", "nslimit": "0.02", "nslimit1": "0.02", "mclimit": "0.02"}
-CORNERS = ["tl", "tr", "br", "bl"]  # where the title of a frame may stand
+MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
+BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
 SIDES = {"LR": "ew", "TB": "sn"}  # where edges leave a box, and enter it
-
+CAPSULES = {  # the fill and the line around the text on an edge
+    colours.GRADIENT: (colours.GRADIENT_FILL, colours.GRADIENT_LINE),
+    colours.VALUE: (colours.VALUE_FILL, colours.VALUE_LINE),
+    colours.SOFT: (PAPER, LINE),
+}
 
 Body = Callable[[Box, Look], str]  # the HTML of a box
 
@@ -27,7 +30,8 @@ def write(picture: Any, look: Look, body: Body, key: str = "") -> None:
     scene = look.scene
     text = {"fontname": colours.FONT, "fontsize": f"{SIZE:g}", "fontcolor": INK}
     picture.attr(rankdir=look.rankdir, bgcolor="transparent", nodesep="0.1", **text)
-    picture.attr(ranksep="0.22", **(ROUGH if look.rough else {}))
+    limits = BEST if len(scene.edges) <= MANY else ROUGH
+    picture.attr(ranksep="0.1" if look.tight else "0.22", **limits)
     picture.images = look.images
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=colours.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
@@ -38,10 +42,10 @@ def write(picture: Any, look: Look, body: Body, key: str = "") -> None:
     # Graphviz turns the order over inside a frame if the edges run sideways
     for box in [*alone, *(reversed(inside) if look.sideways else inside)]:
         order = {"ordering": "in"} if box.op and slots(box.nodes[0]) > 1 else {}
-        tip = "; ".join(map(look.title, [box, *(edge.tail for edge in box.held)]))
+        tip = "; ".join(map(look.title, [box, *box.held]))
         name = {"id": ids[box], "class": box.role.split()[-1], "tooltip": html.escape(plain(tip))}
         frames[box.path].node(ids[box], _joined(box, look, body), **name, **order)
-    edges = []
+    edges: list[Any] = []
     for i, edge in enumerate(scene.edges):
         edges += _edge(edge, f"e{i}", frames[edge.head.path], ids, look)
     edges += _invisible_edges(scene, ids)
@@ -64,13 +68,15 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 name = f"cluster{len(frames)}"
                 frame = frames[path] = type(picture)(name=name)
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
-                side, end = tuple(CORNERS[look.corners.get(name, 0)])
-                text = f"<{markup(title(path[-1]))}>"
-                frame.attr(label=text, labelloc=side, labeljust=end, tooltip=" ")
+                text = markup(title(path[-1]))
+                if not look.sideways:  # as wide again, so that an edge down the middle misses it
+                    text += "\N{NO-BREAK SPACE}" * 2 * len(title(path[-1]))
+                side = "b" if name in look.low else "t"
+                frame.attr(label=f"<{text}>", labelloc=side, labeljust="l", tooltip=" ")
     return frames
 
 
-def _edge(edge: Edge, name: str, frame: Any, ids: dict[Box, str], look: Look) -> Any:
+def _edge(edge: Edge, name: str, frame: Any, ids: dict[Box, str], look: Look) -> Iterator[Any]:
     """The edges of DOT for an edge: tail, head and attributes.
 
     The text on an edge becomes a node, in the frame of the box, so that other edges avoid it.
@@ -78,8 +84,7 @@ def _edge(edge: Edge, name: str, frame: Any, ids: dict[Box, str], look: Look) ->
     out, into = tuple(SIDES[look.rankdir])
     tail = f"{ids[edge.tail]}:op:{out}"
     head = f"{ids[edge.head]}:{'op' if edge.slot is None else f'a{edge.slot}'}:{into}"
-    says = look.says(edge)
-    if says:
+    if says := look.says(edge):
         frame.node(name, f"<{_capsule(says)}>", fontsize=f"{SMALL:g}", id=name)
         yield tail, f"{name}:{into}", {"arrowhead": "none"}
         tail = f"{name}:{out}"
@@ -98,18 +103,15 @@ def _invisible_edges(scene: Scene, ids: dict[Box, str]) -> Iterator[Any]:
 
 
 def _capsule(lines: list[Line]) -> str:
-    texts = "<br/>".join(map(coloured, lines))
-    kinds = {colour for line in lines for _, colour in line}
-    fill, line = PAPER, LINE
-    if colours.GRADIENT in kinds:
-        fill, line = colours.GRADIENT_FILL, colours.GRADIENT_LINE
-    elif colours.VALUE in kinds:
-        fill, line = colours.VALUE_FILL, colours.VALUE_LINE
-    elif colours.WRONG in kinds:
-        line = colours.WRONG
-    longest = max(sum(len(text) for text, _ in each) for each in lines)
-    rows = f'<tr><td cellpadding="{2 + longest // 8}">{texts}</td></tr>'
-    return _table(rows, 1, "rounded", 0, line, fill)
+    fill, line = CAPSULES[lines[-1][-1][1]]
+    cell = f'<td cellpadding="{2 + _longest(lines) // 8}">'
+    return _table(
+        f"<tr>{cell}{'<br/>'.join(map(coloured, lines))}</td></tr>", 1, "rounded", 0, line, fill
+    )
+
+
+def _longest(lines: list[Line]) -> int:
+    return max(sum(len(text) for text, _ in line) for line in lines)
 
 
 # -- Boxes --------------------------------------------------------------------------------------
@@ -120,15 +122,12 @@ def body(box: Box, look: Look) -> str:
     if len(box.nodes) > 1 and not box.scope:
         return _vector(box, look)
     lines = look.lines(box)
-    longest = max(sum(len(text) for text, _ in line) for line in lines)
     texts = [coloured([(text, look.ink(box, colour)) for text, colour in line]) for line in lines]
     if box.op:
-        colour = look.ink(box, INK)
-        sign = coloured([(look.sign(box.nodes[0]), colour)])
+        sign = coloured([(look.sign(box.nodes[0]), look.ink(box, INK))])
         texts.insert(0, f'<b><font point-size="{SIZE + 3:g}">{sign}</font></b>')
-    inner = f'cellpadding="{(4 if box.op else 3) + longest // 10}"'
-    rows = _slotted("<br/>".join(texts), inner, box, look)
-    return framed(rows, box, look)
+    inner = f'cellpadding="{(4 if box.op else 3) + _longest(lines) // 10}"'
+    return framed(_slotted("<br/>".join(texts), inner, box, look), box, look)
 
 
 def framed(rows: str, box: Box, look: Look) -> str:
@@ -140,33 +139,28 @@ def framed(rows: str, box: Box, look: Look) -> str:
 
 def _bordered(rows: str, role: str, line: str, fill: str) -> str:
     border, style, spacing = BORDERS[role]
-    if not spacing:
-        return _table(rows, border, style, 0, line, fill, 'port="op"')
-    table = _table(rows, border, style, 0, line, fill)
-    return _table(f"<tr><td>{table}</td></tr>", 1, style, spacing, line, fill, 'port="op"')
+    if spacing:
+        rows = f"<tr><td>{_table(rows, border, style, 0, line, fill)}</td></tr>"
+    return _table(rows, border, style, spacing, line, fill, 'port="op"')
 
 
 def _vector(box: Box, look: Look) -> str:
     """The entries of a vector: a row for each."""
-    nodes: list[Value | None] = [*box.nodes]
-    if len(nodes) > colours.ENTRIES:
-        nodes[colours.ENTRIES - 2 : -1] = [None]
     graded = any(node in look.gradients for node in box.nodes)
-    heads = [
-        ("data", look.ink(box, colours.VALUE, [])),
-        ("grad", look.ink(box, colours.GRADIENT, [])),
-    ]
-    rows = [[_cell(text, colour) for text, colour in heads[: 1 + graded]]]
-    for node in nodes:
-        texts = ["…", "…"]
+    shown: list[Value | None] = [*box.nodes]
+    if len(shown) > colours.ENTRIES:
+        shown[colours.ENTRIES - 2 : -1] = [None]
+    kinds = (colours.VALUE, colours.GRADIENT)[: 1 + graded]
+    cells: list[list[str]] = []
+    for node in [None, *shown]:
+        texts = ["…", "…"] if cells else ["data", "grad"]
         if node is not None:
-            texts = [look.number(node.data), look.grad(node) if node in look.gradients else ""]
-        shown = [node] if node is not None else []
-        inks = [look.ink(box, colour, shown) for colour in (colours.VALUE, colours.GRADIENT)]
-        rows.append([_cell(*cell) for cell in list(zip(texts, inks))[: 1 + graded]])
+            texts = [look.number(node), look.grad(node) if node in look.gradients else ""]
+        inks = [look.ink(box, colour, [node] if node is not None else []) for colour in kinds]
+        cells.append([_cell(*each) for each in zip(texts, inks)])
     if box.name:
-        rows.insert(0, [_cell(printable(box.name), look.ink(box, INK, []), len(rows[0]))])
-    return framed("".join(f"<tr>{''.join(row)}</tr>" for row in rows), box, look)
+        cells.insert(0, [_cell(printable(box.name), look.ink(box, INK, []), 1 + graded)])
+    return framed("".join(f"<tr>{''.join(row)}</tr>" for row in cells), box, look)
 
 
 def _cell(text: str, colour: str, span: int = 1) -> str:
@@ -175,7 +169,7 @@ def _cell(text: str, colour: str, span: int = 1) -> str:
 
 def _slotted(text: str, inner: str, box: Box, look: Look) -> str:
     """The rows of an operation, with a narrow cell for each slot on the side that edges enter."""
-    count = slots(box.nodes[0]) if box.op and exponent(box.nodes[0]) is None else 1
+    count = slots(box.nodes[0]) if box.op else 1
     if count < 2:
         return f"<tr><td {inner}>{text}</td></tr>"
     size = f"{max(24 / count, 6):.0f}"
@@ -191,7 +185,7 @@ def _joined(box: Box, look: Look, body: Body) -> str:
     """A box and those held by it, side by side where no edge enters or leaves."""
     if not box.held:
         return f"<{body(box, look)}>"
-    held = [body(edge.tail, look).replace('port="op"', "") for edge in box.held]  # edges go to box
+    held = [body(each, look).replace('port="op"', "") for each in box.held]  # edges go to box
     cells = [f"<td>{each}</td>" for each in [*held, body(box, look)]]
     rows = cells if look.sideways else ["".join(cells)]
     return f"<<table {BARE}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>>"
@@ -204,10 +198,10 @@ def coloured(line: Line) -> str:
 def _table(
     rows: str, border: int, style: str, spacing: int, line: str, fill: str, more: str = ""
 ) -> str:
-    style = f' style="{style}"' if style else ""
+    more += f' style="{style}"' if style else ""
     return (
         f'<table border="{border}" cellborder="0" cellspacing="{spacing}" cellpadding="0" '
-        f'{more} color="{line}" bgcolor="{fill}"{style}>{rows}</table>'
+        f'color="{line}" bgcolor="{fill}" {more}>{rows}</table>'
     )
 
 
@@ -217,23 +211,18 @@ def _table(
 def legend(look: Look) -> str:
     """What borders and fills mean, or shades, side by side."""
     if look.color:
-        found = {look.size(box) for box in look.scene.boxes}
-        entries = [("|grad|:", PAPER, "operation")]
-        entries += [(text, fill, "input") for text, fill in SCALE.items() if text in found]
-    else:
-        found = {box.role for box in look.scene.boxes}
-        entries = [
-            (role, colours.FILLS.get(role, PAPER), role) for role in BORDERS if role in found
-        ]
-    return key(entries)
+        found = {look.level(box) for box in look.scene.boxes}
+        shades = [(text, fill, "input") for text, fill in SCALE.items() if text in found]
+        return key([("|grad|:", PAPER, "operation"), *shades])
+    found = {box.role for box in look.scene.boxes}
+    return key([(role, colours.FILLS.get(role, PAPER), role) for role in BORDERS if role in found])
 
 
-def key(entries: list[tuple[str, str, str]], columns: int = 4) -> str:
+def key(entries: Iterable[tuple[str, str, str]], columns: int = 4) -> str:
     """A legend: texts, each with its fill and the role that has its border."""
     cells = []
     for text, fill, role in entries:
-        ink = PAPER if text in (*DARKEST, "largest") else INK
-        row = f"<tr>{_cell(text, ink)}</tr>"
+        row = f"<tr>{_cell(text, PAPER if text in (*DARKEST, 'largest') else INK)}</tr>"
         cells.append(f"<td>{_bordered(row, role, LINE, fill)}</td>")
     rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)

@@ -19,7 +19,7 @@ from ..value import Value
 from . import dot
 from .description import description
 from .layout import Layout
-from .look import NUMBERS, Look
+from .look import DIGITS, SIZE, Look, with_numbers
 from .scene import Scene, hold, scene
 from .texts import clean, plain
 
@@ -27,11 +27,9 @@ WIDTH = 880  # CSS pixels: the width of a page
 SMALLEST, COMFORTABLE = 9, 10  # CSS pixels: the size of the smallest text
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
+NUMBERS = 40  # on edges; with more, there are none
 FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
-
-
-Writer = Callable[[Look, float], "Drawing"]  # writes a picture with at most so many pixels across
 
 
 class Drawing(graphviz.Digraph):
@@ -55,9 +53,15 @@ class Drawing(graphviz.Digraph):
 
     def layout(self) -> Layout:
         """The picture laid out, once for each source."""
-        if self._laid_out is None or self._laid_out.written_for != self.source:
+        if self._laid_out is None or self._laid_out.source != self.source:
             self._laid_out = Layout(self.source, self.images)
         return self._laid_out
+
+    def shrink(self, width: float) -> None:
+        """Make it at most so many pixels wide, without laying it out again."""
+        layout = self.layout()
+        self.attr(size=f"{width / 96:.3f},1000")
+        layout.shrink(self.source, width / 96)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
@@ -69,11 +73,9 @@ class Drawing(graphviz.Digraph):
 
     def image(self) -> str:
         """The picture as an HTML element that any page shows, even one that is not trusted."""
-        data, about = self._repr_mimebundle_()
-        return (
-            f'<img alt="{html.escape(self.said)}" width="{about["image/png"]["width"]}" '
-            f'src="data:image/png;base64,{data["image/png"]}">'
-        )
+        png = base64.b64encode(self.layout().png()).decode()
+        about = f'alt="{html.escape(self.said)}" width="{self.layout().size[0]:.0f}"'
+        return f'<img {about} src="data:image/png;base64,{png}">'
 
     def pipe(self, format: str | None = None, encoding: str | None = None) -> Any:
         """The picture as bytes, or as text if an `encoding` is given.
@@ -106,33 +108,21 @@ class Drawing(graphviz.Digraph):
 
     def render(
         self, filename: PathLike | None = None, directory: PathLike | None = None,
-        view: bool = False, cleanup: bool = False, format: str | None = None, *,
-        outfile: PathLike | None = None,
+        view: bool = False, cleanup: bool = False, format: str | None = None,
     ) -> str:  # fmt: skip
         """Write the DOT source to `filename` and the picture beside it; returns its path.
 
         The arguments are those of `graphviz.Digraph.render`: `directory` is where both go, `view`
-        opens the picture, `cleanup` removes the source, `format` is the picture's, `outfile` its
-        path, by default `filename` with the format as its ending. A `filename` with the
-        ending of a picture counts as `outfile`.
+        opens the picture, `cleanup` removes the source, `format` is the picture's.
         """
-        ending = Path(filename or "").suffix[1:].lower()
-        if outfile is None and format is None and ending in FORMATS:
-            filename, outfile = None, filename
-        if outfile is not None:
-            outfile = Path(str(directory or self.directory or ""), outfile)
-            format = format or outfile.suffix[1:].lower()
-            filename = filename or outfile.with_suffix(".gv").name
-            directory = directory or outfile.parent
-        format = format or self.format
         picture = self.pipe(format)
         source = self.save(filename, directory=directory)
-        written = Path(outfile or f"{source}.{format}")
+        written = Path(f"{source}.{format or self.format}")
         written.write_bytes(picture)
         if cleanup:
             Path(source).unlink()
         if view:
-            self._view(str(written), format=format, quiet=False)
+            self._view(str(written), format=format or self.format, quiet=False)
         return str(written)
 
 
@@ -190,22 +180,20 @@ def draw(
     _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
-    _check("collapse", collapse, True, False)
     if arrays:
         from . import grids  # NumPy
 
         look = grids.arranged(root, _names(names), color)
         body, key, said = grids.body, grids.key(look), grids.said(look)
     else:
-        look = _look(root, scene(root, _names(names), collapse, bool(edges)), edges, color)
+        look = _look(root, scene(root, _names(names), collapse), edges, color)
         body, key = dot.body, dot.legend(look) if legend or color else ""
         labels = {x: look.scene.label(x) for x in look.scene.nodes}
-        said = description(look.scene.nodes, labels, look.gradients, look.digits)
+        said = description(look.scene.nodes, labels, look.gradients, DIGITS)
     _check_readable(look.scene)
 
-    def written(look: Look, page: float) -> Drawing:
+    def written(look: Look) -> Drawing:
         picture = Drawing(said, format=format)
-        picture.attr(size=f"{page / 96:.3f},1000")  # at most so wide, and else smaller
         dot.write(picture, look, body, key)
         return picture
 
@@ -219,51 +207,44 @@ def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Lo
         gradients = {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
     elif type(root._grad) is not float or root._grad != 0.0:
         gradients = {node: node.grad for node in shown.nodes if node.requires_grad}
-    passed = {step.node: step for step in steps(root)} if edges else {}
-    look = Look(shown, gradients, passed, edges, color)
-    if look.numbers > NUMBERS:  # nothing is written on edges, so parameters need none
+    if not edges or with_numbers(shown) > NUMBERS:
         hold(shown)
-    return look
+        return Look(shown, gradients, color=color)
+    return Look(shown, gradients, {step.node: step for step in steps(root)}, edges, color)
 
 
-def _fitted(written: Writer, look: Look, rankdir: str | None, width: float | None) -> Drawing:
+def _fitted(
+    written: Callable[[Look], Drawing], look: Look, rankdir: str | None, width: float | None
+) -> Drawing:
     """The picture in the first way in which it is narrow enough; else in the narrowest, smaller."""
-    page = width or (1e6 if look.rough else WIDTH)
     ways = [replace(look, rankdir=way) for way in ([rankdir] if rankdir else dot.SIDES)]
-    ways += [replace(way, digits=3, stacked=True) for way in ways]
-    ways = ways[-1:] if look.rough else ways  # a layout takes long
-    pictures: dict[float, Drawing] = {}
+    if len(look.scene.edges) > 2 * dot.MANY:
+        ways = ways[-1:]  # a layout takes long
+    else:
+        ways += [replace(way, tight=True) for way in ways]
+    page, text = width or WIDTH, 4 / 3 * (dot.SMALL if look.edges else SIZE)
+    pictures: dict[float, Drawing] = {}  # by their widths with texts of full size
     for way in ways:
-        picture = written(way, page)
+        picture = written(way)
         try:
-            picture = _uncrossed(picture, written, way, page)
-            scale = picture.layout().scale
+            if crossed := picture.layout().crossed():
+                other = written(replace(way, low=crossed))
+                picture = min(picture, other, key=lambda each: len(each.layout().crossed()))
+            wide = picture.layout().size[0]
         except RuntimeError:
             return picture  # no Graphviz: its source can be laid out elsewhere
-        if scale >= COMFORTABLE * 3 / 4 / dot.SMALL:
-            return picture
-        pictures.setdefault(scale, picture)
-    scale, picture = max(pictures.items(), key=lambda pair: pair[0])
-    readable = SMALLEST * 3 / 4 / dot.SMALL
-    if scale < readable:
-        needed = math.ceil(page * readable / scale)
-        if width:
-            found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
-            remedy = f"draw an inner node, or write width={needed}"
-            raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
-        picture.attr(size=f"{needed / 96:.3f},1000")
-    return picture
-
-
-def _uncrossed(picture: Drawing, written: Writer, look: Look, page: float) -> Drawing:
-    """The picture with each title in a corner of its frame that no edge runs across, if any."""
-    corners: dict[str, int] = {}
-    for _ in range(0 if look.rough else len(dot.CORNERS) - 1):
-        crossed = picture.layout().crossed()
-        if not crossed:
+        pictures.setdefault(wide, picture)
+        if wide * COMFORTABLE / text <= page:
             break
-        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
-        picture = written(replace(look, corners=corners), page)
+    else:
+        wide = min(pictures)
+    picture, needed = pictures[wide], math.ceil(wide * SMALLEST / text)
+    if width and needed > page:
+        found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
+        remedy = f"draw an inner node, or write width={needed}"
+        raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
+    if wide > page:
+        picture.shrink(max(page, needed))
     return picture
 
 

@@ -6,125 +6,70 @@ So a network of any size is a dozen boxes, which read like its formula: x, W, b,
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..compiler.groups import groups
-from ..graph import adjoints, topological_order
+from ..graph import adjoints
 from ..value import Value
 from . import dot
 from . import look as colours
-from .look import LARGEST, SCALE, SMALLEST, Look
-from .scene import Box, Edge, Leaves, Scene, hold, join_loss, path_of
+from .look import SCALE, Look, largest, level, numbers, shape
+from .scene import Box, hold, path_of, scene
 from .texts import as_float, number
 
 MOST = 64  # cells in a row or column; with more, one stands for several numbers
 SIDE = 72  # points: about the length of a grid with many cells
-NAMES = 3  # of an array that are written out
-
-# -- Arrays -------------------------------------------------------------------------------------
 
 
 def arranged(root: Value, names: Mapping[Value, str], color: str | None) -> Look:
     """The arrays of a graph, with the gradients of their numbers if these are to be shown."""
-    nodes = topological_order(root)
-    shown = Scene(nodes, [], [], Leaves(nodes), names)
-    alike: dict[Value, list[Value]] = {}  # nodes that are computed twice
-    box_of: dict[Value, Box] = {}
+    boxes: list[Box] = []
+    same: dict[Value, Value] = {}  # of nodes that are computed twice, the one that is shown
+    shapes: dict[Box, list[tuple[int, ...]]] = {}  # of the arguments
     for group in groups(root):
-        alike |= group.alike
         first = group.members[0]
-        box = Box(group.members, "operation", path_of(first), shape=group.shape, op=first.op)
-        edges: dict[Box, Edge] = {}
-        for members, shape in group.arguments:
-            for leaf in _leaves(members, shape, shown, box_of):
-                box_of |= dict.fromkeys(leaf.nodes, leaf)
-                shown.boxes.append(leaf)
-            for x in members:
-                edge = edges.setdefault(box_of[x], Edge(box_of[x], box, []))
-                edge.uses.append((x, 0))
-        shown.edges.extend(edges.values())
-        box_of |= dict.fromkeys(group.members, box)
-        if len(box.nodes) == 1:
-            box.name = shown.label(box.nodes[0])
-        shown.boxes.append(box)
-    if not shown.boxes:
-        shown.boxes.append(Box([root], shown.leaves.role(root), (), shown.label(root), (1,)))
-    elif root.parents:
-        box_of[root].role = "output"
-    join_loss(shown)
+        box = Box(group.members, "operation", path_of(first), op=first.op, shape=group.shape)
+        boxes.append(box)
+        shapes[box] = [shape for _, shape in group.arguments]
+        same |= {node: x for x, nodes in group.alike.items() for node in nodes}
+    shown = scene(root, names, arrays=boxes, same=same)
+    for edge in shown.edges:
+        if not edge.tail.op:
+            count = len(edge.tail.nodes)
+            fits = [shape for shape in shapes.get(edge.head, []) if math.prod(shape) == count]
+            edge.tail.shape = fits[0] if fits else (count,)
     hold(shown)
-    shown.edges[:] = map(_counted, shown.edges)
-    gradients = _added(alike, adjoints(root)) if color else {}
+    gradients: dict[Value, float] = {}  # as they add up
+    for x, grad in adjoints(root).items() if color else ():
+        x = same.get(x, x)
+        gradients[x] = gradients.get(x, 0.0) + (as_float(grad) or 0.0)
     return Look(shown, gradients, color=color)
-
-
-def _leaves(
-    members: Sequence[Value], shape: tuple[int, ...], shown: Scene, box_of: Mapping[Value, Box]
-) -> list[Box]:
-    """The boxes of the leaves in an argument that have none so far: one for each role and place."""
-    kinds: dict[Any, list[Value]] = {}
-    for x in dict.fromkeys(members):
-        if not x.parents and x not in box_of:
-            kinds.setdefault((shown.leaves.role(x), shown.leaves.path(x)), []).append(x)
-    boxes = []
-    for (role, path), leaves in kinds.items():
-        whole = len(leaves) == len(members)
-        names = [shown.label(x) for x in leaves]
-        if len(names) > 1:
-            names = [name.rpartition("[")[0] or name for name in names]
-        names = list(dict.fromkeys(filter(None, names)))
-        name = ", ".join(names[:NAMES]) + ", …" * (len(names) > NAMES)
-        boxes.append(Box(leaves, role, path, name, shape if whole else (len(leaves),)))
-    return boxes
-
-
-def _counted(edge: Edge) -> Edge:
-    """An edge that says how many numbers of an array it carries, if not all."""
-    count, size = len({x for x, _ in edge.uses}), len(edge.tail.nodes)
-    return edge._replace(says=f"{count} of {size}" if count < size else "")
-
-
-def _added(alike: Mapping[Value, list[Value]], gradients: Mapping[Value, Any]) -> dict[Value, Any]:
-    """The gradient of each number of an array: added up if it is computed more than once."""
-    sums: dict[Value, Any] = {x: as_float(grad) for x, grad in gradients.items()}
-    for x, nodes in alike.items():
-        each = [as_float(gradients.get(node, 0.0)) for node in nodes]
-        sums[x] = None if None in each else math.fsum(filter(None, each))
-    return sums
 
 
 # -- Cells --------------------------------------------------------------------------------------
 
 
-def cells_of(numbers: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
+def cells_of(found: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
     """Numbers in rows and columns, and how many numbers a cell stands for; "" if one.
 
     A long vector is folded. A cell for several numbers shows the largest in size, or nan if any is.
     """
-    cells = np.array([x.data if isinstance(x, Value) else x for x in numbers], float)
+    cells = np.array([as_float(x) for x in found], float)
     if len(shape) > 1:
         cells = cells.reshape(shape[0], -1)
-    elif cells.size <= 16:
-        cells = cells.reshape(-1, 1)
     else:
         widths = range(math.isqrt(cells.size - 1) + 1, cells.size + 1)
-        cells = cells.reshape(-1, next(w for w in widths if cells.size % w == 0))
+        width = next(w for w in widths if cells.size % w == 0) if cells.size > 16 else 1
+        cells = cells.reshape(-1, width)
     steps = [-(-size // MOST) for size in cells.shape]
-    if max(steps) == 1:
-        return cells, ""
-    cuts = [range(0, size, step) for size, step in zip(cells.shape, steps)]
-    size = np.where(np.isnan(cells), np.inf, np.abs(cells))
-
-    def largest(i: int, j: int) -> Any:
-        part = np.s_[i : i + steps[0], j : j + steps[1]]
-        return cells[part].flat[size[part].argmax()]
-
-    rows = [[largest(i, j) for j in cuts[1]] for i in cuts[0]]
-    return np.array(rows), f"cell: {steps[0]} × {steps[1]}"
+    rows, columns = (np.arange(0, size, step) for size, step in zip(cells.shape, steps))
+    high, low = (f.reduceat(f.reduceat(cells, rows), columns, 1) for f in (np.maximum, np.minimum))
+    said = f"cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
+    return np.where(high >= -low, high, low), said
 
 
 def rgb(colour: str) -> list[int]:
@@ -134,15 +79,11 @@ def rgb(colour: str) -> list[int]:
 def shades(cells: Any, color: str | None) -> Any:
     """Cells as colours: |grad| by powers of ten; data from sand through white to blue."""
     if color:
-        size = np.abs(cells)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            power = np.clip(np.floor(np.log10(size)), SMALLEST - 1, LARGEST)
-        index = np.where(size == 0, 2, np.nan_to_num(power - LARGEST - 1 + len(SCALE)))
-        found = np.array(list(map(rgb, SCALE.values())))[index.astype(int)]
+        found = np.array([[rgb(SCALE[level(abs(x))]) for x in row] for row in cells.tolist()])
     else:
         finite = np.abs(cells[np.isfinite(cells)])
-        share = np.nan_to_num(cells / (finite.max() if finite.any() else 1.0))[..., None]
-        ends = np.where(share < 0, np.array(rgb(colours.SAND)), np.array(rgb(colours.VALUE)))
+        share = np.nan_to_num(cells / (finite.max(initial=0.0) or 1.0))[..., None]
+        ends = np.where(share < 0, rgb(colours.SAND), rgb(colours.VALUE))
         found = 255 + np.abs(np.clip(share, -1, 1)) * (ends - 255)
     found[~np.isfinite(cells)] = rgb(colours.WRONG)
     return found.astype(np.uint8)
@@ -170,24 +111,25 @@ def png(colours: Any, zoom: int) -> bytes:
 def body(box: Box, look: Look) -> str:
     """The name of an array, its grid, its shape and the largest of its numbers."""
     plain = replace(look, color=None)  # the shades are in the grid
-    ink, soft = plain.ink(box, colours.INK), plain.ink(box, colours.SOFT)
-    lines = [f"<b>{dot.coloured([(look.name(box), ink)])}</b>"]
+    lines = [[(look.name(box), colours.INK)]]
     if len(box.nodes) == 1:
-        lines += [dot.coloured(line) for line in look.lines(box)[bool(box.name) :]]
+        lines += look.lines(box)[bool(box.name) :]
     else:
-        shown = [look.gradients.get(x, 0.0) if look.color else x.data for x in box.nodes]
-        grid, said = _grid(shown, box, look)
-        largest = max((abs(float(x)) for x in shown), key=lambda x: (math.isnan(x), x))
         what, colour = ("grad", colours.GRADIENT) if look.color else ("data", colours.VALUE)
-        lines += [grid, dot.coloured([(look.shape(box) + said, soft)])]
-        at_most = f"|{what}| ≤ {number(largest, 3)}"
-        lines.append(dot.coloured([(at_most, plain.ink(box, colour))]))
+        shown = [look.gradients.get(x, 0.0) if look.color else x for x in box.nodes]
+        grid, said = _grid(shown, box, look)
+        lines.append([(shape(box) + said, colours.SOFT)])
+        lines.append([(f"|{what}| ≤ {number(largest(numbers(shown)), 3)}", colour)])
+    texts = [dot.coloured([(x, plain.ink(box, colour)) for x, colour in line]) for line in lines]
+    texts[0] = f"<b>{texts[0]}</b>"
+    if len(box.nodes) > 1:
+        texts.insert(1, grid)
     pad = 4 if "rounded" in colours.BORDERS[box.role] else 2
-    rows = "".join(f'<tr><td cellpadding="{pad}">{line}</td></tr>' for line in lines)
+    rows = "".join(f'<tr><td cellpadding="{pad}">{text}</td></tr>' for text in texts)
     return dot.framed(rows, box, plain)
 
 
-def _grid(shown: Sequence[Any], box: Box, look: Look) -> tuple[str, str]:
+def _grid(shown: list[Any], box: Box, look: Look) -> tuple[str, str]:
     """A table with the image of an array, and how many numbers a cell of it stands for."""
     cells, said = cells_of(shown, box.shape)
     image = f"a{look.scene.boxes.index(box)}.png"
@@ -206,10 +148,11 @@ def said(look: Look) -> str:
 
 def key(look: Look) -> str:
     """The scale of the shades."""
-    steps, head = list(SCALE.items())[2:], "|grad|:"
-    if not look.color:
-        names = ["− largest", "−", "0", "+", "largest"]
+    if look.color:
+        entries = [("|grad|:", colours.PAPER), *list(SCALE.items())[2:]]
+    else:
         shown = shades(np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]]), None)[0]
-        steps, head = [(x, f"#{bytes(shade).hex()}") for x, shade in zip(names, shown)], "data:"
-    entries = [(head, colours.PAPER), *steps]
+        fills = [f"#{bytes(shade).hex()}" for shade in shown]
+        names = ["− largest", "−", "0", "+", "largest"]
+        entries = [("data:", colours.PAPER), *zip(names, fills)]
     return dot.key([(text, fill, "input") for text, fill in entries], 6)

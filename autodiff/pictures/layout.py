@@ -5,7 +5,6 @@ import io
 import os
 import re
 import shutil
-import sys
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -13,14 +12,12 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import graphviz
 
 from ..errors import message
 from .fontconfig import our_fonts
 
-SVG = "{http://www.w3.org/2000/svg}"
 SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 
 
@@ -36,56 +33,50 @@ class Layout:
     """A graph in DOT, laid out once, to be written in several formats."""
 
     def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
-        self.source = self.written_for = source
-        self.images = images or {}
+        self.source, self.images = source, images or {}
+        self.attributes: dict[str, str] = {}  # of the whole, which move nothing
         if self.images:
             folder = tempfile.mkdtemp()
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, image in self.images.items():
                 Path(folder, name).write_bytes(image)
-            path = folder.replace("\\", "/")
-            self.source = source.replace("{\n", f'{{ imagepath="{path}"\n', 1)
+            self.attributes["imagepath"] = folder.replace("\\", "/")
         self.graph: Any = None
         if pygraphviz_module():
             with our_fonts(), _stderr_captured():
-                self.graph = pygraphviz_module().AGraph(string=self.source)
+                self.graph = pygraphviz_module().AGraph(string=self._with_attributes())
                 self.graph.layout(prog="dot")
+
+    def _with_attributes(self) -> str:
+        said = " ".join(f'{name}="{x}"' for name, x in self.attributes.items())
+        return self.source.replace("{\n", f"{{ {said}\n", 1)
+
+    def shrink(self, source: str, inches: float) -> None:
+        """Write it as wide as this at most, as `source` says, which is else the same."""
+        self.source, self.attributes["size"] = source, f"{inches:.3f},1000"
+        self.__dict__.pop("svg", None)
 
     def written(self, format: str, dpi: float | None = None) -> bytes:
         """The picture. ValueError if Graphviz does not know the format."""
-        if self.graph is None:
-            return self._embedded(self._by_executable(format, dpi))
-        if dpi:
-            self.graph.graph_attr["dpi"] = f"{dpi:.0f}"
-        with our_fonts(), _stderr_captured() as messages:
+        self.attributes["dpi"] = f"{dpi:.0f}" if dpi else ""
+        with our_fonts(), _stderr_captured() as file:
             try:
-                return self._embedded(bytes(self.graph.draw(format=format)))
+                if self.graph is None:
+                    picture: bytes = graphviz.Source(self._with_attributes()).pipe(format)
+                else:
+                    self.graph.graph_attr.update(**self.attributes)
+                    picture = bytes(self.graph.draw(format=format))
+            except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
+                raise RuntimeError(NO_GRAPHVIZ) from None
             except Exception as error:
-                said = messages() or error
+                file.seek(0)
+                said = file.read().decode(errors="replace").strip() or error
                 raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
-
-    def _embedded(self, picture: bytes) -> bytes:
-        """An SVG with its images in it, instead of their names."""
-        if picture.startswith(b"<?xml"):
+        if format == "svg":  # has its images in it, instead of their names
             for name, image in self.images.items():
                 data = b"data:image/png;base64," + base64.b64encode(image)
                 picture = picture.replace(b'href="%s"' % name.encode(), b'href="%s"' % data)
         return picture
-
-    def _by_executable(self, format: str, dpi: float | None) -> bytes:
-        try:
-            source = self.source.replace("{\n", f"{{ dpi={dpi:.0f}\n", 1) if dpi else self.source
-            with our_fonts():
-                return bytes(graphviz.Source(source).pipe(format))
-        except graphviz.CalledProcessError as error:
-            raise ValueError(f"Graphviz could not draw this as {format!r}: {error}") from error
-        except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
-            remedy = (
-                "run `pip install pygraphviz`, or, where neither runs, as in a browser, "
-                "have the DOT text in .source laid out elsewhere"
-            )
-            expected = "pygraphviz or the dot executable"
-            raise RuntimeError(message("draw", "no Graphviz", expected, remedy)) from None
 
     @cached_property
     def svg(self) -> bytes:
@@ -99,26 +90,24 @@ class Layout:
         width, height = (float(points) * 4 / 3 for points in found.groups())
         return width, height
 
-    @property
-    def scale(self) -> float:
-        """How much smaller than it wants to be the picture is, to be as wide as it may."""
-        found = re.search(rb"scale\(([\d.]+)", self.svg)
-        assert found is not None
-        return float(found[1])
-
     def crossed(self) -> frozenset[str]:
         """The frames, by name, whose titles an edge runs across."""
-        groups = list(ElementTree.fromstring(self.svg).iter(f"{SVG}g"))
-        edges = [g.find(f".//{SVG}path") for g in groups if g.get("class") == "edge"]
-        points = [point for path in edges if path is not None for point in _points(path)]
+        frames = self.graph.subgraphs() if self.graph is not None else []
+        if not frames:
+            return frozenset()
+        seen = [edge for edge in self.graph.edges() if edge.attr["style"] != "invis"]
+        points = [point for edge in seen for point in _points(edge.attr["pos"])]
         found = set()
-        for group in groups:
-            text = group.find(f".//{SVG}text") if group.get("class") == "cluster" else None
-            if text is not None:
-                x, y, size = (float(text.get(name, 0)) for name in ("x", "y", "font-size"))
-                left, right = x - size / 2, x + size * (0.6 * len(text.text or "") + 0.5)
-                if any(left < a < right and y - size < b < y + size / 3 for a, b in points):
-                    found.add(group.findtext(f"{SVG}title", ""))
+        for frame in frames:
+            frames += frame.subgraphs()
+            about = frame.graph_attr
+            x, y = map(float, about["lp"].split(","))
+            width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
+            left = x - width / 2
+            if self.graph.graph_attr["rankdir"] == "TB":  # half of it is spaces
+                width /= 2
+            if any(left < a < left + width and abs(b - y) < height / 2 for a, b in points):
+                found.add(frame.name)
         return frozenset(found)
 
     def png(self) -> bytes:
@@ -136,10 +125,19 @@ class Layout:
         return png
 
 
-def _points(path: ElementTree.Element) -> Iterator[tuple[float, float]]:
-    """Points on the Bézier curves of a path, eight on each."""
-    numbers = list(map(float, re.findall(r"-?[\d.]+", path.get("d", ""))))
-    at = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2])]
+NO_GRAPHVIZ = message(
+    "draw",
+    "no Graphviz",
+    "pygraphviz or the dot executable",
+    "run `pip install pygraphviz`, or, where neither runs, as in a browser, have the DOT text in "
+    ".source laid out elsewhere",
+)
+
+
+def _points(spline: str) -> Iterator[tuple[float, float]]:
+    """Points on the Bézier curves of an edge, nine on each."""
+    pairs = [pair.split(",") for pair in spline.split() if pair[0] not in "es"]
+    at = [complex(float(x), float(y)) for x, y in pairs]
     for i in range(0, len(at) - 3, 3):
         a, b, c, d = at[i : i + 4]
         for t in (k / 8 for k in range(9)):
@@ -149,26 +147,16 @@ def _points(path: ElementTree.Element) -> Iterator[tuple[float, float]]:
 
 @contextmanager
 def _stderr_captured() -> Iterator[Any]:
-    """Catch what C libraries write to standard error, such as fontconfig about its files.
-
-    Yields a function that returns the text so far.
-    """
-    if sys.stderr is not None:
-        sys.stderr.flush()
+    """A file of what C libraries write to standard error, such as fontconfig about its files."""
     with tempfile.TemporaryFile() as file:
         try:
             before = os.dup(2)
         except OSError:  # there is no standard error, in a windowed program
-            yield lambda: ""
+            yield file
             return
-
-        def messages() -> str:
-            file.seek(0)
-            return file.read().decode(errors="replace").strip()
-
         os.dup2(file.fileno(), 2)
         try:
-            yield messages
+            yield file
         finally:
             os.dup2(before, 2)
             os.close(before)

@@ -5,7 +5,7 @@ ground is transparent: texts stand on fills of their own, and lines can be seen 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,11 +13,12 @@ from typing import Any
 from ..errors import counted
 from ..tracing import Step
 from ..value import Value
-from .scene import Box, Edge, Scene, exponent, ranks_crossed
-from .texts import as_float, finite, number, printable, raised, sign
+from .scene import Box, Edge, Scene, exponent
+from .texts import as_float, number, printable, raised, sign
 
 FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of the layout
 SIZE = 10.5  # of the texts, in points
+DIGITS = 4
 
 # Texts on any of the fills have a contrast of 4.5 or more, lines on white and black one of 3.
 INK, SOFT, LINE = "#1d2126", "#5c646e", "#808890"
@@ -59,9 +60,7 @@ DARKEST = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 TERMS = 3  # of a sum, or entries of a row, that are written out
 LONG = 12  # characters of a message that has a line of its own
 ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
-PRODUCTS, NUMBERS = 24, 40  # edges that say upstream · local = message; that say a number
-
-CROSSED = 800  # ranks; with more, a layout is made in less than the best way
+PRODUCTS = 24  # edges that say upstream · local = message; with more, the message alone
 
 Line = list[tuple[str, str]]  # pieces of text, each with its colour
 
@@ -76,19 +75,13 @@ class Look:
     edges: str | None = None  # these two as `draw` takes them
     color: str | None = None
     rankdir: str = "LR"
-    digits: int = 4
-    stacked: bool = False  # the texts on edges have two lines
-    corners: Mapping[str, int] = field(default_factory=dict)  # of the titles of frames, by name
+    tight: bool = False  # fewer digits, less space, two lines on edges
+    low: frozenset[str] = frozenset()  # the frames that have their titles at the bottom
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
 
     @property
     def sideways(self) -> bool:
         return self.rankdir == "LR"
-
-    @cached_property
-    def rough(self) -> bool:
-        """Whether the best layout would take seconds, or minutes."""
-        return ranks_crossed(self.scene) > CROSSED
 
     @cached_property
     def terms(self) -> dict[Value, list[Any]]:
@@ -99,13 +92,8 @@ class Look:
                 terms.setdefault(parent, []).append(message)
         return terms
 
-    @cached_property
-    def numbers(self) -> int:
-        """How many edges have a derivative to show."""
-        return sum(any(x.requires_grad for x in edge.tail.nodes) for edge in self.scene.edges)
-
     def number(self, x: Any) -> str:
-        return number(x, self.digits)
+        return number(x, 3 if self.tight else DIGITS)
 
     def grad(self, node: Value) -> str:
         """A gradient, and the sum that it is: 6 = 2 + 4."""
@@ -123,14 +111,14 @@ class Look:
             return sign(node.op)
         base = printable(self.scene.label(node.parents[0]))
         base = base if base.isidentifier() else "( )"
-        return raised(f"{base}**{number(power.data)}")
+        return raised(f"{base}**{number(power)}")
 
     def lines(self, box: Box) -> list[Line]:
         """The lines of a box of one node: label, data and grad; those of a collapsed scope."""
         if box.scope:
             return [[(text, INK)] for text in self._summary(box)]
-        node = box.nodes[0]
-        value = self.number(node.data)
+        node = box.nodes[-1]
+        value = self.number(node)
         if box.role == "constant" and not box.name:
             return [[(value, SOFT)]]
         lines = [[(printable(box.name), INK)]] if box.name else []
@@ -141,93 +129,77 @@ class Look:
 
     def _summary(self, box: Box) -> list[str]:
         """A collapsed scope: its name and shape, its parameters, its gradients."""
-        members, scene, scope = set(box.nodes), self.scene, box.scope
-        entering = {p for node in members for p in node.parents if p not in members}
+        members, scene = set(box.nodes), self.scene
+        entering = {p for node in members for p in node.parents} - members
         leaving = {node.parents[i] for e in scene.edges if e.tail is box for node, i in e.uses}
-        leaving.add(scene.nodes[-1])
-        text = [box.name, f"{len(entering)} → {len(leaving & members)}"]
-        module = scope and scope.module
+        leaving |= members & {scene.nodes[-1]}
+        text = [box.name, f"{len(entering)} → {len(leaving)}"]
+        module = box.scope and box.scope.module
         count = len(module.parameters()) if module else len(members & {*scene.leaves.parameters})
         if count:
             text.append(counted(count, "parameter"))
         size = self.largest_gradient(box)
-        if size is not None:
-            text.append(f"|grad| ≤ {self.number(size)}")
-        return text
+        return text if size is None else [*text, f"|grad| ≤ {self.number(size)}"]
 
     def title(self, box: Box) -> str:
         """A box in one line: "b = 2, grad 8"."""
         if box.scope:
             return ", ".join(self._summary(box))
         if box.shape and len(box.nodes) > 1:
-            return f"{self.name(box)} {self.shape(box)}"
+            return f"{self.name(box)} {shape(box)}"
         return "; ".join(map(self._title, box.nodes))
 
     def name(self, box: Box) -> str:
         """The operation and the label of an array, or what it is."""
         return " ".join(filter(None, [sign(box.op), printable(box.name)])) or box.role
 
-    def shape(self, box: Box) -> str:
-        return " × ".join(map(str, box.shape))
-
     def _title(self, node: Value) -> str:
         name = printable(self.scene.label(node)) or (node.parents and self.sign(node)) or ""
-        text = f"{name} = " * bool(name) + self.number(node.data)
+        text = f"{name} = " * bool(name) + self.number(node)
         return text + (f", grad {self.grad(node)}" if node in self.gradients else "")
 
     def fill(self, box: Box) -> str:
-        return SCALE[self.size(box)] if self.color else FILLS.get(box.role, PAPER)
+        return SCALE[self.level(box)] if self.color else FILLS.get(box.role, PAPER)
 
-    def ink(self, box: Box, colour: str, nodes: list[Value] | None = None) -> str:
+    def ink(self, box: Box, colour: str, nodes: Iterable[Value] | None = None) -> str:
         """The colour of a text in a box: red beside nan and inf, of one kind on shades."""
-        shown = box.nodes if nodes is None else nodes
-        if not all(finite(x.data) and finite(self.gradients.get(x)) for x in shown):
-            return WRONG
+        for node in box.nodes if nodes is None else nodes:
+            if not all(map(math.isfinite, numbers([node, self.gradients.get(node)]))):
+                return WRONG
         if self.color:
-            return PAPER if self.size(box) in DARKEST else INK
+            return PAPER if self.level(box) in DARKEST else INK
         return colour
 
-    def size(self, box: Box) -> str:
-        """The power of ten of the largest |grad| in a box."""
-        size = self.largest_gradient(box)
-        if size is None:
-            return "no gradient"
-        if not math.isfinite(size):
-            return "nan or inf"
-        if size == 0.0:
-            return "0"
-        power = min(max(math.floor(math.log10(size)), SMALLEST - 1), LARGEST)
-        return list(SCALE)[power - LARGEST - 1]
+    def level(self, box: Box) -> str:
+        return level(self.largest_gradient(box))
 
     def largest_gradient(self, box: Box) -> float | None:
         """The largest |grad| in a box, nan if one is nan; None if there is none."""
-        numbers = [as_float(self.gradients.get(node)) for node in box.nodes]
-        sizes = [abs(x) for x in numbers if x is not None]
-        return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
+        return largest(numbers(map(self.gradients.get, box.nodes)))
 
     # -- Edges ----------------------------------------------------------------------------------
 
     def says(self, edge: Edge) -> list[Line]:
         """The text on an edge: a local derivative, or a message; of a vector, those of all."""
-        if edge.says:
-            return [[(edge.says, SOFT)]]
-        if edge.tail.scope or edge.head.scope:
-            values = {node.parents[i] for node, i in edge.uses}
-            return [[(f"{len(values)} values", SOFT)]] if len(values) > 1 else []
-        if not self.edges or self.numbers > NUMBERS:
-            return []
-        if not any(x.requires_grad for x in edge.tail.nodes):
+        tail, head = edge.tail, edge.head
+        if tail.scope or head.scope or head.shape:
+            count = len({node.parents[i] for node, i in edge.uses})
+            said = f"{count} values" if count > 1 and not head.shape else ""
+            if head.shape and count < len(tail.nodes):
+                said = f"{count} of {len(tail.nodes)}"
+            return [[(said, SOFT)]] if said else []
+        if not self.edges or not any(x.requires_grad for x in tail.nodes):
             return []
         step = self.passed[edge.uses[0][0]]
         local = self._row([step.messages[i].local for _, i in edge.uses])
         sent = self._row([step.messages[i].message for _, i in edge.uses])
         if self.edges == "local":
             return [[(local, VALUE)]]
-        if self.numbers > PRODUCTS:
+        if with_numbers(self.scene) > PRODUCTS:
             return [[(sent, GRADIENT)]]
         local = f"({local})" if local.startswith("−") else local
         product = [(f"{self.number(step.adjoint)} · ", GRADIENT), (local, VALUE)]
-        if self.stacked or len(sent) > LONG:
+        if self.tight or len(sent) > LONG:
             return [product, [(f"= {sent}", GRADIENT)]]
         return [[*product, (f" = {sent}", GRADIENT)]]
 
@@ -236,3 +208,33 @@ class Look:
         texts = [self.number(x) for x in numbers]
         texts = texts if len(texts) <= TERMS else [texts[0], "…", texts[-1]]
         return f"({', '.join(texts)})" if len(numbers) > 1 else texts[0]
+
+
+def shape(box: Box) -> str:
+    return " × ".join(map(str, box.shape))
+
+
+def with_numbers(scene: Scene) -> int:
+    """How many edges have a derivative to show."""
+    return sum(any(x.requires_grad for x in edge.tail.nodes) for edge in scene.edges)
+
+
+def numbers(found: Iterable[Any]) -> list[float]:
+    return [x for x in map(as_float, found) if x is not None]
+
+
+def largest(found: Iterable[float]) -> float | None:
+    """The largest |x|, nan if one is nan; None if there is none."""
+    return max(map(abs, found), key=lambda x: (math.isnan(x), x), default=None)
+
+
+def level(size: float | None) -> str:
+    """The power of ten of a |grad|, as the legend says it."""
+    if size is None:
+        return "no gradient"
+    if not math.isfinite(size):
+        return "nan or inf"
+    if size == 0.0:
+        return "0"
+    power = min(max(math.floor(math.log10(size)), SMALLEST - 1), LARGEST)
+    return list(SCALE)[power - LARGEST - 1]

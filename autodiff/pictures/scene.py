@@ -1,6 +1,6 @@
 """What a picture shows: boxes, the frames around them, and the edges between them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ Path = tuple[Scope, ...]  # from the outermost scope to the innermost
 
 TAKING_VECTORS = ("dot", "sum", "prod", "logsumexp", "hypot")
 SLOTS = 8  # an operation with more arguments has one place for all edges
+NAMES = 3  # of an array that are written out
 
 
 @dataclass(eq=False)
@@ -24,10 +25,17 @@ class Box:
     role: str  # "input", "parameter", "constant", "operation", "output" or "collapsed scope"
     path: Path = ()  # the scopes whose frames are around it
     name: str = ""
-    shape: tuple[int, ...] = ()
-    scope: Scope | None = None  # which it stands for
     op: str = ""  # the operation that it shows; "" for a leaf, and for several operations
-    held: list["Edge"] = field(default_factory=list)  # from parameters that are drawn at it
+    scope: Scope | None = None  # which it stands for
+    shape: tuple[int, ...] = ()  # of an array
+    held: list["Box"] = field(default_factory=list)  # parameters that are drawn at it
+
+    def arguments(self) -> Iterable[tuple[Value, int, Value]]:
+        """Its operations, and each argument of theirs that is not written into the box."""
+        for node in self.nodes:
+            for i, parent in enumerate(node.parents):
+                if self.shape or self.scope or parent is not exponent(node):
+                    yield node, i, parent
 
 
 class Edge(NamedTuple):
@@ -36,7 +44,6 @@ class Edge(NamedTuple):
     tail: Box
     head: Box
     uses: list[tuple[Value, int]]  # the operations in head, and which arguments of theirs
-    says: str = ""
 
     @property
     def slot(self) -> int | None:
@@ -61,30 +68,15 @@ class Scene(NamedTuple):
     @property
     def drawn(self) -> list[Box]:
         """The boxes that stand alone: without parameters that are drawn at others."""
-        held = {edge.tail for box in self.boxes for edge in box.held}
+        held = {box for each in self.boxes for box in each.held}
         return [box for box in self.boxes if box not in held]
-
-
-def ranks_crossed(scene: Scene) -> int:
-    """About how many ranks the edges cross in all: the time that a layout takes grows with it."""
-    rank: dict[Box, int] = {}
-    into: dict[Box, list[Box]] = {}
-    for edge in scene.edges:
-        into.setdefault(edge.head, []).append(edge.tail)
-    for box in scene.boxes:
-        rank[box] = max((rank.get(tail, 0) + 1 for tail in into.get(box, [])), default=0)
-    first: dict[Box, int] = {}  # the rank of a leaf: just before its first use
-    for edge in scene.edges:
-        first[edge.tail] = min(rank[edge.head] - 1, first.get(edge.tail, rank[edge.head]))
-    rank |= {box: first[box] for box in first if box not in into}
-    return sum(rank[edge.head] - rank[edge.tail] for edge in scene.edges)
 
 
 def slots(node: Value) -> int:
     """How many places for edges an operation has: one for each argument if their order matters."""
     count = len(node.parents)
     alike = node.op in TAKING_VECTORS and len(set(node.parents)) == count
-    return 1 if alike or count > SLOTS else count
+    return 1 if alike or count > SLOTS or exponent(node) is not None else count
 
 
 def exponent(node: Value) -> Value | None:
@@ -112,15 +104,12 @@ class Leaves:
             for leaf in node.parents:
                 if leaf.parents:
                     continue
-                if own := path_of(leaf):
-                    self.places[leaf] = [own]
-                    continue
-                held = _holding(leaf, path, names)
-                self.places.setdefault(leaf, []).append(held)
-                if held:
+                held = path_of(leaf)
+                if not held and (held := _holding(leaf, path, names)):
                     self.parameters.setdefault(leaf, names[id(held[-1].module)][leaf])
-                elif path:
+                elif path and not held:
                     self.inputs.add(leaf)
+                self.places.setdefault(leaf, []).append(held)
 
     def role(self, leaf: Value) -> str:
         if leaf in self.parameters:
@@ -167,166 +156,141 @@ def title(scope: Scope) -> str:
 
 
 def scene(
-    root: Value, names: Mapping[Value, str], collapse: bool = False, all_edges: bool = False
+    root: Value,
+    names: Mapping[Value, str],
+    collapse: bool = False,
+    arrays: Iterable[Box] = (),
+    same: Mapping[Value, Value] | None = None,
 ) -> Scene:
-    """The boxes and edges for the graph of root; with collapse, each innermost scope is one box.
+    """The boxes and edges for the graph of root.
 
-    A parameter goes into the innermost scope that contains all its uses and whose module holds it;
-    unless there are `all_edges`, one that a single box uses is drawn at that box.
+    collapse: each innermost scope is one box.
+    arrays: boxes for several operations each.
+    same: the node in these boxes that stands for a node, if not itself.
     """
     nodes = topological_order(root)
-    leaves = Leaves(nodes)
-    made = Scene(nodes, [], [], leaves, names)
-    box_of = _boxes(made, _innermost(nodes) if collapse else set())
-    _join_vectors(made, nodes, box_of)
+    made = Scene(nodes, [], [], Leaves(nodes), names)
+    box_of: dict[Value, Box] = {}
+    for box in _collapsed(made) if collapse else arrays:
+        box_of |= dict.fromkeys(box.nodes, box)
+    box_of |= {node: box_of[other] for node, other in (same or {}).items()}
+    for node in nodes:
+        if node not in box_of and (node.parents or node is root):
+            role = "operation" if node.parents else made.leaves.role(node)
+            box_of[node] = Box([node], role, path_of(node), made.label(node), node.op)
+    boxes = list(dict.fromkeys(box_of.values()))
+    for box in _leaf_boxes(made, boxes, box_of):
+        box_of |= dict.fromkeys(box.nodes, box)
+        boxes.append(box)
+    place = {node: i for i, node in enumerate(nodes)}
+    made.boxes.extend(sorted(boxes, key=lambda box: place[box.nodes[-1]]))
     made.edges.extend(_edges(made.boxes, box_of))
-    if collapse:
-        join_loss(made)
-    if not all_edges:
-        hold(made)
+    if root.parents and not (last := box_of[root]).scope:
+        last.role = "output"
+        last.name = made.label(root)
+    if collapse or arrays:
+        _join_loss(made)
     return made
 
 
-def _boxes(made: Scene, collapsed: set[Scope]) -> dict[Value, Box]:
-    """Make a box for each node and each collapsed scope; the box of each node."""
-    inside: dict[Scope, Box] = {}
-    box_of: dict[Value, Box] = {}
-    written = _exponents(made.nodes)
+def _collapsed(made: Scene) -> list[Box]:
+    """A box for each innermost scope: its operations, and the leaves that it alone uses."""
+    outer = {scope for node in made.nodes for scope in path_of(node)[:-1]}
+    boxes: dict[Scope, Box] = {}
     for node in made.nodes:
-        places = [path_of(node)] if node.parents else made.leaves.places.get(node, [()])
-        around = [path for path in places if path and path[-1] in collapsed]
-        if len(around) == len(places):  # so it is in each of these boxes
-            for scope, path in {path[-1]: path for path in around}.items():
-                if scope not in inside:
-                    name = title(scope)
-                    inside[scope] = Box([], "collapsed scope", path[:-1], name, scope=scope)
-                    made.boxes.append(inside[scope])
-                inside[scope].nodes.append(node)
-                box_of[node] = inside[scope]
-        elif node not in written:
-            path, role = places[0], "operation"
-            if not node.parents:
-                path, role = made.leaves.path(node), made.leaves.role(node)
-            box_of[node] = Box([node], role, path, made.label(node), op=node.op)
-            made.boxes.append(box_of[node])
-    place = {node: i for i, node in enumerate(made.nodes)}
-    made.boxes.sort(key=lambda box: place[box.nodes[-1]])
-    if made.nodes[-1].parents and not (last := box_of[made.nodes[-1]]).scope:
-        last.role = "output"
-    return box_of
+        paths = [path_of(node)] if node.parents else made.leaves.places.get(node, [()])
+        if all(path and path[-1] not in outer for path in paths):
+            for *around, scope in dict.fromkeys(paths):  # a layer's weights are in all its calls
+                new = Box([], "collapsed scope", tuple(around), title(scope), scope=scope)
+                boxes.setdefault(scope, new).nodes.append(node)
+    return list(boxes.values())
 
 
-def _exponents(nodes: list[Value]) -> set[Value]:
-    """The leaves that are only exponents, which are written into the boxes of their powers."""
-    powers = {x for node in nodes if (x := exponent(node)) is not None}
-    others = {p for node in nodes for p in node.parents if p is not exponent(node)}
-    return powers - others
+def _leaf_boxes(made: Scene, boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Box]:
+    """Boxes of leaves: those that are the same argument of the same boxes share one.
 
-
-def _innermost(nodes: list[Value]) -> set[Scope]:
-    paths = {path_of(node) for node in nodes}
-    return {path[-1] for path in paths if path} - {s for path in paths for s in path[:-1]}
-
-
-def _join_vectors(made: Scene, nodes: list[Value], box_of: dict[Value, Box]) -> None:
-    """Make one box of leaves that are arguments of the same operations, side by side.
-
-    Labelled leaves need the same name before the brackets.
+    In a vector they have the same name before the brackets.
     """
-    uses: dict[Value, list[Value]] = {}
-    for node in nodes:
-        for parent in node.parents:
-            uses.setdefault(parent, []).append(node)
-
-    def kind(leaf: Value) -> Any:
-        box = box_of[leaf]
-        name, bracket, _ = box.name.rpartition("[")
-        used = tuple(map(id, uses[leaf]))  # by identity: == compares the numbers in two Values
-        return used, box.role, box.path, name if bracket else box.name and id(leaf)
-
-    def joins(leaf: Value) -> bool:
-        box = box_of.get(leaf)
-        alone = box is not None and box.nodes == [leaf] and not leaf.parents
-        return alone and all(x.op in TAKING_VECTORS or box_of[x].scope for x in uses[leaf])
-
-    absorbed: set[Box] = set()
-    for node in nodes:
-        run: list[Value] = []
-        for leaf in dict.fromkeys(node.parents) if node.op in TAKING_VECTORS else ():
-            if not joins(leaf):
-                run = []
-            elif run and kind(leaf) == kind(run[-1]):
-                absorbed.add(box_of[leaf])
-                box_of[leaf] = box_of[run[0]]
-                run.append(leaf)
-            else:
-                run = [leaf]
-                box_of[leaf].nodes = run
-    made.boxes[:] = [box for box in made.boxes if box not in absorbed]
-    for box in made.boxes:
-        if len(box.nodes) > 1 and not box.scope:
-            box.name = _span(box.name, made.label(box.nodes[-1]))
+    arrays = any(box.shape for box in boxes)
+    uses: dict[Value, list[Any]] = {}
+    for box in boxes:
+        for node, i, leaf in box.arguments():
+            if not leaf.parents and leaf not in box_of:
+                joins = box.shape or node.op in TAKING_VECTORS
+                argument: Any = i if joins else leaf  # itself: it shares a box with no other
+                if node.op in TAKING_VECTORS:  # dot takes two
+                    argument = 2 * i // len(node.parents) if node.op == "dot" else 0
+                use = box, 0 if box.scope else argument
+                if use not in uses.setdefault(leaf, []) or not (box.scope or box.shape):
+                    uses[leaf].append(use)
+    alike: dict[Any, Box] = {}
+    for leaf, used in uses.items():
+        role, path, label = made.leaves.role(leaf), made.leaves.path(leaf), made.label(leaf)
+        name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
+        alike.setdefault((tuple(used), role, path, name), Box([], role, path)).nodes.append(leaf)
+    for box in alike.values():
+        box.name = _joint_name([made.label(x) for x in box.nodes], arrays)
+        box.shape = (len(box.nodes),) if arrays else ()
+    return list(alike.values())
 
 
-def _span(first: str, last: str) -> str:
-    """One name for all entries of a vector: w[0…3] for w[0] to w[3]."""
-    if not first:
-        return ""
-    return f"{first.removesuffix(']')}…{last.rpartition('[')[2].rpartition(',')[2]}"
+def _joint_name(labels: list[str], array: bool) -> str:
+    """One name for several numbers: w[0…3] in a table of them, w or "w, b" for an array."""
+    first, last = labels[0], labels[-1]
+    if len(labels) == 1 or (not array and not first):
+        return first
+    if not array:
+        return f"{first.removesuffix(']')}…{last.rpartition('[')[2].rpartition(',')[2]}"
+    bases = list(dict.fromkeys(x.rpartition("[")[0] or x for x in labels if x))
+    return ", ".join(bases[:NAMES]) + ", …" * (len(bases) > NAMES)
 
 
-def _edges(boxes: list[Box], box_of: dict[Value, Box]) -> list[Edge]:
-    """An edge for each argument; one for all that a vector or a collapsed scope is used for."""
+def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
+    """An edge for each argument; one for all that several nodes are used for, or use."""
     edges: dict[Any, Edge] = {}
     for head in boxes:
-        for node in head.nodes:
-            for i, parent in enumerate(node.parents):
-                tail = box_of.get(parent)
-                if tail is None or tail is head or (tail.scope and not parent.parents):
-                    continue  # an exponent, or a leaf that is inside other boxes too
-                single = len(tail.nodes) == 1 and not head.scope
-                key = tail, head, (node, i) if single else node if not head.scope else None
-                edges.setdefault(key, Edge(tail, head, [])).uses.append((node, i))
+        for node, i, parent in head.arguments():
+            tail = box_of[parent]
+            if tail is head or (tail.scope and not parent.parents):
+                continue  # a leaf that is inside other boxes too
+            single = len(tail.nodes) == 1 and not (head.scope or head.shape)
+            key = tail, head, i if single else None
+            edges.setdefault(key, Edge(tail, head, [])).uses.append((node, i))
     return list(edges.values())
 
 
 def hold(made: Scene) -> None:
     """Draw a parameter that one box alone uses, once, at that box, without an edge."""
-    count: dict[Box, int] = {}
+    tails = [edge.tail for edge in made.edges]
     for edge in made.edges:
-        count[edge.tail] = count.get(edge.tail, 0) + 1
-    for edge in made.edges:
-        if edge.tail.role == "parameter" and count[edge.tail] == 1 and not edge.head.scope:
-            edge.head.held.append(edge)
-    held = {edge.tail for box in made.boxes for edge in box.held}
-    made.edges[:] = [edge for edge in made.edges if edge.tail not in held]
+        alone = edge.tail.role == "parameter" and tails.count(edge.tail) == 1
+        if alone and not edge.head.scope:
+            edge.head.held.append(edge.tail)
+    made.edges[:] = [edge for edge in made.edges if edge.tail not in edge.head.held]
 
 
-def join_loss(made: Scene) -> None:
+def _join_loss(made: Scene) -> None:
     """Make one box of what is computed from a network's output: the loss.
 
     Constants without a name that only it uses are in it.
     """
-    heads: dict[Box, list[Box]] = {}
-    for edge in made.edges:
-        heads.setdefault(edge.tail, []).append(edge.head)
     later: set[Box] = set()  # from which no box of a network is reached
     for box in reversed(made.boxes):
+        heads = {edge.head for edge in made.edges if edge.tail is box}
         computed = box.op or (box.role == "constant" and not box.name)
-        if computed and not _networks(box) and later.issuperset(heads.get(box, [])):
+        if computed and not _networks(box) and heads <= later:
             later.add(box)
     if not any(map(_networks, made.boxes)) or sum(bool(box.op) for box in later) < 2:
         return
     last = made.boxes[-1]
-    last.name, last.nodes, last.op = last.name or "loss", last.nodes[-1:], ""
+    last.name, last.op = last.name or "loss", ""
     made.boxes[:] = [box for box in made.boxes if box is last or box not in later]
-    edges: dict[Box, Edge] = {}
+    rest = [edge for edge in made.edges if edge.head not in later]
+    into: dict[Box, Edge] = {}
     for edge in made.edges:
         if edge.head in later and edge.tail not in later:
-            known = edges.setdefault(edge.tail, Edge(edge.tail, last, []))
-            known.uses.extend(edge.uses)
-    rest = [edge for edge in made.edges if edge.head not in later]
-    made.edges[:] = [*rest, *edges.values()]
+            into.setdefault(edge.tail, Edge(edge.tail, last, [])).uses.extend(edge.uses)
+    made.edges[:] = [*rest, *into.values()]
 
 
 def _networks(box: Box) -> bool:

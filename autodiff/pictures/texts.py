@@ -1,7 +1,6 @@
 """Numbers and labels as pictures show them."""
 
 import html
-import math
 import re
 import unicodedata
 from typing import Any
@@ -19,22 +18,15 @@ def as_float(x: Any) -> float | None:
     return x if isinstance(x, float) else None
 
 
-def finite(x: Any) -> bool:
-    """False for nan and inf."""
-    x = as_float(x)
-    return x is None or math.isfinite(x)
-
-
 def number(x: Any, digits: int = 6) -> str:
     """x to some digits, and 0 for -0; the repr of x if it is not a float.
 
     >>> number(-0.1234567), number(1e-9), number(-0.0)
     ('−0.123457', '1e−9', '0')
     """
-    x = x.data if isinstance(x, Value) else x
-    if not isinstance(x, float):
+    if (found := as_float(x)) is None:
         return printable(repr(x))
-    mantissa, e, exponent = f"{x + 0.0:.{digits}g}".partition("e")
+    mantissa, e, exponent = f"{found + 0.0:.{digits}g}".partition("e")
     return f"{mantissa}{e}{int(exponent) if e else ''}".replace("-", "−")
 
 
@@ -53,39 +45,24 @@ def sign(operation: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text without control characters, cut off where it is too long for a box.
-
-    Characters that join letters or emoji, or set the direction of writing, are kept.
-    """
-    text = text.replace("\r\n", "\n").replace("\t", " " * 4)
-    text = text.strip("\n")  # Graphviz crashes on a record whose field begins with an empty line
-    text = clean(text)
-    if len(text) > LONGEST_LABEL:
-        end = LONGEST_LABEL - 1
-        while end and (_joins(text[end]) or text[end - 1] == "\N{ZERO WIDTH JOINER}"):
-            end -= 1
-        text = text[:end] + "…"
-    return text
+    """A text without control characters, cut off where it is too long for a box."""
+    text = clean(text.replace("\r\n", "\n").replace("\t", " " * 4)).strip("\n")
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 
 def clean(text: str) -> str:
-    """A text with a sign in place of each control character."""
-    return "".join(c if _harmless(c) else "\ufffd" for c in text)
+    """A text with a sign in place of each control character, and of each half of one.
+
+    Characters that join letters or emoji, or set the direction of writing, are kept.
+    """
+    kept = "Cf", "Zs", "Co"
+    harmless = (c.isprintable() or c == "\n" or unicodedata.category(c) in kept for c in text)
+    return "".join(c if fine else "\ufffd" for c, fine in zip(text, harmless))
 
 
 def plain(text: str) -> str:
     """A text on one line, for attributes of DOT, which have no way to write a backslash."""
     return clean(text).replace("\n", " ").replace("\\", "∖")
-
-
-def _harmless(c: str) -> bool:
-    """Whether a character is neither a control character nor half of one (a surrogate)."""
-    return c.isprintable() or c == "\n" or unicodedata.category(c) in ("Cf", "Zs", "Co")
-
-
-def _joins(c: str) -> bool:
-    """Whether a character is shown together with the one before it."""
-    return unicodedata.category(c) in ("Mn", "Me", "Mc", "Cf", "Sk")
 
 
 def markup(text: str) -> str:
