@@ -26,7 +26,7 @@ v = Vector([0.5, -1.5, 2.0])
 x, y = Value(2.0, label="x̄ₜ₋₁ ∇ θ⁻¹"), Value(3.0, label="漢字 \\N{GRINNING FACE}")
 root = tanh(v @ v * x) * y
 root.backward()
-for options in {}, {"edges": "message"}, {"legend": True, "rankdir": "TB"}, {"arrays": True}:
+for options in {"edges": "message"}, {"legend": True, "rankdir": "TB"}:
     for format in "svg", "png":
         print(hashlib.sha256(draw(root, **options).pipe(format)).hexdigest())
 """
@@ -49,7 +49,7 @@ def run(code, **environment):
 
 def test_pictures_are_the_same_whatever_fonts_the_system_has(tmp_path):
     one = Path(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSansMono-Bold.ttf")
-    found = [run(PICTURES)]
+    found = []
     for name, held in {"none": [], "odd": [one]}.items():
         (tmp_path / name).mkdir()
         for font in held:
@@ -57,8 +57,8 @@ def test_pictures_are_the_same_whatever_fonts_the_system_has(tmp_path):
         settings, cache = tmp_path / f"{name}.conf", f"<cachedir>{tmp_path}/cache</cachedir>"
         settings.write_text(f"<fontconfig><dir>{tmp_path}/{name}</dir>{cache}</fontconfig>")
         found.append(run(PICTURES, FONTCONFIG_FILE=str(settings)))
-    assert found[0] == found[1] == found[2]
-    assert len(set(found[0].split())) == 8
+    assert found[0] == found[1]
+    assert len(set(found[0].split())) == 4
 
 
 def ink(label):
@@ -90,21 +90,14 @@ def test_no_font_has_a_reserved_name():
         assert "icense" in str(names.getName(13, 3, 1, 0x409)) + str(names.getName(0, 3, 1, 0x409))
 
 
-def test_nothing_reaches_standard_error():
-    run(
-        "from autodiff import Value, draw\n"
-        "from autodiff.pictures import fontconfig\n"  # these settings make fontconfig print a warning
-        "fontconfig.SETTINGS = '<fontconfig><unknown/></fontconfig>'\n"
-        "draw(Value(1.0) * 2).pipe()"
-    )
-
-
-def test_nothing_is_written_beside_the_fonts(tmp_path):
+def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
     folder = Path(shutil.copytree(FOLDER, tmp_path / "fonts"))
     run(
         "from autodiff import Value, draw\n"
         "from autodiff.pictures import fontconfig\n"
         f"fontconfig.FOLDER = {str(folder)!r}\n"
+        "end = '<unknown/></fontconfig>'\n"  # of which fontconfig prints a warning
+        "fontconfig.SETTINGS = fontconfig.SETTINGS.replace('</fontconfig>', end)\n"
         "draw(Value(1.0) * 2).pipe()",
         XDG_CACHE_HOME=str(tmp_path),
     )

@@ -15,6 +15,7 @@ BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 SMALL = SIZE - 0.5  # the size of texts on edges
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
+CORNERS = ("t", "l"), ("t", "r"), ("b", "l"), ("b", "r")  # where the title of a frame may stand
 SIDES = {"LR": "ew", "TB": "sn"}  # where edges leave a box, and enter it
 CAPSULES = {  # the fill and the line around the text on an edge
     colours.GRADIENT: (colours.GRADIENT_FILL, colours.GRADIENT_LINE),
@@ -69,10 +70,11 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 frame = frames[path] = type(picture)(name=name)
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
                 text = markup(title(path[-1]))
+                side, end = CORNERS[look.corners.get(name, 0)]
                 if not look.sideways:  # as wide again, so that an edge down the middle misses it
-                    text += "\N{NO-BREAK SPACE}" * 2 * len(title(path[-1]))
-                side = "b" if name in look.low else "t"
-                frame.attr(label=f"<{text}>", labelloc=side, labeljust="l", tooltip=" ")
+                    spaces = "\N{NO-BREAK SPACE}" * 2 * len(title(path[-1]))
+                    text = text + spaces if end == "l" else spaces + text
+                frame.attr(label=f"<{text}>", labelloc=side, labeljust=end, tooltip=" ")
     return frames
 
 

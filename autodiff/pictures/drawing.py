@@ -222,23 +222,27 @@ def _fitted(
         ways = ways[-1:]  # a layout takes long
     else:
         ways += [replace(way, tight=True) for way in ways]
-    page, text = width or WIDTH, 4 / 3 * (dot.SMALL if look.edges else SIZE)
-    pictures: dict[float, Drawing] = {}  # by their widths with texts of full size
+    text = 4 / 3 * (dot.SMALL if any(map(look.says, look.scene.edges)) else SIZE)
+    page = width or WIDTH
+    tried: dict[float, tuple[Drawing, Look]] = {}  # by their widths with texts of full size
     for way in ways:
         picture = written(way)
         try:
-            if crossed := picture.layout().crossed():
-                other = written(replace(way, low=crossed))
-                picture = min(picture, other, key=lambda each: len(each.layout().crossed()))
             wide = picture.layout().size[0]
         except RuntimeError:
             return picture  # no Graphviz: its source can be laid out elsewhere
-        pictures.setdefault(wide, picture)
+        tried.setdefault(wide, (picture, way))
         if wide * COMFORTABLE / text <= page:
             break
     else:
-        wide = min(pictures)
-    picture, needed = pictures[wide], math.ceil(wide * SMALLEST / text)
+        wide = min(tried)
+    picture, way = tried[wide]
+    corners: dict[str, int] = {}
+    while (crossed := picture.layout().crossed()) and max(corners.values(), default=0) < 3:
+        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
+        picture = written(replace(way, corners=corners))
+    wide = picture.layout().size[0]
+    needed = math.ceil(wide * SMALLEST / text)
     if width and needed > page:
         found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
         remedy = f"draw an inner node, or write width={needed}"

@@ -90,25 +90,25 @@ class Layout:
         width, height = (float(points) * 4 / 3 for points in found.groups())
         return width, height
 
-    def crossed(self) -> frozenset[str]:
+    def crossed(self) -> set[str]:
         """The frames, by name, whose titles an edge runs across."""
         frames = self.graph.subgraphs() if self.graph is not None else []
         if not frames:
-            return frozenset()
+            return set()
         seen = [edge for edge in self.graph.edges() if edge.attr["style"] != "invis"]
         points = [point for edge in seen for point in _points(edge.attr["pos"])]
-        found = set()
+        found: set[str] = set()
         for frame in frames:
             frames += frame.subgraphs()
             about = frame.graph_attr
             x, y = map(float, about["lp"].split(","))
             width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
-            left = x - width / 2
             if self.graph.graph_attr["rankdir"] == "TB":  # half of it is spaces
                 width /= 2
-            if any(left < a < left + width and abs(b - y) < height / 2 for a, b in points):
+                x += width / 2 if about["labeljust"] == "r" else -width / 2
+            if any(abs(a - x) < width / 2 and abs(b - y) < height / 2 for a, b in points):
                 found.add(frame.name)
-        return frozenset(found)
+        return found
 
     def png(self) -> bytes:
         """A PNG that is sharp on any screen; if Pillow is installed, on white, a third as large."""

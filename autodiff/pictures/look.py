@@ -76,7 +76,7 @@ class Look:
     color: str | None = None
     rankdir: str = "LR"
     tight: bool = False  # fewer digits, less space, two lines on edges
-    low: frozenset[str] = frozenset()  # the frames that have their titles at the bottom
+    corners: Mapping[str, int] = field(default_factory=dict)  # of the titles of frames, by name
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
 
     @property
@@ -128,18 +128,15 @@ class Look:
         return lines
 
     def _summary(self, box: Box) -> list[str]:
-        """A collapsed scope: its name and shape, its parameters, its gradients."""
-        members, scene = set(box.nodes), self.scene
-        entering = {p for node in members for p in node.parents} - members
-        leaving = {node.parents[i] for e in scene.edges if e.tail is box for node, i in e.uses}
-        leaving |= members & {scene.nodes[-1]}
-        text = [box.name, f"{len(entering)} → {len(leaving)}"]
+        """A collapsed scope: its name, its parameters, its largest gradient."""
         module = box.scope and box.scope.module
-        count = len(module.parameters()) if module else len(members & {*scene.leaves.parameters})
-        if count:
-            text.append(counted(count, "parameter"))
+        count = len(module.parameters()) if module else 0
         size = self.largest_gradient(box)
-        return text if size is None else [*text, f"|grad| ≤ {self.number(size)}"]
+        text = [box.name, counted(count, "parameter") if count else ""]
+        return [
+            *filter(None, text),
+            *([f"|grad| ≤ {self.number(size)}"] if size is not None else []),
+        ]
 
     def title(self, box: Box) -> str:
         """A box in one line: "b = 2, grad 8"."""
