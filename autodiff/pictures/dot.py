@@ -71,8 +71,8 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
                 text = markup(title(path[-1]))
                 side, end = CORNERS[look.corners.get(name, 0)]
-                if not look.sideways:  # as wide again, so that an edge down the middle misses it
-                    spaces = "\N{NO-BREAK SPACE}" * 2 * len(title(path[-1]))
+                if not look.sideways:  # so wide that an edge down the middle misses it
+                    spaces = "\N{NO-BREAK SPACE}" * 3 * len(title(path[-1]))
                     text = text + spaces if end == "l" else spaces + text
                 frame.attr(label=f"<{text}>", labelloc=side, labeljust=end, tooltip=" ")
     return frames

@@ -103,9 +103,9 @@ class Layout:
             about = frame.graph_attr
             x, y = map(float, about["lp"].split(","))
             width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
-            if self.graph.graph_attr["rankdir"] == "TB":  # half of it is spaces
-                width /= 2
-                x += width / 2 if about["labeljust"] == "r" else -width / 2
+            if self.graph.graph_attr["rankdir"] == "TB":  # most of it is spaces
+                x += 0.3 * width if about["labeljust"] == "r" else -0.3 * width
+                width *= 0.4
             if any(abs(a - x) < width / 2 and abs(b - y) < height / 2 for a, b in points):
                 found.add(frame.name)
         return found
