@@ -72,8 +72,9 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 text = markup(title(path[-1]))
                 side, end = CORNERS[look.corners.get(name, 0)]
                 if not look.sideways:  # so wide that an edge down the middle misses it
-                    spaces = "\N{NO-BREAK SPACE}" * 3 * len(title(path[-1]))
-                    text = text + spaces if end == "l" else spaces + text
+                    cells = f"<td>{text}</td>", f'<td width="{8 * len(title(path[-1]))}"></td>'
+                    row = "".join(cells if end == "l" else reversed(cells))
+                    text = f"<table {BARE}><tr>{row}</tr></table>"
                 frame.attr(label=f"<{text}>", labelloc=side, labeljust=end, tooltip=" ")
     return frames
 

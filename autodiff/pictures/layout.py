@@ -103,9 +103,9 @@ class Layout:
             about = frame.graph_attr
             x, y = map(float, about["lp"].split(","))
             width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
-            if self.graph.graph_attr["rankdir"] == "TB":  # most of it is spaces
-                x += 0.3 * width if about["labeljust"] == "r" else -0.3 * width
-                width *= 0.4
+            if self.graph.graph_attr["rankdir"] == "TB":  # half of it is empty
+                x += 0.27 * width if about["labeljust"] == "r" else -0.27 * width
+                width *= 0.46
             if any(abs(a - x) < width / 2 and abs(b - y) < height / 2 for a, b in points):
                 found.add(frame.name)
         return found
@@ -135,12 +135,12 @@ NO_GRAPHVIZ = message(
 
 
 def _points(spline: str) -> Iterator[tuple[float, float]]:
-    """Points on the Bézier curves of an edge, nine on each."""
+    """Points on the Bézier curves of an edge, close to one another."""
     pairs = [pair.split(",") for pair in spline.split() if pair[0] not in "es"]
     at = [complex(float(x), float(y)) for x, y in pairs]
     for i in range(0, len(at) - 3, 3):
         a, b, c, d = at[i : i + 4]
-        for t in (k / 8 for k in range(9)):
+        for t in (k / 32 for k in range(33)):
             z = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
             yield z.real, z.imag
 
