@@ -92,10 +92,10 @@ class Layout:
 
     def crossed(self) -> set[str]:
         """The frames, by name, whose titles an edge runs across."""
-        frames = self.graph.subgraphs() if self.graph is not None else []
-        if not frames:
+        graph: Any = self.graph
+        if graph is None or not (frames := graph.subgraphs()):
             return set()
-        seen = [edge for edge in self.graph.edges() if edge.attr["style"] != "invis"]
+        seen = [edge for edge in graph.edges() if edge.attr["style"] != "invis"]
         points = [point for edge in seen for point in _points(edge.attr["pos"])]
         found: set[str] = set()
         for frame in frames:
@@ -103,7 +103,7 @@ class Layout:
             about = frame.graph_attr
             x, y = map(float, about["lp"].split(","))
             width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
-            if self.graph.graph_attr["rankdir"] == "TB":  # half of it is empty
+            if graph.graph_attr["rankdir"] == "TB":  # half of it is empty
                 x += 0.27 * width if about["labeljust"] == "r" else -0.27 * width
                 width *= 0.46
             if any(abs(a - x) < width / 2 and abs(b - y) < height / 2 for a, b in points):
