@@ -54,6 +54,14 @@ def test_arrays_have_the_names_of_all_that_is_in_them():
     assert ("A, B", (4, 2)) in boxes((a @ x).sum() + (b @ x).sum(), A=a, B=b, x=x)
 
 
+def test_one_number_keeps_its_label():
+    x = Value(1.5, label="x")
+    y = x * x
+    y.label = "y"
+    assert ">x<" in (source := draw(y.sin(), arrays=True).source)
+    assert ">· y<" in source
+
+
 def test_an_edge_says_what_all_arguments_read():
     x, w = Value(2.0, label="x"), Value(3.0, label="w")
     assert "1 of 2" not in draw(dot([x, w], [w, 5.0]), arrays=True).source

@@ -173,6 +173,8 @@ def scene(
     box_of: dict[Value, Box] = {}
     for box in _collapsed(made) if collapse else arrays:
         box_of |= dict.fromkeys(box.nodes, box)
+        if len(box.nodes) == 1:
+            box.name = box.name or made.label(box.nodes[0])
     box_of |= {node: box_of[other] for node, other in (same or {}).items()}
     for node in nodes:
         if node not in box_of and (node.parents or node is root):
@@ -187,7 +189,6 @@ def scene(
     made.edges.extend(_edges(made.boxes, box_of))
     if root.parents and not (last := box_of[root]).scope:
         last.role = "output"
-        last.name = made.label(root)
     if collapse or arrays:
         _join_loss(made)
     return made
