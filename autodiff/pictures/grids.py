@@ -45,7 +45,7 @@ def arranged(root: Value, names: Mapping[Value, str], color: str | None) -> Look
     hold(shown)
     gradients: dict[Value, float] = {}  # as they add up
     for x, grad in adjoints(root).items() if color else ():
-        one = same[x] if x in same else x
+        one: Any = same.get(x, x)
         gradients[one] = gradients.get(one, 0.0) + (as_float(grad) or 0.0)
     return Look(shown, gradients, color=color)
 

@@ -1,5 +1,6 @@
 """What a picture shows: boxes, the frames around them, and the edges between them."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -202,8 +203,10 @@ def _collapsed(made: Scene) -> list[Box]:
         paths = [path_of(node)] if node.parents else made.leaves.places.get(node, [()])
         if all(path and path[-1] not in outer for path in paths):
             for *around, scope in dict.fromkeys(paths):  # a layer's weights are in all its calls
-                new = Box([], "collapsed scope", tuple(around), title(scope), scope=scope)
+                new = Box([], "collapsed scope", tuple(around), scope=scope)
                 boxes.setdefault(scope, new).nodes.append(node)
+    for scope, box in boxes.items():
+        box.name = title(scope)
     return list(boxes.values())
 
 
@@ -262,10 +265,9 @@ def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
 
 def hold(made: Scene) -> None:
     """Draw a parameter that one box alone uses, once, at that box, without an edge."""
-    tails = [edge.tail for edge in made.edges]
+    count = Counter(edge.tail for edge in made.edges)
     for edge in made.edges:
-        alone = edge.tail.role == "parameter" and tails.count(edge.tail) == 1
-        if alone and not edge.head.scope:
+        if edge.tail.role == "parameter" and count[edge.tail] == 1 and not edge.head.scope:
             edge.head.held.append(edge.tail)
     made.edges[:] = [edge for edge in made.edges if edge.tail not in edge.head.held]
 
@@ -275,11 +277,13 @@ def _join_loss(made: Scene) -> None:
 
     Constants without a name that only it uses are in it.
     """
+    heads: dict[Box, set[Box]] = defaultdict(set)
+    for edge in made.edges:
+        heads[edge.tail].add(edge.head)
     later: set[Box] = set()  # from which no box of a network is reached
     for box in reversed(made.boxes):
-        heads = {edge.head for edge in made.edges if edge.tail is box}
         computed = box.op or (box.role == "constant" and not box.name)
-        if computed and not _networks(box) and heads <= later:
+        if computed and not _networks(box) and heads[box] <= later:
             later.add(box)
     if not any(map(_networks, made.boxes)) or sum(bool(box.op) for box in later) < 2:
         return
