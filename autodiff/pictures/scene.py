@@ -220,11 +220,13 @@ def _leaf_boxes(made: Scene, boxes: list[Box], box_of: Mapping[Value, Box]) -> l
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
-                joins = box.shape or node.op in TAKING_VECTORS
-                argument: Any = i if joins else leaf  # itself: it shares a box with no other
-                if node.op in TAKING_VECTORS:  # dot takes two
-                    argument = 2 * i // len(node.parents) if node.op == "dot" else 0
-                use = box, 0 if box.scope else argument
+                op, argument = node.op, 0
+                if box.shape and op not in TAKING_VECTORS:
+                    argument = i
+                elif op == "dot":  # takes two
+                    argument = 2 * i // len(node.parents)
+                alone = not box.shape and op not in TAKING_VECTORS  # shares a box with no other
+                use = box, 0 if box.scope else leaf if alone else argument
                 if use not in uses.setdefault(leaf, []) or not (box.scope or box.shape):
                     uses[leaf].append(use)
     alike: dict[Any, Box] = {}
