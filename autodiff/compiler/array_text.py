@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import functions
+from ..errors import message
 from ..value import Value
 from . import backends
 from .arrays import Array, Axes, axes_of, sizes, without
@@ -26,13 +27,9 @@ class ArrayText(ArrayPython):
         index = _aligned(axes_of(x), list(self.target or {}))
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
-    def typed(self, x: float, beside: Any) -> str:
-        """A number with the dtype of the inputs."""
-        return f"xp.asarray({self.of(x)}, dtype=inputs.dtype)"
-
-    def comment(self, symbol: Any) -> str:
-        """The shape of an array."""
-        return f"  # {sizes(symbol.axes)}" if symbol.axes else ""
+    def assignment(self, name: str, text: str, symbol: Any) -> str:
+        shape = f"  # {sizes(symbol.axes)}" if symbol.axes else ""
+        return super().assignment(name, text, symbol) + shape
 
     def expression(self, symbol: Any) -> Written:
         if symbol.op in STRUCTURE:
@@ -54,21 +51,8 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     return f"[{', '.join(index)}]" if index else ""
 
 
-def array_program(batch: Batch, arguments: list[str], xp: Any) -> str:
-    """The source of a program for a batch of samples at once."""
-    results, symbols = batch.results, list(batch.writer.symbols.values())
-    text = ArrayText(xp, results.values(), batch.names.fixed, batch.names.spare)
-    constants = [x for x in symbols if x.op == "index" and x in text.uses]
-    names = {x: f"i{i}" for i, x in enumerate(constants, start=1)}
-    text.names = {**text.names, **names}
-    before = text.lines(constants)
-    body = text.body([x for x in symbols if x.op != "index"], batch.forward)
-    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results.values()]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], before)
-
-
 def batched_program(
-    output: Value | list[Value], inputs: list[Value], wrt: list[Value], xp: Any
+    outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
 ) -> Program:
     """The program for a batch of samples at once: all four stages.
 
@@ -76,12 +60,30 @@ def batched_program(
     unless these are inputs. For several outputs it returns the values alone.
     """
     backends.keep_memory(xp)
-    of_inputs = bool(wrt) and set(inputs).issuperset(wrt)
-    root = functions.sum(output) if isinstance(output, list) else output
-    groups = Groups(root, inputs, [] if of_inputs else wrt)
-    leaves = groups[: 1 if of_inputs else 2]
-    source = array_program(Batch(groups, output, wrt), [each.name for each in leaves], xp)
+    inside = set(inputs).intersection(wrt)
+    if inside and len(inside) < len(wrt):
+        expected = "one kind for a batch, because gradients of parameters alone are summed"
+        found = "inputs and parameters in wrt"
+        raise ValueError(message("compile", found, expected, "compile two programs"))
+    root = outputs[0] if single else functions.sum(outputs)
+    groups = Groups(root, inputs, [] if inside else wrt)
+    leaves = groups[: 1 if inside else 2]
+    batch = Batch(groups, root if single else outputs, wrt)
+    source = array_program(batch, xp, [each.name for each in leaves])
     return Program(source, tuple([len(each.members) for each in leaves]))
+
+
+def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
+    """The source of a program for a batch of samples at once."""
+    results, symbols = batch.results, list(batch.writer.symbols.values())
+    text = ArrayText(xp, "inputs", results)
+    constants = [x for x in symbols if x.op == "index" and x in text.uses]
+    for i, x in enumerate(constants, start=1):
+        x.name, x.kept = f"i{i}", True
+    before = text.lines(constants)
+    body = text.body([x for x in symbols if x.op != "index"], batch.forward)
+    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
+    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], before)
 
 
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
@@ -95,11 +97,12 @@ def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) ->
     """A sum of products: x @ y where that fits, else Einstein's notation."""
     axes, inner, outer = list(symbol.axes), summed[0], summed[1:]
     ways = [([*outer, *axes], ".sum(axis=0)" * len(outer))]  # the axes of x @ y, and what follows
-    ways += [([axes[1], axes[0], *axes[2:]], ".swapaxes(0, 1)")] if len(axes) > 2 else []
-    for order, then in ways[: 1 if outer else 2]:
+    if len(axes) > 2 and not outer:
+        ways.append(([axes[1], axes[0], *axes[2:]], ".swapaxes(0, 1)"))
+    for order, then in ways:
         found = [_matrices(text, order, *pair, inner) for pair in ((x, y), (y, x))]
-        if fitting := sorted(filter(None, found), key=lambda each: each.count("T")):
-            return (f"({fitting[0]}){then}", ATOM) if then else (fitting[0], PRODUCT)
+        if best := min(filter(None, found), key=lambda each: each.count("T"), default=""):
+            return (f"({best}){then}", ATOM) if then else (best, PRODUCT)
     formula = f"{''.join(x.axes)},{''.join(y.axes)}->{''.join(axes)}"
     return f'xp.einsum("{formula}", {text.of(x)}, {text.of(y)})', ATOM
 
@@ -123,15 +126,10 @@ def _in_order(text: ArrayText, x: Array, wanted: list[str]) -> str:
     if axes == wanted:
         return own
     if len(axes) == 2 and axes[::-1] == wanted:
-        return _turned(own)
-    if [axes[0], *axes[:0:-1]] == wanted:
-        return f"{own}.mT"
-    return f"{own}.swapaxes(0, 1)" if [axes[1], axes[0], *axes[2:]] == wanted else ""
-
-
-def _turned(text: str) -> str:
-    """The text of a transposed matrix."""
-    return text.removesuffix(".T") if text.endswith(".T") else f"{text}.T"
+        return own.removesuffix(".T") if own.endswith(".T") else f"{own}.T"
+    if [axes[1], axes[0], *axes[2:]] == wanted:
+        return f"{own}.swapaxes(0, 1)"
+    return f"{own}.mT" if [axes[0], *axes[:0:-1]] == wanted else ""
 
 
 def _part(text: ArrayText, symbol: Array, x: Array, index: Any) -> Written:
@@ -144,33 +142,31 @@ def _reshaped(text: ArrayText, symbol: Array, x: Any) -> Written:
 
 
 def _transposed(text: ArrayText, symbol: Array, x: Array) -> Written:
-    own = text.of(x, ATOM)
-    return _turned(own) if len(x.axes) == 2 else f"{own}.swapaxes(0, 1)", ATOM
+    return _in_order(text, x, list(symbol.axes)), ATOM
 
 
-def _repeated(text: ArrayText, symbol: Array, x: Any, axes: Axes | None = None) -> Written:
-    """The text of x with all the axes of the symbol."""
-    axes = axes or symbol.axes
+def _repeated(text: ArrayText, symbol: Array, x: Any) -> Written:
+    return _broadcast(text, x, symbol.axes), ATOM
+
+
+def _broadcast(text: ArrayText, x: Any, axes: Axes) -> str:
+    """The text of x with all of these axes."""
     shape = sizes(axes).replace("n", "len(inputs)")
     if not isinstance(x, Array):
-        return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)", ATOM
-    if x.axes and set(without(axes, "".join(x.axes)).values()) == {1}:
-        index = ", ".join(":" if letter in x.axes else "None" for letter in axes)
-        return f"{text.of(x, ATOM)}[{index}]", ATOM
-    return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})", ATOM
+        return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)"
+    if x.axes == axes:
+        return text.of(x)
+    return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})"
 
 
 def _joined(text: ArrayText, symbol: Array, letter: str, *parts: Any) -> Written:
     axis = list(symbol.axes).index(letter)
     rest, pairs = without(symbol.axes, letter), list(zip(parts[::2], parts[1::2]))
-    if axis == 0 and all(axes_of(x) == rest and size == 1 for x, size in pairs):
-        rows = [text.of(x) if isinstance(x, Array) else text.typed(x, x) for x, _ in pairs]
-        return f"xp.stack([{', '.join(rows)}])", ATOM
-    texts = []
-    for x, size in pairs:
-        axes = symbol.axes | {letter: size}
-        texts.append(text.of(x) if axes_of(x) == axes else _repeated(text, symbol, x, axes)[0])
-    return f"xp.concatenate([{', '.join(texts)}]{f', axis={axis}' * (axis > 0)})", ATOM
+    along = f", axis={axis}" * (axis > 0)
+    if all(axes_of(x) == rest and size == 1 for x, size in pairs):
+        return f"xp.stack([{', '.join([text.array(x) for x, _ in pairs])}]{along})", ATOM
+    texts = [_broadcast(text, x, symbol.axes | {letter: size}) for x, size in pairs]
+    return f"xp.concatenate([{', '.join(texts)}]{along})", ATOM
 
 
 def _scattered(text: ArrayText, symbol: Array, x: Array, index: Array, size: int) -> Written:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import functions
-from .symbolic import Symbol, Writer, key_of
+from .symbolic import Symbol, Writer, itself, key_of
 
 # g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
@@ -27,7 +27,8 @@ class Array(Symbol):
     writer: "ArrayWriter"
 
     def __repr__(self) -> str:
-        return f"<{self.op} {sizes(self.axes)}>"
+        args = [label(x) if isinstance(x, Symbol) else str(x) for x in self.args]
+        return f"{label(self)} {sizes(self.axes)} = {self.op}({', '.join(args)})"
 
 
 class Stack(Array):
@@ -76,18 +77,16 @@ def without(axes: Axes, letters: str) -> Axes:
     return {letter: size for letter, size in axes.items() if letter not in letters}
 
 
+def label(x: Any) -> str:
+    """The name of an array, or s and its number."""
+    own = itself(x)
+    return own.name or (f"s{own.number}" if own.args else own.op)
+
+
 def sizes(axes: Axes) -> str:
     """The shape of an array as text: (10, n)."""
     text = ", ".join(["n" if letter == "b" else str(size) for letter, size in axes.items()])
     return f"({text}{',' if len(axes) == 1 else ''})"
-
-
-def _varying(x: Any, letter: str) -> Any:
-    """The only factor of a negation, product or quotient that has this axis; else None."""
-    if x.op not in ("neg", "mul", "div"):
-        return None
-    having = [arg for arg in x.args if letter in axes_of(arg)]
-    return having[0] if len(having) == 1 and (x.op != "div" or having[0] is x.args[0]) else None
 
 
 class ArrayWriter(Writer):
@@ -95,7 +94,6 @@ class ArrayWriter(Writer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.totals: dict[tuple[int, str], Any] = {}  # sums of arrays, by number and axis
         self.n = self.array("n", (0,), {})  # how many samples there are
 
     def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
@@ -120,27 +118,20 @@ class ArrayWriter(Writer):
         return self.symbols[key]
 
     def total(self, x: Any, letter: str, size: Any) -> Any:
-        """The sum of x along an axis; the sum of a product is a matrix product.
+        """The sum of x along an axis, with a factor that lacks it in front.
 
-        Factors that lack the axis are taken out of the sum and multiplied with it afterwards, in
-        a loop, because a recurrence, x * w * w ..., multiplies as often as it has steps.
+        A sum of products along an axis of both factors is a product of matrices.
         """
         if letter not in axes_of(x):
             return x * size
-        taken_out = []
-        while (x.number, letter) not in self.totals and (inner := _varying(x, letter)) is not None:
-            taken_out.append((x, inner))
-            x = inner
-        if (x.number, letter) not in self.totals:
-            self.totals[x.number, letter] = self._total(x, letter)
-        found = self.totals[x.number, letter]
-        for outer, inner in reversed(taken_out):
-            again = [found if arg is inner else arg for arg in outer.args]
-            found = self.totals[outer.number, letter] = self.write(outer.op, *again)
-        return found
-
-    def _total(self, x: Any, letter: str) -> Any:
+        if x.op == "neg":
+            return -self.total(x.args[0], letter, size)
         axes, args = without(x.axes, letter), x.args
+        having = [letter in axes_of(arg) for arg in args]
+        if (x.op == "mul" and not all(having)) or (x.op == "div" and not having[1]):
+            sums = [self.array("total", (arg, letter), without(axes_of(arg), letter))
+                    if has else arg for arg, has in zip(args, having)]  # fmt: skip
+            return self.write(x.op, *sums)
         if x.op == "mul" and axes_of(args[0]).keys() != axes_of(args[1]).keys():
             return self.array("product", (*args, letter), axes)
         if x.op == "product" and all(letter in axes_of(factor) for factor in args[:2]):
@@ -182,15 +173,7 @@ class ArrayWriter(Writer):
 
     def joined(self, parts: Sequence[tuple[Any, int]], letter: str, axes: Axes) -> Any:
         """Arrays and numbers one after the other along an axis, each with its length there."""
-        alike: list[tuple[Any, int]] = []
-        for x, size in parts:
-            if alike and letter not in axes_of(x) and key_of("", (x,)) == key_of("", alike[-1][:1]):
-                alike[-1] = x, alike[-1][1] + size  # repetitions become one part
-            else:
-                alike.append((x, size))
-        if len(alike) == 1:
-            return self.repeated(alike[0][0], axes)
-        return self.array("join", (letter, *itertools.chain(*alike)), axes)
+        return self.array("join", (letter, *itertools.chain(*parts)), axes)
 
     def repeated(self, x: Any, axes: Axes) -> Any:
         """x with all of these axes, repeated along those that it lacks."""

@@ -4,11 +4,18 @@ import importlib
 import math
 from typing import Any
 
+from ..errors import message
 
-def is_floating(dtype: Any) -> bool:
-    """Whether arrays of this dtype hold floats."""
-    kind = getattr(dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
-    return bool(dtype.is_floating_point) if kind is None else kind in "fV"
+
+def floats(xp: Any, x: Any) -> Any:
+    """Numbers as an array of this library: integers as floats, and float32 as it is."""
+    if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
+        remedy = "fill them: data.filled(0.0)"
+        raise TypeError(message("program", "unknown numbers", "an array of known ones", remedy))
+    array = xp.asarray(x)
+    kind = getattr(array.dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
+    floating = array.dtype.is_floating_point if kind is None else kind in "fV"
+    return array if floating else xp.asarray(array, dtype=float)
 
 
 def takes_numbers(xp: Any, name: str) -> bool:

@@ -6,7 +6,8 @@ The closures that the operations leave then send messages back, from array to ar
 import itertools
 import keyword
 import math
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,10 +15,10 @@ import numpy as np
 
 from .. import functions, ops
 from ..value import Value
-from .arrays import Array, ArrayWriter, Axes, Stack, axes_of, ordered, sizes, union, without
-from .groups import Group, Groups, Ids, is_regular
+from .arrays import Array, ArrayWriter, Axes, Stack, axes_of, ordered, union, without
+from .groups import Group, Groups, Ids, inner_size, is_regular, thin
 from .printer import uses_of
-from .symbolic import Symbol, itself
+from .symbolic import itself
 
 # -- Where numbers lie in an array --------------------------------------------------------------
 
@@ -25,39 +26,30 @@ Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each 
 
 
 class Place(NamedTuple):
-    """The numbers of an array that an argument reads: all in a box, or from anywhere."""
+    """The numbers of an array that an argument reads: a part of it, or from anywhere."""
 
-    axes: tuple[tuple[str, int], ...]  # along which they change; in a box, outermost first
-    box: Box | None
-    listed: bytes = b""  # the positions, if they fill no box
+    axes: tuple[tuple[str, int], ...]  # along which they change; in a part, outermost first
+    box: Box = ()
+    listed: str = ""  # the source of the positions, unless they are a part
 
     @property
     def letters(self) -> str:
         return "".join([letter for letter, _ in self.axes])
 
-    def positions(self) -> Any:
-        """The listed positions."""
-        return np.frombuffer(self.listed, int).reshape([size for _, size in self.axes])
-
 
 def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
     """The place of positions, along axes with these letters, in an array of this shape."""
-    for axis in reversed(range(positions.ndim)):
-        first = positions.take([0], axis)
-        if (positions == first).all():
-            positions = first.squeeze(axis)
-            letters = letters[:axis] + letters[axis + 1 :]
-    axes = list(zip(letters, positions.shape))
+    positions = thin(positions, positions.ndim)
+    axes = [each for each in zip(letters, positions.shape) if each[1] > 1]
+    positions = positions.squeeze()
     steps = [int(positions.take(1, axis).flat[0]) for axis in range(positions.ndim)]
     order = sorted(range(positions.ndim), key=lambda axis: -steps[axis])
     flat = positions.transpose(order).ravel()
-    at = [(int(i.min()), int(i.max()) + 1) for i in np.unravel_index(flat, shape)]
-    if math.prod([stop - start for start, stop in at]) == flat.size:
-        strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        lines = [np.arange(*ends) * stride for ends, stride in zip(at, strides)]
-        if (np.add.reduce(np.meshgrid(*lines, indexing="ij")).ravel() == flat).all():
-            return Place(tuple([axes[axis] for axis in order]), tuple(at))
-    return Place(tuple(axes), None, np.ascontiguousarray(positions, int).tobytes())
+    box = tuple([(int(i.min()), int(i.max()) + 1) for i in np.unravel_index(flat, shape)])
+    part = np.arange(math.prod(shape)).reshape(shape)[tuple(itertools.starmap(slice, box))]
+    if np.array_equal(part.ravel(), flat):
+        return Place(tuple([axes[axis] for axis in order]), box)
+    return Place(tuple(axes), (), index_text(positions))
 
 
 def index_text(positions: Ids) -> str:
@@ -65,16 +57,13 @@ def index_text(positions: Ids) -> str:
     if positions.ndim == 2 and is_regular(positions):
         line = index_text(positions[0] - positions[0, 0])
         return f"{index_text(positions[:, 0])}[:, None] + {line}"
-    step = int(positions[1] - positions[0]) if positions.ndim == 1 < len(positions) else 0
-    if step > 0:
-        steps = np.diff(positions, append=positions[:1])
-        run = int((steps == step).argmin()) + 1  # how far they are regular
+    run = inner_size(positions) if positions.ndim == 1 else 1
+    if run > 1 and positions[0] < positions[1]:
         if run == len(positions):
-            start, stop = int(positions[0]), int(positions[-1]) + step
-            ends = f"{start}, {stop}, {step}" if step > 1 else f"{start}, {stop}"
-            return f"xp.arange({ends.removeprefix('0, ') if step == 1 else ends})"
-        grid = positions.reshape(-1, run) if len(positions) % run == 0 else positions[None, :0]
-        if grid.size and is_regular(grid):
+            start, step = int(positions[0]), int(positions[1] - positions[0])
+            ends = f"{start}, {int(positions[-1]) + step}"
+            return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
+        if len(positions) % run == 0 and is_regular(grid := positions.reshape(-1, run)):
             return f"({index_text(grid)}).reshape(-1)"
     return f"xp.asarray({positions.tolist()})"
 
@@ -87,7 +76,7 @@ class Argument(NamedTuple):
 
     symbol: Any
     node: "ArrayNode | None" = None
-    place: Place = Place((), None)
+    place: Place = Place(())
 
 
 class ArrayNode:
@@ -120,13 +109,13 @@ class ArrayNode:
             return self.symbol  # all numbers are equal
         samples = {"b": 0} if "b" in self.symbol.axes else {}
         x = self.writer.repeated(self.symbol, without(self.axes, "b") | samples)
-        if place.box is not None:
+        if not place.listed:
             return self.writer.shaped(self.writer.part(x, place.box), dict(place.axes) | samples)
         flat = self.writer.shaped(x, {"g": self.size} | samples)
         return self.writer.array("gather", (flat, self._index(place)), dict(place.axes) | samples)
 
     def _index(self, place: Place) -> Any:
-        return self.writer.array("index", (index_text(place.positions()),), {})
+        return self.writer.array("index", (place.listed,), {})
 
     def receive(self, place: Place, message: Any) -> None:
         so_far = self.messages.get(place)
@@ -136,15 +125,22 @@ class ArrayNode:
         """The sum of all messages, each in its place."""
         if self.size == 1:
             return functions.sum(self.messages.values())
-        found: list[Any] = []
-        pieces: dict[Box, Any] = {}
+        parts = []
+        strips: dict[Any, dict[Any, Any]] = defaultdict(dict)  # by rows, then by columns
         for place, message in self.messages.items():
-            if place.box is None:
-                found.append(self._scattered(place, message))
-            else:
-                piece = self._piece(place, place.box, message)
-                pieces[place.box] = pieces[place.box] + piece if place.box in pieces else piece
-        return functions.sum([*found, *self._side_by_side(pieces)])
+            if place.listed:
+                parts.append(self._scattered(place, message))
+                continue
+            piece, pieces = self._piece(place, message), strips[place.box[0]]
+            columns = place.box[-1]
+            pieces[columns] = pieces[columns] + piece if columns in pieces else piece
+        rows = {}
+        for ends, pieces in strips.items():
+            axes = _axes([ends[1] - ends[0], *self.shape[1:]]) | self.samples
+            grid = len(self.shape) > 1
+            whole = self._side_by_side(pieces, "h", axes) if grid else pieces.values()
+            rows[ends] = functions.sum(whole)
+        return functions.sum([*parts, *self._side_by_side(rows, "g", self.axes)])
 
     def _scattered(self, place: Place, message: Any) -> Any:
         inner = self.writer.repeated(message, dict(place.axes) | self.samples)
@@ -152,42 +148,28 @@ class ArrayNode:
         sums = self.writer.array("scatter_add", args, {"g": self.size} | self.samples)
         return self.writer.shaped(sums, self.axes)
 
-    def _piece(self, place: Place, box: Box, message: Any) -> Any:
+    def _piece(self, place: Place, message: Any) -> Any:
         """A message along the axes of this array."""
-        axes = _axes([stop - start for start, stop in box]) | self.samples
+        axes = _axes([stop - start for start, stop in place.box]) | self.samples
         own = dict(place.axes) | self.samples
         if list(own.values()) == list(axes.values()):
             return self.writer.renamed(message, dict(zip(own, axes)))
         whole = self.writer.repeated(message, ordered(own))
         return self.writer.shaped(self.writer.turned(whole, own), axes)
 
-    def _side_by_side(self, pieces: dict[Box, Any]) -> list[Any]:
-        """Arrays that pieces make up; those that overlap are in different ones."""
-        rows: dict[Any, Any] = {}
-        for (ends, *_), strips in itertools.groupby(sorted(pieces), key=lambda box: box[:1]):
-            if len(self.shape) == 1:
-                rows[ends] = pieces[(ends,)]
-                continue
-            axes = _axes([ends[1] - ends[0], self.shape[1]]) | self.samples
-            parts = {box[1]: pieces[box] for box in strips}
-            rows[ends] = functions.sum(self._chains(parts, "h", axes))
-        return self._chains(rows, "g", self.axes)
-
-    def _chains(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
-        """Pieces one after the other along an axis, with zeros between them."""
-        chains = []
+    def _side_by_side(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
+        """Pieces one after the other along an axis, with zeros between; overlapping ones apart."""
+        rows = []
         while pieces:
             parts: list[tuple[Any, int]] = []
             end = 0
             for start, stop in sorted(pieces):
                 if start >= end:
-                    parts += [(0.0, start - end)] if start > end else []
-                    parts.append((pieces.pop((start, stop)), stop - start))
+                    parts += [(0.0, start - end), (pieces.pop((start, stop)), stop - start)]
                     end = stop
-            parts += [(0.0, axes[letter] - end)] if end < axes[letter] else []
-            one = len(parts) == 1
-            chains.append(parts[0][0] if one else self.writer.joined(parts, letter, axes))
-        return chains
+            parts = [each for each in [*parts, (0.0, axes[letter] - end)] if each[1]]
+            rows.append(parts[0][0] if len(parts) == 1 else self.writer.joined(parts, letter, axes))
+        return rows
 
 
 def _axes(sizes: Sequence[int]) -> Axes:
@@ -201,20 +183,23 @@ class Batch:
     """The arrays of a program, forward and backward; a line each when printed."""
 
     def __init__(self, groups: Groups, output: Value | list[Value], wrt: list[Value]) -> None:
-        self.groups, self.writer, self.names = groups, ArrayWriter(), Names(groups)
+        self.groups, self.writer = groups, ArrayWriter()
+        self.taken = set(RESERVED)  # names
+        self.counts: Counter[str] = Counter()
+        self.known = parameter_names(groups)
         self.nodes: list[ArrayNode] = []  # of the groups
         self.order: list[ArrayNode] = []  # these, and what is joined for them
         for group in groups:
             node = self._computed(group) if group.rule else self._leaves(group, set(wrt))
             self.nodes.append(node)
             self.order.append(node)
-        self.results = {"values": self._values(output)}
+        self.results = [self._values(output)]
         self.forward = len(self.writer.symbols)
         if isinstance(output, Value):
             self._backpropagate(output)
-            self.results["gradients"] = self._gradients(wrt)
-        self.names.fixed |= {itself(x): name for name, x in self.results.items()}
-        self.names.fixed[self.writer.n] = "n"
+            self.results.append(self._gradients(wrt))
+        for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
+            itself(x).name, itself(x).kept = name, True
 
     def _leaves(self, group: Group, wrt: set[Value]) -> ArrayNode:
         axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
@@ -238,7 +223,7 @@ class Batch:
         node.backward = backward
         node.space = _axes(group.shape) | node.samples
         node.space |= {a: size for a, size in union(symbols).items() if a == "a"}
-        self.names.result(group, node.symbol)
+        self._name(node.symbol, group.name)
         return node
 
     def _node(self, symbol: Any, shape: tuple[int, ...], arguments: list[Argument]) -> ArrayNode:
@@ -261,22 +246,15 @@ class Batch:
         place = place_of(positions, letters, node.shape)
         symbol = node.read(place)
         if group and group.rule is None:
-            self.names.part(group, positions, symbol)
+            self._name_part(group, positions, symbol)
         return Argument(symbol, node, place)
 
     def _constant(self, ids: Ids, letters: str) -> Any:
         """Constants, as a number or an array that is written out in the program."""
-        numbers = self.groups.numbers(ids)
-        bits = numbers.view(int)  # 0.0 is not -0.0, and nan is nan
-        axes = {}
-        for axis, letter in reversed(list(enumerate(letters))):
-            if (bits == bits.take([0], axis)).all():
-                numbers, bits = numbers.take(0, axis), bits.take(0, axis)
-            else:
-                axes[letter] = ids.shape[axis]
-        if not axes:
-            return float(numbers)
-        return self.writer.array("constant", (numbers.tolist(),), ordered(axes))
+        ids = thin(ids, ids.ndim)
+        numbers = self.groups.numbers(ids).squeeze()
+        axes = {letter: size for letter, size in zip(letters, ids.shape) if size > 1}
+        return self.writer.array("constant", (numbers.tolist(),), axes) if axes else float(numbers)
 
     def _joined(self, ids: Ids) -> tuple[ArrayNode, Ids]:
         """An array of numbers from several arrays, and the position of each of the ids in it."""
@@ -303,13 +281,11 @@ class Batch:
 
     def _values(self, output: Value | list[Value]) -> Any:
         """The output for each sample; for several outputs, a row for each."""
-        axes = {"b": 0}
-        if isinstance(output, list):
-            axes = {"g": len(output), "b": 0}
-            x = self._argument(np.array([self.groups.ids[y] for y in output]), "g").symbol
-        else:
-            x = self._argument(np.asarray(self.groups.ids[output]), "").symbol
-        return self.writer.repeated(x, axes)
+        several = isinstance(output, list)
+        ids = self.groups.ids
+        wanted = np.array([ids[y] for y in output] if isinstance(output, list) else ids[output])
+        axes = {"g": wanted.size} if several else {}
+        return self.writer.repeated(self._argument(wanted, "g" * several).symbol, axes | {"b": 0})
 
     def _backpropagate(self, output: Value) -> None:
         """Send messages back from the output."""
@@ -320,14 +296,14 @@ class Batch:
             if not (node.wanted and node.messages and node.backward):
                 continue
             adjoint = node.adjoint()
-            self.names.adjoint(node.symbol, adjoint, self.forward, self.names.spare)
+            self._name_adjoint(node.symbol, adjoint)
             for argument, message in zip(node.arguments, node.backward(adjoint)):
                 nothing = message is None or (type(message) is float and message == 0.0)
                 if argument.node and argument.node.wanted and not nothing:
                     self._send(message, argument, argument.node, node.space)
         for node in self.nodes[:2]:
             for place, message in node.messages.items():
-                self.names.adjoint(node.read(place), message, self.forward, self.names.fixed)
+                self._name_adjoint(node.read(place), message, kept=True)
 
     def _send(self, message: Any, argument: Argument, to: ArrayNode, space: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""
@@ -349,63 +325,39 @@ class Batch:
         )
 
     def __repr__(self) -> str:
-        name = self.names.of
-        lines = []
-        needed = uses_of(self.results.values())
-        for x in self.writer.symbols.values():
-            if x.args and x in needed:
-                args = [name(y) if isinstance(y, Symbol) else str(y) for y in x.args]
-                lines.append(f"{name(x)} {sizes(axes_of(x))} = {x.op}({', '.join(args)})")
-        return "\n".join(lines)
+        needed = uses_of(self.results)
+        return "\n".join([repr(x) for x in self.writer.symbols.values() if x.args and x in needed])
 
+    # -- Names: those of the model where it has them, else after the operations --
 
-class Names:
-    """The names of arrays: those of the model where it has them, else after their operations."""
+    def _name(self, x: Any, name: str, kept: bool = False) -> None:
+        """Name an array, unless it has a name, or another has this one."""
+        if isinstance(x, Array) and name not in self.taken:
+            own = itself(x)
+            if own.args and not own.name:
+                self.taken.add(name)
+                own.name, own.kept = name, kept
 
-    def __init__(self, groups: Groups) -> None:
-        self.fixed: dict[Any, str] = {}  # of symbols that have a line of their own
-        self.spare: dict[Any, str] = {}  # of symbols that get one only if needed
-        self.taken = {*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients"}
-        self.taken |= {group.name for group in groups}
-        self.counts: Counter[str] = Counter()
-        self.known = parameter_names(groups)
-
-    def of(self, x: Any) -> str:
-        """A name for any symbol."""
-        own = itself(x)
-        return self.given(x) or (f"s{own.number}" if own.args else own.op)
-
-    def given(self, x: Any) -> str:
-        """The name that a symbol has; "" if none."""
-        return self.fixed.get(itself(x)) or self.spare.get(itself(x), "")
-
-    def _new(self, name: str) -> str:
-        self.counts[name] += 1
-        return f"{name}{self.counts[name]}"
-
-    def result(self, group: Group, symbol: Any) -> None:
-        if isinstance(symbol, Array):
-            self.spare.setdefault(itself(symbol), group.name)
-
-    def part(self, group: Group, positions: Ids, symbol: Any) -> None:
+    def _name_part(self, group: Group, positions: Ids, symbol: Any) -> None:
         """Name a part of the inputs or of the parameters."""
         own = itself(symbol)
-        if own.args and own not in self.fixed:
-            first = group.members[int(positions.flat[0])]
-            name, size = self.known.get(first, ("", 0))
-            if size == positions.size and name.isidentifier() and name not in self.taken:
-                self.taken.add(name)
-                self.fixed[own] = name
-            else:
-                self.fixed[own] = self._new("x" if group.varies else "p")
+        if own.args and not own.name:
+            name, size = self.known.get(group.members[int(positions.flat[0])], ("", 0))
+            if size != positions.size or not name.isidentifier() or OURS.search(name):
+                letter = "x" if group.varies else "p"
+                self.counts[letter] += 1
+                name = f"{letter}{self.counts[letter]}"
+            self._name(own, name, kept=True)
 
-    def adjoint(self, symbol: Any, adjoint: Any, forward: int, names: dict[Any, str]) -> None:
-        """Name an adjoint after its array, in one of the dicts, unless it is a result."""
-        named = isinstance(symbol, Array) and self.given(symbol)
-        new = isinstance(adjoint, Array) and adjoint.number >= forward
-        if named and new and f"{named}_bar" not in self.taken:
-            self.taken.add(f"{named}_bar")
-            names.setdefault(itself(adjoint), f"{named}_bar")
+    def _name_adjoint(self, symbol: Any, adjoint: Any, kept: bool = False) -> None:
+        """Name the adjoint of an array, unless it is a number of the forward pass."""
+        name = isinstance(symbol, Array) and itself(symbol).name
+        if name and isinstance(adjoint, Array) and adjoint.number >= self.forward:
+            self._name(adjoint, f"{name}_bar", kept)
+
+
+RESERVED = (*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients", "len", "erf")
+OURS = re.compile(r"[^_\d]\d+$|_bar$")  # names that the compiler may give to something else
 
 
 def parameter_names(groups: Groups) -> dict[Value, tuple[str, int]]:

@@ -1,7 +1,6 @@
 """`Expression`: a graph to run again with other numbers, or to compile to a program."""
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import ModuleType
@@ -171,35 +170,23 @@ class Expression:
             return v5, (x1_bar, x2_bar)
         <BLANKLINE>
         """
-        given = _leaves(inputs, "compile, inputs")
-        wanted = _leaves(wrt, "compile, wrt")
-        _check_leaves(given, wanted, self.sources)
-        _check_library(xp, batch)
-        if batch:
-            _check_one_kind(given, wanted)
+        if not hasattr(xp, "log1p") or (batch and xp is math):
+            libraries = "numpy, jax.numpy or torch"
+            wanted = libraries if batch else f"the module math, or for arrays {libraries}"
+            raise TypeError(message("compile", f"xp = {shortened(xp)}", wanted))
+        leaves = self._arguments(inputs, wrt)
         if not batch:
-            sizes = None if xp is math else ()
-            return Program(scalar_program(self.sink, given, wanted, xp), sizes)
+            return Program(scalar_program(self._outputs, *leaves, self._single, xp))
         from .array_text import batched_program  # needs numpy
 
-        return batched_program(self.sink, given, wanted, xp)
+        return batched_program(self._outputs, *leaves, self._single, xp)
 
-    def javascript(
-        self, inputs: Iterable[Any], wrt: Iterable[Any], nodes: Iterable[Value] | None = None
-    ) -> str:
+    def javascript(self, inputs: Iterable[Any], wrt: Iterable[Any]) -> str:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.
 
         The function takes an array of the numbers of `inputs`, then of those of `wrt` that are
         not among them, and returns [value, gradients], or for several outputs their values. Where
         Python raises an error, as for the logarithm of -1, a number is NaN or infinite.
-
-        inputs: leaves, or Vectors and Matrices of them.
-        wrt: the leaves to differentiate with respect to, in the same form.
-        nodes: nodes of the graph to report as well: the function then returns [value, gradients,
-            values, adjoints, locals], with a value and an adjoint for each of them, and its
-            derivatives by its parents. Those are 0 for a node to which no leaf of `wrt` leads.
-
-        ValueError for a node of another expression, and as for `compile`.
 
         >>> x = Value(2.0)
         >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
@@ -212,13 +199,30 @@ class Expression:
           return [v2, [x1_bar]];
         }
         """
-        given = _leaves(inputs, "javascript, inputs")
-        wanted = _leaves(wrt, "javascript, wrt")
-        _check_leaves(given, wanted, self.sources)
-        shown = None if nodes is None else list(nodes)
-        for node in set(shown or ()).difference(self._nodes):
-            raise ValueError(message("javascript", described(node), "nodes of this expression"))
-        return javascript(self.sink, given, wanted, shown)
+        return javascript(self._outputs, *self._arguments(inputs, wrt), self._single)
+
+    def _arguments(
+        self, inputs: Iterable[Any], wrt: Iterable[Any]
+    ) -> tuple[list[Value], list[Value]]:
+        """The leaves of a program's inputs, and those to differentiate with respect to."""
+        given, of = _leaves(inputs, "compile, inputs"), _leaves(wrt, "compile, wrt")
+        for name, leaves in (("inputs", given), ("wrt", of)):
+            (leaf, times), *_ = [*Counter(leaves).most_common(1), (None, 0)]
+            if times > 1:
+                raise ValueError(message("compile", f"{described(leaf)} twice in {name}", "once"))
+        for x in of:
+            if not x.requires_grad:
+                remedy = "set requires_grad = True before computing with it"
+                found = f"a constant, {described(x)}, in wrt"
+                raise ValueError(
+                    message("compile", found, "leaves that require a gradient", remedy)
+                )
+        for x in set(self.sources).difference(given, of):
+            if type(x.data) is not float:
+                remedy = "make it one of the inputs"
+                found = f"a constant, {x.data!r}"
+                raise TypeError(message("compile", found, "a float", remedy))
+        return given, of
 
     def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
         known = set(self.sources)
@@ -230,11 +234,6 @@ class Expression:
                 found = f"{described(node)}, {kind}"
                 remedy = "its .sources are the leaves that it was computed from"
                 raise ValueError(message(where, found, "a source of this expression", remedy))
-
-    def _repr_html_(self) -> str:
-        from ..pictures.displays import formula
-
-        return formula(self._outputs)
 
     def __repr__(self) -> str:
         sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")
@@ -273,39 +272,3 @@ def _values(items: Any, where: str, expected: str) -> list[Value]:
         return [items]
     given = as_row(items, where, expected)
     return [value for item in given for value in _values(item, where, expected)]
-
-
-def _check_leaves(inputs: list[Value], wrt: list[Value], sources: list[Value]) -> None:
-    for name, leaves in (("inputs", inputs), ("wrt", wrt)):
-        if len(set(leaves)) < len(leaves):
-            (twice, _), *_ = Counter(leaves).most_common(1)
-            raise ValueError(message("compile", f"{described(twice)} twice in {name}", "once"))
-    for x in wrt:
-        if not x.requires_grad:
-            found = f"a constant, {described(x)}, in wrt"
-            remedy = "set requires_grad = True before computing with them"
-            raise ValueError(message("compile", found, "leaves that require a gradient", remedy))
-    others = {x for x in sources if type(x.data) is not float}
-    for x in others.difference(inputs, wrt):
-        remedy = "make it one of the inputs"
-        raise TypeError(message("compile", f"a constant, {x.data!r}", "a float", remedy))
-
-
-def _check_library(xp: Any, batch: bool) -> None:
-    known = isinstance(xp, ModuleType) and sys.modules.get(xp.__name__) is xp
-    if not known or not hasattr(xp, "log1p"):
-        wanted = "the module math, or that of an array library: numpy, jax.numpy, torch"
-        raise TypeError(message("compile", f"xp = {shortened(xp)}", wanted))
-    if batch and xp is math:
-        wanted = "a library of arrays for a batch: xp=numpy"
-        raise ValueError(message("compile", "xp = math", wanted))
-
-
-def _check_one_kind(inputs: list[Value], wrt: list[Value]) -> None:
-    """Raise a ValueError if wrt mixes inputs, with gradients for each sample, and parameters."""
-    inside = set(inputs).intersection(wrt)
-    if inside and len(inside) < len(wrt):
-        parameters = counted(len(wrt) - len(inside), "parameter")
-        found = f"{counted(len(inside), 'input')} and {parameters} in wrt"
-        wanted = "one or the other for a batch, because gradients of parameters alone are summed"
-        raise ValueError(message("compile", found, wanted, "compile two programs"))

@@ -223,19 +223,15 @@ def distinct(rows: Ids, columns: Any = slice(None)) -> tuple[Ids, Ids]:
 def products(rows: Ids) -> list[Any]:
     """The dots that pair each of some vectors with each of some others, as indices of rows."""
     half = rows.shape[1] // 2
-    sides = [distinct(side)[1].tolist() for side in (rows[:, :half], rows[:, half:])]
-    kinds = []
-    for mine, others in (sides, sides[::-1]):
-        partners: dict[int, list[int]] = defaultdict(list)
-        for x, y in zip(mine, others):
-            partners[x].append(y)
-        sets: dict[Any, int] = {}
-        kind = {x: sets.setdefault(tuple(ys), len(sets)) for x, ys in partners.items()}
-        kinds.append(np.array([kind[x] for x in mine]))
-    fewer = min(kinds, key=max)
-    if max(fewer) + 1 == len(rows):  # no vector is shared
-        return [range(len(rows))]
-    return [np.flatnonzero(fewer == i) for i in range(max(fewer) + 1)]
+    left, right = [distinct(side)[1].tolist() for side in (rows[:, :half], rows[:, half:])]
+    partners: dict[int, list[int]] = defaultdict(list)
+    for x, y in zip(left, right):
+        partners[y].append(x)
+    kinds: dict[Any, list[int]] = defaultdict(list)
+    for i, y in enumerate(right):
+        kinds[tuple(partners[y])].append(i)
+    shared = len(kinds) < len(rows)
+    return list(kinds.values()) if shared else [range(len(rows))]
 
 
 def thin(ids: Ids, axes: int) -> Ids:

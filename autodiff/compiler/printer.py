@@ -5,10 +5,11 @@ language adds its signs, its numbers and its functions: `Notation` is for tables
 `Python` for programs over floats, `ArrayPython` for programs over arrays, `JavaScript` for pages.
 """
 
+import ast
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -36,20 +37,14 @@ TWICE = {"maximum": ">=", "minimum": "<="}  # may be written with each argument 
 
 
 class Printer:
-    """Symbols as text: a line for each that has a name, is used twice, or is long."""
+    """Symbols as text: a line for each that is kept, is used twice, or is long."""
 
     signs = SIGNS
     minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
+    twice: Iterable[str] = ()  # operations whose text has their arguments twice
     remark = "#"
 
-    def __init__(
-        self,
-        outputs: Iterable[Any] = (),
-        names: Mapping[Symbol, str] | None = None,
-        spare: Mapping[Symbol, str] | None = None,
-    ) -> None:
-        self.names = names or {}  # of symbols that have a line of their own
-        self.spare = spare or {}  # of symbols that get one only if needed
+    def __init__(self, outputs: Iterable[Any] = ()) -> None:
         self.uses = uses_of(outputs, self.twice)
         self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
@@ -61,14 +56,9 @@ class Printer:
             uses = self.uses.get(symbol, 0)
             if not uses:
                 continue
-            if not symbol.args:
-                self.texts[symbol] = symbol.op, ATOM  # an argument
-                continue
-            text, strength = self.expression(symbol)
-            name = self.names.get(symbol)
-            if name is None and (uses > 1 or len(text) > LINE):
-                name = self.spare.get(symbol) or next(self.further)
-            if name is not None:
+            text, strength = self.expression(symbol) if symbol.args else (symbol.op, ATOM)
+            if symbol.args and (symbol.kept or uses > 1 or len(text) > LINE):
+                name = symbol.name or next(self.further)
                 lines.append(self.assignment(name, text, symbol))
                 text, strength = name, ATOM
             self.texts[symbol] = text, strength
@@ -98,27 +88,23 @@ class Printer:
             return f"-({text})" if text.startswith("-") else f"-{text}", strength
         return self.call(op, *args)
 
-    # What differs between languages.
+    def condition(self, x: Any, is_true: str) -> str:
+        """The text of a condition: a comparison, or a number that is not 0."""
+        return self.of(x, ORDER) if x.op in CONDITIONS else f"{self.of(x, SUM)}{is_true}"
 
-    def twice(self, symbol: Symbol) -> bool:
-        """Whether the text of an operation has its arguments twice."""
-        return symbol.op in TWICE
+    # What differs between languages.
 
     def number(self, x: float) -> tuple[str, int]:
         """The text of a number, and how strongly it binds."""
-        raise NotImplementedError
+        return repr(x), SIGN if x < 0 else ATOM
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         """The text of a function of its arguments, and how strongly it binds."""
         return f"{op}({', '.join(map(self.of, args))})", ATOM
 
-    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
+    def assignment(self, name: str, text: str, symbol: Any) -> str:
         """The line that gives a result its name."""
-        return f"{name} = {text}{self.comment(symbol)}"
-
-    def comment(self, symbol: Symbol) -> str:
-        """A comment to put after a line."""
-        return ""
+        return f"{name} = {text}"
 
 
 class Notation(Printer):
@@ -143,25 +129,18 @@ class Python(Printer):
     """Python over floats, with its module math."""
 
     library = "math"
-
-    def twice(self, symbol: Symbol) -> bool:
-        return symbol.op in TWICE or (symbol.op == "pow" and _may_divide(*symbol.args))
+    twice: Iterable[str] = TWICE
 
     def number(self, x: float) -> tuple[str, int]:
         text = repr(x) if math.isfinite(x) else f"{self.library}.{'nan' if x != x else 'inf'}"
-        if not math.isfinite(x) and x < 0:
+        if x == -math.inf:
             text = f"-{text}"
         return text, SIGN if text.startswith("-") else ATOM
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         of = self.of
-        if op == "pow":
-            x, y = args
-            text = f"{of(x, ATOM)} ** {of(y, POWER)}"
-            if _is_plain(x, y):
-                return text, POWER
-            if _may_divide(x, y):  # math.pow(0, -1) raises another error than **
-                return f"{text} if {of(x, SUM)} >= 0.0 else math.pow({of(x)}, {of(y)})", CHOICE
+        if op == "pow" and _is_real(*args):
+            return f"{of(args[0], ATOM)} ** {of(args[1], POWER)}", POWER
         if op == "where":
             condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
@@ -172,35 +151,29 @@ class Python(Printer):
 
 
 class ArrayPython(Python):
-    """Python over arrays, with the functions of their library."""
+    """Python over arrays of the type of the array `like`, with the functions of their library."""
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     library = "xp"
-    twice = Printer.twice
+    twice: Iterable[str] = ()
 
-    def __init__(self, xp: Any, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.xp = xp
+    def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
+        super().__init__(outputs)
+        self.xp, self.like = xp, like
 
-    def typed(self, x: float, beside: Any) -> str:
-        """A number with the dtype of an array, where no array beside it would give it one."""
-        return f"xp.full_like({self.of(beside)}, {self.of(x)})"
+    def array(self, x: Any) -> str:
+        """The text of an array, or of an array of a number."""
+        if isinstance(x, Symbol):
+            return self.of(x)
+        return f"xp.asarray({self.of(x)}, dtype={self.like}.dtype)"
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
-        of = self.of
         if op == "where":
-            condition, x, y = args
-            test = of(condition) if condition.op in CONDITIONS else f"{of(condition, SUM)} != 0"
-            if not isinstance(x, Symbol) and not isinstance(y, Symbol):
-                compared = condition.args if condition.op in CONDITIONS else [condition]
-                beside = next(arg for arg in compared if isinstance(arg, Symbol))
-                return f"xp.where({test}, {self.typed(x, beside)}, {of(y)})", ATOM
-            return f"xp.where({test}, {of(x)}, {of(y)})", ATOM
-        arrays = [x for x in args if isinstance(x, Symbol)]
-        if len(arrays) < len(args) and not backends.takes_numbers(self.xp, op):
-            texts = [of(x) if isinstance(x, Symbol) else self.typed(x, arrays[0]) for x in args]
-            return f"xp.{op}({', '.join(texts)})", ATOM
-        return Printer.call(self, f"xp.{op}" if hasattr(self.xp, op) else op, *args)
+            test, x, y = self.condition(args[0], " != 0"), *args[1:]
+            first = self.of(x) if isinstance(y, Symbol) else self.array(x)
+            return f"xp.where({test}, {first}, {self.of(y)})", ATOM
+        texts = map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)
+        return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
 class JavaScript(Printer):
@@ -213,20 +186,15 @@ class JavaScript(Printer):
         text = names.get(repr(x), repr(x))
         return text, SIGN if text.startswith("-") else ATOM
 
-    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
+    def assignment(self, name: str, text: str, symbol: Any) -> str:
         return f"const {name} = {text};"
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
-        of = self.of
         if op == "where":
-            condition = of(args[0], ORDER)
-            if args[0].op not in CONDITIONS:
-                condition = f"{of(args[0], SUM)} !== 0"
-            return f"{condition} ? {of(args[1], ORDER)} : {of(args[2], ORDER)}", CHOICE
-        if op in TWICE:
-            x, y = (of(x, SUM) for x in args)
-            return f"{x} {TWICE[op]} {y} || {x} !== {x} ? {x} : {y}", CHOICE
-        return super().call(op if op in HELPERS else f"Math.{op}", *args)
+            test, x, y = self.condition(args[0], " !== 0"), *args[1:]
+            return f"{test} ? {self.of(x, ORDER)} : {self.of(y, ORDER)}", CHOICE
+        name = {"maximum": "max", "minimum": "min"}.get(op, op)
+        return super().call(name if op in HELPERS else f"Math.{name}", *args)
 
     def helpers(self) -> list[str]:
         """The functions that JavaScript lacks, or that differ from Python's."""
@@ -255,19 +223,15 @@ HELPERS = {
 }
 
 
-def _is_plain(x: Any, y: Any) -> bool:
+OURS = ("erf", "scatter_add")  # functions that some libraries lack, or that differ between them
+
+
+def _is_real(x: Any, y: Any) -> bool:
     """Whether x ** y is always real, unlike (-8.0) ** 0.5."""
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
 
 
-def _may_divide(x: Any, y: Any) -> bool:
-    """Whether x ** y may be complex, and may also be 0 to a negative power."""
-    return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
-
-
-def uses_of(
-    outputs: Iterable[Any], twice: Callable[[Symbol], bool] = lambda symbol: False
-) -> dict[Symbol, int]:
+def uses_of(outputs: Iterable[Any], twice: Iterable[str] = ()) -> dict[Symbol, int]:
     """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
@@ -277,7 +241,7 @@ def uses_of(
             x = itself(x)
             if x not in uses:
                 uses[x] = 0
-                stack += x.args * 2 if twice(x) else x.args
+                stack += x.args * 2 if x.op in twice else x.args
             uses[x] += 1
     return uses
 
@@ -286,39 +250,16 @@ def wrapped(line: str) -> list[str]:
     """A line, or several if it is too long: an expression in brackets, or a comment."""
     if len(line) <= LONGEST:
         return [line]
-    indent = line[: len(line) - len(line.lstrip())]
-    if line.lstrip().startswith("#"):
-        return textwrap.wrap(line, LONGEST, subsequent_indent=f"{indent}# ")
-    code = line.partition("  # ")[0]
-    if len(code) <= LONGEST:
-        return [code]
-    start, expression = re.fullmatch(r"(\s*(?:return |\w+ = )?)(.*)", code).groups()  # type: ignore
-    if start.strip() and not _one_call(expression):
-        code = f"{start}({expression})"
+    code = re.split(r"(?<=\S)  # ", line)[0]
+    indent = code[: len(code) - len(code.lstrip())]
+    further = f"{indent}# " if code.lstrip().startswith("#") else f"{indent}    "
+    parts = re.fullmatch(r"(\s*(?:return |\w+ = ))(.*)", code)
+    if parts and len(code) > LONGEST:
+        whole = ast.parse(parts[2], mode="eval").body
+        code = code if isinstance(whole, (ast.Call, ast.List)) else f"{parts[1]}({parts[2]})"
     return textwrap.wrap(
-        code,
-        LONGEST,
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
+        code, LONGEST, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )
-
-
-def _one_call(expression: str) -> bool:
-    """Whether the first bracket closes at the very end, so that a line may break inside it."""
-    depth = 0
-    for i, character in enumerate(expression):
-        depth += (character in "([") - (character in ")]")
-        if depth == 0 and character in ")] ":
-            return i == len(expression) - 1
-    return False
-
-
-# Functions that some libraries lack, or that differ between them.
-OURS = {
-    "erf": "autodiff.compiler.backends",
-    "scatter_add": "autodiff.compiler.backends",
-}
 
 
 def assembled(xp: Any, arguments: list[str], body: list[str], constants: Sequence[str] = ()) -> str:
@@ -328,10 +269,9 @@ def assembled(xp: Any, arguments: list[str], body: list[str], constants: Sequenc
     constants: lines that assign constants, before the function.
     """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    code = "\n".join([*constants, *body])
-    for name, module in OURS.items():
-        if re.search(rf"(?<![.\w]){name}\(", code):
-            header += ["", f"from {module} import {name}"]
+    ours = [name for name in OURS if re.search(rf"(?<![.\w]){name}\(", "\n".join(body))]
+    if ours:
+        header += ["", f"from autodiff.compiler.backends import {', '.join(ours)}"]
     if constants:
         header += ["", *constants]
     function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]

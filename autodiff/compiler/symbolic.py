@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .. import functions, ops
+from .. import ops
 from ..errors import message
 from ..number import Number, Rule, apply
 
@@ -19,48 +19,27 @@ class Symbol(Number):
     `functions.py` takes it for an array, and its `Writer` for the array's library.
     """
 
-    __slots__ = ("args", "number", "op", "writer")
+    __slots__ = ("args", "kept", "name", "number", "op", "writer")
 
     def __init__(self, writer: "Writer", number: int, op: str, args: tuple[Any, ...]) -> None:
         self.writer, self.number, self.op, self.args = writer, number, op, args
+        self.name = ""  # of its line in a program, if it has one
+        self.kept = False  # whether it has a line even if it is short and used once
 
     def _apply(self, rule: Rule, *inputs: Any) -> Any:
         known = [x for x in inputs if isinstance(x, Number) and not isinstance(x, Symbol)]
         if known:  # a derivative in a user's rule
             return apply(rule, *inputs)
-        if rule.__name__ in ARITHMETIC and rule is getattr(ops, rule.__name__):
-            return self.writer.write(rule.__name__, *inputs)
+        op = ARITHMETIC.get(rule)
+        if op:
+            return self.writer.write(op, *inputs)
         return rule(*inputs)[0]  # through functions.py: arithmetic, and calls of the library
 
     def __array_namespace__(self) -> "Writer":
         return self.writer
 
-    __lt__ = functions.less  # a comparison is an operation
-    __le__ = functions.less_equal
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: Any) -> Any:
-        return functions.less_equal(self, other) * functions.less_equal(other, self)
-
-    def __ne__(self, other: Any) -> Any:
-        return 1.0 - (self == other)
-
-    def __gt__(self, other: Any) -> Any:
-        return functions.less(other, self)
-
-    def __ge__(self, other: Any) -> Any:
-        return functions.less_equal(other, self)
-
     def __pos__(self) -> Any:
         return self
-
-    def __pow__(self, other: Any) -> Any:
-        if isinstance(other, Number) and not isinstance(other, Symbol):
-            return super().__pow__(other)
-        return self.writer.write("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self.writer.write("pow", other, self)
 
     def __repr__(self) -> str:
         return "<a number that is not known yet>"
@@ -80,7 +59,8 @@ UNKNOWN = message(
     "write autodiff.maximum, relu or where(less(x, y), ...) for a choice, and autodiff.sin(x) for "
     "math.sin(x)",
 )
-ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
+ARITHMETIC = {ops.add: "add", ops.sub: "sub", ops.mul: "mul", ops.div: "div", ops.neg: "neg"}
+ARITHMETIC |= {ops.power: "pow", ops.exponential: "pow", ops.pow: "pow"}
 
 
 class Writer:
@@ -100,22 +80,22 @@ class Writer:
 
     def write(self, op: str, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it after simplification."""
-        args = tuple([x if isinstance(x, Symbol) else float(x) for x in args])
-        chosen = 1 if op == "where" else 0  # all other arguments are numbers, not conditions
-        args = args[:chosen] + tuple(map(self.as_number, args[chosen:]))
+        given: list[Any] = [x if isinstance(x, Symbol) else float(x) for x in args]
         if op == "where":
-            if key_of(op, args[1:2]) == key_of(op, args[2:]):
-                return args[1]  # the same either way
-            condition = args[0]
-            if (
-                condition.op == "where"
-                and _is(condition.args[1], 1.0)
-                and _is(condition.args[2], 0.0)
-            ):
-                args = condition.args[0], *args[1:]  # a condition that was made a number
-        if op == "pow" and _is(args[1], 1.0):
-            return args[0]
-        return self._simplified(op, args) if op in ARITHMETIC else self._once(op, args)
+            condition, *choices = given
+            if condition.op == "where" and key_of("", condition.args[1:]) == ("", "1.0", "0.0"):
+                condition = condition.args[0]  # it was made a number
+            return self._once(op, (condition, *map(self.as_number, choices)))
+        x, *others = map(self.as_number, given)
+        if op == "neg":
+            return x.args[0] if _negated(x) else self._once(op, (x,))
+        if op == "pow" and _is(others[0], 1.0):
+            return x
+        if op in ("add", "sub"):
+            return self._sum(op, x, *others)
+        return (
+            self._product(op, x, *others) if op in ("mul", "div") else self._once(op, (x, *others))
+        )
 
     def as_number(self, x: Any) -> Any:
         """A condition as 1.0 or 0.0; any other number as it is."""
@@ -123,6 +103,8 @@ class Writer:
         return self.write("where", x, 1.0, 0.0) if condition else x
 
     def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
+        if op in ("add", "mul") and key_of(op, args[::-1]) in self.symbols:
+            args = args[::-1]
         key = key_of(op, args)
         if key not in self.symbols:
             self.symbols[key] = self._new(op, args)
@@ -131,35 +113,25 @@ class Writer:
     def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
         return Symbol(self, len(self.symbols), op, args)
 
-    def _simplified(self, op: str, args: tuple[Any, ...]) -> Any:
-        """Arithmetic without 1 x, x + 0 and double signs: the same numbers, to the last digit."""
-        if op == "neg":
-            (x,) = args
-            return x.args[0] if x.op == "neg" else self._once(op, args)
-        x, y = args
-        if op in ("mul", "div"):
-            if _is(y, 1.0):
-                return x
-            if _is(y, -1.0):
-                return -x
-            if op == "mul" and (_is(x, 1.0) or _is(x, -1.0)):
-                return y if x > 0 else -y
-            if _negated(x):  # -(x y) for (-x) y
-                return -self._simplified(op, (x.args[0], y))
-            if _negated(y):
-                return -self._simplified(op, (x, y.args[0]))
-        else:
-            if _is(y, 0.0):
-                return x
-            if _is(x, 0.0):
-                return y if op == "add" else -y
-            if _negated(y):  # x - y for x + (-y)
-                return self._simplified("sub" if op == "add" else "add", (x, y.args[0]))
-            if _negated(x) and op == "add":
-                return self._simplified("sub", (y, x.args[0]))
-        if op in ("add", "mul") and key_of(op, (y, x)) in self.symbols:
-            args = y, x
-        return self._once(op, args)
+    def _sum(self, op: str, x: Any, y: Any) -> Any:
+        """x + y or x - y without zeros and double signs: the same number, to the last digit."""
+        if _negated(y):
+            op, y = "sub" if op == "add" else "add", y.args[0]
+        if _negated(x) and op == "add":
+            op, x, y = "sub", y, x.args[0]
+        if _is(y, 0.0):
+            return x
+        if _is(x, 0.0):
+            return y if op == "add" else -y
+        return self._once(op, (x, y))
+
+    def _product(self, op: str, x: Any, y: Any) -> Any:
+        """x y or x / y without ones, and with the sign in front: to the last digit the same."""
+        (sign, x), (other, y) = _signed(x), _signed(y)
+        if op == "mul" and _is(x, 1.0):
+            x, y = y, x
+        result = x if _is(y, 1.0) else self._once(op, (x, y))
+        return result if sign == other else -result
 
 
 def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -176,6 +148,13 @@ CONDITIONS = {"less", "less_equal"}  # these are true or false in a program, not
 
 def _negated(x: Any) -> bool:
     return isinstance(x, Symbol) and x.op == "neg"
+
+
+def _signed(x: Any) -> tuple[int, Any]:
+    """The sign of a factor, and the factor without it."""
+    if _negated(x):
+        return -1, x.args[0]
+    return (-1, 1.0) if _is(x, -1.0) else (1, x)
 
 
 def itself(x: Any) -> Any:

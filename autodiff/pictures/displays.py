@@ -1,44 +1,15 @@
-"""Programs and training runs as notebooks show them: colours, a small curve, a formula."""
+"""Training runs as notebooks show them, a small curve, and graphs as formulas."""
 
 import html
-import keyword
 import math
-import re
 from collections.abc import Sequence
 
 from ..graph import topological_order
 from ..value import Value
 from .description import description
-from .look import GRADIENT_LINE, VALUE_LINE
+from .look import VALUE_LINE
 
 CURVE = 240, 80  # pixels
-SYNTAX = {"comment": "#6e7781", "keyword": "#8250df", "number": "#0a6e3d"}
-TOKEN = re.compile(
-    rf"(?P<comment>#.*)|\b(?P<keyword>{'|'.join(keyword.kwlist)})\b"
-    r"|\b(?P<number>\d[\w.]*(?:(?<=e)[+-]\d+)?)"
-)
-
-
-def program(source: str) -> str:
-    """A program with its syntax in colours and a border that tells forward from backward."""
-    lines, side = [], "transparent"
-    for line in source.splitlines():
-        if line.lstrip().startswith("# from the output back"):
-            side = GRADIENT_LINE
-        elif line.startswith("    ") and side == "transparent":
-            side = VALUE_LINE
-        style = f"border-left: 4px solid {side}; padding-left: 6px; white-space: pre"
-        words = TOKEN.sub(_coloured, html.escape(line, quote=False))
-        lines.append(f'<div style="{style}">{words or "&#160;"}</div>')
-    key = (
-        f'<div style="font-size: smaller"><span style="color: {VALUE_LINE}">▌</span>forward '
-        f'<span style="color: {GRADIENT_LINE}">▌</span>backward</div>'
-    )
-    return f'<div style="font-family: monospace; overflow-x: auto">{"".join(lines)}</div>{key}'
-
-
-def _coloured(token: re.Match[str]) -> str:
-    return f'<span style="color: {SYNTAX[str(token.lastgroup)]}">{token[0]}</span>'
 
 
 def history(losses: Sequence[float], text: str) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..compiler.expression import Expression
 from ..errors import message
 from ..value import Value
+from . import displays
 
 UNPACK = """<script>
 const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
@@ -121,7 +121,7 @@ def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
     try:
         for leaf, name in named:
             leaf.label = (name.split() or [""])[0]
-        text = html.unescape(re.sub("<.*?>", "", Expression(root)._repr_html_()))
+        text = html.unescape(re.sub("<.*?>", "", displays.formula([root])))
     finally:
         for leaf, label in before:
             leaf.label = label
