@@ -136,7 +136,7 @@ def test_propagating_there_and_back_changes_nothing(graph, others):
         ({"x2": 1.0, "x1": -1.0}, ValueError, r"log: x = -1.0 \('x1'\) is outside the domain"),
         ({"x1": 1.0, "x2": math.inf}, ValueError, r"sin: x = inf \('x2'\) is outside"),
         ({"x1": 3.0, "other": 1.0}, ValueError, r"7.0 \('other'\), a leaf, expected a source of"),
-        ({"y": 1.0}, ValueError, r"found .*, the result of an operation \(-\), expected a source"),
+        ({"y": 1.0}, ValueError, r"found .*, the result of an operation \(-\), expected leaves"),
     ],
 )
 def test_propagate_changes_nothing_on_bad_values(given, kind, message):

@@ -71,8 +71,8 @@ class Expression:
             raise TypeError(
                 message("propagate", a(given), "a dict from sources to numbers: {x: 3.0}")
             )
-        self._check_sources(given, "propagate")
-        fresh = {x: as_float(number, "propagate") for x, number in given.items()}
+        leaves = self._sources_among(list(given), "propagate")
+        fresh = {x: as_float(given[x], "propagate") for x in leaves}
         before = {x: x.data for x in fresh}
         try:
             for x, number in fresh.items():
@@ -105,8 +105,7 @@ class Expression:
         if wrt is None:
             leaves = [x for x in self.sources if x.requires_grad]
         else:
-            leaves = _leaves(wrt, "backpropagate, wrt")
-            self._check_sources(leaves, "backpropagate")
+            leaves = self._sources_among(wrt, "backpropagate, wrt")
         if not self._single:
             found = f"an expression of {counted(len(self._outputs), 'output')}"
             raise ValueError(message("backpropagate", found, "one", "take one, or their sum"))
@@ -118,36 +117,30 @@ class Expression:
     ) -> Program:
         """The value and the derivatives as a program of their own: straight-line Python.
 
-        The program's arguments are the numbers of `inputs`, then those of `wrt` that are not
-        among them; it returns (value, gradients), a gradient for each number of `wrt`, in order.
-        Every other leaf is a constant, with the data that it has now. An input that the output
-        does not depend on has gradient 0.0.
+        Its arguments are the numbers of `inputs`, then those of `wrt` that are not among them; it
+        returns (value, gradients), a gradient for each number of `wrt`, in order. For several
+        outputs it returns their values alone, a tuple, and `wrt` may be empty. Every other leaf is
+        a constant, with the data that it has now.
 
-        inputs: leaves, or Vectors and Matrices of them.
-        wrt: the leaves to differentiate with respect to, in the same form.
+        inputs, wrt: leaves, or Vectors and Matrices of them.
         xp: the library to compute with. math: on floats, with nothing but Python; numpy,
             jax.numpy or torch: on arrays as well, entry by entry, with nan or inf where floats
             raise an error. An array of the result may be one of the arguments, or a view of one.
-            The program raises a TypeError for an argument of any other kind.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
-            share a vector become a matrix product (see `groups.py`). It takes an array of
-            inputs, a row for each sample, shape (n, number of inputs), and one of the numbers of
-            `wrt`, the parameters, shape (m,). It returns the value of each sample, shape (n,),
-            and the gradients of the parameters, summed over the samples, shape (m,). If `wrt`
-            holds inputs, there are no parameters, and the gradients are those of each sample,
-            shape (n, m).
-
-        For several outputs the program returns the values alone, a tuple, or for a batch an array
-        of shape (n, number of outputs); `wrt` holds further arguments, and may be empty.
+            share a vector a matrix product (see `groups.py`). It takes an array of inputs, a row
+            for each sample, shape (n, number of inputs), and one of the parameters, `wrt`, shape
+            (m,). It returns the value of each sample, shape (n,), and the gradients summed over
+            the samples, shape (m,). If `wrt` holds inputs, there are no parameters, and the
+            gradients are those of each sample, shape (n, m). Several outputs: (n, outputs).
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
         condition is a node choose again. It finds the numbers that walking finds, but where one
         is infinite, the result may be nan, as of `logsumexp`, and a zero may have another sign.
 
-        ValueError for a node that is not a leaf, a leaf twice in `inputs` or in `wrt`, and one in
-        `wrt` that requires no gradient; for a batch also if some of `wrt` are inputs and some are
-        not, or if `xp` is math. TypeError for anything but Values and for another `xp`.
+        ValueError for a node that is not a leaf, one that is listed twice, one in `wrt` that
+        requires no gradient, and for a batch if some of `wrt` are inputs and some are not;
+        TypeError for anything but Values and for another `xp`.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()
@@ -184,9 +177,8 @@ class Expression:
     def javascript(self, inputs: Iterable[Any], wrt: Iterable[Any]) -> str:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.
 
-        The function takes an array of the numbers of `inputs`, then of those of `wrt` that are
-        not among them, and returns [value, gradients], or for several outputs their values. Where
-        Python raises an error, as for the logarithm of -1, a number is NaN or infinite.
+        It takes an array of the arguments, and returns [value, gradients], or the values of
+        several outputs. Where Python raises an error, a number is NaN or infinite.
 
         >>> x = Value(2.0)
         >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
@@ -224,16 +216,13 @@ class Expression:
                 raise TypeError(message("compile", found, "a float", remedy))
         return given, of
 
-    def _check_sources(self, nodes: Iterable[Any], where: str) -> None:
-        known = set(self.sources)
-        for node in nodes:
-            if not isinstance(node, Value):
-                raise TypeError(message(where, typed(node), "a source, a leaf Value"))
-            if node not in known:
-                kind = f"the result of an operation ({node.op})" if node.parents else "a leaf"
-                found = f"{described(node)}, {kind}"
-                remedy = "its .sources are the leaves that it was computed from"
-                raise ValueError(message(where, found, "a source of this expression", remedy))
+    def _sources_among(self, items: Any, where: str) -> list[Value]:
+        leaves = _leaves(items, where)
+        for x in set(leaves).difference(self.sources):
+            remedy = "its .sources are the leaves that it was computed from"
+            found = f"{described(x)}, a leaf"
+            raise ValueError(message(where, found, "a source of this expression", remedy))
+        return leaves
 
     def __repr__(self) -> str:
         sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,7 @@ SHORT = 3  # numbers in a row that hypot takes one by one, with the function of 
 Ids = Any  # an array of integers: each number of the program has one
 
 
+@dataclass(eq=False, repr=False)
 class Group:
     """Nodes that one operation computes, as an array; or leaves, if `rule` is None.
 
@@ -34,20 +36,14 @@ class Group:
     where they do not change, and with a further axis for the numbers of a row.
     """
 
-    def __init__(
-        self,
-        every: "Groups",
-        name: str,
-        rule: Rule | None,
-        shape: tuple[int, ...],
-        reads: Sequence[Ids],
-        members: list[Value],
-        varies: bool,
-    ) -> None:
-        self.every, self.name, self.rule, self.shape = every, name, rule, shape
-        self.reads, self.members = reads, members
-        self.varies = varies  # from sample to sample
-        self.start = every.end  # the id of its first number
+    every: "Groups"
+    start: int  # the id of its first number
+    name: str
+    rule: Rule | None
+    shape: tuple[int, ...]
+    reads: Sequence[Ids]
+    members: list[Value]
+    varies: bool  # from sample to sample
 
     @property
     def alike(self) -> dict[Value, list[Value]]:
@@ -83,7 +79,7 @@ class Groups(list[Group]):
         self.end = 0
         self.counts: Counter[str] = Counter()
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
-            self._add(Group(self, name, None, (len(leaves),), [], leaves, varies))
+            self._add(name, None, (len(leaves),), [], leaves, varies)
         depths = graph.depths(root)
         for _, level in itertools.groupby(depths, depths.__getitem__):
             alike: dict[Any, list[Value]] = defaultdict(list)
@@ -137,11 +133,12 @@ class Groups(list[Group]):
 
     # -- How nodes are grouped --
 
-    def _add(self, group: Group) -> None:
-        self.append(group)
+    def _add(self, *parts: Any) -> None:
+        self.append(Group(self, self.end, *parts))
         self.starts.append(self.end)
-        self.ids.update(zip(group.members, range(self.end, self.end + len(group.members))))
-        self.end += len(group.members)
+        members = self[-1].members
+        self.ids.update(zip(members, range(self.end, self.end + len(members))))
+        self.end += len(members)
 
     def _add_constant(self, x: Value, number: float) -> None:
         place = self.places.setdefault(np.float64(number).tobytes(), len(self.constants))
@@ -198,7 +195,7 @@ class Groups(list[Group]):
         name = rule.__name__ if rule is getattr(ops, rule.__name__, None) else "v"
         self.counts[name] += 1  # an operation of one's own may have any name
         varies = any(map(self.varies, reads))
-        self._add(Group(self, f"{name}{self.counts[name]}", rule, shape, reads, nodes, varies))
+        self._add(f"{name}{self.counts[name]}", rule, shape, reads, nodes, varies)
 
     def _grid(self, rows: Ids) -> tuple[int, ...]:
         """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""

@@ -9,7 +9,7 @@ import ast
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -41,6 +41,7 @@ class Printer:
 
     signs = SIGNS
     minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
+    special: Mapping[str, str] = {}  # how numbers are written that are not finite
     twice: Iterable[str] = ()  # operations whose text has their arguments twice
     remark = "#"
 
@@ -96,7 +97,8 @@ class Printer:
 
     def number(self, x: float) -> tuple[str, int]:
         """The text of a number, and how strongly it binds."""
-        return repr(x), SIGN if x < 0 else ATOM
+        text = self.special.get(repr(x), repr(x))
+        return text, SIGN if text.startswith("-") else ATOM
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         """The text of a function of its arguments, and how strongly it binds."""
@@ -128,14 +130,8 @@ class Notation(Printer):
 class Python(Printer):
     """Python over floats, with its module math."""
 
-    library = "math"
+    special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
     twice: Iterable[str] = TWICE
-
-    def number(self, x: float) -> tuple[str, int]:
-        text = repr(x) if math.isfinite(x) else f"{self.library}.{'nan' if x != x else 'inf'}"
-        if x == -math.inf:
-            text = f"-{text}"
-        return text, SIGN if text.startswith("-") else ATOM
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         of = self.of
@@ -154,7 +150,7 @@ class ArrayPython(Python):
     """Python over arrays of the type of the array `like`, with the functions of their library."""
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
-    library = "xp"
+    special: Mapping[str, str] = {"nan": "xp.nan", "inf": "xp.inf", "-inf": "-xp.inf"}
     twice: Iterable[str] = ()
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
@@ -179,12 +175,8 @@ class ArrayPython(Python):
 class JavaScript(Printer):
     """JavaScript over numbers, with its object Math."""
 
+    special: Mapping[str, str] = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
     remark = "//"
-
-    def number(self, x: float) -> tuple[str, int]:
-        names = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-        text = names.get(repr(x), repr(x))
-        return text, SIGN if text.startswith("-") else ATOM
 
     def assignment(self, name: str, text: str, symbol: Any) -> str:
         return f"const {name} = {text};"

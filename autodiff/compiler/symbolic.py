@@ -86,11 +86,16 @@ class Writer:
             if condition.op == "where" and key_of("", condition.args[1:]) == ("", "1.0", "0.0"):
                 condition = condition.args[0]  # it was made a number
             return self._once(op, (condition, *map(self.as_number, choices)))
+        x: Any
         x, *others = map(self.as_number, given)
         if op == "neg":
             return x.args[0] if _negated(x) else self._once(op, (x,))
         if op == "pow" and _is(others[0], 1.0):
             return x
+        if op == "abs" and _negated(x):  # as in sigmoid(-x) beside sigmoid(x)
+            x = x.args[0]
+        if op in CONDITIONS and _negated(x) and _is(others[0], 0.0):  # 0 < x for -x < 0
+            x, others = 0.0, list(x.args)
         if op in ("add", "sub"):
             return self._sum(op, x, *others)
         return (
