@@ -459,6 +459,23 @@ def test_a_rule_may_look_into_a_set_of_its_own_and_a_dict_of_its_numbers():
 
 
 @pytest.mark.parametrize(
+    ("chosen", "at_two"),
+    [(lambda x: x > 2.0, 0.0), (lambda x: x >= 2.0, 1.0), (lambda x: x < 2.0, 0.0),
+     (lambda x: x <= 2.0, 1.0), (lambda x: 2.0 < x, 0.0)],
+)  # fmt: skip
+def test_a_comparison_in_a_rule_is_made_again_by_the_program(chosen, at_two):
+    @operation
+    def bent(x):
+        return ad.where(chosen(x), x * x, -x), lambda grad: (grad,)
+
+    x = Value(5.0)
+    program = compiled(bent(x), [x], xp=np)
+    for point in (1.0, 3.0):
+        assert program(point)[0] == (point**2 if chosen(point) else -point)
+    assert program(2.0)[0] == (4.0 if at_two else -2.0)
+
+
+@pytest.mark.parametrize(
     "slope",
     [
         lambda x: ad.grad(lambda t: t * t * x)(1.0),

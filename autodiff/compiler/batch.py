@@ -331,17 +331,17 @@ class Batch:
     # -- Names: those of the model where it has them, else after the operations --
 
     def _name(self, x: Any, name: str, kept: bool = False) -> None:
-        """Name an array, unless it has a name, or another has this one."""
+        """Name an array, unless it has a line with a name, or another has this one."""
         if isinstance(x, Array) and name not in self.taken:
             own = itself(x)
-            if own.args and not own.name:
+            if own.args and not own.kept and (kept or not own.name):
                 self.taken.add(name)
                 own.name, own.kept = name, kept
 
     def _name_part(self, group: Group, positions: Ids, symbol: Any) -> None:
         """Name a part of the inputs or of the parameters."""
         own = itself(symbol)
-        if own.args and not own.name:
+        if own.args and not own.kept:
             name, size = self.known.get(group.members[int(positions.flat[0])], ("", 0))
             if size != positions.size or not name.isidentifier() or OURS.search(name):
                 letter = "x" if group.varies else "p"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .. import ops
+from .. import functions, ops
 from ..errors import message
 from ..number import Number, Rule, apply
 
@@ -37,6 +37,15 @@ class Symbol(Number):
 
     def __array_namespace__(self) -> "Writer":
         return self.writer
+
+    __lt__ = functions.less  # a comparison is an operation
+    __le__ = functions.less_equal
+
+    def __gt__(self, other: Any) -> Any:
+        return functions.less(other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return functions.less_equal(other, self)
 
     def __pos__(self) -> Any:
         return self
