@@ -76,7 +76,7 @@ def cross_entropy(logits: Any, target: Any) -> Any:
         raise TypeError(message("cross_entropy", found, f"a class from 0 to {n - 1}", remedy))
     weights = None if isinstance(target, Integral) else _row(target, "cross_entropy, target")
     known = weights is None or not any(isinstance(weight, Number) for weight in weights)
-    right = 0 <= target < n if weights is None else len(weights) == n
+    right = 0 <= int(target) < n if weights is None else len(weights) == n
     if not right or (weights and known and abs(sum(weights) - 1.0) > 1e-6):
         expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))

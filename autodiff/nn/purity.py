@@ -6,6 +6,7 @@ walking a few samples.
 """
 
 import gc
+import inspect
 import pickle
 import random
 import sys
@@ -63,7 +64,7 @@ def _parts(x: Any) -> Iterable[Any]:
         generators = [each for each in used if _state(each)]
         return [x.__closure__, x.__defaults__, x.__kwdefaults__, *generators]
     if callable(x) and not isinstance(x, type):  # a module
-        held = [each for kind in type(x).__mro__ for each in vars(kind).values()]
+        held = [each for kind in inspect.getmro(type(x)) for each in vars(kind).values()]
         return [getattr(x, "__dict__", None), *[f for f in held if isinstance(f, FunctionType)]]
     return ()
 
