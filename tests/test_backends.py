@@ -8,7 +8,7 @@ import pytest
 from test_batch import batched, by_hand, classifier, everything, samples
 
 import autodiff as ad
-from autodiff import Expression, Vector, nn
+from autodiff import Expression, Value, Vector, nn
 from autodiff.compiler.backends import erf, scatter_add
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported, or first computes
@@ -104,3 +104,14 @@ def test_functions_that_libraries_lack():
     np.testing.assert_allclose(erf(x), [ad.erf(0.5), ad.erf(-1.0)], rtol=1e-7)
     sums = scatter_add(np.ones((2, 2, 3)), np.array([[0, 1], [1, 3]]), 4)
     assert sums.tolist() == [[1.0] * 3, [2.0] * 3, [0.0] * 3, [1.0] * 3]
+
+
+@pytest.mark.torch
+def test_torch_differentiates_a_program_too():
+    xp, x, w = library("torch"), Value(1.0), Value(2.0)
+    program = Expression(ad.sin(x * w)).compile([x], wrt=[w], xp=xp, batch=True)
+    inputs = xp.tensor([[1.0], [2.0]], dtype=xp.float64)
+    parameters = xp.tensor([0.5], dtype=xp.float64, requires_grad=True)
+    values, gradients = program(inputs, parameters)
+    values.sum().backward()
+    assert parameters.grad.tolist() == pytest.approx(gradients.tolist(), rel=1e-15)

@@ -12,7 +12,8 @@ def floats(xp: Any, x: Any) -> Any:
     if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
         remedy = "fill them: data.filled(0.0)"
         raise TypeError(message("program", "unknown numbers", "an array of known ones", remedy))
-    array = xp.asarray(x)
+    of_torch = xp.__name__ == "torch" and isinstance(x, xp.Tensor)
+    array = x if of_torch else xp.asarray(x)  # PyTorch's forgets that a gradient is wanted
     kind = getattr(array.dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
     floating = array.dtype.is_floating_point if kind is None else kind in "fV"
     return array if floating else xp.asarray(array, dtype=float)
