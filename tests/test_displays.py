@@ -44,6 +44,7 @@ def test_a_program_is_shown_with_the_colours_of_its_language():
 def test_a_graph_is_its_formula():
     x, y = Value(3.0, label="x"), Value(4.0, label="<y>")
     assert Text(displays.formula([x * y + x**2])).found == ["x·<y> + x² = 21"]
+    assert displays.formula([x * 2, x * 3]).count("<br>") == 1
 
 
 def test_a_history_has_a_curve():

@@ -1,6 +1,7 @@
 """Arrays as grids."""
 
 import math
+import re
 import zlib
 
 import numpy as np
@@ -107,6 +108,16 @@ def test_cells_are_shaded_by_gradient_as_boxes_are():
     found = shades(np.array([[0.0, 1e-9, 0.5, 1e9, math.inf]]), "grad")
     expected = ["c9ccd0", "fff5eb", "f07a1d", "5a2000", "c00000"]
     assert [bytes(colour).hex() for colour in found[0]] == expected
+
+
+def test_the_legend_is_the_scale_of_the_shades():
+    root = Vector([1.0, -2.0]).sum()
+    root.backward()
+    of_data = ["data:", "− largest", "−", "0", "+", "largest"]
+    for color, words in ((None, of_data), ("grad", ["|grad|:"])):
+        source = draw(root, arrays=True, legend=True, color=color).source
+        legend = re.findall(">([^<>]+)</font>", source.rpartition("label=")[2])
+        assert legend[: len(words)] == words
 
 
 def test_a_number_that_is_computed_twice_has_the_gradient_of_both():
