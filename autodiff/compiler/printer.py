@@ -9,7 +9,7 @@ import ast
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -42,8 +42,12 @@ class Printer:
     signs = SIGNS
     minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
     special: Mapping[str, str] = {}  # how numbers are written that are not finite
-    twice: Iterable[str] = ()  # operations whose text has their arguments twice
     remark = "#"
+
+    @staticmethod
+    def twice(symbol: Symbol) -> bool:
+        """Whether the text of an operation has its arguments in two places."""
+        return False
 
     def __init__(self, outputs: Iterable[Any] = ()) -> None:
         self.uses = uses_of(outputs, self.twice)
@@ -131,12 +135,19 @@ class Python(Printer):
     """Python over floats, with its module math."""
 
     special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
-    twice: Iterable[str] = TWICE
+
+    @staticmethod
+    def twice(symbol: Symbol) -> bool:
+        return symbol.op in TWICE or (symbol.op == "pow" and _may_divide(*symbol.args))
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         of = self.of
-        if op == "pow" and _is_real(*args):
-            return f"{of(args[0], ATOM)} ** {of(args[1], POWER)}", POWER
+        if op == "pow" and (_is_real(*args) or _may_divide(*args)):
+            text = f"{of(args[0], ATOM)} ** {of(args[1], POWER)}"
+            if _is_real(*args):
+                return text, POWER
+            x, y = map(of, args)  # of 0 to a negative power, math.pow's error is another
+            return f"{text} if {of(args[0], SUM)} >= 0.0 else math.pow({x}, {y})", CHOICE
         if op == "where":
             condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
@@ -151,7 +162,10 @@ class ArrayPython(Python):
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     special: Mapping[str, str] = {"nan": "xp.nan", "inf": "xp.inf", "-inf": "-xp.inf"}
-    twice: Iterable[str] = ()
+
+    @staticmethod
+    def twice(symbol: Symbol) -> bool:
+        return False
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
         super().__init__(outputs)
@@ -223,7 +237,14 @@ def _is_real(x: Any, y: Any) -> bool:
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
 
 
-def uses_of(outputs: Iterable[Any], twice: Iterable[str] = ()) -> dict[Symbol, int]:
+def _may_divide(x: Any, y: Any) -> bool:
+    """Whether x ** y may be complex, and may also be 0 to a negative power."""
+    return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
+
+
+def uses_of(
+    outputs: Iterable[Any], twice: Callable[[Symbol], bool] = lambda symbol: False
+) -> dict[Symbol, int]:
     """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
@@ -233,7 +254,7 @@ def uses_of(outputs: Iterable[Any], twice: Iterable[str] = ()) -> dict[Symbol, i
             x = itself(x)
             if x not in uses:
                 uses[x] = 0
-                stack += x.args * 2 if x.op in twice else x.args
+                stack += x.args * 2 if twice(x) else x.args
             uses[x] += 1
     return uses
 

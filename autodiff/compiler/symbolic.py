@@ -40,6 +40,13 @@ class Symbol(Number):
 
     __lt__ = functions.less  # a comparison is an operation
     __le__ = functions.less_equal
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: Any) -> Any:
+        return functions.less_equal(self, other) * functions.less_equal(other, self)
+
+    def __ne__(self, other: Any) -> Any:
+        return 1.0 - (self == other)
 
     def __gt__(self, other: Any) -> Any:
         return functions.less(other, self)

@@ -312,7 +312,8 @@ def _input(x: Any) -> Vector:
         return x
     row = Vector(x)
     for given, entry in zip(x, row):
-        entry.requires_grad = given is entry and entry.requires_grad
+        if given is not entry:
+            entry.requires_grad = False
     return row
 
 
