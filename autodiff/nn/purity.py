@@ -25,7 +25,7 @@ CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
     "randomness comes from Dropout or is passed in"
 )
-HOLDERS = (list, tuple, dict, partial, CellType, MethodType, BuiltinMethodType)
+HOLDERS = (list, tuple, partial, CellType, MethodType, BuiltinMethodType)
 DATA = (int, float, str, bytes, Value, Vector, Matrix)  # these hold neither modules nor generators
 
 
@@ -56,6 +56,8 @@ def reached(*roots: Any) -> Iterator[Any]:
 
 
 def _parts(x: Any) -> Iterable[Any]:
+    if isinstance(x, dict):  # of an object's, Python 3.13 shows the collector nothing
+        return [*dict.keys(x), *dict.values(x)]
     if isinstance(x, HOLDERS):
         return gc.get_referents(x)
     if isinstance(x, FunctionType):
