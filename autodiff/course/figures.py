@@ -23,6 +23,18 @@ def show(figure: Any, alt: str) -> None:
     plt.close(figure)
 
 
+def page(name: str, title: str, still: str, data: Any = None) -> Any:
+    """The page `name`.html in the frame that those of the course share; DATA in it is the data."""
+    from importlib import resources
+
+    from autodiff.pictures.pages import Page, as_json
+
+    files = resources.files("autodiff.course")
+    frame, text = (files.joinpath(f"{each}.html").read_text("utf-8") for each in ("frame", name))
+    text = frame.replace("TITLE", title).replace("PAGE", text).replace("DATA", as_json(data))
+    return Page(text, title, f"{still} needs scripts, and a notebook that is trusted.")
+
+
 def graph_of(f: Callable[..., Any], edges: str | None = None, **inputs: float) -> Any:
     """A drawing of the computation of f at these inputs.
 

@@ -3,12 +3,11 @@
 
 import math
 from collections.abc import Mapping
-from importlib import resources
 
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
-from autodiff.pictures.pages import Page
 
+from . import figures
 from .verdicts import Exercise, Hint, a, empty, guess, guesses, solutions
 
 # -- The guesses ----------------------------------------------------------------------------------
@@ -170,9 +169,7 @@ check_3 = Exercise(
 
 def dial():
     """The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5), its tangents, and a dial for the direction."""
-    page = resources.files("autodiff.course").joinpath("dial.html").read_text("utf-8")
-    still = "The dial needs scripts, and a notebook that is trusted."
-    return Page(page, "Tangents, and a dial for the direction", still)
+    return figures.page("dial", "Tangents, and a dial for the direction", "The dial")
 
 
 def passes(jacobian, function, x):

@@ -2,9 +2,6 @@
 """Notebook 2: a tree that folds, how derivatives swell; its guesses and exercises."""
 
 import operator
-from importlib import resources
-
-from autodiff.pictures.pages import Page, as_json
 
 from . import figures
 from .verdicts import Exercise, Hint, guess, guesses, integer, solutions
@@ -167,9 +164,7 @@ def fold(e):
     def tree(e):
         return [str(e.op), *map(tree, e.args)]
 
-    page = resources.files("autodiff.course").joinpath("fold.html").read_text("utf-8")
-    still = f"The tree of {e!r} needs scripts, and a notebook that is trusted."
-    return Page(page.replace("DATA", as_json(tree(e))), "A tree that folds", still)
+    return figures.page("fold", "A tree that folds", f"The tree of {e!r}", tree(e))
 
 
 def plot_swell(sizes):

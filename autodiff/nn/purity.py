@@ -56,7 +56,7 @@ def reached(*roots: Any) -> Iterator[Any]:
 
 
 def _parts(x: Any) -> Iterable[Any]:
-    if isinstance(x, dict):  # of an object's, Python 3.13 shows the collector nothing
+    if isinstance(x, dict):  # since 3.13 the collector may not see what an object's dict holds
         return [*dict.keys(x), *dict.values(x)]
     if isinstance(x, HOLDERS):
         return gc.get_referents(x)
