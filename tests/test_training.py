@@ -477,6 +477,7 @@ def test_an_interrupt_leaves_a_whole_number_of_steps(kind):
             return line if stepping and "autodiff" in frame.f_globals["__name__"] else None
 
         before = sys.gettrace()
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
         try:
             with suppress(KeyboardInterrupt), steps.written_back():
                 sys.settrace(call)
@@ -485,6 +486,7 @@ def test_an_interrupt_leaves_a_whole_number_of_steps(kind):
                     steps.store()
         finally:
             sys.settrace(before)
+            signal.signal(signal.SIGINT, usual)
         assert [p.grad for p in layer.parameters()] == [0.0] * 3
         return count >= at, (layer.state_dict(), optimizer.state_dict())
 
