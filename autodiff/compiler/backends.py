@@ -4,7 +4,7 @@ import importlib
 import math
 from typing import Any
 
-from ..errors import message
+from ..errors import message, typed
 
 
 def floats(xp: Any, x: Any) -> Any:
@@ -15,8 +15,17 @@ def floats(xp: Any, x: Any) -> Any:
     of_torch = xp.__name__ == "torch" and isinstance(x, xp.Tensor)
     array = x if of_torch else xp.asarray(x)  # PyTorch's forgets that a gradient is wanted
     kind = getattr(array.dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
-    floating = array.dtype.is_floating_point if kind is None else kind in "fV"
+    if kind in ("O", "c"):
+        array = xp.asarray(xp.frompyfunc(_real, 1, 1)(array), dtype=float)
+    floating = array.dtype.is_floating_point if kind is None else array.dtype.kind in "fV"
     return array if floating else xp.asarray(array, dtype=float)
+
+
+def _real(x: Any) -> float:
+    """A number as a float: NumPy would make nan of None, and lose the imaginary part of 1j."""
+    if x is None or isinstance(x, complex):
+        raise TypeError(message("program", typed(x), "real numbers"))
+    return float(x)
 
 
 def takes_numbers(xp: Any, name: str) -> bool:
