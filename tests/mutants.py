@@ -1,25 +1,23 @@
-"""Does a test fail for every change of the engine? Change it, a bit at a time, and see.
+"""Does a test fail for every change of the code? Change it, a bit at a time, and see.
 
     python tests/mutants.py autodiff/ops.py autodiff/graph.py --sample 100 --seed 1
 
-changes each operator, comparison, constant, condition and statement of the files (default: the
-engine and the compiler) in turn and prints the changes that no test notices: the survivors.
-`--sample` takes that many at random, `--jobs` runs as many at a time, `--list` only prints them.
-A file may be followed by lines: `autodiff/ops.py:52,60`.
+changes each operator, comparison, constant, condition and statement of the files (by default of the
+whole package) in turn and prints the changes that no test notices: the survivors. `--sample` takes
+that many at random, `--jobs` runs as many at a time.
 
-All tests run once, to see which functions each of them calls and how long it takes (this is kept
-in .pytest_cache: delete it to see again). Then each change is made in a process of its own, a fork
-of this one: the tests that call the changed function run there, the quickest first, until one
-fails. `mutants.txt` lists changes that survive because nobody could tell the difference, and why.
+All tests run once, to see which functions each of them calls and how much processor time it takes
+(this is kept in .pytest_cache: delete it to see again). Then each change is made in a process of its
+own, a fork of this one: the tests that call the changed function run there, the quickest first,
+until one fails, or takes five times its time and ten seconds more. `mutants.txt` lists changes that
+survive because nobody could tell the difference, and why.
 """
 
 import argparse
 import ast
-import contextlib
+import copy
 import gc
-import importlib.abc
-import importlib.machinery
-import importlib.util
+import inspect
 import itertools
 import json
 import os
@@ -33,159 +31,143 @@ import traceback
 import types
 import warnings
 from collections import defaultdict
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ENGINE = ["ops", "graph", "value", "dual", "transforms", "number", "functions"]
-ELSEWHERE = ["notebooks", "course", "lessons", "contents", "reference", "types"]
-ELSEWHERE += [
-    "jupyterlab",
-    "live",
-    "learning",
-    "gallery",
-    "drawing",
-    "package",
-]  # slow, or irrelevant
-THREADS = "jax or numba or torch"  # they do not survive a fork
-OPTIONS = [
-    "-s",
-    "-p",
-    "no:cacheprovider",
-    "-k",
-    "not pickled",
-    "-m",
-    f"not ({THREADS} or thorough)",
-]
-OPTIONS += [f"--ignore-glob={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
-OPTIONS += [f"--ignore={ROOT}/autodiff/{name}" for name in ("pictures", "nn")]
-EVERYWHERE = [str(ROOT / "autodiff"), str(ROOT / "tests")]
+PACKAGE = ROOT / "autodiff"
 QUICK = bool(os.environ.get("QUICK"))  # two changes and few tests: whether this works
-if QUICK:
-    EVERYWHERE = [str(ROOT / "tests" / "test_functions.py")]
+# Threads, and a browser, do not survive a fork.
+OPTIONS = ["-s", "-p", "no:cacheprovider", "-m", "not (jax or numba or torch or browser or thorough)"]
+OPTIONS += [f"--ignore={ROOT}/tests/test_{name}.py" for name in ("notebooks", "jupyterlab", "site", "types", "mutants")]
+EVERYWHERE = [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
-PACKAGE = str(ROOT / "autodiff")
-SECONDS = 240  # of processor time: a change that makes the tests run longer is noticed
+WAITING = 1800  # seconds after which a test that computes nothing is ended
 
 
 class Change(NamedTuple):
-    """A replacement in the text of a file, from one offset to another."""
+    """A replacement in the tree of a file: of a field of a node, or of an entry of that field."""
 
     path: Path
-    line: int
-    start: int
-    end: int
-    text: str
+    tree: ast.Module
+    node: ast.AST
+    field: str
+    index: int | None
+    old: Any
+    new: Any
 
-    def of(self, source):
-        return source[: self.start] + self.text + source[self.end :]
+    def put(self, part):
+        if self.index is None:
+            setattr(self.node, self.field, part)
+        else:
+            getattr(self.node, self.field)[self.index] = part
 
-    def described(self, source):
-        """The line and what is changed in it: `x < y : '<' -> '<='`."""
-        was = " ".join(source[self.start : self.end].split())
-        line = source.splitlines()[self.line - 1].strip()
-        return f"{line} : {was[:60]!r} -> {self.text[:60]!r}"
+    def codes(self):
+        """The code of the file before and after; the change stays made."""
+        found = []
+        for part in (self.old, self.new):
+            self.put(part)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.append(compile(self.tree, str(self.path), "exec"))
+        return found
 
-    def place(self):
-        return f"{self.path.relative_to(ROOT)}:{self.line}"
+    def changes_code(self):
+        """Whether the compiled code differs: constants of the same value fold to the same code."""
+        differs = any(own(old) != own(new) for old, new in pairs(*self.codes()))
+        self.put(self.old)
+        return differs
+
+    def described(self):
+        """`x = a < b : a < b -> a <= b`: the line, and what is changed in it."""
+        line = self.path.read_text(encoding="utf-8").splitlines()[self.old.lineno - 1].strip()
+        old, new = (ast.unparse(part).partition("\n")[0][:60] for part in (self.old, self.new))
+        return f"{line} : {old} -> {new}"
+
+    def file(self):
+        return self.path.relative_to(ROOT).as_posix()
 
 
 # -- Changes --------------------------------------------------------------------------------------
 
-BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*", ast.MatMult: "*",
-          ast.Mod: "*", ast.FloorDiv: "*", ast.BitOr: "&", ast.BitAnd: "|"}  # fmt: skip
-COMPARISONS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=",
-               ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in",
-               ast.NotIn: "in"}  # fmt: skip
+BINARY = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+          ast.MatMult: ast.Mult, ast.Mod: ast.Mult, ast.FloorDiv: ast.Mult, ast.BitOr: ast.BitAnd,
+          ast.BitAnd: ast.BitOr, ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+               ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
+               ast.NotIn: ast.In}  # fmt: skip
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Continue, ast.Break)
+MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or types
 
 
 def changes(path):
     """All changes of a file."""
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    starts = list(itertools.accumulate(map(len, source.splitlines(keepends=True)), initial=0))
-    ascii_only = [len(line.encode()) == len(line) for line in source.splitlines()]
-
-    def offset(line, column):  # columns count bytes
-        if ascii_only[line - 1]:
-            return starts[line - 1] + column
-        text = source[starts[line - 1] : starts[line]]
-        return starts[line - 1] + len(text.encode()[:column].decode())
-
-    def span(node):
-        return offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
-
-    def between(left, right, text):
-        """A change of the operator between two operands, brackets and spaces kept."""
-        start, end = span(left)[1], span(right)[0]
-        words = source[start:end]
-        inner = words.strip(" ()\n\\")
-        start += words.index(inner)
-        return Change(path, left.end_lineno, start, start + len(inner), text)
-
-    for node in relevant(tree):
-        if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
-            yield between(node.left, node.right, BINARY[type(node.op)])
-        elif isinstance(node, ast.Compare):
-            for left, op, right in zip(
-                [node.left, *node.comparators], node.ops, node.comparators, strict=False
-            ):
-                yield between(left, right, COMPARISONS[type(op)])
-        elif isinstance(node, ast.BoolOp):
-            other = "or" if isinstance(node.op, ast.And) else "and"
-            for left, right in itertools.pairwise(node.values):
-                yield between(left, right, other)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
-            start, end = span(node)
-            yield Change(path, node.lineno, start, span(node.operand)[0], " ")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
-            value = not node.value if isinstance(node.value, bool) else node.value + 1
-            yield Change(path, node.lineno, *span(node), repr(value))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
-            yield Change(path, node.lineno, *span(node), repr("other " + node.value))
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            start, end = span(node.test)
-            yield Change(path, node.lineno, start, end, f"(not ({source[start:end]}))")
-        if isinstance(node, SIMPLE):
-            yield Change(path, node.lineno, *span(node), "pass")
-        if isinstance(node, ast.Return) and node.value:
-            yield Change(path, node.lineno, *span(node), "return None")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node, field, index, part in places(tree):
+        for new in variants(part):
+            new = ast.fix_missing_locations(ast.copy_location(new, part))
+            yield Change(path, tree, node, field, index, part, new)
 
 
-def relevant(tree):
-    """The nodes that change what the program does: not annotations, texts or stubs."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.AnnAssign)):
-            if isinstance(node, ast.AnnAssign) and node.value:
-                stack.append(node.value)
+def places(node):
+    """Each part of a program that changes what it does, and its place: not texts, types or stubs."""
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns"):
             continue
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue  # a docstring, or the ... of a stub
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            continue
-        if isinstance(node, ast.Assign) and "__slots__" in ast.dump(node.targets[0]):
-            continue
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MESSAGES:
-            continue
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            if any("overload" in ast.dump(d) for d in getattr(node, "decorator_list", [])):
-                continue
-            defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d]
-            body = node.body if isinstance(node.body, list) else [node.body]
-            stack += [*body, *defaults, *getattr(node, "decorator_list", [])][::-1]
-            continue
-        if isinstance(node, ast.ClassDef) and any("Protocol" in ast.dump(b) for b in node.bases):
-            continue
-        yield node
-        stack += list(ast.iter_child_nodes(node))[::-1]
+        for index, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(part, ast.AST) and not idle(part):
+                yield node, field, index, part
+                yield from places(part)
 
 
-MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or types
+def idle(part):
+    match part:
+        case ast.Import() | ast.ImportFrom() | ast.JoinedStr() | ast.Expr(value=ast.Constant()):
+            return True  # the last is a docstring, or the ... of a stub
+        case ast.If():
+            return "TYPE_CHECKING" in ast.dump(part.test)
+        case ast.Assign():
+            return "__slots__" in ast.dump(part.targets[0])
+        case ast.Call():
+            return getattr(part.func, "id", "") in MESSAGES
+        case ast.FunctionDef():
+            return any("overload" in ast.dump(each) for each in part.decorator_list)
+        case ast.ClassDef():
+            return any("Protocol" in ast.dump(base) for base in part.bases)
+    return False
+
+
+def variants(part):
+    """What may stand in the place of a part of a program."""
+
+    def like(**fields):
+        new = copy.copy(part)
+        vars(new).update(fields)
+        return new
+
+    match part:
+        case ast.BinOp() | ast.BoolOp() if type(part.op) in BINARY:
+            yield like(op=BINARY[type(part.op)]())
+        case ast.Compare():
+            for i, op in enumerate(part.ops):
+                yield like(ops=[*part.ops[:i], COMPARISONS[type(op)](), *part.ops[i + 1 :]])
+        case ast.UnaryOp(op=ast.USub() | ast.Not()):
+            yield part.operand
+        case ast.Constant(value=bool()):
+            yield like(value=not part.value)
+        case ast.Constant(value=int() | float()):
+            yield like(value=part.value + 1)
+        case ast.Constant(value=str()) if part.value:
+            yield like(value=f"other {part.value}")
+        case ast.If() | ast.IfExp() | ast.While():
+            yield like(test=ast.UnaryOp(ast.Not(), part.test))
+        case ast.Return() if part.value:
+            yield like(value=None)
+    if isinstance(part, SIMPLE):
+        yield ast.Pass()
 
 
 def reasons():
@@ -197,72 +179,42 @@ def reasons():
         elif line.startswith("autodiff/"):
             path = line
         elif line:
-            found[path, line.strip()] = reason
+            found[path, line] = reason
     return found
 
 
 # -- Code: what a change makes of the functions that there are ------------------------------------
 
 
-def code_pairs(path, source, changed):
+def pairs(old, new):
     """The code of each function of a file before and after a change, of the whole file first."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pairs = [[compile(text, str(path), "exec") for text in (source, changed)]]
-    for old, new in pairs:
-        inner = [[c for c in code.co_consts if is_code(c)] for code in (old, new)]
-        if [c.co_name for c in inner[0]] == [c.co_name for c in inner[1]]:
-            pairs += zip(*inner)
-    return pairs
-
-
-def is_code(x):
-    return type(x) is types.CodeType
-
-
-def place_of(code):
-    """What identifies the code of a function within its file."""
-    return code.co_qualname, tuple(code.co_positions())
-
-
-def name_of(code):
-    return f"{code.co_filename.removeprefix(PACKAGE)} {code.co_qualname}"
+    yield old, new
+    inner = [[x for x in code.co_consts if isinstance(x, types.CodeType)] for code in (old, new)]
+    if [x.co_name for x in inner[0]] == [x.co_name for x in inner[1]]:
+        for pair in zip(*inner):
+            yield from pairs(*pair)
 
 
 def own(code):
     """The code of a function without the functions in it."""
-    constants = [repr(c) for c in code.co_consts if not is_code(c)]
+    constants = [repr(x) for x in code.co_consts if not isinstance(x, types.CodeType)]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
 
 
-def replaced(pairs):
+def replace(both):
     """Give all existing functions their new code."""
-    new = {place_of(old): new for old, new in pairs}
-    path = pairs[0][0].co_filename
+
+    def place(code):
+        return code.co_filename, code.co_qualname, tuple(code.co_positions())
+
+    new = {place(old): new for old, new in both}
     for x in gc.get_objects():
-        if type(x) is types.FunctionType and x.__code__.co_filename == path:
-            x.__code__ = new.get(place_of(x.__code__), x.__code__)
+        if type(x) is types.FunctionType and x.__code__.co_filename == both[0][0].co_filename:
+            x.__code__ = new.get(place(x.__code__), x.__code__)
 
 
-class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
-    """Imports one module from a changed text, all others as usual."""
-
-    def __init__(self, path, source):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        super().__init__(name.removesuffix(".__init__"), str(path))
-        self.source = source
-
-    def find_spec(self, name, path=None, target=None):
-        if name != self.name:
-            return None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self)
-
-    def get_code(self, fullname):
-        return compile(self.source, self.path, "exec", dont_inherit=True)
-
-    def exec_module(self, module):
-        module.__file__ = self.path
-        super().exec_module(module)
+def name_of(code):
+    return f"{Path(code.co_filename).relative_to(ROOT).as_posix()} {code.co_qualname}"
 
 
 # -- Running --------------------------------------------------------------------------------------
@@ -273,16 +225,12 @@ class Tests:
 
     def __init__(self, chosen, jobs):
         self.chosen, self.jobs = chosen, jobs
-        self.seconds = {}  # of a test, by its name
-        self.callers = defaultdict(list)  # the tests that call a function
-        self.failed = False
-        self.survivors = []
-
-    # What pytest calls.
+        self.seconds = {}  # of processor time, of a test, by its name
+        self.callers = defaultdict(set)  # the names of the tests that call a function
+        self.items, self.running, self.survivors, self.failed = {}, {}, [], False
 
     def pytest_runtest_logreport(self, report):
         self.failed = self.failed or report.failed
-        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_runtestloop(self, session):
         if session.testsfailed:
@@ -293,27 +241,36 @@ class Tests:
                 known[item.nodeid] = self.seconds_and_calls(item)
             self.seconds[item.nodeid], calls = known[item.nodeid]
             for name in calls:
-                self.callers[name].append(item)
+                self.callers[name].add(item.nodeid)
         RECORD.parent.mkdir(exist_ok=True)
         RECORD.write_text(json.dumps(known))
-        self.try_all()
+        self.items = {item.nodeid: item for item in session.items}
+        for change in self.chosen:
+            if len(self.running) == self.jobs:
+                self.finish(*os.wait())
+            self.running[self.in_a_process(change)] = change
+        while self.running:
+            self.finish(*os.wait())
         return True
 
     def run(self, items):
         """Whether a test fails; those that follow it do not run."""
         for item, following in zip(items, [*items[1:], None]):
+            if self.items:  # this process is that of a change
+                limit(self.seconds[item.nodeid])
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
-                return item.nodeid
-        return None
+                return True
+        return False
 
     def seconds_and_calls(self, item):
-        """How long a test takes, and the names of the functions that it calls."""
+        """The processor time that a test takes, and the names of the functions that it calls."""
         seen = set()
 
         def trace(frame, event, argument, add=seen.add):
             add(frame.f_code)
 
+        began = time.process_time()
         sys.settrace(trace)
         threading.settrace(trace)
         try:
@@ -325,36 +282,19 @@ class Tests:
             self.failed = False
             if self.run([item]):
                 raise SystemExit(f"fails without a change: {item.nodeid}")
-        calls = [name_of(code) for code in seen if code.co_filename.startswith(PACKAGE)]
-        return self.seconds[item.nodeid], sorted(set(calls))
+        ours = [code for code in seen if code.co_filename.startswith(str(PACKAGE))]
+        return time.process_time() - began, sorted(set(map(name_of, ours)))
 
-    def try_all(self):
-        start, running, known, done = time.monotonic(), {}, reasons(), 0
-        left = iter(self.chosen)
-        while True:
-            for change in itertools.islice(left, self.jobs - len(running)):
-                running[self.in_a_process(change)] = change, time.monotonic()
-            if not running:
-                break
-            process, status = os.waitpid(-1, os.WNOHANG)
-            if not process:
-                time.sleep(0.01)
-                for pid, (_, began) in running.items():
-                    if time.monotonic() - began > 10 * SECONDS:  # it waits for something
-                        os.killpg(pid, signal.SIGKILL)
-                continue
-            change, _ = running.pop(process)
-            done += 1
-            if status == 2 << 8:
-                raise SystemExit(f"{change.place()}: the tests did not run")
-            if status == 0:
-                source = change.path.read_text(encoding="utf-8")
-                description = change.described(source)
-                reason = known.get((str(change.path.relative_to(ROOT)), description))
-                self.survivors.append((change, reason))
-                print(change.place(), description, f"[{reason}]" if reason else "", flush=True)
-            if done % 10 == 0:
-                print(f"{done} of {len(self.chosen)}, {time.monotonic() - start:.0f} s", flush=True)
+    def finish(self, process, status):
+        change = self.running.pop(process)
+        if status == 2 << 8:
+            raise SystemExit(f"{change.file()}: the tests did not run")
+        if status == 0:
+            description = change.described()
+            reason = reasons().get((change.file(), description))
+            self.survivors.append(reason)
+            note = f" [{reason}]" if reason else ""
+            print(f"{change.file()}:{change.old.lineno} {description}{note}", flush=True)
 
     def in_a_process(self, change):
         """Start the tests of a change in a process of its own, which exits with 1 if one fails."""
@@ -364,103 +304,87 @@ class Tests:
         result = 2
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # ends the process
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(WAITING)
             null, errors = os.open(os.devnull, os.O_RDWR), os.dup(2)
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
-            result = int(self.noticed(change))
+            result = int(self.notice(change))
         except BaseException:
             os.write(errors, traceback.format_exc().encode())
         finally:
             os._exit(result)
 
-    def noticed(self, change):
+    def notice(self, change):
         """Whether a test fails, in this process."""
-        source = change.path.read_text(encoding="utf-8")
-        changed = change.of(source)
-        try:
-            pairs = code_pairs(change.path, source, changed)
-        except SyntaxError:
-            return True
-        differ = [old for old, new in pairs if own(old) != own(new)]
-        found = [item for old in differ for item in self.callers[name_of(old)]]
-        if found and all(self.may_be_replaced(old, new) for old, new in pairs):
-            replaced(pairs)
-            items = sorted(dict.fromkeys(found), key=lambda item: self.seconds[item.nodeid])
-            return self.run(items) is not None
-        return self.noticed_when_imported(change, changed)
+        both = list(pairs(*change.codes()))
+        differ = [old for old, new in both if own(old) != own(new)]
+        called = {name for old in differ for name in self.callers[name_of(old)]}
+        functions = all(code.co_flags & inspect.CO_OPTIMIZED for code in differ)
+        if called and functions and all(old.co_freevars == new.co_freevars for old, new in both):
+            replace(both)
+            names = sorted(called, key=self.seconds.get)
+            return self.run([self.items[name] for name in names if name in self.items])
+        return self.notice_when_imported(change, both[0][1])
 
-    def may_be_replaced(self, old, new):
-        function = old.co_flags & 1  # CO_OPTIMIZED: not a module, nor the body of a class
-        return (old.co_freevars == new.co_freevars) if function else own(old) == own(new)
-
-    def noticed_when_imported(self, change, changed):
+    def notice_when_imported(self, change, code):
         """Whether a test fails when everything is imported again; those of the same name first."""
-        sys.meta_path.insert(0, Changed(change.path, changed))
-        near = ROOT / "tests" / f"test_{change.path.stem}.py"
-        for paths in ([str(near)] if near.exists() else [], EVERYWHERE):
+        load = SourceFileLoader.get_code
+        SourceFileLoader.get_code = lambda loader, name: (
+            code if loader.path == str(change.path) else load(loader, name)
+        )
+        near = str(ROOT / "tests" / f"test_{change.path.stem}.py")
+        called = {name for key in self.callers for name in self.callers[key] if key.startswith(change.file())}
+        for paths in ([near] if Path(near).exists() else [], EVERYWHERE):
             for name, module in list(sys.modules.items()):
-                if (
-                    str(getattr(module, "__file__", "")).startswith(str(ROOT))
-                    and name != "__main__"
-                ):
+                if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(ROOT)):
                     del sys.modules[name]
-            if paths and pytest.main([*OPTIONS, "-x", *paths], [Again(self.seconds)]) not in (0, 5):
+            again = Again(self.seconds, None if paths == [near] else called)
+            if paths and pytest.main([*OPTIONS, "-x", *paths], [again]) not in (0, 5):
                 return True
         return False
 
 
 class Again(NamedTuple):
-    """Runs the quickest tests first."""
+    """Runs these tests, or all, the quickest first."""
 
     seconds: dict
+    names: set | None
 
     def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if self.names is None or item.nodeid in self.names]
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+    def pytest_runtest_setup(self, item):
+        limit(self.seconds.get(item.nodeid, 0.0))
+
+
+def limit(seconds):
+    """End this process if it takes five times these seconds, of processor time, and ten more."""
+    until = int(time.process_time() + 10 + 5 * seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*")
+    parser.add_argument("files", nargs="*", type=Path, default=sorted(PACKAGE.rglob("*.py")))
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    compiler = sorted((ROOT / "autodiff" / "compiler").glob("[!_]*.py"))
-    every = [*(ROOT / "autodiff" / f"{name}.py" for name in ENGINE), *compiler]
-    chosen = []
-    for text in options.files or map(str, every):
-        file, _, lines = text.partition(":")
-        wanted = set(map(int, lines.split(","))) if lines else None
-        found = changes(Path(file).resolve())
-        chosen += [change for change in found if wanted is None or change.line in wanted]
+    chosen = [change for file in options.files for change in changes(file.resolve())]
     if options.sample:
         random.Random(options.seed).shuffle(chosen)
-    count = 2 if QUICK else options.sample
-    chosen = list(itertools.islice(filter(is_a_change, chosen), count))
-    if options.list:
-        for change in chosen:
-            print(change.place(), change.described(change.path.read_text(encoding="utf-8")))
-        return
+    chosen = filter(Change.changes_code, chosen)
+    chosen = list(itertools.islice(chosen, 2 if QUICK else options.sample))
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     tests = Tests(chosen, options.jobs)
     pytest.main([*OPTIONS, *EVERYWHERE], [tests])
-    known = sum(reason is not None for _, reason in tests.survivors)
-    killed = len(chosen) - len(tests.survivors)
+    killed, known = len(chosen) - len(tests.survivors), sum(map(bool, tests.survivors))
     print(f"{killed} of {len(chosen)} changes noticed, {100 * killed / max(1, len(chosen)):.1f} %;")
     print(f"{known} of the others cannot be, for the reasons in mutants.txt")
-
-
-def is_a_change(change):
-    """Whether the compiled code differs: constants of the same value fold to the same code."""
-    source = change.path.read_text(encoding="utf-8")
-    with contextlib.suppress(SyntaxError):
-        pairs = code_pairs(change.path, source, change.of(source))
-        return any(own(old) != own(new) for old, new in pairs)
-    return True
 
 
 if __name__ == "__main__":
