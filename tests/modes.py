@@ -6,6 +6,7 @@ function from any point to the value and the gradient there. HESSIANS take f and
 
 import mpmath
 import numpy as np
+import pytest
 
 import autodiff as ad
 from autodiff import Dual, Expression, Value
@@ -152,6 +153,25 @@ GRADIENTS = {
     "parameters of a batch": batched_over_parameters,
 }
 ARRAYS = {"numpy", "inputs of a batch", "parameters of a batch"}  # NumPy computes the functions
+
+
+def forward(f):
+    """The derivative of a function of one number in forward mode."""
+    return lambda x: ad.jvp(f, (x,), (1.0,))[1]
+
+
+def pullback(f):
+    return lambda x: ad.vjp(f, x)[1](1.0)[0]
+
+
+DERIVATIVES = {
+    "grad": ad.grad,
+    "jvp": forward,
+    "jacrev": ad.jacrev,
+    "jacfwd": ad.jacfwd,
+    "vjp": pullback,
+}
+in_every_derivative = pytest.mark.parametrize("d", DERIVATIVES.values(), ids=DERIVATIVES)
 
 # -- Second derivatives ---------------------------------------------------------------------------
 

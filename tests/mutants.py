@@ -41,9 +41,20 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "autodiff"
 QUICK = bool(os.environ.get("QUICK"))  # two changes and few tests: whether this works
 # Threads, and a browser, do not survive a fork.
-OPTIONS = ["-s", "-p", "no:cacheprovider", "-m", "not (jax or numba or torch or browser or thorough)"]
-OPTIONS += [f"--ignore={ROOT}/tests/test_{name}.py" for name in ("notebooks", "jupyterlab", "site", "types", "mutants")]
-EVERYWHERE = [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
+OPTIONS = [
+    "-s",
+    "-p",
+    "no:cacheprovider",
+    "-m",
+    "not (jax or numba or torch or browser or thorough)",
+]
+OPTIONS += [
+    f"--ignore={ROOT}/tests/test_{name}.py"
+    for name in ("notebooks", "jupyterlab", "site", "types", "mutants")
+]
+EVERYWHERE = (
+    [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
+)
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
 WAITING = 1800  # seconds after which a test that computes nothing is ended
 
@@ -334,10 +345,17 @@ class Tests:
             code if loader.path == str(change.path) else load(loader, name)
         )
         near = str(ROOT / "tests" / f"test_{change.path.stem}.py")
-        called = {name for key in self.callers for name in self.callers[key] if key.startswith(change.file())}
+        called = {
+            name
+            for key in self.callers
+            for name in self.callers[key]
+            if key.startswith(change.file())
+        }
         for paths in ([near] if Path(near).exists() else [], EVERYWHERE):
             for name, module in list(sys.modules.items()):
-                if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(ROOT)):
+                if name != "__main__" and str(getattr(module, "__file__", "")).startswith(
+                    str(ROOT)
+                ):
                     del sys.modules[name]
             again = Again(self.seconds, None if paths == [near] else called)
             if paths and pytest.main([*OPTIONS, "-x", *paths], [again]) not in (0, 5):

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from modes import ARRAYS, GRADIENTS, HESSIANS, derivatives, exact, recorded
+from modes import ARRAYS, GRADIENTS, HESSIANS, derivatives, exact, forward, recorded
 from operations import by_mpmath
 from random_graphs import FORMULAS, for_all, function, numbers, ours, programs, variables
 from rounding import errors, undecided
@@ -72,9 +72,6 @@ def test_third_derivatives_along_a_line_agree_with_mpmath(program, direction):
 
     def phi(t, m=ours):
         return f([x + (t - 1) * v for x, v in zip(xs, direction)], m)
-
-    def forward(g):
-        return lambda t: ad.jvp(g, (t,), (1.0,))[1]
 
     y, leaves = recorded(lambda v: phi(*v), [1.0])
     hypothesis.assume(smooth(y))

@@ -35,7 +35,10 @@ def path(tmp_path):
 
 def test_the_changes_of_a_function(path):
     found = list(mutants.changes(path))
-    lines = [[ast.unparse(part).split("\n")[0].split("(message")[0] for part in (x.old, x.new)] for x in found]
+    lines = [
+        [ast.unparse(part).split("\n")[0].split("(message")[0] for part in (x.old, x.new)]
+        for x in found
+    ]
     assert sorted(map(tuple, lines)) == sorted(CHANGES)
     assert all(change.changes_code() for change in found)
     assert ast.unparse(found[0].tree) == ast.unparse(ast.parse(SOURCE))  # each was undone
