@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Value, adjoints, dot, nn, optim, relu, topological_order
+from autodiff import Value, adjoints, dot, topological_order
 
 # -- Published examples -------------------------------------------------------------------------
 
@@ -34,11 +34,8 @@ def test_the_readme_example_of_micrograd():
 
 
 def test_the_usual_lecture_code_runs():
-    x1, x2 = Value(2.0, label="x1"), Value(0.0, label="x2")
-    w1, w2 = Value(-3.0, label="w1"), Value(1.0, label="w2")
-    b = Value(6.8813735870195432, label="b")
+    x1, x2, w1, w2, b = map(Value, (2.0, 0.0, -3.0, 1.0, 6.8813735870195432))
     n = x1 * w1 + x2 * w2 + b
-    n.label = "n"
     e = (2 * n).exp()
     o = (e - 1) / (e + 1)
     o.backward()
@@ -47,20 +44,11 @@ def test_the_usual_lecture_code_runs():
     assert [x1.grad, w1.grad, x2.grad, w2.grad] == pytest.approx([-1.5, 1.0, 0.5, 0.0], abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("f", "point", "value", "gradient"),
-    [
-        (lambda x, y: x * y + y - ad.log(x), (3, -4), -17.0986, (-4.3333, 4.0)),
-        (lambda a, b, c, d: (a + b) * c + d, (0, 1, 2, 3), 5, (2, 2, 1, 1)),
-    ],
-    ids=["001", "004"],
-)
-def test_articles(f, point, value, gradient):
-    leaves = [Value(x) for x in point]
-    y = f(*leaves)
-    y.backward()
-    assert y.data == pytest.approx(value, abs=5e-5)
-    assert [x.grad for x in leaves] == pytest.approx(gradient, abs=5e-5)
+def test_article_001():
+    x, y = Value(3.0), Value(-4.0)
+    z = x * y + y - ad.log(x)
+    z.backward()
+    assert [z.data, x.grad, y.grad] == pytest.approx([-17.0986, -4.3333, 4.0], abs=5e-5)
 
 
 # A network as it is written in lectures on micrograd: by hand, of single numbers.
@@ -115,40 +103,22 @@ def test_a_network_of_the_lectures_trains_with_one_import_changed():
     assert here["losses"] == pytest.approx(there["losses"], rel=1e-12)  # rounding of 20 steps
 
 
-def test_what_the_readme_says_to_users_of_micrograd():
-    x, y = Value(3.0, label="x"), Value(4.0)
+def test_what_the_guide_says_to_users_of_micrograd():
+    x, y = Value(3.0), Value(4.0)
     z = x * y
     assert (z.parents, z.op, (x * x).parents) == ((x, y), "*", (x, x))
     assert z._backward(10.0) == (40.0, 30.0)
     assert (x.grad, y.grad) == (0.0, 0.0)  # it has changed nothing
     assert topological_order(z) == [x, y, z]
-    model = nn.Sequential(nn.Linear(2, 16, activation=relu, seed=0), nn.Linear(16, 1, seed=1))
-    assert len(model.parameters()) == 16 * 3 + 17
-    before = [p.data for p in model.parameters()]
-    model([1.0, 2.0])[0].backward()
-    by_hand = [p.data - 0.1 * p.grad for p in model.parameters()]
-    optim.SGD(model.parameters(), lr=0.1).step()
-    assert [p.data for p in model.parameters()] == by_hand != before
-    model.zero_grad()
-    assert not any(p.grad for p in model.parameters())
 
 
 # -- The node -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        2,
-        2.0,
-        np.float64(2),
-        np.float32(2),
-        np.int64(2),
-        np.longdouble(2),
-        np.array(2),
-        Fraction(4, 2),
-    ],
-)
+NUMPYS = [np.float64, np.float32, np.int64, np.longdouble, np.array]
+
+
+@pytest.mark.parametrize("x", [2, 2.0, Fraction(4, 2), *[kind(2) for kind in NUMPYS]])
 def test_data_is_a_float_whatever_number_came_in(x):
     v = Value(3)
     for y in (Value(x), v * x, x * v, v**x, x**v, x - v, v / x, x / v):
@@ -167,13 +137,12 @@ def test_bools_are_numbers():
 def test_attributes_of_a_node():
     x, y = Value(2.0, label="x"), Value(3.0)
     z = x * y
-    assert (z.data, z.grad, z.label, z.parents, z.op) == (6.0, 0.0, "", (x, y), "*")
+    assert (z.data, z.grad, z.label) == (6.0, 0.0, "")
     assert (x.parents, x.op, x.requires_grad) == ((), "", True)
     assert [n.op for n in (x + y, x - y, x / y, x**2, x**y, 2**x, -x, +x, x.exp(), 2 / x)] == [
         "+", "-", "/", "**", "**", "**", "-", "pos", "exp", "/",
     ]  # fmt: skip
     assert [n.op for n in (ad.less(x, y), ad.functions.less_equal(x, y))] == ["<", "<="]
-    assert (x * x).parents == (x, x)
     assert [p.data for p in (5 - x).parents] == [5.0, 2.0]
     assert dot([x, x], [y, x]).parents == (x, x, y, x)
 
