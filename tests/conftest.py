@@ -8,6 +8,9 @@ import importlib.util
 import os
 import random
 
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"  # before NumPy is loaded
+
 import browser as browsers
 import hypothesis
 import pytest
@@ -26,6 +29,7 @@ MISSING |= set() if browsers.installed() else {"browser"}
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.stem != "test_notebooks")  # what takes longest begins
     for item in items:
         if "browser" in item.fixturenames:
             item.add_marker("browser")

@@ -10,10 +10,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 import zlib
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import nbformat
@@ -94,34 +92,25 @@ def filled(path, number, name):
     return nbformat.v4.new_code_cell(f"{source}\n\n{call}check_{number}({name})")
 
 
-@cache
-def executed(path):
-    """The notebook alone in an empty folder, run: its cells, and after them the exercises filled in."""
-    notebook = nbformat.read(path, as_version=4)
+@pytest.mark.parametrize("path", PATHS[::-1], ids=lambda path: path.stem)  # the longest first
+def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path):
+    """Run alone in an empty folder, with dots for answers, and after that with our answers."""
+    committed, notebook = (nbformat.read(path, as_version=4) for _ in range(2))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
     number = len(notebook.cells)
     notebook.cells += [filled(path, *exercise) for exercise in exercises(path)]
-    with TemporaryDirectory() as folder:
-        grading.executed(notebook, Path(folder), 600)
-    return notebook.cells[:number], notebook.cells[number:]
-
-
-@each
-def test_outputs_are_what_the_code_prints(path):
-    committed = nbformat.read(path, as_version=4)
-    for before, after in zip(committed.cells, executed(path)[0], strict=True):
+    grading.executed(notebook, tmp_path, 600)
+    for before, after in zip(committed.cells, notebook.cells):
         if before.cell_type == "code" and "varies" not in tags(before):
             assert shown(after) == shown(before), before.source
-
-
-@each_lesson
-def test_each_exercise_is_graded_empty_and_with_our_answer(path):
-    empty, ours = (grading.verdicts(SimpleNamespace(cells=cells), 600) for cells in executed(path))
-    assert [*empty] == [*ours] == [number for number, _ in exercises(path)]
-    assert not any(right for right, _ in empty.values())
-    assert all(right for right, _ in ours.values()), ours
+    for cells, right in ((notebook.cells[:number], False), (notebook.cells[number:], True)):
+        verdicts = grading.verdicts(SimpleNamespace(cells=cells), 600)
+        expected = [(exercise, right) for exercise, _ in exercises(path)]
+        assert [(exercise, found) for exercise, (found, _) in verdicts.items()] == expected, (
+            verdicts
+        )
 
 
 @each

@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / ".github" / "pages.py"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="an archive has no site")
+missing = pytest.mark.skipif(not SCRIPT.exists(), reason="an archive has no site")
+pytestmark = [missing, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

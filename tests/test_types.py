@@ -102,6 +102,7 @@ def checked(checker, folder, *options):
 UNTYPED = ["--allow-untyped-defs", "--allow-untyped-calls", "--disable-error-code=import-untyped"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("checker", "options"), [("mypy", UNTYPED), ("pyright", [])])
 def test_a_script_of_a_user_and_the_programs_of_the_guide(checker, options, tmp_path):
     guide = ROOT / ".github" / "site" / "programs.md"

@@ -8,9 +8,6 @@ import os
 import statistics
 import time
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"  # before numpy is loaded
-
 import pytest
 
 QUICK = bool(os.environ.get("QUICK"))
