@@ -1,17 +1,10 @@
 """The page of contents and notation says what each lesson asks, and where each sign is used first."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
 
-CONTENTS, *LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
-
-
-def prose(path):
-    cells = nbformat.read(path, as_version=4).cells
-    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+from notebooks import CONTENTS, LESSONS, prose
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

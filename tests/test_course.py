@@ -338,7 +338,7 @@ def test_right_answers_in_three_spellings_are_praised(name):
     for answer in [check.solution, *RIGHT[name]]:
         right, text, _ = check.verdict(answer)
         assert right, text
-    parts = [part for point in check.at.values() for part in check._parts(check.solution, point)]
+    parts = [part for point in check.at.values() for part in check._expected(point)]
     assert not [text for name, text in parts if name in (HINT, ERROR)], "our own answer fails"
 
 
@@ -348,7 +348,8 @@ def test_every_slip_gets_its_own_hint(name):
     for hint, slips in check.slips.items():
         for slip in slips:
             program = check.program(slip)
-            parts = [part for point in check.at.values() for part in check._parts(program, point)]
+            points = list(check.at.values())[:20]  # of thousands
+            parts = [part for point in points for part in check._parts(program, point)]
             errors = [text for name, text in parts if name == ERROR]
             assert not any(x.startswith(("NameError", "AttributeError: module")) for x in errors)
             right, text, said = check.verdict(program)

@@ -8,16 +8,17 @@ import socket
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname, urlopen
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+from notebooks import NOTEBOOKS, code_cells, read
+
+pytestmark = pytest.mark.skipif(not find_spec("jupyterlab"), reason="needs JupyterLab")
 README = NOTEBOOKS.with_name("README.md")
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("jupyterlab")
 
 
 @pytest.fixture(scope="module")
@@ -97,15 +98,14 @@ SEEN = """(() => {
 
 def pictures(path):
     """How many outputs of a notebook are pictures, or frames with one inside."""
-    outputs = [o for c in nbformat.read(path, 4).cells for o in c.get("outputs", [])]
-    data = [o.data for o in outputs if "data" in o]
+    data = [o.data for c in code_cells(path) for o in c.outputs if "data" in o]
     return sum(any(k.startswith("image/") or "<img" in v for k, v in d.items()) for d in data)
 
 
 @pytest.mark.parametrize("number", ["01", "04", "05", "07"])
 def test_every_picture_is_seen_before_anything_is_run(browser, server, number):
     (path,) = NOTEBOOKS.glob(f"{number}*.ipynb")
-    cells = len(nbformat.read(path, 4).cells)
+    cells = len(read(path).cells)
     browser.open(f"{server}/lab/tree/{path.name}?reset", settle=False)
     until = time.monotonic() + 90
     while True:

@@ -4,14 +4,11 @@ import ast
 import importlib
 import math
 import re
-from pathlib import Path
 
 import micrograd.engine
-import nbformat
 import numpy as np
 import pytest
 import sympy
-from sklearn.datasets import load_digits, load_iris
 
 import autodiff
 import autodiff as ad
@@ -26,13 +23,16 @@ from autodiff.course import (
 )
 from autodiff.course.reverse_mode import GRAPHS, NAMES, examine, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
+from notebooks import NOTEBOOKS, read
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+
+def data(name):
+    return getattr(importlib.import_module("sklearn.datasets"), f"load_{name}")()
 
 
 def code_of(number):
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    return [cell.source for cell in read(path).cells]
 
 
 # -- 2 ----------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_the_last_layer_costs_the_same_however_deep_the_network_is(depth):
 # -- 10 ---------------------------------------------------------------------------------------------
 
 
-CELLS = nbformat.read(NOTEBOOKS / "10_back_to_matrices.ipynb", as_version=4).cells
+CELLS = read(NOTEBOOKS / "10_back_to_matrices.ipynb").cells
 
 
 def by_hand():
@@ -278,7 +278,7 @@ def test_the_groups_are_predicted():
 
 
 def test_a_group_has_one_colour_in_picture_table_and_program():
-    x, target, loss = race.Task(load_iris(), 10).recorded()
+    x, target, loss = race.Task(data("iris"), 10).recorded()
     tints = back_to_matrices.TINTS
     source = back_to_matrices.picture(loss, x=x, target=target).source
     assert all(tint in source for tint in tints.values())
@@ -301,7 +301,7 @@ def test_the_way_back_by_hand_is_that_of_the_compiler():
 
 
 def test_every_array_of_the_hand_written_program_is_in_the_compiled_one():
-    task = race.Task(load_iris(), 10)
+    task = race.Task(data("iris"), 10)
     x, target, loss = task.recorded()
     wrt = task.model.parameters()
     program = ad.Expression(loss).compile([x, target], wrt, xp=np, batch=True)
@@ -347,15 +347,15 @@ RUNNERS = [
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_everyone_in_the_race_computes_the_same(runner):
-    for data, hidden, n in ((load_iris(), 10, None), (load_digits(), 4, 12)):
-        task = race.Task(data, hidden, n)
+    for samples, hidden, n in ((data("iris"), 10, None), (data("digits"), 4, 12)):
+        task = race.Task(samples, hidden, n)
         epoch = runner(task)
         epoch()  # what the first leaves behind does not count
         race.check("the runner", epoch(), race.by_numpy(by_hand())(task)())
 
 
 def test_a_runner_that_computes_something_else_is_disqualified():
-    task = race.Task(load_iris(), 10, 7)
+    task = race.Task(data("iris"), 10, 7)
     total, gradients = race.walking(task)()
     expected = race.by_numpy(by_hand())(task)()
     with pytest.raises(AssertionError, match="walker"):

@@ -14,14 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pytest
 
 from autodiff.course import __main__ as grading
-
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
-CONTENTS, *LESSONS = PATHS
+from notebooks import CONTENTS, LESSONS, NOTEBOOKS, PATHS, code_cells, prose, read
 
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -29,10 +25,6 @@ each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.ste
 
 def tags(cell):
     return cell.metadata.get("tags", [])
-
-
-def code_cells(path):
-    return [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
 
 
 def shown(cell):
@@ -85,6 +77,8 @@ def exercises(path):
 
 def filled(path, number, name):
     """A cell with our answer to an exercise, as a learner would copy it."""
+    import nbformat
+
     lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
     solution, check = (vars(lesson)[f"{kind}_{number}"] for kind in ("solution", "check"))
     source = inspect.getsource(solution).replace(f"def solution_{number}(", f"def {name}(")
@@ -95,14 +89,16 @@ def filled(path, number, name):
 @pytest.mark.parametrize("path", PATHS[::-1], ids=lambda path: path.stem)  # the longest first
 def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path):
     """Run alone in an empty folder, with dots for answers, and after that with our answers."""
-    committed, notebook = (nbformat.read(path, as_version=4) for _ in range(2))
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
     number = len(notebook.cells)
     notebook.cells += [filled(path, *exercise) for exercise in exercises(path)]
     grading.executed(notebook, tmp_path, 600)
-    for before, after in zip(committed.cells, notebook.cells):
+    for before, after in zip(read(path).cells, notebook.cells):
         if before.cell_type == "code" and "varies" not in tags(before):
             assert shown(after) == shown(before), before.source
     for cells, right in ((notebook.cells[:number], False), (notebook.cells[number:], True)):
@@ -140,7 +136,7 @@ def test_no_picture_is_wider_than_the_page(path):
 
 @each_lesson
 def test_a_notebook_is_one_sitting(path):
-    cells = nbformat.read(path, as_version=4).cells
+    cells = read(path).cells
     assert 25 <= len(cells) <= 45
     assert cells[0].cell_type == "markdown"
     assert path.stat().st_size < 500_000
@@ -171,16 +167,12 @@ def test_a_cell_is_short_and_shows_something(path):
 
 def headings(path):
     """The anchors of a notebook, as JupyterLab and code hosts make them."""
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return [line.replace(" ", "-") for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return [line.replace(" ", "-") for line in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)]
 
 
 def links(path):
     """The file and the heading of each link of a notebook that stays in this folder."""
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    found = re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text)
+    found = re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", prose(path))
     return [(NOTEBOOKS / file if file else path, heading) for file, heading in found]
 
 
@@ -203,7 +195,7 @@ def test_nothing_of_the_machine_is_in_it(path):
     for place in (str(NOTEBOOKS.parent), str(Path.home()), sys.prefix, "site-packages"):
         assert place not in text
     assert '"iopub' not in text  # times of execution
-    assert nbformat.read(path, as_version=4).metadata.kernelspec.name == "python3"
+    assert read(path).metadata.kernelspec.name == "python3"
 
 
 # -- Grading -----------------------------------------------------------------------------------------
@@ -218,6 +210,8 @@ CELLS = [
 
 
 def grade(folder, cells, *options):
+    import nbformat
+
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
     nbformat.write(notebook, folder / "mine.ipynb")
     return subprocess.run(

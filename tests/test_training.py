@@ -12,7 +12,6 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
 from trainings import ENGINES, INPUTS, NUMBERS, fitted, network, numbers, same
 
 import autodiff as ad
@@ -75,6 +74,8 @@ def test_with_every_optimiser_and_batch_size(make, batch_size):
 
 
 def test_two_moons_are_told_apart():
+    from sklearn.datasets import make_moons
+
     xs, classes = make_moons(60, noise=0.1, random_state=1)
     model = nn.Sequential(
         nn.Linear(2, 12, activation=ad.relu, seed=1),
