@@ -6,7 +6,6 @@ argument: a documented error, in words, and nothing half changed.
 """
 
 import math
-import random
 import re
 import warnings
 from decimal import Decimal
@@ -334,12 +333,7 @@ REFUSALS = {
         *[(f"optim.Adam([x], betas={betas})", TypeError, "Adam, betas: found ... of type tuple")
           for betas in ("()", "(0.9, 0.9, 0.9)")],
     ],
-    "scopes and counts": [
-        ("scope(3)", TypeError, "scope: found 3 of type int, expected a str"),
-        ("Expression([x]).backpropagate()", ValueError, "...an expression of 1 output,"),
-        ("nn.accuracy([[1.0, 2.0]], [1, 0])", ValueError, "...1 prediction and 2 targets, "),
-        ("nn.cross_entropy([x], [1.0, 0.0])", ValueError, "...target [1.0, 0.0], expected a class"),
-    ],
+    "scopes": [("scope(3)", TypeError, "scope: found 3 of type int, expected a str")],
 }
 # fmt: on
 
@@ -394,11 +388,8 @@ NO_SEQUENCE = [None, Thing(), math.sin, ["2"], [None], "ab", {"x": 1.0}]
 NO_FUNCTION = [None, 2.0, "f", [], Thing()]
 NO_VALUES = [2.0, "ab", [2.0], ["x"], [None], Thing()]
 NO_VALUE = [None, [], {}, math.sin, np.array(1.0), *NO_VALUES]
-NO_WHOLE = [None, 1.5, "1", 0, -1, [], Thing(), math.nan]
 NO_INDEX = [None, 1.5, "x", 7, -7, Thing(), [None], ["0"], [7], [0, 0]]
-NO_SIZE = [None, "1", -1.0, math.nan, [], Thing()]
 NO_ROWS = [None, 2.0, "ab", Thing(), [1.0, 2.0], [["1"]], [[1.0], [1.0, 2.0]], [[None]]]
-NO_MODULE = [None, 2.0, "numpy", Thing(), random, {}]
 
 
 def square(x):
@@ -411,17 +402,6 @@ def total(v):
 
 def of(transform):
     return lambda f, x, argnums: transform(f, argnums)(x)
-
-
-def trained(inputs, targets, loss, epochs, batch_size):
-    model = nn.Linear(1, 1, seed=0)
-    descent = optim.SGD(model.parameters(), lr=0.1)
-    before = model.state_dict()
-    try:
-        nn.fit(model, inputs, targets, loss, descent, epochs, batch_size, progress=False)
-    except ERRORS:
-        assert model.state_dict() == before
-        raise
 
 
 class Case:
@@ -450,21 +430,16 @@ class Case:
 
 
 X, Y = Value(2.0, label="x"), Value(3.0, label="y")
-Z, ROW, LAYER = X * Y, Vector([1.0, 2.0]), nn.Linear(1, 1, seed=1)
+Z, ROW = X * Y, Vector([1.0, 2.0])
 ONE = sorted({*ad.functions.UNARY} - {"asin", "acos"})
 CASES = [
     *[Case(name, getattr(ad, name), (2.0, NEITHER)) for name in ONE],
     *[Case(name, getattr(ad, name), (0.5, NEITHER)) for name in ("asin", "acos")],
     *[Case(name, getattr(ad, name), (2.0, NEITHER), (3.0, NEITHER))
       for name in ("maximum", "minimum", "hypot", "atan2", "less")],
-    *[Case(f"{name} of a Value", getattr(ad, name), (X, []), (3.0, NEITHER))
-      for name in ("maximum", "minimum", "hypot", "atan2", "less")],
     *[Case(name, getattr(ad, name), ([2.0], NO_SEQUENCE)) for name in ("sum", "prod")],
     Case("logsumexp", ad.logsumexp, ([2.0], [*NO_SEQUENCE, []])),
     Case("dot", ad.dot, ([2.0], [*NO_SEQUENCE, [], [1.0, 2.0]]), ([2.0], NO_SEQUENCE)),
-    *[Case(name, operator, (2.0, NEITHER)) for name, operator in {
-        "x + y": lambda y: X + y, "x * y": lambda y: X * y, "y - x": lambda y: y - X,
-        "x / y": lambda y: X / y, "x ** y": lambda y: X**y, "y ** x": lambda y: y**X}.items()],
     Case("Value", Value, (2.0, NO_NUMBER), ("x", [None, 2.0, [], Thing()])),
     Case("Dual", Dual, (2.0, NO_NUMBER), (1.0, NO_NUMBER)),
     Case("Vector", Vector, ([2.0], NO_SEQUENCE)),
@@ -495,36 +470,7 @@ CASES = [
          (2.0, NO_INPUT), ("reverse", [None, "other", 2.0])),
     Case("draw", ad.draw, (Z, NO_VALUE), edges=("message", ["other", 2.0]), color=("grad", ["other", 2.0])),
     Case("Expression", Expression, (Z, NO_VALUE)),
-    Case("propagate", lambda values: Expression(X * Y).propagate(values), ({X: 2.0},
-         [2.0, "x", [X], {X: None}, {X: "2"}, {2.0: 1.0}, {"x": 1.0}, {Value(1.0): 2.0}, {X: [1.0]}])),
-    Case("backpropagate", lambda wrt: Expression(X * Y).backpropagate(wrt), ([X], [*NO_VALUES, [Z], [Value(1.0)]])),
-    Case("compile", lambda inputs, wrt, xp: Expression(Z).compile(inputs, wrt, xp=xp),
-         ([X], [None, *NO_VALUES, [Z], [X, X]]), ([Y], [None, *NO_VALUES, [Z], [Y, Y]]), (math, NO_MODULE)),
-    Case("compile for a batch", lambda inputs, xp: Expression(Z).compile(inputs, [Y], xp=xp, batch=True),
-         ([X], [None, *NO_VALUES, [Z], [X, X]]), (np, [*NO_MODULE, math])),
-    Case("a batched program", Expression(Z).compile([X], [Y], xp=np, batch=True),
-         (np.ones((2, 1)), [None, 2.0, "2", [[1j]], [], np.ones(2), np.ones((2, 2))]),
-         (np.ones(1), [None, 2.0, "2", [1j], [], np.ones(2), np.ones((1, 1))])),
     Case("scope", ad.scope, ("a", [None, 2.0, [], Thing()])),
-    Case("Linear", nn.Linear, (2, NO_WHOLE), (1, NO_WHOLE), activation=(None, [2.0, "relu", Thing()])),
-    Case("Linear of x", nn.Linear(2, 1, seed=0),
-         (ROW, [None, 2.0, "ab", [1.0], [1.0, "2"], Vector([1.0]), Matrix([[1.0, 2.0]])])),
-    Case("Sequential", nn.Sequential, (LAYER, [None, 2.0, "f", Thing()])),
-    Case("load_state_dict", lambda state: nn.Linear(1, 1, seed=0).load_state_dict(state), (LAYER.state_dict(),
-         [None, 2.0, "x", [], {}, {"weight": [[1.0]]}, {"weight": [[1.0]], "bias": ["2"]},
-          {"weight": [[1.0, 2.0]], "bias": [1.0]}, {"weight": None, "bias": [1.0]}])),
-    Case("mse_loss", nn.mse_loss, (Vector([1.0]), [None, "a", Thing()]),
-         ([1.0], [None, "a", [1.0, 2.0], ["a"], Thing()])),
-    Case("cross_entropy", nn.cross_entropy, (ROW, [None, "a", [], Thing()]),
-         (0, [None, "a", 2, -1, 0.5, [1.0], ["a", "b"], Thing()])),
-    Case("hinge_loss", nn.hinge_loss, (Vector([1.0]), [None, "a", Thing(), ROW]), (1, [None, "a", 0, 2, Thing()])),
-    Case("binary_cross_entropy_with_logits", nn.binary_cross_entropy_with_logits,
-         (Vector([1.0]), [None, "a", Thing(), ROW]), (1, [None, "a", 2, -1, math.nan, Thing()])),
-    *[Case(name, getattr(optim, name), ([Value(1.0)], [*NO_VALUE, [X * 1.0]]), lr=(0.1, NO_SIZE))
-      for name in optim.__all__ if name != "Optimizer"],
-    Case("fit", trained, ([[1.0], [2.0]], [None, 2.0, [], [[1.0]], [["a"], ["b"]]]),
-         ([1.0, 2.0], [None, 2.0, [], [1.0], ["a", "b"]]), (nn.mse_loss, NO_FUNCTION),
-         (1, NO_WHOLE), (1, NO_WHOLE[1:])),
 ]  # fmt: skip
 
 # Messages begin with the name of the function, or, for these, of the one that it is built on.
@@ -556,12 +502,8 @@ def test_wrong_input_is_refused_in_words_and_changes_nothing(case):
 
 
 def test_every_public_function_has_a_case():
-    named = {case.name for case in CASES} | {
-        "show_descent",
-        "show_steps",
-        "show_training",
-    }  # in files of their own
-    assert {*ad.__all__, "abs", "sum"} - named == {"where"}
+    elsewhere = {"show_descent", "show_steps", "show_training", "where"}
+    assert {*ad.__all__, "abs", "sum"} - {case.name for case in CASES} == elsewhere
 
 
 @pytest.mark.parametrize("name", [*ONE, "asin", "acos"])
