@@ -1,12 +1,13 @@
 """Random graphs over all operations, for hypothesis."""
 
 import re
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 
 import hypothesis
 import pytest
 from hypothesis import strategies as st
+from modes import recorded
 from operations import FORMULAS
 
 import autodiff as ad
@@ -48,6 +49,7 @@ def cube(x):
     return x * x * x, lambda grad: (grad * 3 * x * x,)
 
 
+@cache
 def function(formula):
     """The function of (m, a, b, c) that a formula is."""
     return eval(f"lambda m, a, b, c: {formula}")
@@ -57,19 +59,6 @@ ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cub
 ours.less, ours.less_equal = ad.functions.less, ad.functions.less_equal
 OPERATIONS = [partial(function(formula), ours) for formula in FORMULAS]
 numbers = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
-
-
-@st.composite
-def graphs(draw):
-    """Three leaves, and an output computed from them in up to a dozen random operations."""
-    leaves = [Value(draw(numbers)) for _ in range(3)]
-    nodes = list(leaves)
-    pick = st.integers(0, 99)
-    for apply in draw(st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=12)):
-        node = apply(*[nodes[draw(pick) % len(nodes)] for _ in range(3)])
-        node = node if isinstance(node, Value) else Value(node)
-        nodes.append(node if abs(node.data) < 3 else ad.sin(node))
-    return noted(leaves, ad.sum(nodes[-3:]))
 
 
 @st.composite
@@ -134,46 +123,17 @@ class Program:
 
     def __init__(self, steps):
         self.steps = steps
-        self.functions = [function(formula) for formula, _, _ in steps]
 
     def __call__(self, xs, m=ours):
-        results = list(xs)
-        for apply, (_, places, bounded) in zip(self.functions, self.steps):
-            result = apply(m, *[results[i] for i in places])
-            results.append(m.sin(result) if bounded else result)
-        return m.sum(results[-3:])
+        @cache
+        def result(i):  # what nothing asks for is not computed
+            if i < len(xs):
+                return xs[i]
+            formula, places, bounded = self.steps[i - len(xs)]
+            found = function(formula)(m, *map(result, places))
+            return m.sin(found) if bounded else found
 
-    def __repr__(self):
-        return f"Program({self.steps!r})"
-
-    def code(self, xs):
-        """The program as Python code that computes it at xs, for a reader."""
-        lines = ["import autodiff as m", "from random_graphs import cube", "", ""]
-        lines += ["def f(xs):", f"    {', '.join(f'v{i}' for i in range(len(xs)))}, = xs"]
-        for i, (formula, places, bounded) in enumerate(self.steps, start=len(xs)):
-            names = dict(zip("abc", [f"v{place}" for place in places]))
-            text = re.sub(r"\b[abc]\b", lambda found: names[found.group()], formula)  # noqa: B023
-            text = text.replace("m.cube", "cube").replace("m.less", "m.functions.less")
-            lines.append(f"    v{i} = {f'm.sin({text})' if bounded else text}")
-        last = range(len(xs) + len(self.steps))[-3:]
-        lines += [f"    return m.sum([{', '.join(f'v{i}' for i in last)}])", "", "", f"f({xs})"]
-        return "\n".join(lines)
-
-
-def needed(steps, inputs):
-    """The steps that the last three results depend on."""
-    end = inputs + len(steps)
-    kept = set(range(inputs)) | set(range(max(0, end - 3), end))
-    for i in range(end - 1, inputs - 1, -1):
-        if i in kept:
-            formula, places, _ = steps[i - inputs]
-            kept |= {place for name, place in zip("abc", places) if name in variables(formula)}
-    position = {old: new for new, old in enumerate(sorted(kept))}
-    return [
-        (formula, [position.get(place, 0) for place in places], bounded)
-        for i, (formula, places, bounded) in enumerate(steps, start=inputs)
-        if i in kept
-    ]
+        return m.sum([*map(result, range(len(xs) + len(self.steps))[-3:])])
 
 
 def variables(formula):
@@ -186,14 +146,22 @@ def programs(draw, numbers=numbers, inputs=2):
     xs = [draw(numbers) for _ in range(inputs)]
     results, steps = list(xs), []
     for formula in draw(st.lists(st.sampled_from(FORMULAS), min_size=1, max_size=12)):
-        places = [draw(st.integers(0, len(results) - 1)) for _ in range(3)]
+        used, place = variables(formula), st.integers(0, len(results) - 1)
+        places = [draw(place) if name in used else 0 for name in "abc"]
         result = function(formula)(ours, *[results[i] for i in places])
         bounded = not abs(result) < 3
         steps.append((formula, places, bounded))
         results.append(ad.sin(result) if bounded else result)
-    program = Program(needed(steps, inputs))
-    hypothesis.note(program.code(xs))
-    return program, xs
+    y, leaves = recorded(Program(steps), xs)
+    noted(leaves, y)
+    return Program(steps), xs
+
+
+@st.composite
+def graphs(draw):
+    """Three leaves, and an output computed from them in up to a dozen random operations."""
+    y, leaves = recorded(*draw(programs(inputs=3)))
+    return leaves, y
 
 
 def noted(leaves, y):

@@ -36,9 +36,7 @@ def test_a_failure_prints_the_code_of_the_graph():
 
     with pytest.raises(AssertionError) as failure:
         no_graph_has_a_sine()
-    names = {}
-    exec(next(note for note in failure.value.__notes__ if note.startswith("import")), names)
-    assert any(node.op == "sin" for node in topological_order(names["y"]))
+    assert any(note.startswith("import") and "ad.sin(" in note for note in failure.value.__notes__)
 
 
 def test_the_table_of_random_graphs_has_every_operation():
