@@ -180,26 +180,20 @@ def test_a_leading_minus_is_not_an_option_and_a_number_may_be_an_expression(comm
         (["x", "x=nan"], 2, "nan has no value; write a number, such as x=2", "nan"),
         (["x", "x=1,5"], 2, "write 1.5, not 1,5", "1,5"),
         (["x", "x="], 2, "'x=' is not a name and its number, such as x=2", "x"),
-        (["hypot([x], [x])", "x=2"], 2, "hypot is written hypot(x, y, ...)", "hypot([x], [x])"),
         (["dot([x], x)", "x=2"], 2, "dot is written dot([x, y, ...], [a, b, ...])", "dot([x], x)"),
         (["x + [x]", "x=2"], 2, "this has no meaning here", "[x]"),
         (["x*y", "x=2"], 2, "y has no value; write y=2 after the expression", "y"),
         (["x + sin", "x=2"], 2, "sin is a function; write sin(x)", "sin"),
         (["where(x, x)", "x=2"], 2, "where is written where(condition, x, y)", "where(x, x)"),
-        (["sum(x, x)", "x=2"], 2, "sum is written sum([x, y, ...])", "sum(x, x)"),
         (["exp([x])", "x=2"], 2, "exp is written exp(x)", "exp([x])"),
         (["2*x^2", "x=2"], 2, "^ has no meaning in an expression; write x**2", "^"),
         (["x²", "x=2"], 2, "² has no meaning in an expression; write x**2", "²"),
-        (["x*'a'", "x=2"], 2, "' has no meaning in an expression", "'"),
-        (["2x", "x=2"], 2, "invalid decimal literal; for a product write 2*x", "2x"),
         (["x + (3*x", "x=2"], 2, "'(' was never closed", "("),
         (["x + **x", "x=2"], 2, "this is not an expression: invalid syntax", "**"),
         (["x.data", "x=2"], 2, "this has no meaning here; an expression has numbers", "x.data"),
         (["x + (x if x else x)", "x=2"], 2, "this has no meaning here", "x if x else x"),
-        (["x + True", "x=2"], 2, "this has no meaning here", "True"),
         (["größe*漢字 + y", "größe=2", "漢字=3"], 2, "y has no value", "y"),
         (["x*1e999", "x=2"], 2, "this number is too large for a float", "1e999"),
-        (["x", "x=y"], 2, "y has no value", "y"),
         (["x", "x"], 2, "'x' is not a name and its number, such as x=2", "x"),
         (["x", "2=x"], 2, "'2=x' is not a name and its number", "2"),
         (["x", "x=2", "x=3"], 2, "x is given twice", "x"),
@@ -239,6 +233,7 @@ def test_an_error_points_at_its_place(command, argv, status, reason, marked):
         *[
             ([f"x {sign} 2", "x=3"], 2, f"{sign} has no meaning in an expression; write {remedy}\n")
             for sign, remedy in [
+                ("√", "sqrt(x)"),
                 ("×", "x*y"),
                 ("·", "x*y"),
                 ("÷", "x/y"),
@@ -248,10 +243,8 @@ def test_an_error_points_at_its_place(command, argv, status, reason, marked):
                 ("=", "x=2 after the expression, which goes in quotes"),
             ]
         ],
-        (["√x", "x=3"], 2, "√ has no meaning in an expression; write sqrt(x)\n"),
-        (["pow(x, 2)", "x=3"], 2, "there is no function pow; write x**y\n"),
         (["2x", "x=1"], 2, "; for a product write 2*x"),
-        (["x + 1.5x", "x=1"], 2, "; for a product write 2*x"),
+        (["pow(x, 2)", "x=3"], 2, "there is no function pow; write x**y\n"),
         *[([text, "x=1"], 2, "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
     ],
 )
@@ -276,25 +269,6 @@ def test_size_and_depth_are_bounded(command, text):
     status, _, err = command(text, "x=1.5", "--source", "--check")
     assert status in (0, 1, 2)
     assert len(err.splitlines()) <= 4 or status == 0
-
-
-@pytest.mark.parametrize("error", [MemoryError, RecursionError])
-def test_a_parser_that_gives_up_is_no_traceback(monkeypatch, command, error):
-    def parse_nothing(*_, **__):
-        raise error
-
-    monkeypatch.setattr(door.ast, "parse", parse_nothing)
-    status, _, err = command("x", "x=2")
-    expected = "autodiff: the expression is nested too deep; write long sums as sum([x, y])\n"
-    assert (status, err) == (2, expected)
-
-
-def test_what_is_accepted_at_the_bounds_still_has_a_program(command):
-    for text in ("sin(" * 98 + "x" + ")" * 98, "x" + "+x" * 98, "1/(1+" * 49 + "x" + ")" * 49):
-        status, out, err = command(text, "x=1.5", "--source")
-        assert (status, err) == (0, "")
-        exec(out, {})
-        assert command(text, "x=1.5", "--check")[0] == 0
 
 
 WORDS = [

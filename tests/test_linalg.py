@@ -20,16 +20,12 @@ def pair():
     return Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
 
 
-def test_article_000_sum_and_mean(pair):
+def test_article_000_mean(pair):
     a, b = pair
-    ((a - b) @ (a + b)).sum().backward()
-    assert a.grad == [[6, 14], [6, 14]]
-    assert b.grad == [[-22, -30], [-22, -30]]
-    a.zero_grad()
     mean = ((a - b) @ (a + b)).mean()
     mean.backward()
     assert mean.data == -72
-    assert a.grad == [[1.5, 3.5], [1.5, 3.5]]
+    assert (a.grad, b.grad) == ([[1.5, 3.5]] * 2, [[-5.5, -7.5]] * 2)
 
 
 def test_article_000_norm(pair):
@@ -75,9 +71,12 @@ def test_gradients_of_a_product_are_products(m, n, k, seed):
 def test_products_with_vectors(m, n, seed):
     rng = np.random.default_rng(seed)
     a, v, w = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-    assert np.allclose((Matrix(a) @ Vector(v)).data, a @ v)
-    assert np.allclose((Vector(w) @ Matrix(a)).data, w @ a)
-    assert (Vector(v) @ Vector(v)).data == pytest.approx(v @ v)
+    for found, exact in (
+        (Matrix(a) @ Vector(v), a @ v),
+        (Vector(w) @ Matrix(a), w @ a),
+        (Vector(v) @ Vector(v), v @ v),
+    ):
+        assert found.data == pytest.approx(exact.tolist())
     assert (Matrix(a) @ Vector(v)).shape == (m,)
     assert Matrix(a).T.data == a.T.tolist()
 
@@ -127,9 +126,8 @@ def test_reductions_are_one_node():
     v = Vector([3.0, 4.0])
     assert (v.sum().data, v.mean().data, v.norm().data) == (7.0, 3.5, 5.0)
     assert v.sum().parents == v.norm().parents == tuple(v)
-    assert autodiff.sum(v).data == 7.0
-    assert autodiff.logsumexp(v).data == pytest.approx(np.logaddexp(3, 4))
-    assert autodiff.dot(v, v).data == 25.0
+    found = [f.data for f in (autodiff.sum(v), autodiff.dot(v, v), autodiff.logsumexp(v))]
+    assert found == pytest.approx([7.0, 25.0, np.logaddexp(3, 4)])
 
 
 # -- A sequence ---------------------------------------------------------------------------------
@@ -150,17 +148,15 @@ def test_indexing_and_slicing():
 
 def test_sources():
     x = Value(2.0)
-    for v in (Vector([x, 3]), Vector((x, 3)), Vector(iter([x, 3]))):
+    for data in ([x, 3], (x, 3), iter([x, 3])):
+        v = Vector(data)
         assert v[0] is x
         assert v.data == [2.0, 3.0]
     assert Vector(np.array([1.5, 2.5])).data == [1.5, 2.5]
-    assert np.array(Matrix(np.eye(2)).data).tolist() == [[1, 0], [0, 1]]
-
-
-def test_frames_and_series_are_their_numbers_not_their_names():
+    assert Matrix(np.eye(2)).data == [[1, 0], [0, 1]]
     frame = pandas.DataFrame([[5.0, 6.0], [7.0, 8.0]], index=[3, 4])  # its columns are called 0, 1
-    assert Matrix(frame).data == [[5.0, 6.0], [7.0, 8.0]]
-    assert Vector(frame[1]).data == [6.0, 8.0]
+    assert (Matrix(frame).data, Vector(frame[1]).data) == ([[5.0, 6.0], [7.0, 8.0]], [6.0, 8.0])
+    assert (Vector([Dual(1.0, 1.0)]) @ Vector([Dual(3.0)])).tangent == 3.0
 
 
 def test_zero_grad_and_copies():
@@ -180,7 +176,3 @@ def test_reprs_are_short():
     rows = [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (5, 6, 7, 100)]
     assert rows == [5, 6, 7, 7]
     assert [("..." in repr(data)) for data in (Vector(range(6)), Vector(range(7)))] == [False, True]
-
-
-def test_their_entries_may_be_dual_numbers():
-    assert (Vector([Dual(1.0, 1.0)]) @ Vector([Dual(3.0)])).tangent == 3.0

