@@ -271,6 +271,19 @@ def test_size_and_depth_are_bounded(command, text):
     assert len(err.splitlines()) <= 4 or status == 0
 
 
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_a_parser_that_gives_up_is_no_traceback(monkeypatch, command, error):
+    monkeypatch.setattr(door.ast, "parse", lambda *_, **__: (_ for _ in ()).throw(error))
+    status, _, err = command("x", "x=2")
+    expected = "autodiff: the expression is nested too deep; write long sums as sum([x, y])\n"
+    assert (status, err) == (2, expected)
+
+
+@pytest.mark.parametrize("text", ["sin(" * 98 + "x" + ")" * 98, "x" + "+x" * 98])
+def test_what_is_accepted_at_the_bounds_has_a_program_too(command, text):
+    assert [command(text, "x=1.5", option)[0] for option in ("--source", "--check")] == [0, 0]
+
+
 WORDS = [
     "x", "y", "sin", "log", "sum", "dot", "where", "(", ")", "(", ")", "[", "]", ",", "+", "-", "*",
     "/", "**", "//", "%", "@", "^", "2", "0", "1e9", "1j", ".", ".data", ".backward()", "__class__",
