@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from . import graph
+from . import graph, ops
 from .compiler.printer import ATOM, PRODUCT, Notation
+from .compiler.symbolic import ARITHMETIC, Symbol, Writer
 from .errors import a, message, typed
 from .number import Number, Rule
 from .numeric import input_names
 from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
 from .value import Value
 
-OVER_FLOATS = TypeError, AttributeError  # of an operation of one's own that takes only floats
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
 
 # -- The backward pass, one node at a time ------------------------------------------------------
@@ -163,7 +163,7 @@ def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> lis
     formulas = {x: _subscripted(name) for x, name in names.items()}
     slopes: dict[Value, list[tuple[Value, Any]]] = {}  # of each result, for each parent
     for node in results:
-        formulas[node], slopes[node], _ = written(node, variables)
+        formulas[node], slopes[node] = written(node, variables)
     y = name_of_result(names.values())
     if mode == "forward":
         mark, numbers = DOT, {seed: 1.0}
@@ -192,85 +192,73 @@ def name_of_result(names: Collection[str]) -> str:
     return next((name for name in ("y", "z", "f") if name not in names), "result")
 
 
-def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]], bool]:
+def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
     """The formulas of a result and of its derivative by each parent, over names of the parents.
 
     The derivative is None where there is none, as by a condition. A parent without a name is a
-    constant. The operations of `ops.py`, run over formulas, write their own derivatives. Last,
-    whether these hold only at the present numbers: the derivative of relu is 1 or 0.
+    constant. The operations of `ops.py`, run over formulas, write their own derivatives.
     """
-    notation = Notation()
-    inputs = [
-        Formula(notation, names[p], (), p.data) if p in names else p.data for p in node.parents
-    ]
-    result, backward = over_formulas(node, inputs, notation)
-    bare = any(result is x for x in inputs) or notation.chosen  # as in x * 1, relu
-    formula = notation.of(whole(node, inputs, notation) if bare else result)
-    if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
-        notation.texts[result] = names[node], ATOM
+    writer = Formulas()
+    inputs = [writer.made(names[p], (), p.data) if p in names else p.data for p in node.parents]
+    formula = writer.notation.of(writer.operation(node, inputs))
     try:
+        result, backward = _lines(node._rule)(*inputs)
+        if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
+            writer.notation.texts[result] = names[node], ATOM
         slopes = backward(1.0)
-    except OVER_FLOATS:
-        slopes, notation.chosen = node._backward(1.0), True
-    partials = [(p, x) for p, x in zip(node.parents, slopes) if p in names]
-    return formula, partials, notation.chosen
+    except (TypeError, AttributeError):  # an operation of one's own that takes only floats
+        slopes = node._backward(1.0)
+    return formula, [(p, x) for p, x in zip(node.parents, slopes) if p in names]
 
 
-def over_formulas(node: Value, inputs: Sequence[Any], notation: Notation) -> Any:
-    """The result of a node's operation over formulas and numbers, and its closure.
-
-    An operation that takes only floats is a function in formulas, and its closure is the node's.
-    """
-    rule: Any = node._rule
-    try:
-        return getattr(rule, "__wrapped__", rule)(*inputs)
-    except OVER_FLOATS:
-        notation.chosen = True
-        return whole(node, inputs, notation), node._backward
+def _lines(rule: Any) -> Rule:
+    """A rule without the checks of `operation`, which admit numbers alone."""
+    return getattr(rule, "__wrapped__", rule)  # type: ignore[no-any-return]
 
 
-def whole(node: Value, inputs: Sequence[Any], notation: Notation) -> "Formula":
-    """The operation of a node as a function of its inputs, without the lines of its rule."""
-    rule: Any = node._rule
-    return Formula(notation, rule.__name__, tuple(inputs), node.data)
+class Formula(Symbol):
+    """A symbol whose number is known: choices go by it, and functions stay whole."""
 
-
-class Formula(Number):
-    """A number and the formula that computed it: an operation on formulas is a formula.
-
-    A variable is a formula without arguments. Comparisons, and so choices, go by the numbers.
-    """
-
-    __slots__ = ("args", "notation", "op", "value")
+    __slots__ = ("value",)
 
     _level = 1
+    value: Any
+    writer: "Formulas"
 
-    def __init__(self, notation: Notation, op: str, args: tuple[Any, ...], value: Any) -> None:
-        self.notation, self.op, self.args, self.value = notation, op, args, value
-        notation.texts[self] = notation.expression(self) if args else (op, ATOM)
+    _apply = Number._apply
 
     def _lift(self, x: Any, name: str) -> Any:
         return x
 
     def _record(self, rule: Rule, inputs: Any) -> Any:
-        name = rule.__name__
-        if name in ("mul", "div", "power") and _is_one(inputs[1]):
-            return inputs[0]
-        if name == "mul" and _is_one(inputs[0]):
-            return inputs[1]
-        value = rule(*map(_value, inputs))[0]
-        if name in ("less", "less_equal", "largest"):
-            self.notation.chosen = True
-            return value  # the formula is written for the choice made here
-        return Formula(self.notation, name, tuple(inputs), value)
-
-    def _number(self) -> Any:
-        self.notation.chosen = True
-        return self.value
+        if getattr(ops, rule.__name__, None) is not rule:
+            return _lines(rule)(*inputs)[0]
+        if rule in (ops.less, ops.less_equal, ops.largest):
+            return rule(*map(_value, inputs))[0]
+        return self.writer.write(ARITHMETIC.get(rule, rule.__name__), *inputs)
 
 
-def _is_one(x: Any) -> bool:
-    return not isinstance(x, Number) and x == 1.0
+class Formulas(Writer):
+    """Writes formulas, each with its number and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notation = Notation()
+
+    def made(self, op: str, args: tuple[Any, ...], value: Any) -> Formula:
+        """A formula as it is given; a variable has no arguments."""
+        formula = Formula(self, len(self.notation.texts), op, args)
+        formula.value = value
+        self.notation.texts[formula] = self.notation.expression(formula) if args else (op, ATOM)
+        return formula
+
+    def operation(self, node: Value, inputs: Sequence[Any]) -> Formula:
+        """The operation of a node on formulas and numbers."""
+        rule: Any = node._rule
+        return self.made(ARITHMETIC.get(rule, rule.__name__), tuple(inputs), node.data)
+
+    def _new(self, op: str, args: tuple[Any, ...]) -> Formula:
+        return self.made(op, args, getattr(ops, op)(*map(_value, args))[0])
 
 
 def _value(x: Any) -> Any:
@@ -279,7 +267,7 @@ def _value(x: Any) -> Any:
 
 def factor(x: Any) -> str:
     """The text of a formula or a number as a factor: in brackets if it is a sum or a quotient."""
-    return (x.notation if isinstance(x, Formula) else Notation()).of(x, PRODUCT)
+    return (x.writer.notation if isinstance(x, Formula) else Notation()).of(x, PRODUCT)
 
 
 def _product(derivative: str, partial: Any, short: bool) -> str:

@@ -397,7 +397,7 @@ def cube(x):
 @pytest.mark.parametrize(
     ("y", "options", "words"),
     [(operation(bent)(X) + X, {}, "bent(x) + x = 1"), (operation(wave)(X) + X, {}, "wave(x) + x = 0.9794"),
-     (operation(cube)(X) + X, {}, "x·x·x + x = 0.625"), (X**2.5, {}, "x**2.5 = 0.1768"),
+     (operation(cube)(X) + X, {}, "cube(x) + x = 0.625"), (X**2.5, {}, "x**2.5 = 0.1768"),
      (where(less(0.0, X), X * 2, X), {}, "where(0 < x, x·2, x) = 1"), (X, {}, "x = 0.5"),
      (Y * 3, {"edges": "message"}, "y·3 = 6; ∂z/∂y = 3"),
      (Y * Z, {"edges": "message"}, "y·z = 6; ∂f/∂y = 3, ∂f/∂z = 2")],

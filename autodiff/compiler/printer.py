@@ -119,12 +119,9 @@ class Notation(Printer):
     signs = SIGNS | {
         "mul": ("·", PRODUCT, PRODUCT, PRODUCT),
         "div": (" / ", QUOTIENT, QUOTIENT, SIGN),
-        "power": ("**", POWER, ATOM, ATOM),
-        "exponential": ("**", POWER, ATOM, ATOM),
         "pow": ("**", POWER, ATOM, ATOM),
     }
     minus = SUM, QUOTIENT
-    chosen = False  # whether a comparison of numbers decided what was written
 
     def number(self, x: float) -> tuple[str, int]:
         text = f"{x:.6g}"

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..compiler.printer import Notation
 from ..errors import counted
 from ..graph import is_current
-from ..tracing import Formula, name_of_result, over_formulas, whole
+from ..tracing import Formulas, name_of_result
 from ..value import Value
 from .scene import Leaves
 from .texts import number, printable, raised
@@ -45,22 +44,16 @@ def description(
 
 def _formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
     """The output as a formula of the inputs; "" for a leaf, and if numbers have changed."""
-    notation = Notation()
+    writer = Formulas()
     formulas: dict[Value, Any] = {}
     for node in nodes:
         if node.parents:
             if not is_current(node):
                 return ""
-            inputs = [formulas[parent] for parent in node.parents]
-            notation.chosen = False
-            formulas[node] = over_formulas(node, inputs, notation)[0]
-            if notation.chosen:  # the formula of its lines holds only at these numbers
-                formulas[node] = whole(node, inputs, notation)
-        elif names[node]:
-            formulas[node] = Formula(notation, names[node], (), node.data)
+            formulas[node] = writer.operation(node, [formulas[parent] for parent in node.parents])
         else:
-            formulas[node] = node.data
+            formulas[node] = writer.made(names[node], (), node.data) if names[node] else node.data
     formula = formulas[nodes[-1]]
-    if not nodes[-1].parents or not isinstance(formula, Formula):
+    if not nodes[-1].parents:
         return ""
-    return raised(notation.of(formula).replace(" - ", " − "))
+    return raised(writer.notation.of(formula).replace(" - ", " − "))
