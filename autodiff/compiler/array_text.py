@@ -93,43 +93,26 @@ def _method(name: str, text: ArrayText, symbol: Array, x: Array, letter: str) ->
     return f"{text.of(x, ATOM)}.{name}(axis={list(x.axes).index(letter)})", ATOM
 
 
+# Sums of products as products of matrices, by their axes: of x, of y, and of the result.
+MATRICES = {
+    "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
+    "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
+    "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
+    "ij,kjl->ikl": "({x} @ {y}).swapaxes(0, 1)", "ijk,ilk->jl": "({x} @ {y}.mT).sum(axis=0)",
+    "ijk,jlk->il": "({x}.swapaxes(0, 1) @ {y}.mT).sum(axis=0)",
+}  # fmt: skip
+
+
 def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) -> Written:
     """A sum of products: x @ y where that fits, else Einstein's notation."""
-    axes, inner, outer = list(symbol.axes), summed[0], summed[1:]
-    ways = [([*outer, *axes], ".sum(axis=0)" * len(outer))]  # the axes of x @ y, and what follows
-    if len(axes) > 2 and not outer:
-        ways.append(([axes[1], axes[0], *axes[2:]], ".swapaxes(0, 1)"))
-    for order, then in ways:
-        found = [_matrices(text, order, *pair, inner) for pair in ((x, y), (y, x))]
-        if best := min(filter(None, found), key=lambda each: each.count("T"), default=""):
-            return (f"({best}){then}", ATOM) if then else (best, PRODUCT)
-    formula = f"{''.join(x.axes)},{''.join(y.axes)}->{''.join(axes)}"
-    return f'xp.einsum("{formula}", {text.of(x)}, {text.of(y)})', ATOM
-
-
-def _matrices(text: ArrayText, axes: list[str], left: Array, right: Array, letter: str) -> str:
-    """The product of two matrices, or of stacks of them, if it has these axes; else empty."""
-    columns = [key for key in axes[-1:] if key not in left.axes]
-    rows = [key for key in axes[: len(axes) - len(columns)][-1:] if key not in right.axes]
-    stack = axes[: len(axes) - len(rows) - len(columns)]
-    texts = []
-    for x, ends in ((left, [*rows, letter]), (right, [letter, *columns])):
-        own = [key for key in stack if key in x.axes]
-        fits = own == stack[len(stack) - len(own) :] and (len(ends) == 2 or not own)
-        texts.append(_in_order(text, x, [*own, *ends]) if fits else "")
-    return " @ ".join(texts) if all(texts) else ""
-
-
-def _in_order(text: ArrayText, x: Array, wanted: list[str]) -> str:
-    """The text of an array with its axes in this order, if that takes one step; else empty."""
-    axes, own = list(x.axes), text.of(x, ATOM)
-    if axes == wanted:
-        return own
-    if len(axes) == 2 and axes[::-1] == wanted:
-        return own.removesuffix(".T") if own.endswith(".T") else f"{own}.T"
-    if [axes[1], axes[0], *axes[2:]] == wanted:
-        return f"{own}.swapaxes(0, 1)"
-    return f"{own}.mT" if [axes[0], *axes[:0:-1]] == wanted else ""
+    for left, right in ((y, x), (x, y)):
+        formula = f"{''.join(left.axes)},{''.join(right.axes)}->{''.join(symbol.axes)}"
+        letters = dict.fromkeys(filter(str.isalpha, formula))
+        known = MATRICES.get(formula.translate(str.maketrans(dict(zip(letters, "ijkl")))))
+        if known:
+            whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
+            return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT
+    return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)})', ATOM
 
 
 def _part(text: ArrayText, symbol: Array, x: Array, index: Any) -> Written:
@@ -142,7 +125,13 @@ def _reshaped(text: ArrayText, symbol: Array, x: Any) -> Written:
 
 
 def _transposed(text: ArrayText, symbol: Array, x: Array) -> Written:
-    return _in_order(text, x, list(symbol.axes)), ATOM
+    own = text.of(x, ATOM)
+    if len(x.axes) == 2:
+        return f"{own}.T".removesuffix(".T.T"), ATOM
+    moved = [i for i, pair in enumerate(zip(x.axes, symbol.axes)) if len({*pair}) > 1]
+    if len(moved) == 2:
+        return f"{own}.swapaxes({moved[0]}, {moved[1]})", ATOM
+    return f'xp.einsum("{"".join(x.axes)}->{"".join(symbol.axes)}", {own})', ATOM
 
 
 def _repeated(text: ArrayText, symbol: Array, x: Any) -> Written:
