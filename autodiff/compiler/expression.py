@@ -123,9 +123,9 @@ class Expression:
         a constant, with the data that it has now.
 
         inputs, wrt: leaves, or Vectors and Matrices of them.
-        xp: the library to compute with. math: on floats, with nothing but Python; numpy,
-            jax.numpy or torch: on arrays as well, entry by entry, with nan or inf where floats
-            raise an error. An array of the result may be one of the arguments, or a view of one.
+        xp: the library to compute with. math: on floats; numpy, jax.numpy or torch: on arrays as
+            well, entry by entry, with nan or inf where floats raise an error. An array of the
+            result may be one of the arguments, or a view of one.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
             share a vector a matrix product (see `groups.py`). It takes an array of inputs, a row
             for each sample, shape (n, number of inputs), and one of the parameters, `wrt`, shape

@@ -9,7 +9,7 @@ import ast
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -33,7 +33,6 @@ SIGNS = {
     "less": (" < ", ORDER, SUM, SUM),
     "less_equal": (" <= ", ORDER, SUM, SUM),
 }
-TWICE = {"maximum": ">=", "minimum": "<="}  # may be written with each argument in two places
 
 
 class Printer:
@@ -44,13 +43,8 @@ class Printer:
     special: Mapping[str, str] = {}  # how numbers are written that are not finite
     remark = "#"
 
-    @staticmethod
-    def twice(symbol: Symbol) -> bool:
-        """Whether the text of an operation has its arguments in two places."""
-        return False
-
     def __init__(self, outputs: Iterable[Any] = ()) -> None:
-        self.uses = uses_of(outputs, self.twice)
+        self.uses = uses_of(outputs)
         self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
@@ -133,25 +127,13 @@ class Python(Printer):
 
     special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
 
-    @staticmethod
-    def twice(symbol: Symbol) -> bool:
-        return symbol.op in TWICE or (symbol.op == "pow" and _may_divide(*symbol.args))
-
     def call(self, op: str, *args: Any) -> tuple[str, int]:
-        of = self.of
-        if op == "pow" and (_is_real(*args) or _may_divide(*args)):
-            text = f"{of(args[0], ATOM)} ** {of(args[1], POWER)}"
-            if _is_real(*args):
-                return text, POWER
-            x, y = map(of, args)  # of 0 to a negative power, math.pow's error is another
-            return f"{text} if {of(args[0], SUM)} >= 0.0 else math.pow({x}, {y})", CHOICE
+        if op == "pow" and _is_real(*args):
+            return f"{self.of(args[0], ATOM)} ** {self.of(args[1], POWER)}", POWER
         if op == "where":
-            condition, x, y = of(args[0], ORDER), of(args[1], ORDER), of(args[2])
+            condition, x, y = self.of(args[0], ORDER), self.of(args[1], ORDER), self.of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
-        if op in TWICE:  # as in functions.py: nan stays nan
-            x, y = map(of, args)
-            return f"{x} if {x} {TWICE[op]} {y} or {x} != {x} else {y}", CHOICE
-        return super().call("abs" if op == "abs" else f"math.{op}", *args)
+        return super().call(LACKING.get(op, f"math.{op}"), *args)
 
 
 class ArrayPython(Python):
@@ -159,10 +141,6 @@ class ArrayPython(Python):
 
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     special: Mapping[str, str] = {"nan": "xp.nan", "inf": "xp.inf", "-inf": "-xp.inf"}
-
-    @staticmethod
-    def twice(symbol: Symbol) -> bool:
-        return False
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
         super().__init__(outputs)
@@ -226,7 +204,12 @@ HELPERS = {
 }
 
 
-OURS = ("erf", "scatter_add")  # functions that some libraries lack, or that differ between them
+# What the module math lacks, as Python and this package have it.
+LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
+OURS = {  # functions that libraries lack, or that differ between them
+    "autodiff.functions": ("maximum", "minimum", "power"),
+    "autodiff.compiler.backends": ("erf", "scatter_add"),
+}
 
 
 def _is_real(x: Any, y: Any) -> bool:
@@ -234,14 +217,7 @@ def _is_real(x: Any, y: Any) -> bool:
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
 
 
-def _may_divide(x: Any, y: Any) -> bool:
-    """Whether x ** y may be complex, and may also be 0 to a negative power."""
-    return isinstance(x, Symbol) and not (type(y) is float and (y > 0 or y.is_integer()))
-
-
-def uses_of(
-    outputs: Iterable[Any], twice: Callable[[Symbol], bool] = lambda symbol: False
-) -> dict[Symbol, int]:
+def uses_of(outputs: Iterable[Any]) -> dict[Symbol, int]:
     """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
@@ -251,7 +227,7 @@ def uses_of(
             x = itself(x)
             if x not in uses:
                 uses[x] = 0
-                stack += x.args * 2 if twice(x) else x.args
+                stack += x.args
             uses[x] += 1
     return uses
 
@@ -279,9 +255,10 @@ def assembled(xp: Any, arguments: list[str], body: list[str], constants: Sequenc
     constants: lines that assign constants, before the function.
     """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    ours = [name for name in OURS if re.search(rf"(?<![.\w]){name}\(", "\n".join(body))]
-    if ours:
-        header += ["", f"from autodiff.compiler.backends import {', '.join(ours)}"]
+    called = re.findall(r"(?<![.\w])\w+(?=\()", "\n".join(body))
+    for module, names in OURS.items():
+        if used := [name for name in names if name in called]:
+            header += ["", f"from {module} import {', '.join(used)}"]
     if constants:
         header += ["", *constants]
     function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]
