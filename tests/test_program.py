@@ -274,7 +274,7 @@ def test_errors_are_those_of_python_and_show_the_line():
     assert traceback.extract_tb(caught.tb)[-1].line == "v1 = math.sqrt(x1)"
     with pytest.raises(ZeroDivisionError):
         compiled(1.0 / x, [x])(0.0)
-    with pytest.raises(ValueError, match="power: x = -1.0, n = 0.5 is outside"):
+    with pytest.raises(ValueError, match=r"x \*\* n: x = -1.0, n = 0.5 is outside"):
         compiled(x**0.5, [x])(-1.0)  # never a complex number
     with pytest.raises(ZeroDivisionError):
         compiled(x ** (x - 1.0), [x])(0.0)

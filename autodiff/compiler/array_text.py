@@ -1,5 +1,6 @@
 """Stage 4 of 4: symbols of arrays as source for NumPy, JAX and PyTorch."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -26,6 +27,10 @@ class ArrayText(ArrayPython):
         """The text of an array, with its axes lined up for the expression that it is part of."""
         index = _aligned(axes_of(x), list(self.target or {}))
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
+
+    def has_line(self, symbol: Any, text: str) -> bool:
+        view = symbol.op == "part" and re.fullmatch(r"\w+\[[\d:, ]+\]", text)  # costs nothing
+        return super().has_line(symbol, text) and (symbol.kept or not view)
 
     def assignment(self, name: str, text: str, symbol: Any) -> str:
         shape = f"  # {sizes(symbol.axes)}" if symbol.axes else ""
@@ -107,8 +112,8 @@ def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) ->
     """A sum of products: x @ y where that fits, else Einstein's notation."""
     for left, right in ((y, x), (x, y)):
         formula = f"{''.join(left.axes)},{''.join(right.axes)}->{''.join(symbol.axes)}"
-        letters = dict.fromkeys(filter(str.isalpha, formula))
-        known = MATRICES.get(formula.translate(str.maketrans(dict(zip(letters, "ijkl")))))
+        letters = dict(zip(dict.fromkeys(filter(str.isalpha, formula)), "ijkl"))
+        known = MATRICES.get("".join(letters.get(c, c) for c in formula))
         if known:
             whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
             return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT

@@ -52,16 +52,19 @@ class Printer:
         """The assignments of the symbols that the outputs need."""
         lines = []
         for symbol in symbols:
-            uses = self.uses.get(symbol, 0)
-            if not uses:
+            if symbol not in self.uses:
                 continue
             text, strength = self.expression(symbol) if symbol.args else (symbol.op, ATOM)
-            if symbol.args and (symbol.kept or uses > 1 or len(text) > LINE):
+            if symbol.args and self.has_line(symbol, text):
                 name = symbol.name or next(self.further)
                 lines.append(self.assignment(name, text, symbol))
                 text, strength = name, ATOM
             self.texts[symbol] = text, strength
         return lines
+
+    def has_line(self, symbol: Symbol, text: str) -> bool:
+        """Whether a symbol has a line of its own."""
+        return symbol.kept or self.uses[symbol] > 1 or len(text) > LINE
 
     def body(self, symbols: list[Symbol], forward: int) -> list[str]:
         """The lines of a program; symbols below the number `forward` are its forward pass."""
