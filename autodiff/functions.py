@@ -469,7 +469,7 @@ def logsumexp(xs: Any) -> Any:
     """
     if not xs:
         raise ValueError(message("logsumexp", "no numbers", "at least one"))
-    top = functools.reduce(maximum, xs)
+    top = largest(xs)
     if type(top) is float and not math.isfinite(top):
         return top  # the powers would be nan
     return top + log(sum([exp(x - top) for x in xs]))

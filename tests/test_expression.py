@@ -200,8 +200,8 @@ REFUSED = [
     (lambda y: Expression(y).backpropagate([y]), ValueError, r"6.0, the result of an operation"),
     (lambda y: Expression(y).backpropagate(X), TypeError, r"expected a sequence of leaves: \[x, y"),
     (lambda y: Expression(y).backpropagate(Y.parents[:1]), ValueError, "found a constant, 2.0, exp"),
-    (of([X, X], [X]), ValueError, r"found 3.0 \('x'\) twice in inputs, expected once"),
-    (of([X], [X, X]), ValueError, r"found 3.0 \('x'\) twice in wrt, expected once"),
+    (of([X, X], [X]), ValueError, "found a leaf twice in inputs, expected each once"),
+    (of([X], [X, X]), ValueError, "found a leaf twice in wrt, expected each once"),
     (of([Y], [X]), ValueError, r"compile, inputs: found 6.0, the result of an operation \(\*"),
     (of([X], [Y]), ValueError, r"compile, wrt: found 6.0, the result of an operation \(\*\)"),
     (of([X], Y.parents[:1]), ValueError, "found a constant, 2.0, in wrt, expected leaves that re"),
@@ -211,8 +211,8 @@ REFUSED = [
     (of([X], [X], xp=sys), TypeError, "found xp = <module 'sys'.*expected the module math"),
     (of([X], [X], batch=True), TypeError, "found xp = .*math.*, expected numpy, jax.numpy or torc"),
     (of([X], [X, Value(1.0)], xp=np, batch=True), ValueError, "inputs and parameters in wrt, expe"),
-    (lambda y: of([X], [X])(X * D), TypeError, "compile: found a constant, Dual.*, expected a flo"),
-    (lambda y: Expression(X * D).javascript([X], [X]), TypeError, "found a constant, Dual"),
+    (lambda y: of([X], [X])(X * D), TypeError, "compile, a constant: found .* of type Dual"),
+    (lambda y: Expression(X * D).javascript([X], [X]), TypeError, "a constant: found .* of type Dual"),
 ]  # fmt: skip
 
 

@@ -148,14 +148,9 @@ class Groups(list[Group]):
 
     def _group(self, rule: Rule, nodes: list[Value], rows: Ids) -> None:
         """Group nodes of one operation, with the ids of their parents as rows."""
-        owners = self.owners(rows)
-        kinds, which = distinct(owners)
+        _, which = distinct(self.owners(rows))
         for i in dict.fromkeys(which.tolist()):
             mine = np.flatnonzero(which == i)
-            if (kinds[i] < 0).all():
-                for j in mine:
-                    self._add_constant(nodes[j], rule(*self.numbers(rows[j]).tolist())[0])
-                continue
             own, places = distinct(*self._in_order(rule, rows[mine]))
             members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
             for part in products(own) if rule is ops.dot else [range(len(own))]:

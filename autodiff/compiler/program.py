@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import functions, graph
 from ..errors import message
+from ..functions import as_float
 from ..value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Printer, Python, assembled
@@ -81,7 +82,7 @@ class Scalars:
                 parents = [copies[parent] for parent in node.parents]
                 copies[node] = parents[0]._apply(node._rule, *parents)
             elif node not in copies:
-                copies[node] = leaf(node.data, 0)
+                copies[node] = leaf(as_float(node.data, "compile, a constant"), 0)
         self.forward = len(writer.symbols)
         adjoints: dict[Value, Any] = {}
         if single:
@@ -93,10 +94,6 @@ class Scalars:
         for node, name in self.names.items():
             _keep(adjoints.get(copies[node]), f"{name}_bar")
         self.symbols = list(writer.symbols.values())
-
-    def body(self, printer: Printer) -> list[str]:
-        """The lines of the program."""
-        return printer.body(self.symbols, self.forward)
 
 
 def _keep(symbol: Any, name: str) -> None:
@@ -124,7 +121,7 @@ def scalar_program(
         if x.label.isidentifier() and x.label != name
     ]
     body = [f"# {', '.join(labels)}"] if labels else []
-    body += scalars.body(text)
+    body += text.body(scalars.symbols, scalars.forward)
     values = _tuple(map(text.of, scalars.values))
     if single:
         values = f"{text.of(scalars.values[0])}, {_tuple(map(text.of, scalars.gradients))}"
@@ -139,11 +136,12 @@ def javascript(outputs: list[Value], inputs: list[Value], wrt: list[Value], sing
     """
     scalars = Scalars(outputs, inputs, wrt, single)
     printer = JavaScript([*scalars.values, *scalars.gradients])
-    lines = [f"const {_array(scalars.arguments)} = inputs;", *scalars.body(printer)]
+    body = printer.body(scalars.symbols, scalars.forward)
     returned = list(map(printer.of, scalars.values))
     if single:
         returned.append(_array(map(printer.of, scalars.gradients)))
-    lines = [*printer.helpers(), *lines, f"return {_array(returned)};"]
+    given = f"const {_array(scalars.arguments)} = inputs;"
+    lines = [*printer.helpers(), given, *body, f"return {_array(returned)};"]
     return "\n".join(["(inputs) => {", *[f"  {line}" for line in lines], "}"])
 
 
