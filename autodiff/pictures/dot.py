@@ -12,7 +12,6 @@ from .scene import Box, Edge, Path, Scene, slots, title
 from .texts import markup, plain, printable
 
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
-SMALL = SIZE - 0.5  # the size of texts on edges
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
 CORNERS = ("t", "l"), ("t", "r"), ("b", "l"), ("b", "r")  # where the title of a frame may stand
@@ -32,7 +31,7 @@ def write(picture: Any, look: Look, body: Body, key: str = "") -> None:
     text = {"fontname": colours.FONT, "fontsize": f"{SIZE:g}", "fontcolor": INK}
     picture.attr(rankdir=look.rankdir, bgcolor="transparent", nodesep="0.1", **text)
     limits = BEST if len(scene.edges) <= MANY else ROUGH
-    picture.attr(ranksep="0.1" if look.tight else "0.22", **limits)
+    picture.attr(ranksep="0.2", **limits)
     picture.images = look.images
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=colours.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
@@ -50,13 +49,12 @@ def write(picture: Any, look: Look, body: Body, key: str = "") -> None:
     for i, edge in enumerate(scene.edges):
         edges += _edge(edge, f"e{i}", frames[edge.head.path], ids, look)
     edges += _invisible_edges(scene, ids)
-    for path in sorted(frames, key=len, reverse=True):  # the inner frames first
-        if path:
-            frames[path[:-1]].subgraph(frames[path])
+    for path in sorted(frames, key=len, reverse=True)[:-1]:  # the inner frames first
+        frames[path[:-1]].subgraph(frames[path])
     for tail, head, attributes in edges:  # last, because boxes are placed in order of mention
         picture.edge(tail, head, **attributes)
     if key:  # as the label of the whole picture, it stands below and stretches nothing
-        picture.attr(label=f"<{key}>", labelloc="b")
+        picture.attr(label=f"<{key}>")
 
 
 def _frames(picture: Any, look: Look) -> dict[Path, Any]:
@@ -69,13 +67,9 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 name = f"cluster{len(frames)}"
                 frame = frames[path] = type(picture)(name=name)
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
-                text = markup(title(path[-1]))
                 side, end = CORNERS[look.corners.get(name, 0)]
-                if not look.sideways:  # so wide that an edge down the middle misses it
-                    cells = f"<td>{text}</td>", f'<td width="{8 * len(title(path[-1]))}"></td>'
-                    row = "".join(cells if end == "l" else reversed(cells))
-                    text = f"<table {BARE}><tr>{row}</tr></table>"
-                frame.attr(label=f"<{text}>", labelloc=side, labeljust=end, tooltip=" ")
+                text = f"<{markup(title(path[-1]))}>"
+                frame.attr(label=text, labelloc=side, labeljust=end, tooltip=" ")
     return frames
 
 
@@ -88,7 +82,7 @@ def _edge(edge: Edge, name: str, frame: Any, ids: dict[Box, str], look: Look) ->
     tail = f"{ids[edge.tail]}:op:{out}"
     head = f"{ids[edge.head]}:{'op' if edge.slot is None else f'a{edge.slot}'}:{into}"
     if says := look.says(edge):
-        frame.node(name, f"<{_capsule(says)}>", fontsize=f"{SMALL:g}", id=name)
+        frame.node(name, f"<{_capsule(says)}>", id=name)
         yield tail, f"{name}:{into}", {"arrowhead": "none"}
         tail = f"{name}:{out}"
     yield tail, head, {}
@@ -107,14 +101,8 @@ def _invisible_edges(scene: Scene, ids: dict[Box, str]) -> Iterator[Any]:
 
 def _capsule(lines: list[Line]) -> str:
     fill, line = CAPSULES[lines[-1][-1][1]]
-    cell = f'<td cellpadding="{2 + _longest(lines) // 8}">'
-    return _table(
-        f"<tr>{cell}{'<br/>'.join(map(coloured, lines))}</td></tr>", 1, "rounded", 0, line, fill
-    )
-
-
-def _longest(lines: list[Line]) -> int:
-    return max(sum(len(text) for text, _ in line) for line in lines)
+    cell = f'<td cellpadding="4">{"<br/>".join(map(coloured, lines))}</td>'
+    return _table(f"<tr>{cell}</tr>", 1, "rounded", 0, line, fill)
 
 
 # -- Boxes --------------------------------------------------------------------------------------
@@ -129,8 +117,7 @@ def body(box: Box, look: Look) -> str:
     if box.op:
         sign = coloured([(look.sign(box.nodes[0]), look.ink(box, INK))])
         texts.insert(0, f'<b><font point-size="{SIZE + 3:g}">{sign}</font></b>')
-    inner = f'cellpadding="{(4 if box.op else 3) + _longest(lines) // 10}"'
-    return framed(_slotted("<br/>".join(texts), inner, box, look), box, look)
+    return framed(_slotted("<br/>".join(texts), 'cellpadding="5"', box, look), box, look)
 
 
 def framed(rows: str, box: Box, look: Look) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import graphviz
 
-from ..errors import a, message, typed
+from ..errors import a, message
 from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
@@ -24,10 +24,10 @@ from .scene import Scene, hold, scene
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
-SMALLEST, COMFORTABLE = 9, 10  # CSS pixels: the size of the smallest text
+TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-NUMBERS = 40  # on edges; with more, there are none
+NUMBERS = 30  # edges with a number; with more, none has one
 FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
 
@@ -56,12 +56,6 @@ class Drawing(graphviz.Digraph):
         if self._laid_out is None or self._laid_out.source != self.source:
             self._laid_out = Layout(self.source, self.images)
         return self._laid_out
-
-    def shrink(self, width: float) -> None:
-        """Make it at most so many pixels wide, without laying it out again."""
-        layout = self.layout()
-        self.attr(size=f"{width / 96:.3f},1000")
-        layout.shrink(self.source, width / 96)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
@@ -108,7 +102,7 @@ class Drawing(graphviz.Digraph):
 
     def render(
         self, filename: PathLike | None = None, directory: PathLike | None = None,
-        view: bool = False, cleanup: bool = False, format: str | None = None,
+        view: bool = False, cleanup: bool = False, format: str | None = None, **_: Any,
     ) -> str:  # fmt: skip
         """Write the DOT source to `filename` and the picture beside it; returns its path.
 
@@ -153,7 +147,7 @@ def draw(
     rankdir: the direction of the edges, "LR" or "TB"; by default the one that fits on a page.
     edges: "local" shows the derivative of each operation with respect to each argument, "message"
         what the backward pass sends: upstream · local. Where messages meet, grad is their sum.
-        With more than 24 of them an edge shows the message alone, with more than 40 nothing.
+        With more than 30 of them there are none.
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
         in a Vector, W[0,1] in a Matrix.
     color: "grad" shades the boxes by |grad|, with a legend.
@@ -195,9 +189,42 @@ def draw(
     def written(look: Look) -> Drawing:
         picture = Drawing(said, format=format)
         dot.write(picture, look, body, key)
+        picture.attr(size=f"{(width or WIDTH) / 96:.3f},1000")  # inches
         return picture
 
-    return _fitted(written, look, rankdir, width)
+    return _fitted(written, look, [rankdir] if rankdir else [*dot.SIDES], width)
+
+
+def _fitted(
+    written: Callable[[Look], Drawing], look: Look, ways: list[str], width: float | None
+) -> Drawing:
+    """The picture in the first direction in which it is narrow enough, or else the narrowest."""
+    if len(look.scene.edges) > 2 * dot.MANY:
+        ways = ways[-1:]  # a layout takes long
+    tried: dict[float, tuple[Drawing, Look]] = {}  # by their widths with texts of full size
+    for way in ways:
+        turned = replace(look, rankdir=way)
+        picture = written(turned)
+        try:
+            wide = picture.layout().wide
+        except RuntimeError:
+            return picture  # no Graphviz: its source can be laid out elsewhere
+        tried.setdefault(wide, (picture, turned))
+        if wide <= (width or WIDTH) * TEXT / COMFORTABLE:
+            break
+    picture, turned = tried[min(tried)]
+    corners: dict[str, int] = {}
+    while (crossed := picture.layout().crossed()) and max(corners.values(), default=0) < 3:
+        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
+        picture = written(replace(turned, corners=corners))
+    needed = math.ceil(picture.layout().wide * SMALLEST / TEXT)
+    if width and needed > width:
+        found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
+        remedy = f"draw an inner node, or write width={needed}"
+        raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
+    if needed > (width or WIDTH):
+        picture.attr(size=f"{needed / 96:.3f},1000")
+    return picture
 
 
 def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Look:
@@ -211,45 +238,6 @@ def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Lo
         hold(shown)
         return Look(shown, gradients, color=color)
     return Look(shown, gradients, {step.node: step for step in steps(root)}, edges, color)
-
-
-def _fitted(
-    written: Callable[[Look], Drawing], look: Look, rankdir: str | None, width: float | None
-) -> Drawing:
-    """The picture in the first way in which it is narrow enough; else in the narrowest, smaller."""
-    ways = [replace(look, rankdir=way) for way in ([rankdir] if rankdir else dot.SIDES)]
-    if len(look.scene.edges) > 2 * dot.MANY:
-        ways = ways[-1:]  # a layout takes long
-    else:
-        ways += [replace(way, tight=True) for way in ways]
-    text = 4 / 3 * (dot.SMALL if any(map(look.says, look.scene.edges)) else SIZE)
-    page = width or WIDTH
-    tried: dict[float, tuple[Drawing, Look]] = {}  # by their widths with texts of full size
-    for way in ways:
-        picture = written(way)
-        try:
-            wide = picture.layout().size[0]
-        except RuntimeError:
-            return picture  # no Graphviz: its source can be laid out elsewhere
-        tried.setdefault(wide, (picture, way))
-        if wide * COMFORTABLE / text <= page:
-            break
-    else:
-        wide = min(tried)
-    picture, way = tried[wide]
-    corners: dict[str, int] = {}
-    while (crossed := picture.layout().crossed()) and max(corners.values(), default=0) < 3:
-        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
-        picture = written(replace(way, corners=corners))
-    wide = picture.layout().size[0]
-    needed = math.ceil(wide * SMALLEST / text)
-    if width and needed > page:
-        found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
-        remedy = f"draw an inner node, or write width={needed}"
-        raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
-    if wide > page:
-        picture.shrink(max(page, needed))
-    return picture
 
 
 def _check_readable(shown: Scene) -> None:
@@ -268,10 +256,7 @@ def _check(name: str, found: Any, *expected: Any) -> None:
         raise ValueError(message("draw", f"{name} {found!r}", choices))
 
 
-def _names(names: Any) -> dict[Value, str]:
+def _names(names: Mapping[str, Any] | None) -> dict[Value, str]:
     """The name of the variable that holds each Value, unless it begins with _."""
-    if not isinstance(names, Mapping | None) or not all(isinstance(x, str) for x in names or ()):
-        found = f"names {typed(names)}"
-        raise TypeError(message("draw", found, "a dict from name to Value", "write names=locals()"))
     public = [(name, held) for name, held in (names or {}).items() if not name.startswith("_")]
     return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}

@@ -9,7 +9,6 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..errors import message
 from .fontconfig import our_fonts
 
 SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
+MEASURES = rb'<svg width="([\d.]+)pt" height="([\d.]+)pt".*?scale\(([\d.]+)'
 
 
 def pygraphviz_module() -> Any:
@@ -43,70 +43,53 @@ class Layout:
             self.attributes["imagepath"] = folder.replace("\\", "/")
         self.graph: Any = None
         if pygraphviz_module():
-            with our_fonts(), _stderr_captured():
+            with our_fonts(), _silence():
                 self.graph = pygraphviz_module().AGraph(string=self._with_attributes())
                 self.graph.layout(prog="dot")
+        self.svg = self.written("svg")
+        found = re.search(MEASURES, self.svg, re.DOTALL)
+        assert found is not None
+        width, height, scale = map(float, found.groups())
+        self.size = width * 4 / 3, height * 4 / 3  # in CSS pixels
+        self.wide = self.size[0] / scale  # with texts of full size
 
     def _with_attributes(self) -> str:
         said = " ".join(f'{name}="{x}"' for name, x in self.attributes.items())
         return self.source.replace("{\n", f"{{ {said}\n", 1)
 
-    def shrink(self, source: str, inches: float) -> None:
-        """Write it as wide as this at most, as `source` says, which is else the same."""
-        self.source, self.attributes["size"] = source, f"{inches:.3f},1000"
-        self.__dict__.pop("svg", None)
-
     def written(self, format: str, dpi: float | None = None) -> bytes:
         """The picture. ValueError if Graphviz does not know the format."""
         self.attributes["dpi"] = f"{dpi:.0f}" if dpi else ""
-        with our_fonts(), _stderr_captured() as file:
-            try:
+        try:
+            with our_fonts(), _silence():
                 if self.graph is None:
                     picture: bytes = graphviz.Source(self._with_attributes()).pipe(format)
                 else:
                     self.graph.graph_attr.update(**self.attributes)
                     picture = bytes(self.graph.draw(format=format))
-            except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
-                raise RuntimeError(NO_GRAPHVIZ) from None
-            except Exception as error:
-                file.seek(0)
-                said = file.read().decode(errors="replace").strip() or error
-                raise ValueError(f"Graphviz could not draw this as {format!r}: {said}") from error
+        except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
+            raise RuntimeError(NO_GRAPHVIZ) from None
+        except Exception as error:
+            raise ValueError(f"Graphviz could not draw this as {format!r}") from error
         if format == "svg":  # has its images in it, instead of their names
             for name, image in self.images.items():
                 data = b"data:image/png;base64," + base64.b64encode(image)
                 picture = picture.replace(b'href="%s"' % name.encode(), b'href="%s"' % data)
         return picture
 
-    @cached_property
-    def svg(self) -> bytes:
-        return self.written("svg")
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """The width and height of the picture in CSS pixels."""
-        found = re.search(rb'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"', self.svg)
-        assert found is not None
-        width, height = (float(points) * 4 / 3 for points in found.groups())
-        return width, height
-
     def crossed(self) -> set[str]:
         """The frames, by name, whose titles an edge runs across."""
         graph: Any = self.graph
-        if graph is None or not (frames := graph.subgraphs()):
-            return set()
-        seen = [edge for edge in graph.edges() if edge.attr["style"] != "invis"]
-        points = [point for edge in seen for point in _points(edge.attr["pos"])]
+        frames = graph.subgraphs() if graph else []
+        drawn = [x for x in graph.edges() if x.attr["style"] != "invis"] if frames else []
+        points = [point for edge in drawn for point in _points(edge.attr["pos"])]
         found: set[str] = set()
         for frame in frames:
             frames += frame.subgraphs()
             about = frame.graph_attr
             x, y = map(float, about["lp"].split(","))
-            width, height = (72 * float(about[name]) for name in ("lwidth", "lheight"))
-            if graph.graph_attr["rankdir"] == "TB":  # half of it is empty
-                x += 0.27 * width if about["labeljust"] == "r" else -0.27 * width
-                width *= 0.46
-            if any(abs(a - x) < width / 2 and abs(b - y) < height / 2 for a, b in points):
+            width, height = (36 * float(about[name]) for name in ("lwidth", "lheight"))
+            if any(abs(a - x) < width and abs(b - y) < height for a, b in points):
                 found.add(frame.name)
         return found
 
@@ -138,25 +121,24 @@ def _points(spline: str) -> Iterator[tuple[float, float]]:
     """Points on the Bézier curves of an edge, close to one another."""
     pairs = [pair.split(",") for pair in spline.split() if pair[0] not in "es"]
     at = [complex(float(x), float(y)) for x, y in pairs]
-    for i in range(0, len(at) - 3, 3):
-        a, b, c, d = at[i : i + 4]
+    for a, b, c, d in zip(at[::3], at[1::3], at[2::3], at[3::3]):
         for t in (k / 32 for k in range(33)):
             z = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
             yield z.real, z.imag
 
 
 @contextmanager
-def _stderr_captured() -> Iterator[Any]:
-    """A file of what C libraries write to standard error, such as fontconfig about its files."""
-    with tempfile.TemporaryFile() as file:
-        try:
-            before = os.dup(2)
-        except OSError:  # there is no standard error, in a windowed program
-            yield file
-            return
-        os.dup2(file.fileno(), 2)
-        try:
-            yield file
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
+def _silence() -> Iterator[None]:
+    """Lets C libraries, such as fontconfig, write nothing to standard error."""
+    try:
+        before = os.dup(2)
+    except OSError:  # there is no standard error, in a windowed program
+        yield
+        return
+    with Path(os.devnull).open("wb") as null:
+        os.dup2(null.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)

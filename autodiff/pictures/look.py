@@ -58,9 +58,8 @@ SCALE = {
 DARKEST = ("1 to 10", "10 to 100", "above 100")  # the text on them is white
 
 TERMS = 3  # of a sum, or entries of a row, that are written out
-LONG = 12  # characters of a message that has a line of its own
+LONG = 14  # characters of upstream · local = message; with more, in two lines
 ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
-PRODUCTS = 24  # edges that say upstream · local = message; with more, the message alone
 
 Line = list[tuple[str, str]]  # pieces of text, each with its colour
 
@@ -75,7 +74,6 @@ class Look:
     edges: str | None = None  # these two as `draw` takes them
     color: str | None = None
     rankdir: str = "LR"
-    tight: bool = False  # fewer digits, less space, two lines on edges
     corners: Mapping[str, int] = field(default_factory=dict)  # of the titles of frames, by name
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
 
@@ -93,7 +91,7 @@ class Look:
         return terms
 
     def number(self, x: Any) -> str:
-        return number(x, 3 if self.tight else DIGITS)
+        return number(x, DIGITS)
 
     def grad(self, node: Value) -> str:
         """A gradient, and the sum that it is: 6 = 2 + 4."""
@@ -192,13 +190,12 @@ class Look:
         sent = self._row([step.messages[i].message for _, i in edge.uses])
         if self.edges == "local":
             return [[(local, VALUE)]]
-        if with_numbers(self.scene) > PRODUCTS:
-            return [[(sent, GRADIENT)]]
         local = f"({local})" if local.startswith("−") else local
-        product = [(f"{self.number(step.adjoint)} · ", GRADIENT), (local, VALUE)]
-        if self.tight or len(sent) > LONG:
-            return [product, [(f"= {sent}", GRADIENT)]]
-        return [[*product, (f" = {sent}", GRADIENT)]]
+        upstream = f"{self.number(step.adjoint)} · "
+        product, message = [(upstream, GRADIENT), (local, VALUE)], (f"= {sent}", GRADIENT)
+        if len(upstream + local + sent) > LONG:
+            return [product, [message]]
+        return [[*product, (" ", GRADIENT), message]]
 
     def _row(self, numbers: list[Any]) -> str:
         """A number, or several in brackets."""
