@@ -9,7 +9,7 @@ from ..value import Value
 from . import look as colours
 from .look import BORDERS, DARKEST, INK, LINE, PANEL, PAPER, SCALE, SIZE, Line, Look
 from .scene import Box, Edge, Path, Scene, slots, title
-from .texts import markup, plain, printable
+from .texts import few, markup, plain, printable
 
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
@@ -117,7 +117,7 @@ def body(box: Box, look: Look) -> str:
     if box.op:
         sign = coloured([(look.sign(box.nodes[0]), look.ink(box, INK))])
         texts.insert(0, f'<b><font point-size="{SIZE + 3:g}">{sign}</font></b>')
-    return framed(_slotted("<br/>".join(texts), 'cellpadding="5"', box, look), box, look)
+    return framed(_slotted("<br/>".join(texts), 'cellpadding="4"', box, look), box, look)
 
 
 def framed(rows: str, box: Box, look: Look) -> str:
@@ -137,20 +137,20 @@ def _bordered(rows: str, role: str, line: str, fill: str) -> str:
 def _vector(box: Box, look: Look) -> str:
     """The entries of a vector: a row for each."""
     graded = any(node in look.gradients for node in box.nodes)
-    shown: list[Value | None] = [*box.nodes]
-    if len(shown) > colours.ENTRIES:
-        shown[colours.ENTRIES - 2 : -1] = [None]
     kinds = (colours.VALUE, colours.GRADIENT)[: 1 + graded]
-    cells: list[list[str]] = []
-    for node in [None, *shown]:
-        texts = ["…", "…"] if cells else ["data", "grad"]
-        if node is not None:
-            texts = [look.number(node), look.grad(node) if node in look.gradients else ""]
-        inks = [look.ink(box, colour, [node] if node is not None else []) for colour in kinds]
-        cells.append([_cell(*each) for each in zip(texts, inks)])
+
+    def row(texts: Iterable[str], nodes: Iterable[Value] = ()) -> str:
+        cells = [_cell(x, look.ink(box, colour, nodes)) for x, colour in zip(texts, kinds)]
+        return f"<tr>{''.join(cells)}</tr>"
+
+    rows = [row(["data", "grad"])]
+    for node in few(box.nodes, colours.ENTRIES):
+        grad = look.grad(node) if node in look.gradients else ""
+        rows.append(row("……") if node is None else row([look.number(node), grad], [node]))
     if box.name:
-        cells.insert(0, [_cell(printable(box.name), look.ink(box, INK, []), 1 + graded)])
-    return framed("".join(f"<tr>{''.join(row)}</tr>" for row in cells), box, look)
+        name = _cell(printable(box.name), look.ink(box, INK, []), 1 + graded)
+        rows.insert(0, f"<tr>{name}</tr>")
+    return framed("".join(rows), box, look)
 
 
 def _cell(text: str, colour: str, span: int = 1) -> str:
@@ -162,12 +162,10 @@ def _slotted(text: str, inner: str, box: Box, look: Look) -> str:
     count = slots(box.nodes[0]) if box.op else 1
     if count < 2:
         return f"<tr><td {inner}>{text}</td></tr>"
-    size = f"{max(24 / count, 6):.0f}"
+    cells = [f'<td port="a{i}" width="6" height="6"></td>' for i in range(count)]
     if not look.sideways:
-        cells = [f'<td port="a{i}" height="2" width="{size}"></td>' for i in range(count)]
         return f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}" {inner}>{text}</td></tr>'
-    cells = [f'<td port="a{i}" width="2" height="{size}"></td>' for i in range(count)]
-    cells[0] += f'<td rowspan="{count}" {inner}>{text}</td><td rowspan="{count}" width="2"></td>'
+    cells[0] += f'<td rowspan="{count}" {inner}>{text}</td><td rowspan="{count}" width="6"></td>'
     return "".join(f"<tr>{cell}</tr>" for cell in cells)
 
 
@@ -208,12 +206,12 @@ def legend(look: Look) -> str:
     return key([(role, colours.FILLS.get(role, PAPER), role) for role in BORDERS if role in found])
 
 
-def key(entries: Iterable[tuple[str, str, str]], columns: int = 4) -> str:
+def key(entries: Iterable[tuple[str, str, str]]) -> str:
     """A legend: texts, each with its fill and the role that has its border."""
     cells = []
     for text, fill, role in entries:
         row = f"<tr>{_cell(text, PAPER if text in (*DARKEST, 'largest') else INK)}</tr>"
         cells.append(f"<td>{_bordered(row, role, LINE, fill)}</td>")
-    rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
+    rows = [cells[i : i + 6] for i in range(0, len(cells), 6)]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return f'<table border="0" cellspacing="4" cellpadding="0">{body}</table>'

@@ -20,8 +20,7 @@ from threading import RLock
 
 FOLDER = Path(__file__).parent / "fonts"
 
-# No rescan: the settings are read once. No hinting: versions of FreeType differ in it. The matrix
-# slants letters for italics, of which there is no file.
+# No rescan: the settings are read once. No hinting: versions of FreeType differ in it.
 SETTINGS = """<?xml version="1.0"?>
 <fontconfig>
   <dir>{folder}</dir>
@@ -31,12 +30,6 @@ SETTINGS = """<?xml version="1.0"?>
     <edit name="family" mode="prepend" binding="strong"><string>Autodiff Sans</string></edit>
   </match>
   <match target="font"><edit name="hinting"><bool>false</bool></edit></match>
-  <match target="font">
-    <test target="pattern" name="slant" compare="not_eq"><const>roman</const></test>
-    <edit name="matrix"><matrix>
-      <double>1</double><double>0.2</double><double>0</double><double>1</double>
-    </matrix></edit>
-  </match>
 </fontconfig>
 """
 _one_at_a_time = RLock()  # the environment is the whole process's

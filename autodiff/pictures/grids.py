@@ -155,4 +155,4 @@ def key(look: Look) -> str:
         fills = [f"#{bytes(shade).hex()}" for shade in shown]
         names = ["− largest", "−", "0", "+", "largest"]
         entries = [("data:", colours.PAPER), *zip(names, fills)]
-    return dot.key([(text, fill, "input") for text, fill in entries], 6)
+    return dot.key([(text, fill, "input") for text, fill in entries])

@@ -128,13 +128,12 @@ class Look:
     def _summary(self, box: Box) -> list[str]:
         """A collapsed scope: its name, its parameters, its largest gradient."""
         module = box.scope and box.scope.module
-        count = len(module.parameters()) if module else 0
-        size = self.largest_gradient(box)
-        text = [box.name, counted(count, "parameter") if count else ""]
-        return [
-            *filter(None, text),
-            *([f"|grad| ≤ {self.number(size)}"] if size is not None else []),
-        ]
+        lines = [box.name]
+        if module and (count := len(module.parameters())):
+            lines.append(counted(count, "parameter"))
+        if (size := self.largest_gradient(box)) is not None:
+            lines.append(f"|grad| ≤ {self.number(size)}")
+        return lines
 
     def title(self, box: Box) -> str:
         """A box in one line: "b = 2, grad 8"."""
@@ -179,10 +178,7 @@ class Look:
         tail, head = edge.tail, edge.head
         if tail.scope or head.scope or head.shape:
             count = len({node.parents[i] for node, i in edge.uses})
-            said = f"{count} values" if count > 1 and not head.shape else ""
-            if head.shape and count < len(tail.nodes):
-                said = f"{count} of {len(tail.nodes)}"
-            return [[(said, SOFT)]] if said else []
+            return [[(f"{count} values", SOFT)]] if count > 1 and not head.shape else []
         if not self.edges or not any(x.requires_grad for x in tail.nodes):
             return []
         step = self.passed[edge.uses[0][0]]

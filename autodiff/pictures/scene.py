@@ -220,13 +220,7 @@ def _leaf_boxes(made: Scene, boxes: list[Box], box_of: Mapping[Value, Box]) -> l
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
-                op, argument = node.op, 0
-                if box.shape and op not in TAKING_VECTORS:
-                    argument = i
-                elif op == "dot":  # takes two
-                    argument = 2 * i // len(node.parents)
-                alone = not box.shape and op not in TAKING_VECTORS  # shares a box with no other
-                use = box, 0 if box.scope else leaf if alone else argument
+                use = box, _argument(box, node, i)
                 if use not in uses.setdefault(leaf, []) or not (box.scope or box.shape):
                     uses[leaf].append(use)
     alike: dict[Any, Box] = {}
@@ -238,6 +232,17 @@ def _leaf_boxes(made: Scene, boxes: list[Box], box_of: Mapping[Value, Box]) -> l
         box.name = _joint_name([made.label(x) for x in box.nodes], arrays)
         box.shape = (len(box.nodes),) if arrays else ()
     return list(alike.values())
+
+
+def _argument(box: Box, node: Value, i: int) -> Any:
+    """Which argument of a box the i-th one of its node belongs to, together with others."""
+    if box.scope:
+        return 0
+    if node.op == "dot":  # takes two vectors
+        return 2 * i // len(node.parents)
+    if node.op in TAKING_VECTORS:
+        return 0
+    return i if box.shape else node.parents[i]
 
 
 def _joint_name(labels: list[str], array: bool) -> str:

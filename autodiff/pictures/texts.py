@@ -3,6 +3,7 @@
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 from ..value import Value
@@ -63,6 +64,15 @@ def clean(text: str) -> str:
 def plain(text: str) -> str:
     """A text on one line, for attributes of DOT, which have no way to write a backslash."""
     return clean(text).replace("\n", " ").replace("\\", "∖")
+
+
+def few(items: Sequence[Any], most: int) -> list[Any]:
+    """The items to show; None stands for those left out.
+
+    >>> few(range(9), 4)
+    [0, 1, None, 8]
+    """
+    return [*items] if len(items) <= most else [*items[: most - 2], None, items[-1]]
 
 
 def markup(text: str) -> str:
