@@ -1,8 +1,10 @@
 """Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import repeat
 from typing import Any, NoReturn
 
@@ -13,10 +15,9 @@ from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..number import Number, Rule, apply
 from ..value import Value, leaf
-from .purity import NotRecordable, exact_key, unchanged
+from .purity import NotRecordable, unchanged
 from .samples import Samples, constants
 
-MANY = 1000  # the most shapes of graph, for different targets, that are compiled together
 EMBEDDING = message(
     "compile",
     "a whole number made of one that is not known yet",
@@ -73,9 +74,9 @@ class Recording:
     """The graph of one sample's loss, with leaves for everything that depends on the sample.
 
     `root` is the loss, `x` the leaves that stand for the inputs, `leaves` those that depend on
-    the target: row i of `table` holds their numbers for sample i. Each different target is
-    recorded once. Its constants in the graph become leaves; where it chooses among nodes, as the
-    index of a class does, the choice becomes a `dot` with a one-hot row.
+    the target: row i of `table` holds their numbers for sample i. The losses of all different
+    targets are recorded, and made one graph: where they have different numbers, there is a leaf;
+    where they have different nodes, as the index of a class does, a `dot` with a one-hot row.
 
     NotRecordable if the model looks at numbers or is not pure. If the model or the loss also fails
     with the numbers of a sample, its error is raised.
@@ -84,19 +85,17 @@ class Recording:
     def __init__(
         self, model: Callable[[Any], Any], loss: Any, samples: Samples, parameters: list[Value]
     ) -> None:
-        keys = [*map(exact_key, samples.targets)]
-        chosen: dict[Any, int] = {}
-        for i, key in enumerate(keys):
-            chosen.setdefault(key, i)  # the first sample with each target
-        place = {key: k for k, key in enumerate(chosen)}
-        self.which = [place[key] for key in keys]
         self.columns: dict[bytes, tuple[Value, Any]] = {}
+        place: dict[bytes, int] = {}
+        chosen: dict[int, int] = {}  # a sample with each target
         try:
+            self.which = [place.setdefault(pickle.dumps(t), len(place)) for t in samples.targets]
+            chosen = dict(zip(self.which, range(len(samples))))
             with unchanged(model, loss), unknown(parameters):
                 self.x = unknown_input(len(samples.inputs[0]))
                 prediction = model(self.x)
                 losses = [loss_value(loss(prediction, samples.targets[i])) for i in chosen.values()]
-                self._merge(_values(prediction), losses, {*self.x, *parameters})
+                self.root = self._merged(losses, _values(prediction), {*self.x, *parameters})
         except Exception as error:
             with unchanged(model, loss):  # with real numbers, too?
                 for i in chosen.values():
@@ -111,36 +110,59 @@ class Recording:
         columns = [numbers for _, numbers in self.columns.values()]
         return numpy.array(columns).reshape(len(columns), max(self.which) + 1).T[self.which]
 
-    def _merge(self, outputs: list[Value], losses: list[Value], leaves: set[Value]) -> None:
-        """Make one graph of the losses of all targets."""
-        self.order = {x: i for i, x in enumerate(outputs)}  # of the prediction
-        known = leaves.union(topological_order(functions.sum(outputs)) if outputs else ())
-        graphs = [_flat(each, known) for each in losses]
-        for node in known - leaves:
-            _check(node)
-        merged: dict[Any, Any] = dict.fromkeys([shape for shape, _ in graphs])
-        if len(merged) > MANY:
-            raise NotRecordable(f"more than {MANY} targets give graphs of different shapes")
-        for shape in merged:
-            some = next(ends for other, ends in graphs if other == shape)
-            fitting = [ends if other == shape else some for other, ends in graphs]
-            merged[shape] = _rebuilt(shape, [self._chosen(column) for column in zip(*fitting)])
-        self.root = self._chosen(tuple([merged[shape] for shape, _ in graphs]))
+    def _merged(self, losses: list[Value], outputs: list[Value], leaves: set[Value]) -> Value:
+        """One graph for the losses of all targets, made without recursion.
 
-    def _chosen(self, column: tuple[Any, ...]) -> Value:
-        """One node for a place in the graph that holds a number or a node for each target."""
+        A column is a tuple with a node for each target, at the same place of their graphs.
+        """
+        self.order = {id(y): i for i, y in enumerate(outputs)}
+        self.known = leaves.union(topological_order(functions.sum(outputs)) if outputs else ())
+        for node in self.known - leaves:
+            _check(node)
+        done: dict[Any, Value] = {}
+        stack: list[Any] = [(tuple(losses), None)]
+        while stack:
+            column, split = stack.pop()
+            make, inputs = split or self._split(column)
+            if missing := [(each, None) for each in inputs if each not in done]:
+                stack += [(column, (make, inputs)), *missing]
+            else:
+                done[column] = make(*[done[each] for each in inputs])
+        return done[column]
+
+    def _split(self, column: tuple[Any, ...]) -> tuple[Callable[..., Value], list[Any]]:
+        """How to make the node of a column, and the columns that have to be made before."""
+        first, kinds = column[0], [*map(self._kind, column)]
+        different = sorted(dict.fromkeys(kinds), key=lambda kind: self.order.get(kind, 0))
+        if len(different) > 1:  # a choice, each target's own node among others of its kind
+            one_hot = [self._leaf([float(kind == each) for kind in kinds]) for each in different]
+            some = dict(zip(kinds, column))
+            filled = [
+                tuple([x if kind == each else some[each] for x, kind in zip(column, kinds)])
+                for each in different
+            ]
+            return lambda *choices: functions.dot(one_hot, choices), filled
+        if kinds[0] == id(first):
+            return lambda: first, []
+        if not first.parents:
+            return lambda: self._leaf([x._data for x in column]), []
+        return partial(first._apply, first._rule), [*zip(*[x.parents for x in column])]
+
+    def _kind(self, node: Value) -> Any:
+        """Nodes of one kind become one node; each of the prediction is a kind of its own."""
+        if node in self.known:
+            return id(node)
+        _check(node)
+        return node._rule, len(node.parents)
+
+    def _leaf(self, numbers: list[float]) -> Value:
+        """A leaf with a number for each target; a constant if they are the same to the last bit."""
         import numpy
 
-        if isinstance(column[0], Value):
-            choices = sorted(dict.fromkeys(column), key=lambda x: self.order.get(x, 0))
-            if len(choices) == 1:
-                return column[0]
-            one_hot = [self._chosen(tuple([float(x is y) for x in column])) for y in choices]
-            return functions.dot(one_hot, choices)
-        numbers = numpy.array(column)
-        if len({*numbers.view(numpy.int64).tolist()}) == 1:  # to the last bit
-            return leaf(column[0], 0)
-        return self.columns.setdefault(numbers.tobytes(), (leaf(column[0], 0), numbers))[0]
+        column = numpy.array(numbers)
+        if len({*column.view(numpy.int64).tolist()}) == 1:
+            return leaf(numbers[0], 0)
+        return self.columns.setdefault(column.tobytes(), (leaf(numbers[0], 0), column))[0]
 
 
 def unknown_input(width: int) -> Vector:
@@ -181,38 +203,5 @@ def _values(prediction: Any) -> list[Value]:
 
 def _check(node: Value) -> None:
     """NotRecordable if a node is unknown and its inputs are not, or the other way."""
-    if any(isinstance(x._data, Unknown) for x in node.parents) != isinstance(node._data, Unknown):
+    if (Unknown in [type(x._data) for x in node.parents]) != (type(node._data) is Unknown):
         raise NotRecordable(STALE)
-
-
-def _flat(root: Value, known: set[Value]) -> tuple[Any, list[Any]]:
-    """The graph above known nodes: its shape, and the nodes and numbers at its ends, in order.
-
-    The shape has an entry for each operation: its rule, and for each input the index of another
-    operation, or "node" or "number" for an end.
-    """
-    index: dict[Value, int] = {}
-    stack: list[Any] = [root]
-    while stack:
-        node = stack.pop()
-        if node is None:  # all below the next are done
-            index[stack.pop()] = len(index)
-        elif node.parents and node not in known and node not in index:
-            stack += node, None, *node.parents[::-1]
-            _check(node)
-    shape: list[Any] = []
-    ends: list[Any] = []
-    for rule, parents in [*[(x._rule, x.parents) for x in index], (None, (root,))]:
-        ends += [x if x in known else x._data for x in parents if x not in index]
-        shape.append((rule, *[index.get(x, "node" if x in known else "number") for x in parents]))
-    return tuple(shape), ends
-
-
-def _rebuilt(shape: tuple[Any, ...], ends: Iterable[Value]) -> Value:
-    """The graph that `_flat` took apart, with other ends."""
-    nodes: list[Value] = []
-    ends = iter(ends)
-    for rule, *references in shape:
-        inputs = [nodes[x] if isinstance(x, int) else next(ends) for x in references]
-        nodes.append(inputs[0]._apply(rule, *inputs) if rule else inputs[0])
-    return nodes[-1]
