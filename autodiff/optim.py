@@ -20,16 +20,18 @@ class Optimizer:
 
     `params` are leaf Values, such as `model.parameters()`. Those with `requires_grad` False stay
     as they are. TypeError for other parameters, ValueError for none and for a negative setting.
-    To write an optimiser of your own, make a dataclass that defines `change`; `memory` names the
-    numbers to remember of each parameter, which are 0 before the first step.
+    To write an optimiser of your own, make a dataclass that defines `change`, for the gradients of
+    all parameters at once, an array; `memory` names what to remember of them, in arrays of `state`
+    that are 0 before the first step.
 
+    >>> from autodiff import less, where
     >>> @dataclass(eq=False, repr=False)
     ... class SignDescent(Optimizer):
     ...     params: InitVar[Iterable[Value]]
     ...     lr: float
     ...     weight_decay: float = 0.0
     ...     def change(self, grad, state):
-    ...         return self.lr if grad > 0 else -self.lr
+    ...         return where(less(0.0, grad), self.lr, -self.lr)
     >>> p = Value(3.0)
     >>> (p * p).backward()
     >>> SignDescent([p], lr=0.5).step()
@@ -42,6 +44,8 @@ class Optimizer:
     weight_decay: float
 
     def __post_init__(self, params: Any) -> None:
+        import numpy
+
         where = type(self).__name__
         leaves = "leaf Values: model.parameters()"
         row = as_row(params, f"{where}, params", leaves)
@@ -54,7 +58,7 @@ class Optimizer:
         for name, setting in self.settings().items():
             setattr(self, name, _checked(setting, f"{where}, {name}"))
         self.steps = 0
-        self.state = [dict.fromkeys(self.memory, 0.0) for _ in self.params]
+        self.state = {name: numpy.zeros(len(self.params)) for name in self.memory}
 
     def __repr__(self) -> str:
         parameters = counted(len(self.params), "parameter")
@@ -76,27 +80,53 @@ class Optimizer:
     def step(self) -> None:
         """Move every parameter once, by its `grad`.
 
+        FloatingPointError if a number becomes infinite or nan; the parameters stay as they are.
+
         >>> p = Value(1.0)
         >>> (p * p).backward()
         >>> SGD([p], lr=0.1).step()
         >>> p.data
         0.8
         """
-        self.steps += 1
-        for p, state in zip(self.params, self.state, strict=True):
-            if p.requires_grad:  # the gradient is a Value after backward(create_graph=True)
-                grad = p.grad
-                grad = grad.data if isinstance(grad, Value) else grad
-                p.data = self.moved(p.data, grad, state)
+        import numpy
+
+        trained = [p.grad for p in self.params if p.requires_grad]
+        # a gradient is a Value after backward(create_graph=True)
+        grad = numpy.array([g.data if isinstance(g, Value) else g for g in trained])
+        with numpy.errstate(all="raise", under="ignore"):
+            self._write(self._stepped(self._read(), grad))
+
+    def _read(self) -> Any:
+        """The numbers of the parameters that are trained, their state, and the steps so far."""
+        import numpy
+
+        trained = [p.requires_grad for p in self.params]
+        p = numpy.array([p.data for p in self.params if p.requires_grad])
+        return p, {name: column[trained] for name, column in self.state.items()}, self.steps
+
+    def _stepped(self, now: Any, grad: Any) -> Any:
+        """The same after a step, in new arrays."""
+        p, state, steps = now
+        self.steps, state = steps + 1, dict(state)
+        return self.moved(p, grad, state), state, self.steps
+
+    def _write(self, now: Any) -> None:
+        """Set the parameters, the state and the steps."""
+        p, state, self.steps = now
+        trained = [p.requires_grad for p in self.params]
+        for each, number in zip([p for p in self.params if p.requires_grad], p.tolist()):
+            each._data = number
+        for name, column in state.items():
+            self.state[name][trained] = column
 
     def moved(self, data: Any, grad: Any, state: dict[str, Any]) -> Any:
-        """A parameter after a step: a number, or all parameters at once as an array."""
+        """The parameters after a step."""
         if self.weight_decay:
             grad = grad + self.weight_decay * data
         return data - self.change(grad, state)
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The amount to subtract from a parameter: a number, or all amounts as an array."""
+        """The amounts to subtract from the parameters, shape (n,)."""
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
     def settings(self) -> dict[str, Any]:
@@ -111,9 +141,10 @@ class Optimizer:
         """All that the next step depends on but the parameters, ready for JSON: to go on later.
 
         >>> SGD([Value(1.0)], lr=0.1).state_dict()["state"]
-        [{'velocity': 0.0}]
+        {'velocity': [0.0]}
         """
-        return {"steps": self.steps, "settings": self.settings(), "state": [*map(dict, self.state)]}
+        state = {name: column.tolist() for name, column in self.state.items()}
+        return {"steps": self.steps, "settings": self.settings(), "state": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a `state_dict`.
@@ -126,10 +157,14 @@ class Optimizer:
         >>> descent.lr
         0.5
         """
+        import numpy
+
         kind: Any = type(self)
         loaded = kind(self.params, **state["settings"])
-        loaded.steps, loaded.state = state["steps"], [*map(dict, state["state"])]
-        if [*map(set, loaded.state)] != [*map(set, self.state)]:
+        loaded.steps = state["steps"]
+        loaded.state = {name: numpy.array(x, float) for name, x in state["state"].items()}
+        shapes = {name: x.shape for name, x in loaded.state.items()}
+        if shapes != dict.fromkeys(self.memory, (len(self.params),)):
             expected = f"that of {kind.__name__} for {counted(len(self.params), 'parameter')}"
             raise ValueError(message("load_state_dict", "another state", expected))
         vars(self).update(vars(loaded))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from math import isfinite
 from numbers import Integral
 from typing import Any
 
@@ -103,8 +102,8 @@ def fit(
 
     ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
     require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
-    which names the epoch, if a loss becomes nan, infinite or too large for a float; the
-    parameters are then the last ones with which it was finite.
+    which names the epoch, if a loss or a step becomes nan, infinite or too large for a float; the
+    parameters are then those before that step.
 
     >>> from autodiff import nn, optim
     >>> model = nn.Linear(1, 1, seed=0)
@@ -114,7 +113,7 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(model, loss, optimizer, seed, engine, callback, xp)
+    _check(optimizer, seed, engine, xp)
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
@@ -133,7 +132,7 @@ def fit(
             for each in losses if count else ():
                 with mode(model, each.training):
                     each.verify(epoch, count, called)
-            history.losses.append(_epoch(train, epoch, next(batches), last))
+            history.losses.append(_epoch(train, epoch, next(batches)))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             for each in losses[1:]:
                 with mode(model, training=False):
@@ -146,29 +145,21 @@ def fit(
     return history
 
 
-def _epoch(losses: Losses, epoch: int, batches: Iterable[Batch], last: bool = False) -> float:
-    """The mean loss of an epoch. If the training diverges, its last step is undone."""
+def _epoch(losses: Losses, epoch: int, batches: Iterable[Batch]) -> float:
+    """The mean loss of an epoch; an error that names it if the training diverges."""
     try:
-        loss = losses.epoch(batches)
-        if last and not all(map(isfinite, losses.steps.now[0].tolist())):
-            raise FloatingPointError("the last step made a parameter infinite or nan")
-        return loss
+        return losses.epoch(batches)
     except FloatingPointError as error:
-        losses.steps.back()
         where = f"fit: the training diverged in epoch {epoch}"
         raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
 
 
-def _check(
-    model: Any, loss: Any, optimizer: Any, seed: Any, engine: str, callback: Any, xp: Any
-) -> None:
+def _check(optimizer: Any, seed: Any, engine: str, xp: Any) -> None:
     runs = getattr(xp, "__name__", "") in ("numpy", "jax.numpy") and engine != "eager"
-    descent = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
+    of_ours = isinstance(optimizer, Optimizer) and type(optimizer).step is Optimizer.step
+    descent = "one of autodiff.optim, or of your own with change(), not step()"
     for name, given, right, expected in (
-        ("model", model, callable(model), "a function"),
-        ("loss", loss, callable(loss), "a function"),
-        ("callback", callback, callback is None or callable(callback), "a function"),
-        ("optimizer", optimizer, isinstance(optimizer, Optimizer), descent),
+        ("optimizer", optimizer, of_ours, descent),
         ("seed", seed, seed is None or isinstance(seed, Integral), "a whole number, or None"),
         ("engine", engine, engine in ENGINES, f"one of {', '.join(ENGINES)}"),
         ("xp", xp, xp is None or runs, "numpy or jax.numpy, and not engine='eager'"),

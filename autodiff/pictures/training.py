@@ -200,10 +200,9 @@ class _Recorded:
     def optimizing(self) -> dict[str, Any]:
         """Where the optimiser stands: its steps, and for each parameter what it remembers."""
         given = self.optimizer
-        state = [s for p, s in zip(given.params, given.state) if p.requires_grad]
-        remembered = [[s[name] for name in given.memory if given.steps] for s in state]
+        p, state, steps = given._read()
         return {
-            "start": _packed([[p.data, *s] for p, s in zip(self.parameters, remembered)]),
+            "start": _packed([*map(list, zip(p, *[x for x in state.values() if steps]))]),
             "memory": len(given.memory),
             "steps": given.steps,
             "rate": given.lr,
