@@ -6,10 +6,12 @@ changelog are Markdown, and the reference is made from the docstrings (pdoc). Fo
 (latex2mathml), so that no page asks another host for anything.
 """
 
+import json
 import re
 import shutil
 import sys
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ FRONT = "Type a formula, drag its numbers, and watch the derivatives run back th
 SOURCES = HERE / "site"  # the template, the styles, the guides
 DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.S)  # a formula of its own line
 TITLE = re.compile(r"^# (.*)$", re.M)
+PART = re.compile(r'(?s)<(h[1-3])[^>]* id="([^"]+)"[^>]*>(.*?)</\1>(.*?)(?=<h[1-3][^>]* id=|\Z)')
+MEMBER = re.compile(r'(?s)<(?:section|div) id="([^"]+)"[^>]*>(.*?)(?=<(?:section|div) id=|\Z)')
 
 
 class Renderer(IPythonRenderer):
@@ -112,13 +116,13 @@ def write(folder: Path, pages: list[Page], address: str) -> None:
 
 
 def reference(folder: Path, pages: list[Page]) -> None:
-    """A page for each of autodiff, autodiff.nn and autodiff.optim, with a search and the menu."""
+    """A page for each of autodiff, autodiff.nn and autodiff.optim, with the search and the menu."""
     import pdoc
 
     autodiff.__all__ += ["abs", "nn", "optim", "sum"]  # public, though not for import *
     for name in autodiff.__all__:  # some are imported on first use, which pdoc would miss
         getattr(autodiff, name)
-    pdoc.render.configure(docformat="markdown", template_directory=SOURCES)
+    pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
     to_html = pdoc.render.env.filters["to_html"]
     pdoc.render.env.filters["to_html"] = lambda text: to_html(DISPLAYED.sub(displayed, text))
     pdoc.render.env.globals["pages"] = pages
@@ -128,6 +132,33 @@ def reference(folder: Path, pages: list[Page]) -> None:
         for missing in {*LINKS.findall(page)} - {*PLACES.findall(page)}:
             page = page.replace(f' href="#{missing}"', "")
         path.write_text(page, encoding="utf-8")
+
+
+def words(page: str) -> str:
+    """What is to be read on a page, without code and formulas."""
+    page = re.sub(r"(?s)<(pre|script|style|svg|math|label)\b.*?</\1>", " ", page)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def index(folder: Path, pages: list[Page]) -> None:
+    """search.js: of each part of each page the place, the title and the words."""
+    titles = {page.place: page.title for page in pages}
+    entries = []
+    for path in sorted(folder.rglob("*.html")):
+        place = path.relative_to(folder).as_posix()
+        main = path.read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
+        if place in titles:
+            parts = [(name, words(title), text) for _, name, title, text in PART.findall(main)]
+            whole = f" · {titles[place]}"
+            parts = [
+                (name, title + whole * (whole[3:] != title), text) for name, title, text in parts
+            ]
+        else:
+            whole = place[len("reference/") : -len(".html")].replace("/", ".")
+            parts = [(name, f"{whole}.{name}", text) for name, text in MEMBER.findall(main)]
+        entries += [[f"{place}#{name}", title, words(text)] for name, title, text in parts]
+    text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+    (folder / "search.js").write_text(f"window.INDEX = [\n{text}\n];\n", encoding="utf-8")
 
 
 def site(folder: Path, address: str = "") -> list[Any]:
@@ -142,6 +173,7 @@ def site(folder: Path, address: str = "") -> list[Any]:
     ]
     write(folder, pages, address)
     reference(folder, pages)
+    index(folder, pages)
     return pages
 
 

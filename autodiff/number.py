@@ -200,6 +200,9 @@ class Number(functions.Methods):
     def __int__(self) -> int:
         return int(float(self))
 
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self), digits)
+
     def conjugate(self) -> Self:
         """The number itself: it is real. NumPy asks for it, as in np.std."""
         return self

@@ -64,7 +64,10 @@ def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tup
 def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
     value, pullback = _reverse(call)
     if isinstance(value, list):
-        remedy = "return y[0] for [y]; use jacrev or jacfwd for several results, or add them up"
+        remedy = (
+            "for the slope at each of many points write [grad(f)(x) for x in xs]; return y[0] for "
+            "[y]; use jacrev or jacfwd for several results, or add them up"
+        )
         numbers = f"a list of {counted(len(value), 'number')}"
         raise TypeError(message(call.name, numbers, "one number as the result of f", remedy))
     return value, call.shaped(pullback(1.0))

@@ -1,5 +1,6 @@
 """The site: what `.github/pages.py` writes."""
 
+import json
 import os
 import re
 import subprocess
@@ -16,12 +17,18 @@ pytestmark = [missing, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The text of every page, by its place."""
+def folder(tmp_path_factory):
+    """The site."""
     pytest.importorskip("pdoc")
     folder = tmp_path_factory.mktemp("pages")
     command = [sys.executable, "-W", "error::UserWarning", SCRIPT, folder]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    """The text of every page, by its place."""
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
         for path in folder.rglob("*")
@@ -82,7 +89,33 @@ def test_formulas_need_no_script(pages):
     assert "<math" in pages["reference/autodiff/optim.html"]
 
 
-def test_the_reference_is_found_by_a_search_and_leads_to_the_course(pages):
-    page = pages["reference/autodiff.html"]
-    assert 'type="search"' in page
-    assert "notebooks/04_reverse_mode.html" in page
+def test_what_the_search_knows(pages):
+    script = pages["search.js"].removeprefix("window.INDEX = ").rstrip().removesuffix(";")
+    titles = {}
+    for link, title, _ in json.loads(script):
+        place, _, anchor = link.partition("#")
+        assert unquote(anchor) in anchors(pages[place]), link
+        titles[title] = place
+    assert titles["Exercise 3: send · 4. Reverse mode"] == "notebooks/04_reverse_mode.html"
+    assert titles["One idea · Read the engine"] == "engine.html"
+    assert titles["autodiff.nn.Linear"] == "reference/autodiff/nn.html"
+
+
+@pytest.mark.parametrize("place", ["index", "notebooks/04_reverse_mode", "reference/autodiff/nn"])
+def test_a_search_leads_to_the_course_and_to_the_reference(place, folder, browser):
+    browser.open((folder / f"{place}.html").as_uri())
+    browser.evaluate("document.querySelector('search input').focus(), 1")
+    waiting = "new Promise(done => document.head.lastChild.addEventListener('load', done))"
+    browser.call("Runtime.evaluate", expression=f"window.INDEX || {waiting}", awaitPromise=True)
+    for words, found in [("gallery broken", "notebooks/04_reverse_mode.html#A-gallery-of-broken-engines"),
+                         ("check_gradients", "reference/autodiff.html#check_gradients"),
+                         ("<b>nonsense", None)]:  # fmt: skip
+        browser.call("Input.insertText", text=words)
+        link = browser.evaluate("document.querySelector('search li a')?.href")
+        assert link == (found and f"{folder.as_uri()}/{found}")
+        browser.evaluate("document.querySelector('search input').value = '', 1")
+    assert browser.evaluate("document.querySelector('search ul').textContent") == "Nothing found."
+
+
+def test_the_reference_leads_to_the_course(pages):
+    assert "notebooks/04_reverse_mode.html" in pages["reference/autodiff.html"]
