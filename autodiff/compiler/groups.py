@@ -22,7 +22,6 @@ from ..number import Rule
 from ..value import Value
 
 REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take all numbers of a row
-SHORT = 3  # numbers in a row that hypot takes one by one, with the function of that name
 
 Ids = Any  # an array of integers: each number of the program has one
 
@@ -151,37 +150,22 @@ class Groups(list[Group]):
         _, which = distinct(self.owners(rows))
         for i in dict.fromkeys(which.tolist()):
             mine = np.flatnonzero(which == i)
-            own, places = distinct(*self._in_order(rule, rows[mine]))
+            own, places = distinct(outer_first(rows[mine]) if rule is ops.dot else rows[mine])
             members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
             for part in products(own) if rule is ops.dot else [range(len(own))]:
                 self._compute(rule, own[part], [members[j] for j in part])
             for j, place in zip(mine, places.tolist()):
                 self.ids[nodes[j]] = self.ids[members[place]]
 
-    def _in_order(self, rule: Rule, rows: Ids) -> tuple[Ids, list[int]]:
-        """The rows of a group, and the columns to sort them by.
-
-        Of dots of several vectors, the one that the first two share comes first: the outer loop.
-        """
-        columns = list(range(rows.shape[1]))
-        if rule is ops.dot:
-            half = len(columns) // 2
-            if (rows[1:2, :half] != rows[0, :half]).any() and (rows != rows[0])[:, half:].any():
-                rows = np.hstack([rows[:, half:], rows[:, :half]])
-        elif len(columns) <= SHORT:  # that with the most numbers first, constants last
-            columns.sort(key=lambda j: (rows[0, j] < 0, -len(np.unique(rows[:, j]))))
-        return rows, columns
-
     def _compute(self, rule: Rule, rows: Ids, nodes: list[Value]) -> None:
         """Add the group of an operation on rows of numbers."""
-        count, half = rows.shape[1], rows.shape[1] // 2
+        count = rows.shape[1]
         if rule is ops.dot:
-            sizes = [len(distinct(side)[0]) for side in (rows[:, :half], rows[:, half:])]
+            sizes = [len(distinct(side)[0]) for side in np.hsplit(rows, 2)]
             square = math.prod(sizes) == len(rows)
             shape = tuple([k for k in sizes if k > 1]) or (1,) if square else (len(rows),)
-            grid = rows.reshape(*shape, count)
-            reads = [grid[..., :half], grid[..., half:]]
-        elif rule in REDUCING and (rule is not ops.hypot or count > SHORT):
+            reads = np.split(rows.reshape(*shape, count), 2, axis=-1)
+        elif rule in REDUCING and (rule is not ops.hypot or count > 2):
             shape, reads = (len(rows),), [rows]
         else:
             shape = self._grid(rows)
@@ -204,18 +188,24 @@ class Groups(list[Group]):
         return (len(rows),)
 
 
-def distinct(rows: Ids, columns: Any = slice(None)) -> tuple[Ids, Ids]:
-    """The different rows, sorted by these columns, and for each row its place among them."""
-    keys = np.ascontiguousarray(rows[:, columns], ">i8")
+def distinct(rows: Ids) -> tuple[Ids, Ids]:
+    """The different rows, sorted, and for each row its place among them."""
+    keys = np.ascontiguousarray(rows, ">i8")
     whole = keys.view(f"V{8 * keys.shape[1]}").ravel()
     _, first, which = np.unique(whole, return_index=True, return_inverse=True)
     return rows[first], which
 
 
+def outer_first(rows: Ids) -> Ids:
+    """Dots of several vectors with several others: those that the first two share come first."""
+    left, right = np.hsplit(rows, 2)
+    turned = (left[:2] != left[0]).any() and (right != right[0]).any()
+    return np.hstack([right, left]) if turned else rows
+
+
 def products(rows: Ids) -> list[Any]:
     """The dots that pair each of some vectors with each of some others, as indices of rows."""
-    half = rows.shape[1] // 2
-    left, right = [distinct(side)[1].tolist() for side in (rows[:, :half], rows[:, half:])]
+    left, right = [distinct(side)[1].tolist() for side in np.hsplit(rows, 2)]
     partners: dict[int, list[int]] = defaultdict(list)
     for x, y in zip(left, right):
         partners[y].append(x)
