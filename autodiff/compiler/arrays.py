@@ -127,10 +127,9 @@ class ArrayWriter(Writer):
             return -self.total(x.args[0], letter, size)
         axes, args = without(x.axes, letter), x.args
         having = [letter in axes_of(arg) for arg in args]
-        if (x.op == "mul" and not all(having)) or (x.op == "div" and not having[1]):
-            sums = [self.array("total", (arg, letter), without(axes_of(arg), letter))
-                    if has else arg for arg, has in zip(args, having)]  # fmt: skip
-            return self.write(x.op, *sums)
+        if x.op == "mul" and not all(having):
+            summed, factor = args if having[0] else args[::-1]
+            return factor * self.total(summed, letter, size)
         if x.op == "mul" and axes_of(args[0]).keys() != axes_of(args[1]).keys():
             return self.array("product", (*args, letter), axes)
         if x.op == "product" and all(letter in axes_of(factor) for factor in args[:2]):
