@@ -5,6 +5,7 @@ import pytest
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Vector
+from autodiff.compiler.array_text import MATRICES
 from autodiff.compiler.batch import Batch, index_text
 from autodiff.compiler.groups import Groups
 
@@ -56,6 +57,16 @@ def test_what_a_group_reads_is_named():
 def test_regular_positions_are_written_as_ranges(positions, text):
     assert index_text(np.array(positions)) == text
     assert eval(text, {"xp": np}).tolist() == positions
+
+
+@pytest.mark.parametrize("axes", MATRICES)
+def test_a_product_of_matrices_is_the_sum_of_products_over_its_axes(axes):
+    sizes, rng = dict(zip("ijkl", (2, 3, 4, 5))), np.random.default_rng(0)
+    x, y = [
+        rng.normal(size=[sizes[i] for i in part]) for part in axes[: axes.index("-")].split(",")
+    ]
+    found = eval(MATRICES[axes].format(x="x", y="y"), {"x": x, "y": y})
+    np.testing.assert_allclose(found, np.einsum(axes, x, y), rtol=1e-12)
 
 
 @pytest.mark.parametrize("turned", [False, True])
