@@ -92,6 +92,8 @@ DERIVATIVES = [
      "ẋ | ẏ | v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁) | v̇₁"),
     (lambda x, y: x, (3.0, 2.0), "forward", "ẋ | ẏ | v̇₋₁"),
     (lambda x, y: x, (3.0, 2.0), "reverse", "z̄ | 0 | 1"),
+    (lambda x: ad.logsumexp([x, 3.0]), (2.0,), "forward",  # shifted by the largest, a number
+     "ẋ | v̇₀·(exp(v₀ - 3) / sum(exp(v₀ - 3), 1)) | v̇₁"),
     # of a choice, what the numbers choose; a comparison has slope zero
     (lambda x: ad.maximum(abs(x), x * 1), (-3.0,), "reverse", "v̄₂·1 + v̄₁·(-1) | v̄₃·1 | v̄₃·0 | ȳ | 1"),
     (lambda x, y: ad.where(ad.less(x, y), x * y, y), (2.0, 3.0), "reverse",
