@@ -6,51 +6,21 @@ import warnings
 
 import numpy as np
 import pytest
-from networks import digits, iris, torch
+from networks import ByHand, digits, iris, sizes, torch
 
 from autodiff import nn, optim
 
 
-class ByHand:
-    """A classifier in NumPy: samples last, in place, nothing computed twice."""
+class Trainer(ByHand):
+    """Gradient descent, or Adam, by hand."""
 
-    def __init__(self, network, adam=False):
-        self.x, self.t = np.ascontiguousarray(network.x.T), np.ascontiguousarray(network.targets.T)
-        n, h, k = network.sizes
-        self.p = network.p.copy()
-        self.gradient = np.empty_like(self.p)
-        ends = np.cumsum([h * n, h, k * h, k])
-        shapes = (h, n), (h, 1), (k, h), (k, 1)
-        self.parts, self.gradients = (
-            [a[e - np.prod(s) : e].reshape(s) for e, s in zip(ends, shapes)]
-            for a in (self.p, self.gradient)
-        )
+    def __init__(self, task, adam=False):
+        super().__init__(task)
         self.mean, self.square = np.zeros_like(self.p), np.zeros_like(self.p)
         self.steps, self.adam = 0, adam
 
-    def step(self, x, t, lr):
-        """The sum of the losses of a batch; moves the parameters."""
-        (w1, b1, w2, b2), (dw1, db1, dw2, db2) = self.parts, self.gradients
-        a = w1 @ x
-        a += b1
-        np.tanh(a, out=a)
-        z = w2 @ a
-        z += b2
-        z -= z.max(axis=0)
-        loss = -np.vdot(z, t)
-        np.exp(z, out=z)
-        s = z.sum(axis=0)
-        z /= s
-        loss += np.log(s).sum()
-        z -= t
-        da = w2.T @ z
-        np.matmul(z, a.T, out=dw2)
-        z.sum(axis=1, keepdims=True, out=db2)
-        a *= a
-        np.subtract(1.0, a, out=a)
-        da *= a
-        np.matmul(da, x.T, out=dw1)
-        da.sum(axis=1, keepdims=True, out=db1)
+    def step(self, x, t, lr=0.01):
+        loss = self.derive(x, t)
         if self.adam:
             self.move_by_adam(lr, x.shape[1])
         else:
@@ -75,30 +45,29 @@ class ByHand:
         root *= lr / (1 - 0.9**self.steps)
         self.p -= root
 
-    def train(self, epochs, size=None, lr=0.01):
+    def train(self, epochs, size=None):
         losses, n = [], self.x.shape[1]
         rng = np.random.default_rng(0)
         for _ in range(epochs):
-            total = 0.0
             if size is None:
-                total = self.step(self.x, self.t, lr)
+                total = self.step(self.x, self.t)
             else:
-                order = rng.permutation(n)
-                for start in range(0, n, size):
-                    batch = order[start : start + size]
-                    total += self.step(self.x.take(batch, axis=1), self.t.take(batch, axis=1), lr)
+                batches = np.split(rng.permutation(n), range(size, n, size))
+                total = sum(
+                    self.step(self.x.take(b, axis=1), self.t.take(b, axis=1)) for b in batches
+                )
             losses.append(total / n)
         return losses
 
 
-def by_torch(network, adam=False):
-    n, h, k = network.sizes
-    model = torch.nn.Sequential(torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k))
-    model = model.double()
-    with torch.no_grad():
-        for p, array in zip(model.parameters(), network.arrays()):
-            p.copy_(torch.as_tensor(array))
-    x, classes = torch.as_tensor(network.x), torch.as_tensor(network.classes)
+def by_torch(task, adam=False):
+    n, h, k = sizes(task)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k)
+    ).double()
+    for p, array in zip(model.parameters(), task.layers):
+        p.data = torch.tensor(array)
+    x, classes = torch.as_tensor(task.x), torch.as_tensor(task.kinds)
     kind = torch.optim.Adam if adam else torch.optim.SGD
     optimizer = kind(model.parameters(), lr=0.01)
     cross_entropy = torch.nn.CrossEntropyLoss()
@@ -106,10 +75,9 @@ def by_torch(network, adam=False):
     def train(epochs, size=None):
         losses, rng = [], np.random.default_rng(0)
         for _ in range(epochs):
-            order = rng.permutation(len(x)) if size else None
+            order = torch.as_tensor(rng.permutation(len(x))) if size else None
             total = 0.0
-            for start in range(0, len(x), size or len(x)):
-                batch = torch.as_tensor(order[start : start + size]) if size else slice(None)
+            for batch in torch.split(order, size) if size else [slice(None)]:
                 optimizer.zero_grad()
                 loss = cross_entropy(model(x[batch]), classes[batch])
                 loss.backward()
@@ -121,13 +89,25 @@ def by_torch(network, adam=False):
     return train
 
 
-def by_fit(network, adam=False):
+def by_scikit_learn(task):
+    from sklearn.neural_network import MLPClassifier
+
+    def train(epochs, size):
+        MLPClassifier(
+            hidden_layer_sizes=sizes(task)[1:2], activation="tanh", solver="sgd", alpha=0,
+            batch_size=len(task.x), learning_rate_init=1e-4, momentum=0, max_iter=epochs, tol=0,
+            n_iter_no_change=epochs, shuffle=False,
+        ).fit(task.x, task.kinds)  # fmt: skip
+
+    return train
+
+
+def by_fit(task, adam=False):
     kind = optim.Adam if adam else optim.SGD
-    network.model.load_state_dict(network.start)
-    optimizer = kind(network.parameters, lr=0.01)
+    optimizer = kind(task.model.parameters(), lr=0.01)
 
     def train(epochs, size=None):
-        given = network.model, network.x, network.classes, nn.cross_entropy, optimizer
+        given = task.model, task.x, task.kinds, nn.cross_entropy, optimizer
         return nn.fit(*given, epochs, size, progress=False, seed=0, engine="compiled").losses
 
     return train
@@ -151,20 +131,19 @@ def per_epoch(train, epochs, size):
     [(iris, None, False, 5000), (digits, None, False, 300), (digits, 32, True, 20)],
 )
 def test_fit_beside_its_peers(side_by_side, make, size, adam, epochs):
-    network = make()
+    task = make()
     epochs, rounds = (1, 1) if side_by_side.quick else (epochs, 9)
-    network.start = network.model.state_dict()
     peers = {
-        "hand-written NumPy": ByHand(network, adam).train,
-        "autodiff, fit": by_fit(network, adam),
+        "hand-written NumPy": Trainer(task, adam).train,
+        "autodiff, fit": by_fit(task, adam),
     }
     if torch:
-        peers["PyTorch"] = by_torch(network, adam)
+        peers["PyTorch"] = by_torch(task, adam)
     found = [train(3, size) for train in peers.values()]
     for losses in found:
         np.testing.assert_allclose(losses, found[0], rtol=1e-9)
     if not adam and size is None:
-        peers["scikit-learn"] = lambda n, size: network.scikit_learn(n)()
+        peers["scikit-learn"] = by_scikit_learn(task)
     times = {name: [] for name in peers}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -172,7 +151,7 @@ def test_fit_beside_its_peers(side_by_side, make, size, adam, epochs):
             for name, train in peers.items():
                 times[name].append(per_epoch(train, epochs, size))
     kind = "Adam" if adam else "SGD"
-    side_by_side.say(f"\n{make.__name__}, {kind}, batches of {size or len(network.x)}: an epoch")
+    side_by_side.say(f"\n{make.__name__}, {kind}, batches of {size or len(task.x)}: an epoch")
     for name, taken in times.items():
         by_hand = times["hand-written NumPy"]
         median, lowest = statistics.median(taken), min(taken)

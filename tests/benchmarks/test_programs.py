@@ -1,16 +1,25 @@
-"""Compiled graphs beside NumPy by hand, scikit-learn, micrograd, and PyTorch if installed."""
+"""Compiled graphs beside NumPy by hand, micrograd, and PyTorch if installed."""
 
-import operator
 import time
-import warnings
 
 import catalogue
 import micrograd.engine
 import numpy as np
 import pytest
-from networks import attention, convolution, digits, iris, random_data, recurrent, torch
+from networks import (
+    attention,
+    by_hand,
+    convolution,
+    digits,
+    iris,
+    random_data,
+    recurrent,
+    sizes,
+    torch,
+)
 
 from autodiff import Expression, Value, nn, optim, tanh, topological_order
+from autodiff.course import race
 
 
 def flat(gradients):
@@ -25,50 +34,28 @@ def agree(peers):
         np.testing.assert_allclose(flat(found), flat(gradients), rtol=1e-6, atol=1e-8)
 
 
-def with_torch(network, peers):
-    return peers | ({"PyTorch": network.torch()} if torch else {})
-
-
-def with_scikit_learn(network, peers, epochs=100):
-    """scikit-learn's time per epoch, from the difference that more epochs make."""
-    few, many = network.scikit_learn(1), network.scikit_learn(1 + epochs)
-    return peers | {f"scikit-learn, {epochs} epochs and its start": many, "its start": few}
-
-
-@pytest.fixture(autouse=True)
-def _no_warnings():
-    """scikit-learn says that it has not converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@pytest.mark.parametrize("make", [iris, digits])
-def test_an_epoch_of_a_classifier(side_by_side, make):
-    """Value, gradients and a step of gradient descent, full batch."""
-    network = make()
-    parameters = network.parameters
-    peers = {"hand-written NumPy": network.by_hand(), "autodiff, compiled": network.compiled()}
-    peers = with_torch(network, peers)
-    peers |= {"HIPS autograd": network.hips_autograd(), "MyGrad": network.mygrad()}
+@pytest.mark.parametrize(("make", "few"), [(iris, 150), (digits, 3)])
+def test_an_epoch_of_a_classifier(side_by_side, make, few):
+    """Value and gradients, full batch; scalar by scalar of a few samples."""
+    task = make()
+    peers = {"hand-written NumPy": by_hand(task), "autodiff, compiled": race.compiled(task)}
+    if torch:
+        peers["PyTorch"] = race.by_torch(torch)(task)
     agree(peers)
-    title = f"{make.__name__} epoch, {'-'.join(map(str, network.sizes))}, {len(network.x)} samples"
-    side_by_side(title, peers, 40)
-    further = with_scikit_learn(network, {"autodiff, compiled": network.compiled()})
-    medians = side_by_side("the same", further, 10)
-    learn, start = list(medians.values())[1:]
-    side_by_side.say(f"  scikit-learn {(learn - start) / 100 * 1e6:.1f} µs an epoch")
-    part = range(150 if len(parameters) < 100 else 3)  # their time is scaled up to all samples
-    scalars = {"micrograd": network.micrograd(part), "autodiff, walked": network.eager(part)}
-    share = len(part) / len(network.x)
-    side_by_side(f"the same, scalar by scalar, from {len(part)} samples", scalars, 3, share)
+    side_by_side(f"{make.__name__} epoch, {sizes(task)}, {len(task.x)} samples", peers, 40)
+    peers = {
+        "micrograd": race.by_micrograd(micrograd.engine)(make(few)),
+        "autodiff, walked": race.walking(make(few)),
+    }
+    agree(peers)
+    side_by_side(f"the same, scalar by scalar, from {few} samples", peers, 3, few / len(task.x))
 
 
 @pytest.mark.parametrize("make", [recurrent, attention, convolution])
 def test_other_shapes(side_by_side, make):
     """Value and gradients of a batch of 100, beside PyTorch."""
     shape = make()
-    peers = with_torch(shape, {"autodiff, compiled": shape.compiled()})
+    peers = {"autodiff, compiled": shape.compiled()} | ({"PyTorch": shape.torch()} if torch else {})
     agree(peers)
     lines = shape.program.source.count("\n")
     side_by_side(f"{shape.name}: {lines} lines", peers, 20)
@@ -88,25 +75,13 @@ def test_twelve_models_beside_the_programs_by_hand(side_by_side, name):
 
 
 def test_iris_in_plain_python(side_by_side):
-    network = iris()
-    x, target, loss = network.sample()
-    program = Expression(loss).compile([x, target], wrt=network.parameters)
-    rows = [(*a, *b) for a, b in zip(network.x.tolist(), network.targets.tolist())]
-    parameters = network.p.tolist()
-
-    def epoch():
-        total, gradients = 0.0, [0.0] * len(parameters)
-        for row in rows:
-            value, found = program(*row, *parameters)
-            total += value
-            gradients = list(map(operator.add, gradients, found))
-        return total, gradients
-
-    by_hand, micrograd = network.by_hand(), network.micrograd(range(150))
-    agree({"NumPy": by_hand, "autodiff": epoch, "micrograd": micrograd})
-    peers = {"hand-written NumPy": by_hand, "compiled to plain Python": epoch}
+    task = iris()
+    peers = {
+        "hand-written NumPy": by_hand(task),
+        "compiled to plain Python": race.plain_python(task),
+    }
+    agree(peers)
     side_by_side("Iris epoch, 4-10-3, 150 samples", peers, 100)
-    side_by_side("the same", {"micrograd": micrograd, "compiled to plain Python": epoch}, 5)
 
 
 def test_the_ten_layer_network(side_by_side):
@@ -154,6 +129,7 @@ Micro = micrograd.engine.Value
 
 @pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
 def test_compile_time_of_a_chain(side_by_side, n):
+    n = 1_000 if side_by_side.quick else n
     x, b = Value(1.0001), Value(0.0001)
     y = x
     for _ in range(n // 2):
@@ -171,29 +147,17 @@ def test_growth_with_the_width(side_by_side):
         "\nsizes            nodes     record    compile   epoch of 100 samples, by hand"
     )
     for features, hidden, classes in ((4, 10, 3), (64, 32, 10), (256, 64, 10), (784, 128, 10)):
-        network = random_data(100, features, classes, hidden)
+        task = random_data(100, features, classes, hidden)
         times = [time.perf_counter()]
-        x, target, loss = network.sample()
+        x, target, loss = task.recorded()
         times.append(time.perf_counter())
-        Expression(loss).compile([x, target], network.parameters, xp=np, batch=True)
+        Expression(loss).compile([x, target], task.model.parameters(), xp=np, batch=True)
         times.append(time.perf_counter())
         record, compiling = (b - a for a, b in zip(times, times[1:]))
-        epochs = [_median(each, rounds) for each in (network.compiled(), network.by_hand())]
+        epochs = [_median(each, rounds) for each in (race.compiled(task), by_hand(task))]
         side_by_side.say(
             f"{features:>4}-{hidden}-{classes:<8} {len(topological_order(loss)):>8} {record * 1e3:>7.1f} ms "
             f"{compiling * 1e3:>7.1f} ms {epochs[0] * 1e6:>9.0f} µs {epochs[1] * 1e6:>9.0f} µs"
-        )
-
-
-def test_growth_with_the_batch(side_by_side):
-    rounds = 1 if side_by_side.quick else 15
-    side_by_side.say("\nsamples   epoch, 64-32-10   a sample   by hand")
-    for n in (1, 10, 100, 1_000, 10_000):
-        network = random_data(max(n, 10), 64, 10, 32)
-        network.x, network.targets = network.x[:n], network.targets[:n]
-        ours, theirs = (_median(each, rounds) for each in (network.compiled(), network.by_hand()))
-        side_by_side.say(
-            f"{n:>7} {ours * 1e6:>14.0f} µs {ours / n * 1e6:>8.2f} µs {theirs * 1e6:>6.0f} µs"
         )
 
 
