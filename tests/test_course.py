@@ -403,18 +403,14 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("01.1", lambda f, x, h: str(f(x)), "Expected a number, found a str"),
     ("01.1", lambda f, x, h: f, "That is a function. Call it"),
     ("01.1", lambda f, x, h: f(x - h), "At t³ at 2 with h = 0.25 the result should be 10.5625, not 5.35938"),
-    ("01.1", lambda f: f, "Your code raises TypeError"),
-    ("01.2", "4e-10", "Expected one number, found a str"),
     ("01.2", math.nan, "A step is a positive number"),
     ("01.3", lambda g, x: (g(x + 1e-5) - g(x - 1e-5)) / 2e-5, "every difference loses digits"),
     ("01.3", lambda g, x: g(x + 1e-20j) / 1e-20, "You need only one of its two parts"),
     ("02.1", lambda a, b: 0.26, "every part is a Node, and here is 0.26"),
-    ("02.1", lambda a, b: symbolic_derivatives.Node("+", a, 2), "every part is a Node"),
     ("02.2", 39.0, "Expected an integer, found a float"),
     ("02.3", "none", "letters out of a, b, c and d"),
     ("03.1", nudged, "loses digits"),
     ("03.1", lambda a, b: math.hypot(a.primal, b.primal), "Expected a Pair, found a float"),
-    ("03.2", lambda f, x: by_jvp(by_jvp(f)), "That is a function. Call it"),
     ("03.3", {"a": ("forward", 1), "b": (..., ...), "c": ..., "d": (..., ...)}, "Right so far: a. Nothing here yet: b, c, d."),
     ("03.3", {"a": (..., ...), "b": ("forward", 10_000), "c": ..., "d": ...}, "b: that works, but"),
     ("03.3", {"a": 1, "b": 1, "c": 1, "d": 1}, "a: expected a pair"),
@@ -430,10 +426,7 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("04.4", lambda root: [x.data for x in reverse_mode.order(root)], "the nodes themselves"),
     ("04.5", lambda root: root.backward(), "Your code raises AttributeError"),
     ("04.6", lambda points, steps, rate: [1.0] * steps, "Return the parameters (four nodes)"),
-    ("05.1", lambda x: softplus(2 * x), "Return a pair"),
     ("05.2", lambda x, y: (x * y / (x + y), lambda grad: (grad,)), "a tuple of two messages"),
-    ("05.3", ("3", "1"), "Expected one number, found a str"),
-    ("06.1", lambda a, x, b: "r xᵀ / |r|", "Expected an array, found a str"),
     ("06.1", lambda a, x, b: np.outer(x, a @ x - b)[:1], "The shape should be (3, 3), not (1, 3)."),
     ("06.2", lambda a, b: b.T, "Return two arrays"),
     ("07.2", "0.08", "Expected one number, found a str"),
@@ -446,7 +439,6 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("08.3", lambda p, t: Value(1.0), "does not depend on the prediction"),
     ("09.1", lambda x: x.data, "Expected a Value, found a float"),
     ("09.3", lambda f, at: lambda x: f(x), "Expected a Program"),
-    ("10.2", lambda *given: print(given), NO_RETURN),
     ("10.2", lambda *given: (0.0, (1.0, 2.0, 3.0)), "four gradients"),
     ("10.2", lambda x, t, w, b, v, c: w @ (... * x), "still computes with the dots"),
     ("10.3", lambda c, x: Vector([a * x**k for k, a in enumerate(c)]), "Expected a Value, found a Vector"),
@@ -537,14 +529,10 @@ def test_the_prediction_is_what_the_package_says():
 # -- What is imported when ---------------------------------------------------------------------------
 
 
-def test_the_package_does_not_import_the_course():
-    code = "import sys, autodiff, autodiff.nn; print('autodiff.course' in sys.modules)"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
-
-
-def test_figures_import_what_they_draw_with_when_they_draw():
-    names = ", ".join(
-        f"autodiff.course.{path.stem[3:]}" for path in sorted(NOTEBOOKS.glob("*.ipynb"))[1:]
-    )
-    code = f"import sys, {names}, autodiff.course.race; print({{'matplotlib', 'sklearn', 'IPython', 'PIL'}} & {{*sys.modules}})"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+def test_the_package_imports_no_course_and_figures_what_they_draw_with_when_they_draw():
+    names = ", ".join(lesson.__name__ for lesson in LESSONS)
+    code = f"""import sys, autodiff.nn
+assert 'autodiff.course' not in sys.modules
+import {names}, autodiff.course.race
+assert not {{'matplotlib', 'sklearn', 'IPython', 'PIL'}} & {{*sys.modules}}"""
+    subprocess.run([sys.executable, "-c", code], check=True)

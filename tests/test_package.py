@@ -32,23 +32,16 @@ def test_import_needs_the_standard_library_alone():
 READING = ["ops", "number", "graph", "value", "dual", "linalg", "transforms"]
 
 
-def named_imports(path):
-    """The modules of this package that a file imports anywhere, by their names inside it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            yield from [node.module] if node.module else [alias.name for alias in node.names]
-
-
 def test_each_file_of_the_engine_needs_only_those_that_are_read_before_it():
     listed = re.findall(r"^    (\w+)\.py ", autodiff.__doc__, re.MULTILINE)
     assert listed[: len(READING) + 2] == [*READING, "functions", "errors"]
+    needs = {
+        name: {path.stem for path in imported(PACKAGE / f"{name}.py", everywhere=True)}
+        for name in listed
+    }
     for i, name in enumerate(READING):
-        allowed = {*READING[:i], "functions", "errors", "pictures.tables"}
-        assert set(named_imports(PACKAGE / f"{name}.py")) <= allowed, name
-    assert set(named_imports(PACKAGE / "functions.py")) <= {
-        "errors",
-        "number",
-    }  # number for its types
+        assert needs[name] <= {*READING[:i], "functions", "errors", "tables"}, name
+    assert needs["functions"] <= {"errors", "number"}  # number for its types
 
 
 def test_the_names_of_the_package():
@@ -83,10 +76,10 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
     assert run(code).splitlines() == ["4.0", *(said if missing == "graphviz" else [])]
 
 
-def imported(path):
-    """The files of the package that a file imports when it is imported itself."""
-    found = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def imported(path, everywhere=False):
+    """The files of the package that a file imports when it is imported itself, or anywhere in it."""
+    found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if everywhere else tree.body:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             places = [base.with_suffix(".py"), *(base / f"{each.name}.py" for each in node.names)]

@@ -325,23 +325,17 @@ def test_lists_stay_lists_vectors_vectors_and_arrays_arrays():
     assert grad(lambda x: x * x)(np.array(3.0)) == 6.0
 
 
-def test_jacobians_and_hessians_of_arrays():
-    x = np.array([1.0, 2.0, 3.0])
-    cubes = lambda v: [t**3 for t in v]  # noqa: E731
-    for jacobian in (jacfwd, jacrev):
-        assert jacobian(cubes)(x).tolist() == np.diag(3 * x * x).tolist()
-    assert hessian(lambda v: ad.sum(cubes(v)))(x).tolist() == np.diag(6 * x).tolist()
-    assert hvp(lambda v: ad.sum(cubes(v)), x, x).tolist() == (6 * x * x).tolist()
-    assert jvp(lambda v: (v * v).sum(), (x,), (np.array([1.0, 0.0, 1.0]),)) == (14.0, 8.0)
+def test_derivatives_of_tables():
     table = np.arange(4.0).reshape(2, 2)
     # A's row sums[j] + column sums[i]
     assert grad(lambda v: (v @ v).sum())(table).tolist() == [[3, 7], [5, 9]]
     assert jacrev(lambda v: v.T)(table).shape == jacfwd(lambda v: v.T)(table).shape == (2, 2, 2, 2)
+    assert jvp(lambda v: (v * v).sum(), (table,), (np.eye(2),)) == (14.0, 6.0)
+    assert hvp(lambda v: (v**3).sum(), table, table).tolist() == (6 * table * table).tolist()
 
 
 def test_vectors_inside_a_function():
     assert grad(lambda x: Vector(x).norm())([3.0, 4.0]) == [0.6, 0.8]
-    assert jacrev(lambda x: Vector(x) * Vector(x))([1.0, 2.0]) == [[2, 0], [0, 4]]
     assert hessian(lambda x: Vector(x) @ Vector(x))([1.0, 2.0]) == [[2, 0], [0, 2]]
     a = ad.Matrix([[1, 2], [3, 4]])
     jacobian = jacrev(lambda x: a @ Vector(x))([1.0, 1.0])  # of Values: it depends on those in a

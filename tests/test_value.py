@@ -131,7 +131,6 @@ def test_bools_are_numbers():
     x = Value(3.0)
     assert [y.data for y in (x * (x > 0), x * np.bool_(True), Value(True))] == [3.0, 3.0, 1.0]
     assert ad.sin(np.bool_(True)) == ad.sin(True) == math.sin(1.0)
-    assert ad.where(np.bool_(True), x, 2.0) is x
 
 
 def test_attributes_of_a_node():
