@@ -16,7 +16,7 @@ import pandas
 import pytest
 
 import autodiff as ad
-from autodiff import Dual, Expression, Matrix, Value, Vector, nn, optim
+from autodiff import Dual, Matrix, Value, Vector, nn, optim
 
 ERRORS = (TypeError, ValueError, ZeroDivisionError, OverflowError)
 
@@ -71,23 +71,18 @@ TAKES_NUMBERS = [
 INFINITE = "it is infinite or undefined there"
 INSIDE = "a number inside a function that is being differentiated, expected a Value of your own"
 # What a rule of one's own may not return, in whatever mode it is used.
+OF_ANOTHER_KIND = {"'a'": "str", "1j * x": "complex", "np.array([x])": "ndarray", "Vector([x])": "Vector"}
 RULES = [
-    ("lambda x: x**3", TypeError, "cube: found a rule that returns ... expected (result, backward)"),
-    ("lambda x: (x,)", TypeError, "cube: found"),
-    ("lambda x: None", TypeError, "cube: found a rule that returns a NoneType"),
-    ("lambda x: ('a', lambda grad: (grad,))", TypeError, "...its result: found 'a' of type str"),
-    ("lambda x: (None, lambda grad: (grad,))", TypeError, "...its result: found None of type NoneType"),
-    ("lambda x: ((x - 4)**0.5, lambda grad: (grad,))", TypeError, "...its result: found ... of type complex"),
-    ("lambda x: (np.array([x]), lambda grad: (grad,))", TypeError, "...its result: found ... of type ndarray"),
-    ("lambda x: (x, lambda grad: ('a',))", TypeError, "...a gradient: found 'a' of type str"),
-    ("lambda x: (x, lambda grad: (1j * grad,))", TypeError, "...a gradient: found ... of type complex"),
-    ("lambda x: (x, lambda grad: (np.array([grad]),))", TypeError, "...a gradient: found ... of type ndarray"),
-    ("lambda x: (x, lambda grad: (Vector([grad]),))", TypeError, "...a gradient: found ... of type Vector"),
-    ("lambda x: (x, lambda grad: grad)", TypeError, "cube: found a backward that returns ... a tuple of 1"),
-    ("lambda x: (x, lambda grad: (grad, grad))", TypeError, "cube: found a backward that returns ... a tuple of 1"),
-    ("lambda x: (x, lambda grad: [grad])", TypeError, "cube: found a backward that returns ... a tuple of 1"),
-    ("lambda x: (x, lambda grad: None)", TypeError, "cube: found a backward that returns ... a tuple of 1"),
-    ("lambda x: (x, 2.0)", TypeError, "cube: found"),
+    ("lambda x: x**3", "cube: found a rule that returns ... expected (result, backward)"),
+    ("lambda x: None", "cube: found a rule that returns a NoneType"),
+    ("lambda x: (x,)", "cube: found"), ("lambda x: (x, 2.0)", "cube: found"),
+    ("lambda x: (None, lambda grad: (grad,))", "...its result: found None of type NoneType"),
+    *[(f"lambda x: ({text}, lambda grad: (grad,))", f"...its result: found ... of type {kind}")
+      for text, kind in OF_ANOTHER_KIND.items() if kind != "Vector"],
+    *[(f"lambda x: (x, lambda x: ({text},))", f"...a gradient: found ... of type {kind}")
+      for text, kind in OF_ANOTHER_KIND.items()],
+    *[(f"lambda x: (x, lambda grad: {text})", "cube: found a backward that returns ... a tuple of 1")
+      for text in ("grad", "(grad, grad)", "[grad]", "None")],
 ]
 DIFFERENTIATED = ["own({})(x).backward()", "grad(own({}))(2.0)", "jvp(own({}), (2.0,), (1.0,))"]
 
@@ -167,7 +162,7 @@ REFUSALS = {
         ("operation(__import__('functools').partial(sin))", TypeError, "operation: found ... a function with a name"),
     ],
     "rules": [
-        (use.format(rule), kind, words) for rule, kind, words in RULES for use in DIFFERENTIATED
+        (use.format(rule), TypeError, words) for rule, words in RULES for use in DIFFERENTIATED
     ] + [
         (text, TypeError, "cube: found a result that is ... expected operations on its inputs alone; pass all")
         for text in (
@@ -400,78 +395,54 @@ def total(v):
     return ad.dot(v, v)
 
 
-def of(transform):
-    return lambda f, x, argnums: transform(f, argnums)(x)
-
-
-class Case:
-    """A call that works, and for each argument what it must refuse."""
-
-    def __init__(self, name, function, *arguments, **keywords):
-        self.name, self.function = name, function
-        self.arguments, self.keywords = arguments, keywords
-
-    def __repr__(self):
-        return self.name
-
-    def call(self, i=None, wrong=None):
-        """Call the function, with one of its arguments replaced."""
-        values = [good for good, _ in [*self.arguments, *self.keywords.values()]]
-        if i is not None:
-            values[i] = wrong
-        n = len(self.arguments)
-        return self.function(*values[:n], **dict(zip(self.keywords, values[n:], strict=True)))
-
-    def wrong(self):
-        """Each argument's place and each of its wrong values."""
-        for i, (_, refused) in enumerate([*self.arguments, *self.keywords.values()]):
-            for wrong in refused:
-                yield i, wrong
-
-
 X, Y = Value(2.0, label="x"), Value(3.0, label="y")
 Z, ROW = X * Y, Vector([1.0, 2.0])
-ONE = sorted({*ad.functions.UNARY} - {"asin", "acos"})
-CASES = [
-    *[Case(name, getattr(ad, name), (2.0, NEITHER)) for name in ONE],
-    *[Case(name, getattr(ad, name), (0.5, NEITHER)) for name in ("asin", "acos")],
-    *[Case(name, getattr(ad, name), (2.0, NEITHER), (3.0, NEITHER))
-      for name in ("maximum", "minimum", "hypot", "atan2", "less")],
-    *[Case(name, getattr(ad, name), ([2.0], NO_SEQUENCE)) for name in ("sum", "prod")],
-    Case("logsumexp", ad.logsumexp, ([2.0], [*NO_SEQUENCE, []])),
-    Case("dot", ad.dot, ([2.0], [*NO_SEQUENCE, [], [1.0, 2.0]]), ([2.0], NO_SEQUENCE)),
-    Case("Value", Value, (2.0, NO_NUMBER), ("x", [None, 2.0, [], Thing()])),
-    Case("Dual", Dual, (2.0, NO_NUMBER), (1.0, NO_NUMBER)),
-    Case("Vector", Vector, ([2.0], NO_SEQUENCE)),
-    Case("Matrix", Matrix, ([[2.0]], NO_ROWS)),
-    Case("v + w", lambda w: ROW + w, (ROW, [None, "ab", Vector([1.0]), Thing()])),
-    Case("v @ w", lambda w: ROW @ w, (ROW, [None, "ab", Vector([1.0]), 2.0, Matrix([[1.0]])])),
-    Case("A @ v", lambda v: Matrix([[1.0, 2.0]]) @ v,
-         (ROW, [None, "ab", Vector([1.0]), 2.0, Matrix([[1.0]])])),
-    *[Case(name, of(getattr(ad, name)), (square, [*NO_FUNCTION, lambda x: "y"]), (2.0, NO_INPUT), (0, NO_INDEX))
-      for name in ("grad", "value_and_grad", "jacrev", "jacfwd")],
-    Case("hessian", lambda f, x: ad.hessian(f)(x),
-         (total, [*NO_FUNCTION, lambda x: [x[0]]]), ([2.0], NO_SEQUENCE[:-1])),
-    Case("hvp", ad.hvp, (total, NO_FUNCTION), ([2.0], NO_SEQUENCE),
-         ([1.0], [*NO_SEQUENCE, 1.0, [], [1.0, 2.0]])),
-    Case("jvp", ad.jvp, (square, NO_FUNCTION), ((2.0,), [None, 2.0, (None,), (2.0, 3.0), ("2",)]),
-         ((1.0,), [None, 1.0, (None,), (1.0, 2.0), ("1",), ([1.0],)])),
-    Case("vjp", ad.vjp, (square, NO_FUNCTION), (2.0, NO_INPUT)),
-    Case("pullback", lambda v: ad.vjp(square, 2.0)[1](v), (1.0, NO_NUMBER)),
-    Case("finite_difference", ad.finite_difference, (square, NO_FUNCTION), (2.0, NO_INPUT),
-         h=(1e-5, ["1", 0.0, -1.0, math.nan, math.inf, Thing()]), method=("central", [None, "other", 2.0, []])),
-    Case("check_gradients", ad.check_gradients, (square, NO_FUNCTION), (2.0, NO_INPUT)),
-    Case("operation", ad.operation, (lambda x: (x, lambda grad: (grad,)), [None, 2.0, "f"])),
-    Case("adjoints", ad.adjoints, (Z, NO_VALUE), ([X], NO_VALUES)),
-    Case("topological_order", ad.topological_order, (Z, NO_VALUE)),
-    Case("steps", lambda root: list(ad.steps(root)), (Z, NO_VALUE)),
-    Case("backward", lambda inputs: (X * Y).backward(inputs=inputs), ([X], NO_VALUES)),
-    Case("trace", lambda f, x, mode: ad.trace(f, x, mode=mode), (square, NO_FUNCTION),
-         (2.0, NO_INPUT), ("reverse", [None, "other", 2.0])),
-    Case("draw", ad.draw, (Z, NO_VALUE), edges=("message", ["other", 2.0]), color=("grad", ["other", 2.0])),
-    Case("Expression", Expression, (Z, NO_VALUE)),
-    Case("scope", ad.scope, ("a", [None, 2.0, [], Thing()])),
-]  # fmt: skip
+NO_ROW = [None, "ab", Vector([1.0]), 2.0, Matrix([[1.0]])]
+ONE = sorted(ad.functions.UNARY)
+CASES = {  # for each argument one that works, and what must be refused
+    **dict.fromkeys(ONE, ((0.5, NEITHER),)),
+    **dict.fromkeys(["maximum", "minimum", "hypot", "atan2", "less"], ((2.0, NEITHER), (3.0, NEITHER))),
+    **dict.fromkeys(["sum", "prod", "Vector"], (([2.0], NO_SEQUENCE),)),
+    "logsumexp": [([2.0], [*NO_SEQUENCE, []])],
+    "dot": [([2.0], [*NO_SEQUENCE, [], [1.0, 2.0]]), ([2.0], NO_SEQUENCE)],
+    "Value": [(2.0, NO_NUMBER), ("x", [None, 2.0, [], Thing()])],
+    "Dual": [(2.0, NO_NUMBER), (1.0, NO_NUMBER)],
+    "Matrix": [([[2.0]], NO_ROWS)],
+    "v + w": [(ROW, [None, "ab", Vector([1.0]), Thing()])],
+    "v @ w": [(ROW, NO_ROW)],
+    "A @ v": [(ROW, NO_ROW)],
+    **dict.fromkeys(["grad", "value_and_grad", "jacrev", "jacfwd"],
+                    ((square, [*NO_FUNCTION, lambda x: "y"]), (2.0, NO_INPUT), (0, NO_INDEX))),
+    "hessian": [(total, [*NO_FUNCTION, lambda x: [x[0]]]), ([2.0], NO_SEQUENCE[:-1])],
+    "hvp": [(total, NO_FUNCTION), ([2.0], NO_SEQUENCE), ([1.0], [*NO_SEQUENCE, 1.0, [], [1.0, 2.0]])],
+    "jvp": [(square, NO_FUNCTION), ((2.0,), [None, 2.0, (None,), (2.0, 3.0), ("2",)]),
+            ((1.0,), [None, 1.0, (None,), (1.0, 2.0), ("1",), ([1.0],)])],
+    "vjp": [(square, NO_FUNCTION), (2.0, NO_INPUT)],
+    "pullback": [(1.0, NO_NUMBER)],
+    "finite_difference": [(square, NO_FUNCTION), (2.0, NO_INPUT),
+        (1e-5, ["1", 0.0, -1.0, math.nan, math.inf, Thing()]), ("central", [None, "other", 2.0, []])],
+    "check_gradients": [(square, NO_FUNCTION), (2.0, NO_INPUT)],
+    "operation": [(lambda x: (x, lambda grad: (grad,)), [None, 2.0, "f"])],
+    "adjoints": [(Z, NO_VALUE), ([X], NO_VALUES)],
+    **dict.fromkeys(["topological_order", "steps", "Expression"], ((Z, NO_VALUE),)),
+    "backward": [([X], NO_VALUES)],
+    "trace": [(square, NO_FUNCTION), (2.0, NO_INPUT), ("reverse", [None, "other", 2.0])],
+    "draw": [(Z, NO_VALUE), ("message", ["other", 2.0]), ("grad", ["other", 2.0])],
+    "scope": [("a", [None, 2.0, [], Thing()])],
+}  # fmt: skip
+CALLS = {  # those that are not the function of that name
+    "v + w": lambda w: ROW + w,
+    "v @ w": lambda w: ROW @ w,
+    "A @ v": lambda v: Matrix([[1.0, 2.0]]) @ v,
+    **{d.__name__: lambda f, x, argnums, d=d: d(f, argnums)(x)
+       for d in (ad.grad, ad.value_and_grad, ad.jacrev, ad.jacfwd)},
+    "hessian": lambda f, x: ad.hessian(f)(x),
+    "pullback": lambda v: ad.vjp(square, 2.0)[1](v),
+    "steps": lambda root: list(ad.steps(root)),
+    "backward": lambda inputs: (X * Y).backward(inputs=inputs),
+    "trace": lambda f, x, mode: ad.trace(f, x, mode=mode),
+    "draw": lambda root, edges, color: ad.draw(root, edges=edges, color=color),
+}  # fmt: skip
 
 # Messages begin with the name of the function, or, for these, of the one that it is built on.
 SPEAKING = {*ad.__all__, "abs", "sum"} - {"Value", "Vector", "Matrix", "adjoints", "steps"}
@@ -482,31 +453,35 @@ def state():
     return [(x.data, x.grad, x.label, x.parents, x.requires_grad) for x in (X, Y, Z)]
 
 
-@pytest.mark.parametrize("case", CASES, ids=repr)
-def test_wrong_input_is_refused_in_words_and_changes_nothing(case):
-    case.call()  # works
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_input_is_refused_in_words_and_changes_nothing(name):
+    call, good = CALLS.get(name) or getattr(ad, name), [right for right, _ in CASES[name]]
+    call(*good)
     faults, before = [], state()
-    for i, wrong in case.wrong():
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                fault = f"no error, but {case.call(i, wrong)!r}"
-        except Exception as error:
-            words = re.search("found|missing|outside the domain|unsupported operand", str(error))
-            explained = words and (case.name not in SPEAKING or case.name in str(error))
-            known = isinstance(error, ERRORS) and explained and state() == before
-            fault = "" if known else f"{type(error).__name__}: {error}"
-        if fault:
-            faults.append(f"argument {i} = {wrong!r}: {fault}")
+    for i, (_, refused) in enumerate(CASES[name]):
+        for wrong in refused:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    fault = f"no error, but {call(*good[:i], wrong, *good[i + 1 :])!r}"
+            except Exception as error:
+                words = re.search(
+                    "found|missing|outside the domain|unsupported operand", str(error)
+                )
+                explained = words and (name not in SPEAKING or name in str(error))
+                known = isinstance(error, ERRORS) and explained and state() == before
+                fault = "" if known else f"{type(error).__name__}: {error}"
+            if fault:
+                faults.append(f"argument {i} = {wrong!r}: {fault}")
     assert not faults, "\n".join(faults)
 
 
 def test_every_public_function_has_a_case():
     elsewhere = {"show_descent", "show_steps", "show_training", "where"}
-    assert {*ad.__all__, "abs", "sum"} - {case.name for case in CASES} == elsewhere
+    assert {*ad.__all__, "abs", "sum"} - {*CASES} == elsewhere
 
 
-@pytest.mark.parametrize("name", [*ONE, "asin", "acos"])
+@pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 def test_a_function_of_infinity_or_nan_is_a_number_or_an_error_in_words(name, number):
     for x in (number, Value(number), Dual(number, 1.0)):
