@@ -17,7 +17,6 @@ import pytest
 import autodiff as ad
 from autodiff import (
     Dual,
-    Matrix,
     Value,
     Vector,
     adjoints,
@@ -308,37 +307,27 @@ def deep(count):
 
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
-    ([3.0], "found 3.0, expected a Value over floats"),
-    ([Value(Dual(1.0, 1.0))], "expected a Value over floats"),
-    ([constant()], "found a constant, expected a Value that requires"),
-    ([deep(60)], "found 61 nodes, expected at most 60"),
-    ([changed()], "found * of numbers that were changed after the graph"),
-    ([fork(), [Value(3.0, label="x")]], "inputs: found 3.0 ('x'), expected leaves of this"),
-    ([fork(), "a"], "inputs: found 'a' of type str, expected Values, or"),
-    ([MYSIN(Value(0.5))], "and autodiff.sin(x) for math.sin(x)"),
-    ([fork(), 3.0], "inputs: found 3.0 of type float, expected Values, or"),
+    (3.0, "found 3.0, expected a Value over floats"),
+    (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
+    (constant(), "found a constant, expected a Value that requires"),
+    (deep(60), "found 61 nodes, expected at most 60"),
+    (changed(), "found numbers that were changed after the graph"),
+    (MYSIN(Value(0.5)), "and autodiff.sin(x) for math.sin(x)"),
 ]
 
 
 @pytest.mark.parametrize(("given", "reason"), REFUSED)
 def test_what_it_refuses(given, reason):
     with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
-        show_steps(*given)
+        show_steps(given)
 
 
-def sliders(shown):
-    found = json.loads(re.search(r"^const data = (.*);$", shown._page, re.M)[1])
-    return [found["labels"][i] for i in found["sliders"] or found["inputs"]], found
-
-
-def test_which_inputs_have_a_slider():
+def test_inputs_stand_before_parameters():
     layer, x = nn.Linear(2, 2, seed=0), Vector([0.5, -0.25])
-    y = layer(x).sum()
-    names, _ = sliders(show_steps(y, names={"x": x}))
-    assert names[:2] == ["x[0]", "x[1]"]  # inputs before parameters
-    assert names[2:4] == ["weight[0,0]", "weight[0,1]"]
-    assert sliders(show_steps(y, inputs=layer.bias))[0] == ["bias[0]", "bias[1]"]
-    assert len(sliders(show_steps(y, inputs=[Matrix([list(x)]), x]))[0]) == 2
+    shown = show_steps(layer(x).sum(), names={"x": x})
+    found = json.loads(re.search(r"^const data = (.*);$", shown._page, re.M)[1])
+    names = [found["labels"][i] for i in found["inputs"]]
+    assert names[:4] == ["x[0]", "x[1]", "weight[0,0]", "weight[0,1]"]
 
 
 # -- In a browser ---------------------------------------------------------------------------------
@@ -631,10 +620,10 @@ def test_the_frame_in_a_notebook_takes_the_height_of_its_page(browser, tmp_path)
 def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'; frame-src *\">"
     in_a_notebook(browser, tmp_path, show_steps(fork()), policy)
-    assert browser.in_frames("document.querySelector('svg').clientWidth > 100") == [True]
+    assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
     assert 'sandbox="allow-scripts"' in frame
-    assert "This is its picture.</p><img" in html.unescape(frame.partition("srcdoc=")[2])
+    assert html.unescape(frame).count("This is its picture.</p><img") == 2  # without frames too
 
 
 def test_one_announcement_a_step_and_none_while_dragging(browser, tmp_path):

@@ -5,8 +5,10 @@ page (page/*.js) evaluates, walks back, lays out and draws, as one function of i
 """
 
 import keyword
+import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from inspect import signature
@@ -14,14 +16,16 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import ops
-from ..compiler.printer import HELPERS, JavaScript
+from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Notation
 from ..compiler.symbolic import Writer
-from ..errors import counted, described, message, shortened, typed
+from ..errors import counted, message, shortened
 from ..graph import is_current, topological_order
 from ..scopes import entry_names
+from ..tracing import Formula, whole
 from ..value import Value
 from .drawing import draw
 from .pages import Page, as_json, assembled, read
+from .scene import Leaves
 
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
@@ -32,13 +36,11 @@ STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This i
 class LiveGraph(Page):
     """A graph to step through and to drag: Jupyter shows it, `save` and `open` do so elsewhere."""
 
-    hint = "for a picture write draw(y).save(...)"
-
-    def __init__(self, root: Value, text: str, still: str, link: str | None) -> None:
-        super().__init__(text, "The live graph", still)
+    def __init__(self, root: Value, text: str, link: str) -> None:
+        super().__init__(text, "The live graph")
         self._root, self._link = root, link
 
-    def _picture(self) -> str:
+    def _still(self) -> str:
         return STILL + draw(self._root).image()
 
     def __repr__(self) -> str:
@@ -51,36 +53,30 @@ class LiveGraph(Page):
 
         ValueError if an operation of your own is in the graph, which no formula can say.
         """
-        if self._link is None:
+        if not self._link:
             remedy = "send the saved page: .save('y.html')"
             raise ValueError(message("link", "an operation of your own", "this package's", remedy))
         return self._link
 
 
 def show_steps(
-    root: Value,
-    inputs: Iterable[Any] | None = None,
-    *,
-    ask: bool = False,
-    names: Mapping[str, Any] | None = None,
+    root: Value, *, ask: bool = False, names: Mapping[str, Any] | None = None
 ) -> LiveGraph:
     """The graph of root, live: drag its inputs, and send its gradients back, step by step.
 
     Values are blue and run forward; gradients are orange and run back. "Play" and the keys ← →
     Home End step through both passes; an input that is dragged shows the curve of the output, with
     its slope. Choices made by Python's `if` stay as they were; `maximum`, `relu` and `where` choose
-    anew. No `data` and no `grad` is changed.
+    anew. No `data` and no `grad` is changed. Every leaf that requires a gradient can be dragged.
 
     root: the output.
-    inputs: which leaves have a slider, or Vectors and Matrices of them; by default all.
     ask: each message is blank until it is typed.
     names: names for Values without a label, such as `locals()`.
 
     Jupyter shows it; `.save("y.html")` writes the page, `.open()` shows it in a browser, `.link` is
-    what its address carries. TypeError if root is not a Value over floats, an input not a Value, or
-    an operation of your own computes with anything but this package's functions;
-    ValueError for more than 60 nodes, for data that was changed after the graph was recorded, and
-    for an input that is not a leaf of the graph or requires no gradient.
+    what its address carries. TypeError if root is not a Value over floats, or an operation of your
+    own computes with anything but this package's functions; ValueError for more than 60 nodes, and
+    for data that was changed after the graph was recorded.
 
     >>> a, b = Value(2.0, label="a"), Value(1.0, label="b")
     >>> live = show_steps((a + b) * b)
@@ -94,30 +90,26 @@ def show_steps(
         [rules.index((x._rule, len(x.parents))), *(place[p] for p in x.parents)]
         if x.parents else x.data for x in nodes
     ]  # fmt: skip
-    held = _parameters(nodes)
-    public = [(name, x) for name, x in (names or {}).items() if name[:1] != "_"]
+    held = Leaves(nodes).parameters
+    public = [pair for pair in (names or {}).items() if pair[0][:1] != "_"]
     own = {x: name for pair in reversed(public) for x, name in entry_names(*pair)}
     labels = [_short(x.label or held.get(x) or own.get(x, "")) for x in nodes]
     leaves = [x for x in nodes if not x.parents and x.requires_grad]
-    places = [place[x] for x in sorted(leaves, key=lambda x: x in held)]  # parameters last
+    leaves.sort(key=lambda x: x in held)  # parameters last
     ids = _identifiers(labels)
-    formula = _formula(nodes, place, ids, labels)
-    data = {"nodes": sent, "inputs": places, "labels": labels, "ids": ids, "formula": formula,
-            "sliders": _sliders(inputs, place, places), "ask": ask}  # fmt: skip
-    picture = draw(root).pipe("svg", encoding="utf-8")
-    still = STILL + picture[picture.index("<svg") :]
+    formula = _formula(nodes, ids, labels)
+    data = {"nodes": sent, "inputs": [place[x] for x in leaves], "labels": labels, "ids": ids,
+            "formula": formula, "ask": ask}  # fmt: skip
     program = script([printed(*rule) for rule in rules], data)
-    small = still if len(still) < 40_000 else STILL  # a page is small
-    text = assembled(labels[-1] or "The live graph", program, STYLES, small)
-    said = ";".join([*(f"{ids[i]}={sent[i]!r}" for i in places), formula or ""]).replace(" ", "")
-    link = f"#{quote(said, safe='()*,;=+/-_.')}{'&ask' * ask}" if formula else None
-    return LiveGraph(root, text, still, link)
+    text = assembled(labels[-1] or "The live graph", program, STYLES)
+    said = ";".join([*(f"{ids[place[x]]}={x.data!r}" for x in leaves), formula]).replace(" ", "")
+    link = f"#{quote(said, safe='()*,;=+/-_.')}{'&ask' * ask}"
+    return LiveGraph(root, text, link if formula else "")
 
 
 def page() -> str:
     """The page on which a formula is typed, with the rules of all operations."""
-    still = "<p>This page needs scripts.</p>"
-    return assembled("The live graph", script(all_rules()), STYLES, still)
+    return assembled("The live graph", script(all_rules()), STYLES)
 
 
 def _checked(root: Any) -> list[Value]:
@@ -130,45 +122,14 @@ def _checked(root: Any) -> list[Value]:
     if len(nodes) > LARGEST:
         found, remedy = f"{len(nodes)} nodes", "take one sample, fewer units, or an inner node"
         raise ValueError(message("show_steps", found, f"at most {LARGEST}", remedy))
-    for node in nodes:
-        if node.parents and not is_current(node):
-            found = f"{node.op} of numbers that were changed after the graph was recorded"
-            expected, remedy = "those it was computed from", "compute the output again"
-            raise ValueError(message("show_steps", found, expected, remedy))
+    if not all(is_current(node) for node in nodes if node.parents):
+        found = "numbers that were changed after the graph was recorded"
+        expected, remedy = "those it was computed from", "compute the output again"
+        raise ValueError(message("show_steps", found, expected, remedy))
     return nodes
 
 
-def _sliders(inputs: Any, place: Mapping[Value, int], places: list[int]) -> list[int] | None:
-    """The places of the leaves in what a user gave as inputs."""
-    found = []
-    for item in inputs if isinstance(inputs, Iterable) else [inputs]:
-        values = [x for x, _ in entry_names("", item)]
-        if item is None:
-            return None
-        if not values:
-            expected = "Values, or Vectors or Matrices of them"
-            raise TypeError(message("show_steps, inputs", typed(item), expected))
-        for x in values:
-            if place.get(x) not in places:
-                expected = "leaves of this graph that require a gradient"
-                raise ValueError(message("show_steps, inputs", described(x), expected))
-        found += [place[x] for x in values]
-    return list(dict.fromkeys(found))
-
-
 # -- Names and formulas ---------------------------------------------------------------------------
-
-
-def _parameters(nodes: list[Value]) -> dict[Value, str]:
-    """The name of each parameter in the innermost module that holds it."""
-    found: dict[Value, str] = {}
-    for node in nodes:
-        scope = getattr(node, "_scope", None)
-        while scope is not None:
-            held = scope.module.named_parameters() if scope.module is not None else []
-            found = {x: name for pair in held for x, name in entry_names(*pair)} | found
-            scope = scope.outer
-    return found
 
 
 def _short(label: str) -> str:
@@ -190,48 +151,55 @@ def _identifiers(labels: list[str]) -> list[str]:
     return found
 
 
-def _formula(nodes: list[Value], place: Any, ids: list[str], labels: list[str]) -> str | None:
-    """The graph in the command line's language: v = a + b; v*v. None if it has no words for it."""
-    shared = [p for node in nodes for p in node.parents]
-    lines: list[str] = []
-    texts: list[str] = []
-    for i, node in enumerate(nodes):
-        name = getattr(node._rule, "__name__", "")
-        if not node.parents:
-            text = ids[i] if node.requires_grad else _number(node.data)
-        elif getattr(ops, name, None) is not node._rule or node.data - node.data != 0:
-            return None
-        else:
-            text = _call(name, node.op, [texts[place[x]] for x in node.parents])
-            last = i == len(nodes) - 1
-            if last or labels[i] or sum(x is node for x in shared) > 1:
-                named = labels[i] or not last
-                lines.append(f"{ids[i]} = {_bare(text)}" if named else _bare(text))
-                text = ids[i]
-        texts.append(text)
-    return "; ".join(lines or texts)
+class Typed(Notation):
+    """The command line's language, read back as the same operations."""
+
+    signs = {op: SIGNS[op] for op in ("add", "sub", "mul", "div")} | dict.fromkeys(
+        ("power", "pow", "exponential"), ("**", POWER, ATOM, SIGN)
+    )
+    minus = SIGN, POWER
+
+    def number(self, x: float) -> tuple[str, int]:
+        return repr(x), SIGN if x < 0 else ATOM
+
+    def call(self, op: str, *args: Any) -> tuple[str, int]:
+        if op == "pos":
+            return f"+{self.of(args[0], POWER)}", SIGN
+        half = len(args) // 2
+        rows = {
+            "sum": [args],
+            "prod": [args],
+            "logsumexp": [args],
+            "dot": [args[:half], args[half:]],
+        }
+        if op not in rows:
+            return super().call(op, *args)
+        lists = (", ".join(map(self.of, row)) for row in rows[op])
+        return f"{op}([{'], ['.join(lists)}])", ATOM
 
 
-def _number(x: float) -> str:
-    return repr(x) if x >= 0 else f"({x!r})"
-
-
-def _bare(text: str) -> str:
-    return text[1:-1] if text[0] == "(" else text
-
-
-def _call(name: str, sign: str, xs: list[str]) -> str:
-    """An operation in the command line's language."""
-    if name in ("neg", "pos"):
-        return f"({'-' if name == 'neg' else '+'}{xs[0]})"
-    if not sign.isalpha() and not name.startswith("less"):
-        return f"({xs[0]}{sign}{xs[1]})"
-    xs = [*map(_bare, xs)]
-    text = ", ".join(xs)
-    if name == "dot":
-        text = f"{', '.join(xs[: len(xs) // 2])}], [{', '.join(xs[len(xs) // 2 :])}"
-    row = name in ("sum", "prod", "logsumexp", "dot")
-    return f"{name}([{text}])" if row else f"{name}({text})"
+def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
+    """The graph as it is typed: v = a + b; v*v. "" if the language has no words for it."""
+    uses = Counter(parent for node in nodes for parent in node.parents)
+    language, lines = Typed(), list[str]()
+    written: dict[Value, Any] = {}
+    for node, name, label in zip(nodes, ids, labels):
+        rule: Any = node._rule
+        if not math.isfinite(node.data) or (
+            node.parents and getattr(ops, rule.__name__, 0) is not rule
+        ):
+            return ""
+        text = Formula(language, name, (), node.data)
+        if node.parents:
+            made = whole(node, [written[x] for x in node.parents], language)
+            if label or uses[node] > 1:
+                lines.append(f"{name} = {language.of(made)}")
+            else:
+                text = made
+        written[node] = text if node.requires_grad else node.data
+    if not (labels[-1] and lines):
+        lines.append(language.of(written[nodes[-1]]))
+    return "; ".join(lines)
 
 
 # -- Rules: what the compiler prints from ops.py --------------------------------------------------

@@ -43,17 +43,14 @@ addEventListener("message", ({ data, source }) => {
 class Page:
     """A page: Jupyter shows it, `save` and `open` do so elsewhere.
 
-    `still` is what is left of it in a notebook without scripts.
+    `still` is what is left of it in a notebook without scripts or frames.
     """
 
-    hint = ""  # what to do about another ending
+    def __init__(self, text: str, title: str, still: str = "") -> None:
+        self._page, self._title, self._text = text, title, still
 
-    def __init__(self, text: str, title: str, still: str) -> None:
-        self._page, self._title, self._still = text, title, still
-
-    def _picture(self) -> str:
-        """What is left of it without frames."""
-        return self._still
+    def _still(self) -> str:
+        return self._text
 
     def __repr__(self) -> str:
         return f"<Page: {self._title}>"
@@ -61,20 +58,22 @@ class Page:
     def _repr_html_(self) -> str:
         # A frame keeps styles, scripts and keys apart from the notebook's. Packed, because a
         # notebook has several.
-        packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
-        page = f"<!DOCTYPE html>{self._still}{UNPACK.replace('PAGE', packed)}"
-        page = html.escape(page, quote=False).replace("'", "&#39;")
+        packed, still = (
+            base64.b64encode(zlib.compress(self._page.encode(), 9)).decode(),
+            self._still(),
+        )
+        page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
             f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts" '
             'allow="clipboard-write" style="width: 100%; height: 760px; border: 0" '
-            f"srcdoc='{page}'>{self._picture()}</iframe>{LISTENER}</div>"
+            f'srcdoc="{html.escape(page)}">{still}</iframe>{LISTENER}</div>'
         )
 
     def save(self, filename: str | os.PathLike[str]) -> str:
         """Write the page (.html), which needs no network. ValueError for another ending."""
         if Path(filename).suffix.lower() not in (".html", ".htm"):
             found = f"the file name {str(filename)!r}"
-            raise ValueError(message("save", found, "one that ends in .html", self.hint))
+            raise ValueError(message("save", found, "one that ends in .html"))
         Path(filename).write_text(self._page, encoding="utf-8")
         return str(filename)
 
@@ -85,11 +84,10 @@ class Page:
         webbrowser.open(Path(f.name).as_uri())
 
 
-def assembled(title: str, script: str, styles: Iterable[str], still: str) -> str:
-    """The text of a page; `still` is what stands there where scripts do not run."""
-    title = html.escape("".join(c if c.isprintable() else " " for c in title))
-    held = {"title": title, "still": still, "style": "\n".join(map(read, styles))}
-    return Template(read("page.html")).substitute(held, script=script)
+def assembled(title: str, script: str, styles: Iterable[str]) -> str:
+    """The text of a page."""
+    held = {"title": html.escape(title), "style": "\n".join(map(read, styles)), "script": script}
+    return Template(read("page.html")).substitute(held)
 
 
 def read(name: str) -> str:
@@ -109,9 +107,8 @@ def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page
     files = ["numbers", "dom", "plots", *(["trainer", "scenes"] * (kind == "training")), kind]
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
     script += [read(f"{name}.js") for name in files]
-    still = f"<p>This page needs scripts. This is how it starts.</p>{still}"
-    text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"), still)
-    return Page(text, data["title"], still)
+    text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"))
+    return Page(text, data["title"], f"<p>This page needs scripts. It starts so.</p>{still}")
 
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:

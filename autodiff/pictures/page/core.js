@@ -15,7 +15,7 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   findNeurons(graph);
   nameNodes(graph);
   findUnits(graph);
-  graph.sliders ??= inputs.filter((i) => graph.place.has(i));
+  graph.sliders = inputs.filter((i) => graph.place.has(i));
   return graph;
 }
 
