@@ -48,59 +48,60 @@ function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
 const CARD = { head: 41, row: 25.5 };
 
 // Gives each unit its size and ports, and lays all out. Numbers change nothing here.
-function placed(graph, compact, down) {
-  const key = `${compact} ${down}`;
+// way: "roomy", "compact", or "down", from the top to the bottom.
+function placed(graph, way) {
   graph.places ??= {};
-  if (graph.places[key]) return graph.places[key];
-  const network = graph.neurons.size, units = graph.units.map((unit) => {
-    const { kind, name, node } = unit, ports = unit.edges.length, card = kind === "card";
+  if (graph.places[way]) return graph.places[way];
+  const down = way === "down", roomy = way === "roomy", network = graph.neurons.size > 0;
+  const many = graph.units.length > 24, forked = (node) => graph.uses[node].length > 1;
+  const units = graph.units.map((unit) => {
+    const { kind, name, node } = unit, n = unit.edges.length, card = kind === "card";
     const sign = card || kind === "input" ? "" : signOf(graph, unit);
     let w = kind === "input" ? Math.max(40, nameWidth(name, 24) + 16)
       : widthOf(sign, `17px ${SANS}`) + 8;
     let port = 26, tall = kind === "op" ? 42 : 40;
-    if (ports > 2 && !down) tall = 26 * ports + 4;
-    if (kind === "op") w = Math.max(42, w + 14, down && ports > 1 ? 26 * ports + 16 : 0);
+    if (n > 2 && !down) tall = 26 * n + 4;
+    if (kind === "op") w = Math.max(42, w + 14, down && n > 2 ? 26 * n + 16 : 0);
     if (card) [w, tall] = [down ? 116 : 190, CARD.head + CARD.row * unit.neuron.weights.length + 7];
-    if (card) port = down ? w / (ports + 1) : CARD.row;
-    const middle = card && !down ? CARD.head + CARD.row * ports / 2 - tall / 2 : 0;
-    const forked = graph.uses[node].length > 1, room = { constant: 10, input: 96 };
-    const beside = kind === "constant" || down ? room[kind] ?? 62 : 34;
-    const edges = unit.edges.map((edge, k) => (
-      { ...edge, port: port * (k - (ports - 1) / 2) + middle }));
+    if (card) port = down ? w / (n + 1) : CARD.row;
+    if (down && kind === "op" && n < 3) port = 20;
+    const middle = card && !down ? CARD.head + CARD.row * n / 2 - tall / 2 : 0;
+    const edges = unit.edges.map((edge, k) => ({ ...edge, port: port * (k - (n - 1) / 2) + middle }));
+    const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
     const up = Math.max((down ? w : tall) / 2, beside);
+    const below = down && many ? 68 : way === "compact" && forked(node) ? 52 : 0;
     return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2,
-      up, down: compact && forked && !down ? Math.max(up, 52) : up };
+      up, down: Math.max(up, kind === "constant" ? 0 : below) };
   });
+  const end = nameWidth(graph.labels[graph.output], 24) + endRoom(units) + 8;
   const room = ({ kind, node, name }) => {
     if (kind === "constant") return 0;
-    const forked = graph.uses[node].length > 1;
-    if (compact || network) return network ? 72 : units.length > 24 ? 56 : forked ? 64 : 50;
-    return forked ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72;
+    if (roomy && !network) return forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72;
+    return network ? 72 : many ? 56 : forked(node) ? 58 : 36;
   };
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
-    const end = here.some(({ node }) => node === graph.output);
-    if (down) return end ? 62 : 90;
-    return end ? endRoom(units) + nameWidth(graph.labels[graph.output], 24) + 8
-      : Math.max(...here.map(room)) + gap.curve + 8;
+    if (here.some(({ node }) => node === graph.output)) return down ? 62 : end;
+    return down ? 90 + 14 * many : Math.max(...here.map(room)) + gap.curve + 8;
   };
-  gap.curve = down ? 60 : network ? 104 : compact ? 52 : 110;
-  gap.run = down ? 0 : compact ? 12 : 22;
-  return (graph.places[key] = { ...layOut(units, gap), units });
+  gap.curve = down ? 60 - 6 * many : network ? 104 : roomy ? 110 : many ? 52 : 42;
+  gap.run = down ? 0 : roomy ? 22 : 12;
+  return (graph.places[way] = { ...layOut(units, gap), units });
 }
-const endRoom = (units) => (units.length > 24 ? 92 : 72);
+const endRoom = (units) => (units.length > 24 ? 92 : 60);
 
-// The way of drawing that fits: roomy, compact, or downwards; its scale, and whether it scrolls.
+// The way of drawing that fits, how far the whole of it would shrink, and its scale.
 function fitOf({ graph, width, zoom }) {
-  const down = graph.neurons.size > 0 && width < 600, least = down ? 0.76 : 0.66;
-  const wide = (compact) => {
-    const place = placed(graph, compact, down);
-    return { place, compact, size: 8 + (down ? place.high - place.low : place.length) };
-  };
-  let fit = wide(width < 600);
-  if (width / fit.size < 0.75) fit = wide(true);
-  const whole = width / fit.size, most = width < 600 ? 1 : 1.28;
-  return { ...fit, down, whole, least, scale: clamp(whole, least, most) * zoom };
+  const network = graph.neurons.size > 0, phone = width < 600, many = graph.units.length > 24;
+  const ways = !phone ? ["roomy", "compact"] : network ? ["down"] : ["compact", "down"].slice(0, 1 + many);
+  const fits = ways.map((way) => {
+    const place = placed(graph, way), down = way === "down";
+    const whole = width / (8 + (down ? place.high - place.low : place.length));
+    return { place, way, down, whole, least: network ? down ? 0.76 : 0.66 : down ? 0.53 : 0.605 };
+  });
+  const fit = fits.find(({ whole }) => whole >= 0.75)
+    ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
+  return { ...fit, scale: clamp(fit.whole, fit.least, phone ? 1 : 1.28) * zoom };
 }
 
 // -- Wires ----------------------------------------------------------------------------------------
@@ -145,14 +146,14 @@ const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
   h("rect", { class: kind, x, y, width: w, height: tall, rx });
 
 function drawGraph(state, view, actions) {
-  const { graph } = state, { place, compact, down, scale } = fitOf(state), { units } = place;
+  const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
   const at = (x, y) => (down ? [y, x] : [x, y]).map((v) => v.toFixed(1)).join(" ");
-  const forward = state.step <= half(state), many = units.length > 24;
+  const forward = state.step <= half(state), many = units.length > 24, compact = way !== "roomy";
   const tools = { state, graph, view, units, at, compact, down, many, forward, actions,
-    ribbons: ribbonsOf(graph, view), digits: many ? 3 : 4 };
+    ribbons: ribbonsOf(graph, view), digits: compact && !graph.neurons.size ? 3 : 4 };
   const box = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
   const [[x, w], [y, tall]] = down ? box.reverse() : box;
-  const wires = [], heads = [], key = [state.step, state.touched === null, compact, down].join();
+  const wires = [], heads = [], key = [state.step, state.touched === null, way].join();
   units.forEach((unit, u) => {
     drawTrunk(tools, unit, u, wires, heads);
     unit.edges.forEach((edge) => drawEdge(tools, unit, u, edge, wires, heads));
@@ -315,11 +316,11 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
 }
 
 function drawTexts(tools, { node, kind, name, w, column }, u) {
-  const { state, graph, view, down, compact, digits } = tools, { run } = view;
+  const { state, graph, view, down, compact, digits, many } = tools, { run } = view;
   const beside = down && kind === "input", x = beside ? w / 2 + 8 : 10;
   const turn = column + 18;
-  const [x1, y1, x2, y2] = down ? beside ? [-x, 6, x, 6] : [-x, turn, x, turn]
-    : [column + 10, -10, column + 10, 24];
+  const [x1, y1, x2, y2] = !down ? [column + 10, -10, column + 10, 24]
+    : many ? [8, turn, 8, turn + 19] : beside ? [-x, 6, x, 6] : [-x, turn, x, turn];
   const named = kind === "op" && !compact && node !== graph.output, small = nameParts(name)[1];
   const blank = view.asking === u && !view.asked, fresh = isFresh(tools, node);
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
@@ -327,7 +328,7 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node;
   const above = blank
     ? put("asked", x1 + 26, y1 - 7, box("", 52, 26, 7), write("middle", 0, 5, state.wrong ?? ""))
-    : write(down ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
+    : write(down && !many ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
       view.valued(u) && h("tspan", { class: lit ? "value lit" : "value", dx: named ? 7 : 0,
         dy: named && small ? -2.9 : 0 }, number(run.values[node], digits)));
   if (!graph.needs[node]) return above;
