@@ -97,7 +97,7 @@ function fitOf({ graph, width, zoom }) {
   const fits = ways.map((way) => {
     const place = placed(graph, way), down = way === "down";
     const whole = width / (8 + (down ? place.high - place.low : place.length));
-    return { place, way, down, whole, least: network ? down ? 0.76 : 0.66 : down ? 0.53 : 0.605 };
+    return { place, way, down, whole, least: network ? down ? 0.76 : 0.66 : down ? 0.54 : 0.61 };
   });
   const fit = fits.find(({ whole }) => whole >= 0.75)
     ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
