@@ -145,6 +145,10 @@ function findUnits(graph) {
   });
   graph.groups = [];
   ops.forEach((u) => (graph.groups[depth[u] - 1] ??= []).push(u));
+  const last = lastStep(graph); // when a unit runs, forward and backward
+  graph.units.forEach((unit, u) => {
+    unit.at = depth[u] ? [depth[u], last - depth[u] + 1] : [0, Infinity];
+  });
 }
 
 // -- The state ------------------------------------------------------------------------------------
@@ -163,12 +167,6 @@ const half = (state) => state.graph.groups.length;
 function unitsAt({ groups }, step) {
   const n = groups.length;
   return (step <= n ? groups[step - 1] : step > n + 1 && groups[2 * n + 1 - step]) || [];
-}
-
-// When a unit runs, forward and backward.
-function stepsOf({ groups }, u) {
-  const g = groups.findIndex((group) => group.includes(u));
-  return g < 0 ? [0, Infinity] : [g + 1, 2 * groups.length + 1 - g];
 }
 
 // -- The address: the numbers, the formula, the step and the mode ---------------------------------

@@ -4,24 +4,19 @@
 
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
-  const { graph, step, moving, touched } = state, { needs, uses, owner } = graph;
-  const times = graph.units.map((_, u) => stepsOf(graph, u)), last = step === lastStep(graph);
-  const rest = !moving && (step === half(state) || last), next = unitsAt(graph, step + 1)[0];
-  const sentTo = (j) => uses[j].filter(([i, k]) => (run.messages[i][k] ?? null) !== null);
+  const { graph, step, moving, touched } = state, { needs, uses, owner, units } = graph;
+  const last = step === lastStep(graph), next = unitsAt(graph, step + 1)[0];
+  const valued = (u) => units[u].at[0] <= step, sent = (u) => units[u].at[1] <= step;
   const gradient = (j) => {
     if (j === graph.output) return { terms: [1], of: 1, complete: step > half(state) };
-    const all = sentTo(j).sort((a, b) => b[0] - a[0]);
-    const come = all.filter(([i]) => times[owner[i]][1] <= step);
-    const terms = come.map(([i, k]) => run.messages[i][k]), of = all.length;
+    const all = uses[j].filter(([i, k]) => run.messages[i][k] != null).reverse(), of = all.length;
+    const terms = all.filter(([i]) => sent(owner[i])).map(([i, k]) => run.messages[i][k]);
     return { terms, of, complete: terms.length === of && (of > 0 || last) };
   };
-  const view = {
-    run, gradient, now: rest || touched !== null ? [] : unitsAt(graph, step),
-    valued: (u) => times[u][0] <= step, sent: (u) => times[u][1] <= step,
-  };
-  const asks = state.ask && touched === null && graph.units[next]?.kind === "op";
-  if (!asks) return view;
-  const edges = graph.units[next].edges.filter(({ from, edge: [i, k] }) =>
+  const rest = touched !== null || (!moving && (step === half(state) || last));
+  const view = { run, gradient, valued, sent, now: rest ? [] : unitsAt(graph, step) };
+  if (!state.ask || touched !== null || units[next]?.kind !== "op") return view;
+  const edges = units[next].edges.filter(({ from, edge: [i, k] }) =>
     step >= half(state) && needs[from] && run.messages[i][k] !== null);
   return { ...view, now: [], asking: next, asked: edges[state.asked], questions: edges.length };
 }
@@ -109,16 +104,15 @@ function fitOf({ graph, width, zoom }) {
 // A wire bends as a cubic whose height is known at each place: y₀ + (y₁ - y₀) p² (3 - 2p).
 function pathOf(points, shift, at) {
   return points.map(([x, y], k) => {
-    const [x0, y0] = points[k - 1] ?? [x, y], third = (x - x0) / 3;
-    const to = at(x, y + shift);
-    if (k === 0) return `M${to}`;
-    return y === y0 ? `L${to}` : `C${at(x0 + third, y0 + shift)} ${at(x - third, y + shift)} ${to}`;
+    if (k === 0) return `M${at(x, y + shift)}`;
+    const [x0, y0] = points[k - 1], third = (x - x0) / 3;
+    return `C${at(x0 + third, y0 + shift)} ${at(x - third, y + shift)} ${at(x, y + shift)}`;
   }).join("");
 }
 
 function heightAt(points, x) {
-  const k = Math.max(1, points.findIndex((p) => p[0] >= x)),
-    [[x0, y0], [x1, y1]] = points.slice(k - 1);
+  const k = Math.max(1, points.findIndex((p) => p[0] >= x));
+  const [[x0, y0], [x1, y1]] = points.slice(k - 1);
   const p = clamp((x - x0) / (x1 - x0 || 1), 0, 1);
   return y0 + (y1 - y0) * p * p * (3 - 2 * p);
 }
@@ -129,30 +123,31 @@ function ribbonsOf({ units }, { run }) {
   const kinds = [({ weight }) => run.values[weight], ({ edge: [i, k] }) => run.messages[i][k]];
   const most = kinds.map((of) => Math.max(...edges.map((edge) => Math.abs(of(edge)) || 0), 1e-300));
   return (edge) => kinds.map((of, k) => {
-    const x = edge.weight === undefined ? null : of(edge);
-    const width = x === null ? 2 : 1 + 4 * Math.min(1, Math.abs(x) / most[k] || 0);
-    const dashes = x < 0 && `${2 + 2 * width} ${1.5 + width}`;
-    return { "stroke-width": width, "stroke-dasharray": dashes };
+    if (edge.weight === undefined) return { "stroke-width": 2 };
+    const x = of(edge), width = 1 + 4 * Math.min(1, Math.abs(x) / most[k] || 0);
+    return { "stroke-width": width, "stroke-dasharray": x < 0 && `${2 + 2 * width} ${1.5 + width}` };
   });
 }
 
 // -- The picture ----------------------------------------------------------------------------------
 
 const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
-const put = (kind, x, y, ...inside) => h("g", { class: kind, transform: `translate(${x} ${y})` },
-  inside);
+const put = (kind, at, ...inside) => h("g", { class: kind, transform: `translate(${at})` }, inside);
 const write = (kind, x, y, ...inside) => h("text", { class: kind, x, y }, inside);
 const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
   h("rect", { class: kind, x, y, width: w, height: tall, rx });
+const question = (at, wrong) =>
+  put("asked", at, box("", 52, 28, 7), write("middle", 0, 5, wrong ?? ""));
 
 function drawGraph(state, view, actions) {
   const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
   const at = (x, y) => (down ? [y, x] : [x, y]).map((v) => v.toFixed(1)).join(" ");
-  const forward = state.step <= half(state), many = units.length > 24, compact = way !== "roomy";
-  const tools = { state, graph, view, units, at, compact, down, many, forward, actions,
-    ribbons: ribbonsOf(graph, view), digits: compact && !graph.neurons.size ? 3 : 4 };
-  const box = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
-  const [[x, w], [y, tall]] = down ? box.reverse() : box;
+  const compact = way !== "roomy", many = units.length > 24;
+  const tools = { state, graph, view, units, at, down, compact, many, actions,
+    forward: state.step <= half(state), ribbons: ribbonsOf(graph, view),
+    digits: compact && !graph.neurons.size ? 3 : 4 };
+  const sides = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
+  const [[x, w], [y, tall]] = down ? sides.reverse() : sides;
   const wires = [], heads = [], key = [state.step, state.touched === null, way].join();
   units.forEach((unit, u) => {
     drawTrunk(tools, unit, u, wires, heads);
@@ -161,9 +156,9 @@ function drawGraph(state, view, actions) {
   if (graph.wires?.key !== key || graph.neurons.size) { // else they stay as they are
     graph.wires = { key, tree: h("g", wires.map((drawn) => drawn())) };
   }
-  const width = Math.round(w * scale), height = Math.round(tall * scale);
-  return h("svg", { viewBox: `${x} ${y} ${w} ${tall}`, width, height, role: "img",
-    "aria-labelledby": "formula sentence", class: `graph ${down ? "down" : ""}` },
+  return h("svg", { viewBox: `${x} ${y} ${w} ${tall}`, width: Math.round(w * scale), role: "img",
+    height: Math.round(tall * scale), "aria-labelledby": "formula sentence",
+    class: down ? "graph down" : "graph" },
   graph.wires.tree, h("g", units.map((unit, u) => drawUnit(tools, unit, u))), h("g", heads));
 }
 
@@ -171,15 +166,15 @@ function drawGraph(state, view, actions) {
 function strands(points, at, known, sent, fresh, [blue, orange]) {
   const apart = sent ? (blue["stroke-width"] + orange["stroke-width"]) / 4 + 0.6 : 0;
   const grows = fresh && !orange["stroke-dasharray"] && { pathLength: 1 };
-  return [draw(`wire ${known ? "value" : ""}`, pathOf(points, -apart, at), blue),
-    sent && draw(`wire gradient ${fresh ? "fresh" : ""}`, pathOf([...points].reverse(), apart, at),
-      { ...orange, ...grows })];
+  return [draw(known ? "wire value" : "wire", pathOf(points, -apart, at), blue),
+    sent && draw(fresh ? "wire gradient fresh" : "wire gradient",
+      pathOf([...points].reverse(), apart, at), { ...orange, ...grows })];
 }
 
 // Whether the gradient of node j comes at this step.
 const isFresh = ({ graph, view, state }, j) => (j === graph.output ? state.step === half(state) + 1
-  : !!view.gradient(j).complete && view.now.some((u) =>
-    graph.units[u].edges.some((e) => e.from === j)));
+  : view.gradient(j).complete
+    && view.now.some((u) => graph.units[u].edges.some((edge) => edge.from === j)));
 
 // The wire from a unit to its fork, its dot, and for the output its end.
 function drawTrunk(tools, unit, u, wires, heads) {
@@ -188,12 +183,11 @@ function drawTrunk(tools, unit, u, wires, heads) {
   if (kind === "constant" || (!many && !last)) return;
   const known = view.valued(u), sum = view.gradient(node).complete && graph.needs[node];
   const end = last ? x + column + (down ? 34 : endRoom(tools.units) - 8) : unit.fork;
-  const points = [[x + column, y], [end, y]], now = sum && isFresh(tools, node);
-  wires.push(() => strands(points, at, known, sum, isFresh(tools, node), tools.ribbons({})));
+  const fresh = sum && isFresh(tools, node), points = [[x + column, y], [end, y]];
+  wires.push(() => strands(points, at, known, sum, fresh, tools.ribbons({})));
   if (!many || last) return;
-  const kinds = `fork ${sum ? "sum" : ""} ${now ? "now" : ""} ${known ? "" : "idle"}`;
-  heads.push(put(kinds, ...at(end, y).split(" "), h("circle", { r: sum ? 8 : 5 }),
-    sum && draw("", "M-4 0H4M0-4V4")));
+  heads.push(put(`fork ${sum ? "sum" : ""} ${fresh ? "now" : ""} ${known ? "" : "idle"}`,
+    at(end, y), h("circle", { r: sum ? 8 : 5 }), sum && draw("", "M-4 0H4M0-4V4")));
 }
 
 // A wire to a port: its strands, arrowhead and message.
@@ -201,51 +195,45 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   const { state, graph, view, at, down, many, forward } = tools, source = tools.units[edge.unit];
   const points = [...edge.points], [endX, endY] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
-  if (source.kind === "constant") points[0] = start;
-  else if (graph.uses[edge.from].length === 1) points.unshift(start);
-  const live = (view.run.messages[i][k] ?? null) !== null && graph.needs[edge.from];
-  const sent = live && view.sent(u), known = view.valued(edge.unit);
-  if (source.kind === "constant") return wires.push(() => draw("wire thin", pathOf(points, 0, at)));
-  wires.push(() => strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
-  if (now && forward) {
-    const way = `offset-path: path("${pathOf([start, ...points], 0, at)}")`;
-    heads.push(h("circle.bead", { r: 5, style: way }));
+  if (source.kind === "constant") {
+    return wires.push(() => draw("wire thin", pathOf([start, ...points.slice(1)], 0, at)));
   }
+  if (graph.uses[edge.from].length === 1) points.unshift(start);
+  const live = view.run.messages[i][k] != null && graph.needs[edge.from];
+  const sent = live && view.sent(u), known = view.valued(edge.unit);
+  const bead = (kind, path, ...inside) => h(kind, { style: `offset-path: path("${path}")` }, inside);
+  wires.push(() => strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
+  if (now && forward) heads.push(bead("circle.bead", pathOf([start, ...points], 0, at)));
   if (edge.weight !== undefined) return;
-  const asked = view.asked?.edge === edge.edge, place = (x, y) => at(x, y).split(" ");
+  const asked = view.asked?.edge === edge.edge;
   let left = 24;
   if (asked || (sent && (!many || now || state.hover === unit.node))) {
-    const parts = asked ? [] : messageText(tools, i, k, now);
+    const parts = asked ? [] : messageText(tools, i, k, now), [up, local, ...result] = parts;
     const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), `650 15px ${SANS}`) + 12);
     const x = endX - (down ? 24 : 8 + wide / 2), y = heightAt(points, x);
-    const [up, local, equals, result] = parts,
-      [cx, cy] = place(x, down ? y : clamp(y, endY - 9, endY + 9));
-    left = down ? 26 : wide + 3;
-    heads.push(asked ? put("asked", cx, cy, box("", 52, 28, 7),
-      write("middle", 0, 5, state.wrong ?? ""))
-      : put(`message ${now ? "now" : ""}`, cx, cy, box("", wide, 22, 11), write("middle", 0, 5,
-        parts.length > 1 ? [up, h("tspan.local", local), equals, result] : up)));
+    const spot = at(x, down ? y : clamp(y, endY - 9, endY + 9));
+    left = down ? 26 : Math.max(24, wide + 3);
+    heads.push(asked ? question(spot, state.wrong)
+      : put(now ? "message now" : "message", spot, box("", wide, 22, 11), write("middle", 0, 5, up,
+        local && h("tspan.local", local), result)));
   }
-  const x = Math.max(points[0][0] + 9, endX - 14 - Math.max(24, left)), y = heightAt(points, x);
+  const x = Math.max(points[0][0] + 9, endX - 14 - left), y = heightAt(points, x);
   const angle = Math.atan2(heightAt(points, x + 4) - heightAt(points, x - 4), 8) * 180 / Math.PI;
   const kind = sent || asked ? "gradient turned" : known ? "value" : "";
   heads.push(h("g", { transform: `translate(${at(x, y)}) rotate(${down ? 90 - angle : angle})` },
     draw(`head ${kind}`, many ? "M-4-4L5 0L-4 4Z" : "M-6-5.5L8 0L-6 5.5Z")));
   const other = unit.edges[1 - k];
   if (now && sent && graph.nodes[i].rule.op === "mul" && other) { // the values change places
-    const from = at(endX - 34, endY), to = at(endX - 34, endY + other.port - edge.port);
-    const bend = at(endX + (k ? 4 : -72), endY + (other.port - edge.port) / 2);
-    const text = number(view.run.values[edge.from]);
-    heads.push(h("text.value.swap", { style: `offset-path: path("M${from}Q${bend} ${to}")` },
-      text));
+    const beside = endY + other.port - edge.port, bend = at(endX + (k ? 4 : -72), (endY + beside) / 2);
+    heads.push(bead("text.value.swap", `M${at(endX - 34, endY)}Q${bend} ${at(endX - 34, beside)}`,
+      number(view.run.values[edge.from])));
   }
 }
 
 // A message: 3; at its step how it was made, 1 · 3 = 3.
-const COPIES = ["add", "sub", "sum", "neg", "pos", "where"];
 function messageText({ graph, view: { run }, digits }, i, k, now) {
   const sent = number(run.messages[i][k], digits);
-  if (!now || COPIES.includes(graph.nodes[i].rule.op)) return [sent];
+  if (!now || ["add", "sub", "sum"].includes(graph.nodes[i].rule.op)) return [sent];
   return [`${number(run.adjoints[i])} · `, factor(localsOf(graph, run.values, i)[k]), " = ", sent];
 }
 
@@ -255,45 +243,42 @@ const MARKS = { corner: "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7",
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, at, down, forward, actions } = tools,
-    { node, kind, name, w, tall } = unit;
-  const now = view.now.includes(u) || view.asking === u, output = node === graph.output;
+  const { state, graph, view, at, down, forward, actions } = tools;
+  const { node, kind, name, w, tall } = unit, output = node === graph.output;
+  const now = view.now.includes(u) || view.asking === u;
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
     state.touched === node && "touched", state.hover === node && "hover",
     !view.valued(u) && "idle"];
-  const go = { onclick: () => actions.choose(node), onpointerenter: () => actions.hover(node),
-    onpointerleave: () => actions.hover(null) };
   const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
   const stroke = kind === "op" && STROKES[graph.nodes[node].rule.op];
   const inside = kind === "input" ? write("middle", 0, 7, nameSpans(name, 24))
     : kind === "card" ? drawCard(tools, unit, u)
       : stroke ? draw("sign", stroke) : write("sign middle", 0, 6, unit.sign);
   const end = unit.column + (down ? 56 : endRoom(tools.units));
-  return put(`unit ${kinds.filter(Boolean).join(" ")}`, ...at(unit.x, unit.y).split(" "), h("g", go,
-    now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
-    kind !== "constant" && box("box", w, tall, kind === "op" ? 21 : 10), inside,
-    odd && put("mark", 0, -tall / 2, draw("", MARKS[odd]))),
-  kind !== "constant" && drawTexts(tools, unit, u),
-  output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpans(name, 24)));
+  return put(`unit ${kinds.filter(Boolean).join(" ")}`, at(unit.x, unit.y),
+    h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
+      kind !== "constant" && box("box", w, tall, kind === "op" ? 21 : 10), inside,
+      odd && put("mark", `0 ${-tall / 2}`, draw("", MARKS[odd]))),
+    kind !== "constant" && drawTexts(tools, unit, u),
+    output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpans(name, 24)));
 }
 
 // A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports.
-function drawCard(tools, { neuron, w, tall, name }, u) {
-  const { state, graph, view, down, actions } = tools, { run } = view, { act } = neuron;
-  const top = -tall / 2, right = w / 2, size = down ? 12 : 14, digits = down ? 3 : 4;
-  const wide = down ? 40 : 60, left = right - wide - 6;
-  const at = run.values[neuron.sum], span = clamp(1.3 * Math.abs(at) || 3, 3, 30);
-  const xs = Array.from({ length: 31 }, (_, k) => span * (k / 15 - 1));
-  const ys = act && xs.map(act.value);
-  const [low, high] = act ? [Math.min(...ys, 0), Math.max(...ys, 1e-9)] : [];
-  const spot = (x, y) =>
-    [left + (x / span + 1) * wide / 2, top + 35 - 28 * (y - low) / (high - low)];
-  const curve = () => {
-    const y = act.value(at), slope = act.back(1, at)[0], [cx, cy] = spot(at, y), reach = 0.3 * span;
-    const ends = [-reach, reach].map((by) => spot(at + by, y + slope * by).join(" "));
-    return [draw("axis", `M${spot(-span, 0)}H${right - 6}`),
-      draw("wire value", `M${xs.map((x, k) => spot(x, ys[k]).join(" ")).join("L")}`),
-      view.sent(u) && Number.isFinite(y + slope) && draw("tangent", `M${ends.join("L")}`),
+function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name }, u) {
+  const { run } = view, { act } = neuron, top = -tall / 2, right = w / 2;
+  const [size, digits, wide] = down ? [13, 3, 40] : [15, 4, 60];
+  const curve = () => { // 2 wide and 1 tall, as a drawing of its own
+    const at = run.values[neuron.sum], y = act.value(at), slope = act.back(1, at)[0];
+    const span = clamp(1.3 * Math.abs(at) || 3, 3, 30), reach = 0.3 * span;
+    const xs = Array.from({ length: 31 }, (_, k) => span * (k / 15 - 1)), ys = xs.map(act.value);
+    const low = Math.min(...ys, 0), high = Math.max(...ys, 1e-9);
+    const spot = (x, y) => [right - 6 + (x / span - 1) * wide / 2,
+      top + 35 - 28 * (y - low) / (high - low)];
+    const line = (kind, points) => draw(kind, `M${points.join("L")}`), [cx, cy] = spot(at, y);
+    return [line("axis", [spot(-span, 0), spot(span, 0)]),
+      line("wire value", xs.map((x, k) => spot(x, ys[k]))),
+      view.sent(u) && Number.isFinite(y + slope) && line("tangent",
+        [-reach, reach].map((by) => spot(at + by, y + slope * by))),
       view.valued(u) && Number.isFinite(y) && h("circle.point", { cx, cy, r: 3.5 })];
   };
   return [
@@ -306,7 +291,7 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
-        write("", (down ? 7 : 12) - right, y, nameSpans(graph.labels[j], size + 1)),
+        write("", (down ? 7 : 12) - right, y, nameSpans(graph.labels[j], size)),
         write("value end", right - (down ? 44 : 76), y, number(run.values[j], digits)),
         view.gradient(j).complete ? write("gradient end", right - (down ? 5 : 10), y,
           number(run.adjoints[j], 3))
@@ -317,34 +302,27 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
 
 function drawTexts(tools, { node, kind, name, w, column }, u) {
   const { state, graph, view, down, compact, digits, many } = tools, { run } = view;
-  const beside = down && kind === "input", x = beside ? w / 2 + 8 : 10;
-  const turn = column + 18;
+  const named = kind === "op" && !compact && node !== graph.output, fresh = isFresh(tools, node);
+  const x = kind === "input" ? w / 2 + 8 : 10, turn = kind === "input" ? 6 : column + 18;
   const [x1, y1, x2, y2] = !down ? [column + 10, -10, column + 10, 24]
-    : many ? [8, turn, 8, turn + 19] : beside ? [-x, 6, x, 6] : [-x, turn, x, turn];
-  const named = kind === "op" && !compact && node !== graph.output, small = nameParts(name)[1];
-  const blank = view.asking === u && !view.asked, fresh = isFresh(tools, node);
+    : many ? [8, column + 18, 8, column + 37] : [-x, turn, x, turn];
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
-  // the other factor
-  const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node;
-  const above = blank
-    ? put("asked", x1 + 26, y1 - 7, box("", 52, 26, 7), write("middle", 0, 5, state.wrong ?? ""))
+  const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
+  const above = view.asking === u && !view.asked ? question([x1 + 26, y1 - 7], state.wrong)
     : write(down && !many ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
       view.valued(u) && h("tspan", { class: lit ? "value lit" : "value", dx: named ? 7 : 0,
-        dy: named && small ? -2.9 : 0 }, number(run.values[node], digits)));
+        dy: named && nameParts(name)[1] ? -2.9 : 0 }, number(run.values[node], digits)));
   if (!graph.needs[node]) return above;
   const { terms, of, complete } = view.gradient(node);
-  if (!complete && !(terms.length && node !== graph.output)) {
-    return [above, box("place", 40, down ? 18 : 22, 6, x2, y2 - (down ? 14 : 16))];
+  if (!complete) { // perhaps half of it: 3 + ▢
+    const half = node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
+    const wide = half ? widthOf(half, `18px ${SANS}`) : 0;
+    return [above, half && write("gradient terms", x2, y2, half),
+      box("place", half ? 24 : 40, down ? 18 : 22, 6, x2 + wide, y2 - (down ? 14 : 16))];
   }
-  if (!complete) {
-    const said = `${total(terms.slice(0, 2))} + `, wide = widthOf(said, `18px ${SANS}`);
-    return [above, write("gradient terms", x2, y2, said),
-      box("place", 24, 20, 5, x2 + wide, y2 - 15)];
-  }
-  const sum = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node) ? ""
-    : of > 3 ? `= sum of ${of}` : `= ${total(terms)}`,
-      own = number(run.adjoints[node], compact && of > 1 ? 3 : digits);
+  const own = number(run.adjoints[node], digits), kinds = fresh ? "gradient fresh" : "gradient";
+  const hidden = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node);
   const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, `650 18px ${SANS}`), y2];
-  return [above, write(`gradient ${fresh ? "fresh" : ""}`, x2, y2, own),
-    sum && write(`gradient terms ${fresh ? "fresh" : ""}`, tx, ty, sum)];
+  return [above, write(kinds, x2, y2, own), !hidden && write(`${kinds} terms`, tx, ty,
+    of > 3 ? `= sum of ${of}` : `= ${total(terms)}`)];
 }

@@ -118,13 +118,13 @@ function explanation(state, view) {
     small([wire("M0 23H96"), write("value", 38, 16, "3"), done ? write("gradient", 38, 43, "1")
       : box("place", 32, 16, 5, 28, 29)], say`Above a wire: its ${blue("value")}. Below:
         ${done ? "" : "the place of "}its ${orange("gradient")}.`),
-    small([wire("M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"), put("fork", 38, 23,
+    small([wire("M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"), put("fork", "38 23",
       h("circle", { r: 5 }))], say`A fork: one value, used twice. Its messages **add**.`),
     graph.neurons.size ? small([wire("M0 16H96", { "stroke-width": 5 }),
       draw("wire gradient", "M0 30H96", { "stroke-dasharray": "6 4" })],
         "Thick: large. Dashed: negative.")
       : small([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
-        put("message", 57, 23, box("", 34, 26, 13), write("middle", 0, 5, "3"))],
+        put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
       "On a wire, going left: a message."));
 }
 
@@ -147,9 +147,8 @@ function table(state, view) {
   const { graph, hover } = state, { run, valued } = view, owner = (i) => graph.owner[i] ?? 0;
   const rows = [...new Set([...graph.inputs, ...graph.nodes.keys()])];
   const lines = graph.groups.flat().reverse().filter(view.sent);
-  const act = (i) => ({ tabindex: 0, onclick: () => actions.choose(i),
+  const act = (i) => ({ ...actions.linked(i), tabindex: 0,
     onkeydown: (event) => event.key === "Enter" && actions.choose(i),
-    onpointerenter: () => actions.hover(i), onpointerleave: () => actions.hover(null),
     class: `${hover === i ? "hover" : ""} ${view.now.includes(graph.owner[i]) ? "now" : ""}` });
   return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
     h("thead", h("tr", ["name", "is", "value", "gradient"].map((x) =>
@@ -228,8 +227,10 @@ function left() {
   remember();
 }
 
+const hover = (node) => state.hover !== node && set({ hover: node });
 const actions = {
-  hover: (node) => state.hover !== node && set({ hover: node }),
+  linked: (node) => ({ onclick: () => actions.choose(node), onpointerleave: () => hover(null),
+    onpointerenter: () => hover(node) }),
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
@@ -237,9 +238,9 @@ const actions = {
     set({ touched: node, step: Math.max(step, half(state)), moving: false, playing: false });
   },
   choose: (node) => {
-    const { graph, step } = state, [forward, backward] = stepsOf(graph, graph.owner[node]);
+    const { graph, step } = state;
     if (!graph.nodes[node].rule) actions.touch(node);
-    else go(step > half(state) ? backward : forward);
+    else go(graph.units[graph.owner[node]].at[Number(step > half(state))]);
   },
 };
 
