@@ -382,7 +382,7 @@ def test_it_opens_before_the_backward_pass(browser, tmp_path):
     assert texts(browser, "#sentence .first") == [
         "The values have run forward, in blue. Press Play to send the gradients back, in orange."
     ]
-    assert texts(browser, ".bar.here .name") == ["forward 2 of 2"]
+    assert texts(browser, ".bar .here") == ["forward 2 of 2"]
     assert gradients(browser) == ["", ""]
     assert browser.evaluate("document.querySelectorAll('.pane .place').length") == 4
     assert [url[:5] for url in browser.requests if url[:5] != "data:"] == ["file:"]
@@ -406,7 +406,7 @@ def test_keys_step_through_both_passes(browser, tmp_path):
         assert texts(browser, "#sentence .first") == [sentence]
         browser.press("ArrowRight")
     assert gradients(browser) == ["1", "4"]
-    assert texts(browser, ".bar.here .name") == ["backward 3 of 3"]
+    assert texts(browser, ".bar .here") == ["backward 3 of 3"]
     browser.press("ArrowLeft")
     assert texts(browser, ".message") == ["1 · 1 = 1", "1 · 3 = 3"]
     lines = "v₁.grad += y.grad · b = 1 · 1 = 1 b.grad += y.grad · v₁ = 1 · 3 = 3"
@@ -521,7 +521,7 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
     address = browser.evaluate("location.hash")
     opened(browser, tmp_path, live.page(), address)
     assert texts(browser, "h1") == ["y = tanh(w · x + b)"]
-    assert texts(browser, ".bar.here .name") == ["backward 4 of 4"]
+    assert texts(browser, ".bar .here") == ["backward 4 of 4"]
     assert browser.evaluate("state.leaves[state.graph.inputs[0]]") == 0.25
     code = browser.evaluate("python(state)")
     names: dict = {}

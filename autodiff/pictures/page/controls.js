@@ -31,31 +31,26 @@ function sliderRow({ key, name, value, range: [min, max], touched, arrow, end, m
 
 // Points of f between low and high, and the edges: where its values end, found by halving.
 function sampled(f, low, high) {
-  const span = high - low, even = Array.from({ length: 61 }, (_, k) => low + span * k / 60);
-  const lost = even.map((x) => Number.isNaN(f(x))), edges = [];
-  for (let k = 1; k < 61; k++) {
-    let [a, b] = [even[k - 1], even[k]];
-    if (lost[k] === lost[k - 1]) continue;
+  const xs = Array.from({ length: 201 }, (_, k) => low + (high - low) * k / 200), edges = [];
+  for (let k = 1; k < xs.length; k++) {
+    let [a, b] = [xs[k - 1], xs[k]];
+    const lost = Number.isNaN(f(b));
+    if (lost === Number.isNaN(f(a))) continue;
     for (let n = 0; n < 50; n++) {
       const middle = (a + b) / 2;
-      if (Number.isNaN(f(middle)) === lost[k]) b = middle;
+      if (Number.isNaN(f(middle)) === lost) b = middle;
       else a = middle;
     }
-    edges.push(Math.abs(a) < 1e-9 ? 0 : lost[k] ? a : b);
+    edges.push(Math.abs(a) < 1e-9 ? 0 : lost ? a : b);
   }
-  const beside = edges.flatMap((at) => even.slice(0, 14).flatMap((_, k) => {
-    const near = span * 0.6 ** k / 50;
-    return [at - near, at, at + near];
-  }));
-  const xs = [...even, ...beside].filter((v) => v >= low && v <= high).sort((a, b) => a - b);
-  return { xs, ys: xs.map(f), edges, low, high };
+  return { xs: [...xs, ...edges].sort((a, b) => a - b), edges };
 }
 
-// A sampled curve of f, with what stands at x: a tangent, a corner, an end.
+// The curve of f, with what stands at x: a tangent, a corner, an end.
 // slope: at x, null if it is not known yet; sides: two slopes at a corner, taken: by whom;
 // ends(x): the name of what has no value there.
-function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, name }) {
-  const { xs, ys, edges, low, high } = samples, value = f(x), span = high - low;
+function curvePlot({ f, range: [low, high], x, slope, sides, taken, ends, width, height, name }) {
+  const { xs, edges } = sampled(f, low, high), ys = xs.map(f), value = f(x), span = high - low;
   const base = height - 26, [bottom, top] = heightsOf(ys, value);
   const px = (v) => (v - low) / span * width;
   const py = (v) => clamp(base - (v - bottom) / (top - bottom) * base, -1e4, 1e4);

@@ -83,7 +83,7 @@ function placed(graph, way) {
   gap.run = down ? 0 : roomy ? 22 : 12;
   return (graph.places[way] = { ...layOut(units, gap), units });
 }
-const endRoom = (units) => (units.length > 24 ? 92 : 60);
+const endRoom = (units) => (units.length > 24 ? 92 : 66);
 
 // The way of drawing that fits, how far the whole of it would shrink, and its scale.
 function fitOf({ graph, width, zoom }) {

@@ -8,28 +8,25 @@ const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}
 // -- What is seen ---------------------------------------------------------------------------------
 
 function page(state) {
-  const { graph, touched, problem, dragging, moving, fold } = state, size = graph.nodes.length;
-  const run = pass(graph, state.leaves), view = viewOf(state, run),
-    asks = view.asking !== undefined;
-  const [first, second] = sentence(state, view),
-    long = ["", "middling", "long"][(size > 12) + (size > 24)];
-  const weights = [...graph.neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
-  const copying = ["link", "Python"].filter((kind) => graph.formula || kind === "link");
+  const { graph, touched, problem, dragging, moving, fold } = state, { neurons } = graph;
+  const run = pass(graph, state.leaves), view = viewOf(state, run);
+  const asks = view.asking !== undefined, [first, second] = sentence(state, view);
+  const weights = [...neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
+  const copying = graph.formula ? ["link", "Python"] : ["link"];
   return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}` },
-  typing && h("label.formula", "Type a formula", h("input", { type: "text", spellcheck: "false",
-    autocapitalize: "off", autocomplete: "off", value: state.text ?? graph.formula,
-    "aria-invalid": problem && "true", "aria-describedby": "sentence",
-    oninput: (event) => retype(event.target.value, true) })),
-  h("header", h("h1", { id: "formula", class: long }, heading(state, view), weights > 0
-    && h("small", `${graph.neurons.size} neurons, ${weights} weights`)),
-  h("p.copy", copying.map((kind) => h("button", { onclick: () => copy(kind) },
-    state.copied === kind ? "Copied" : `Copy ${kind}`)))),
-  h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
-    h("span.first", first), h("span.second", second)),
-  graphPane(state, view), asks && askPanel(state, view), stepBar(state, asks),
-  !asks && h("div.columns", inputList(state, view), explanation(state, view)),
-  h("details", { open: fold, ontoggle: (event) => set({ fold: event.target.open }) },
-    h("summary", "Table and lines"), fold && table(state, view)));
+    typing && h("label.formula", "Type a formula", h("input", { autocapitalize: "off",
+      value: state.text ?? graph.formula, "aria-invalid": problem && "true",
+      "aria-describedby": "sentence", oninput: (event) => retype(event.target.value, true) })),
+    h("header", h("h1", { id: "formula", class: graph.nodes.length > 12 && "long" },
+      heading(state, view), weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
+    h("p.copy", copying.map((kind) => h("button", { onclick: () => copy(kind) },
+      state.copied === kind ? "Copied" : `Copy ${kind}`)))),
+    h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
+      h("span.first", first), h("span.second", second)),
+    graphPane(state, view), asks && askPanel(state, view), stepBar(state, asks),
+    !asks && h("div.columns", inputList(state, view), explanation(state, view)),
+    h("details", { open: fold, ontoggle: (event) => set({ fold: event.target.open }) },
+      h("summary", "Table and lines"), fold && table(state, view)));
 }
 
 function graphPane(state, view) {
@@ -41,92 +38,87 @@ function graphPane(state, view) {
       h("button", { "aria-label": "larger", onclick: zoom(1.25) }, "+")));
 }
 
-function stepBar(state, asks) {
-  const { step, graph, playing, speed } = state, n = half(state), last = lastStep(graph);
-  const bar = (name, min, max) => {
-    const here = step >= min && step <= max, at = clamp(step, min, max);
-    const size = max - min, dots = Array.from({ length: size + 1 }, (_, k) => min + k <= step);
-    const said = `${name} ${name === "forward" ? at : at - n} of ${max - (min && n)}`;
-    return h("label", { class: `bar ${name} ${here ? "here" : ""} ${size > 14 ? "fine" : ""}`,
-      style: `--past: ${100 * (at - min) / (size || 1)}%` }, h("span.name", here ? said : name),
-    h("span.dots", dots.map((past) => h("span", { class: past && "past" }))),
-      h("input", { type: "range", min, max, value: String(at), "aria-valuetext": said,
-      oninput: (event) => go(Number(event.target.value)) }));
-  };
-  const [color, said] = [step < n ? "value" : "gradient",
-    playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"];
+function stepBar({ step, graph, playing, speed, moving }, asks) {
+  const n = graph.groups.length, last = lastStep(graph), back = step > n;
+  const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
+  const kind = step < n ? "value" : "gradient";
+  const dot = (_, k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     asks ? h("button.play", { onclick: () => go(step + 1) }, "Show me")
-      : h("button", { class: `play ${color}`, onclick: play }, said),
-    h("button", { disabled: step === last && !state.moving, onclick: () => go(step + 1, true) },
-      "Next"),
+      : h("button", { class: `play ${kind}`, onclick: play },
+        playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"),
+    h("button", { disabled: step === last && !moving, onclick: () => go(step + 1, true) }, "Next"),
+    h("label", { class: back ? "bar gradient" : "bar value" },
+      h("span", { class: !back && "here" }, back ? "forward" : said),
+      h("span", { class: back && "here" }, back ? said : "backward"),
+      h("span.dots", n < 15 && Array.from({ length: last + 1 }, dot)),
+      h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
+        oninput: (event) => go(Number(event.target.value)) })),
     h("button.speed", { onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[speed] }) },
-      h("span", "speed "), `${speed}×`),
-    h("div.bars", bar("forward", 0, n), bar("backward", n + 1, last)));
+      h("span", "speed "), `${speed}×`));
 }
 
 function inputList(state, view) {
-  const { graph, leaves, touched } = state, { output } = graph, { whole, least } = fitOf(state);
-  const shown = [...new Set([...graph.sliders.slice(0, 8), touched ?? graph.sliders[0]])];
-  const gradient = (i) => (view.gradient(i).complete ? h("b.gradient", number(view.run.adjoints[i]))
-    : h("span.place"));
-  const rest = graph.inputs.length - shown.length, listed = graph.sliders.length > 0;
+  const { graph, leaves, touched, ranges } = state, { sliders, output } = graph;
+  const shown = [...new Set([...sliders.slice(0, 8), touched ?? sliders[0]])];
+  const rest = graph.inputs.length - shown.length;
+  const row = (i) => {
+    const { complete } = view.gradient(i), slope = view.run.adjoints[i];
+    return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
+      touched: touched === i, end: complete ? h("b.gradient", number(slope)) : h("span.place"),
+      arrow: complete && state.step === lastStep(graph) ? slope : 0,
+      move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
+  };
   return h("section.inputs", { "aria-label": "Inputs" },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
-    listed ? shown.map((i) => sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i],
-      range: state.ranges[i], touched: touched === i, end: gradient(i),
-      arrow: view.gradient(i).complete && state.step === lastStep(graph) ? view.run.adjoints[i] : 0,
-      move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) }))
-        : "Nothing can be dragged.",
-    whole < least && h("p.result", nameIn(graph.labels[output]), " = ",
-      blue(view.run.values[output])),
-    listed && rest > 0 && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
+    sliders.length ? shown.map(row) : "Nothing can be dragged.",
+    h("p.result", nameIn(graph.labels[output]), " = ", blue(view.run.values[output])),
+    sliders.length > 0 && rest > 0
+      && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
 }
 
+// Beside the inputs: the curve of the one that is touched, the lines of a step, or the key.
 function explanation(state, view) {
-  const { graph, touched, leaves, ranges } = state, { run, now } = view, last = lastStep(graph);
-  const back = state.step > half(state), u = now.find((u) => graph.units[u].kind === "op");
-  if (touched !== null) {
-    const [low, high] = ranges[touched], y = graph.labels[graph.output], x = leaves[touched];
-    const slope = state.step === last ? run.adjoints[touched] : null;
-    const sides = Number.isFinite(slope ?? NaN)
-      && corner((at) => slopeAt(graph, leaves, touched, at), x);
-    const ends = (at) => {
-      const i = along(graph, leaves, touched, at).findIndex(Number.isNaN);
-      return graph.nodes[i].rule ? opOf(graph, i) : y;
-    };
-    const f = (at) => along(graph, leaves, touched, at)[graph.output];
-    const key = [touched, low, high, leaves.with(touched, 0)].join();
-    if (graph.curve?.key !== key) graph.curve = { key, ...sampled(f, low, high) };
-    return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
-      h("h2", nameIn(y), " while only ", nameIn(graph.labels[touched]), " moves"),
-      curvePlot({ f, samples: graph.curve, x, slope, sides,
-        taken: sides && cornerName(graph, run), ends, height: 260,
-        width: state.width < 720 ? state.width : (state.width - 48) / 2,
-        name: `${plainName(y)} as a curve over ${plainName(graph.labels[touched])}` }));
-  }
-  if (back && u !== undefined) {
-    return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"),
-      h("pre", gradLines(state, view, u).slice(0, 6)));
-  }
-  const done = state.step === last, wire = (d, more) => draw("wire value", d, more);
-  const small = (shapes, ...words) => h("p", h("svg.graph", { width: 96, height: 46,
+  const u = view.now.find((u) => state.graph.units[u].kind === "op");
+  if (state.touched !== null) return curvePane(state, view);
+  if (state.step <= half(state) || u === undefined) return KEY;
+  return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"),
+    h("pre", gradLines(state, view, u).slice(0, 6)));
+}
+
+function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
+  const x = leaves[touched], slope = step === lastStep(graph) ? run.adjoints[touched] : null;
+  const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
+  const values = (at) => along(graph, leaves, touched, at);
+  const ends = (at) => {
+    const i = values(at).findIndex(Number.isNaN);
+    return graph.nodes[i].rule ? opOf(graph, i) : y;
+  };
+  const sides = slope !== null && Number.isFinite(slope)
+    && corner((at) => slopeAt(graph, leaves, touched, at), x);
+  return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
+    h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
+    curvePlot({ f: (at) => values(at)[graph.output], range: ranges[touched], x, slope, sides, ends,
+      taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
+      height: 260, name: `${plainName(y)} as a curve over ${plainName(name)}` }));
+}
+
+const KEY = (() => {
+  const row = (shapes, ...words) => h("p", h("svg.graph", { width: 96, height: 46,
     "aria-hidden": "true" }, shapes), h("span", words));
   return h("section.explanation", { key: "how" }, h("h2", "How to read it"),
-    small([wire("M0 23H96"), write("value", 38, 16, "3"), done ? write("gradient", 38, 43, "1")
-      : box("place", 32, 16, 5, 28, 29)], say`Above a wire: its ${blue("value")}. Below:
-        ${done ? "" : "the place of "}its ${orange("gradient")}.`),
-    small([wire("M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"), put("fork", "38 23",
-      h("circle", { r: 5 }))], say`A fork: one value, used twice. Its messages **add**.`),
-    graph.neurons.size ? small([wire("M0 16H96", { "stroke-width": 5 }),
-      draw("wire gradient", "M0 30H96", { "stroke-dasharray": "6 4" })],
-        "Thick: large. Dashed: negative.")
-      : small([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
-        put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
-      "On a wire, going left: a message."));
-}
+    row([draw("wire value", "M0 23H96"), write("value", 38, 16, "3"),
+      write("gradient", 38, 43, "1")],
+    say`Above a wire: its ${blue("value")}. Below: its ${orange("gradient")}.`),
+    row([draw("wire value", "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"),
+      h("g.fork", h("circle", { cx: 38, cy: 23, r: 5 }))],
+    say`A fork: one value, used twice. Its messages **add**.`),
+    row([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
+      put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
+    "On a wire, going left: a message."));
+})();
 
 function askPanel(state, view) {
   const { graph, wrong, asked } = state, { made, hint } = answerOf(state, view);
@@ -147,17 +139,16 @@ function table(state, view) {
   const { graph, hover } = state, { run, valued } = view, owner = (i) => graph.owner[i] ?? 0;
   const rows = [...new Set([...graph.inputs, ...graph.nodes.keys()])];
   const lines = graph.groups.flat().reverse().filter(view.sent);
-  const act = (i) => ({ ...actions.linked(i), tabindex: 0,
+  const row = (i) => h("tr", { ...actions.linked(i), tabindex: 0,
     onkeydown: (event) => event.key === "Enter" && actions.choose(i),
-    class: `${hover === i ? "hover" : ""} ${view.now.includes(graph.owner[i]) ? "now" : ""}` });
+    class: (hover === i || view.now.includes(graph.owner[i])) && "now" },
+  h("td", nameIn(graph.labels[i])),
+  h("td.math", graph.nodes[i].rule ? short(graph, i) : "input"),
+  h("td.value", valued(owner(i)) && number(run.values[i])),
+  h("td.gradient", view.gradient(i).complete && number(run.adjoints[i])));
   return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
-    h("thead", h("tr", ["name", "is", "value", "gradient"].map((x) =>
-      h("th", { scope: "col" }, x)))),
-    h("tbody", rows.filter((i) => graph.labels[i] && graph.needs[i]).map((i) => h("tr", act(i),
-      h("td", nameIn(graph.labels[i])), h("td.math", graph.nodes[i].rule ? short(graph, i)
-        : "input"),
-      h("td.value", valued(owner(i)) && number(run.values[i])),
-      h("td.gradient", view.gradient(i).complete && number(run.adjoints[i])))))),
+    h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x))),
+    rows.filter((i) => graph.labels[i] && graph.needs[i]).map(row)),
   h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > half(state)
     ? [`${plainName(graph.labels[graph.output])}.grad = `, h("b.gradient", "1"), "\n",
       lines.map((u) => gradLines(state, view, u))] : "It has not begun.")));
@@ -180,11 +171,11 @@ function render() {
 
 // Ranges for the sliders: one size for all, less where the domain ends; kept during a drag.
 function scale() {
-  const { graph, leaves } = state, finite = graph.inputs.map((i) => Math.abs(leaves[i]));
-  const size = Math.max(5, roundUp(Math.max(...finite.filter((x) => x < 1e300), 1e-9) * 1.5));
-  const ends = (i) => Number.isNaN(along(graph, leaves, i, -size)[graph.output]);
-  const low = (i) => (leaves[i] > -0.4 * size && ends(i) ? -0.4 * size : -size);
-  state.ranges = Object.fromEntries(graph.inputs.map((i) => [i, [low(i), size]]));
+  const { graph, leaves } = state, sizes = graph.inputs.map((i) => Math.abs(leaves[i]));
+  const size = Math.max(5, roundUp(1.5 * Math.max(...sizes.filter((x) => x < 1e300), 1e-9)));
+  const lost = (i) => leaves[i] > -0.4 * size
+    && Number.isNaN(along(graph, leaves, i, -size)[graph.output]);
+  state.ranges = leaves.map((_, i) => [lost(i) ? -0.4 * size : -size, size]);
 }
 
 const MOVES = { forward: 820, backward: 2000 }; // how long a step takes, with a rest, in ms
@@ -219,10 +210,10 @@ function move(node, x) {
   set({ leaves: state.leaves.with(node, x), dragging: true });
 }
 
-// A number is left alone: only now the range may grow, and the address follow.
+// A number is left alone: only now the address follows.
 function left() {
   const { touched, ranges, leaves } = state, [low, high] = ranges[touched] ?? [-Infinity, Infinity];
-  const out = leaves[touched] < low || leaves[touched] > high;
+  const out = leaves[touched] < low || leaves[touched] > high; // the range grows
   set({ dragging: false, ranges: out ? null : ranges });
   remember();
 }
