@@ -23,7 +23,6 @@ function viewOf(state, run) {
 
 // -- Sizes ----------------------------------------------------------------------------------------
 
-const raised = (text) => text.replace(/[\d−]/g, (x) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["−0123456789".indexOf(x)]);
 const NAMES = { log: "ln", sqrt: "√", maximum: "max", minimum: "min", less: "<", less_equal: "≤",
   sigmoid: "σ", sum: "Σ", prod: "Π", abs: "|x|", pow: "xʸ", exponential: "aˣ",
   add: "+", sub: "−", mul: "×", div: "÷", neg: "−" };
@@ -37,7 +36,7 @@ function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
   if (kind === "constant") return said + number(start[node]);
   const { op, name: word } = nodes[node].rule, exponent = nodes[nodes[node].inputs[1]];
   if (op !== "power" || edges.length > 1) return NAMES[op] ?? word.slice(0, 12);
-  return `x${raised(number(exponent.value))}`;
+  return `x${raise(exponent.value)}`;
 }
 
 const CARD = { head: 41, row: 25.5 };

@@ -26,7 +26,7 @@ function roundUp(size) {
 // -- With as many digits whether they are 0 or not, so that nothing jumps ------------------------
 
 const minus = (text) => text.replace("-", "−");
-const raise = (n) => String(n).replace(/./g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+const raise = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
 
 // x to three digits: 4.10, 0.0122, 14,300, 1.2·10⁻⁹
 function amount(x, digits = 3) {

@@ -2,11 +2,8 @@
 // "a = 2; v = a + b; y = v*v", where a number makes an input and a formula names a result.
 
 const SAME = { "^": "**", "²": "**2", "³": "**3", "·": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
-const TAKES = { where: 3, maximum: 2, minimum: 2, less: 2, less_equal: 2, atan2: 2 };
 const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
-const SIGNED = ["power", "add", "sub", "mul", "div", "neg", "pos", "pow", "exponential"];
-const INSTEAD = { __proto__: null, ln: "log", arcsin: "asin", arccos: "acos", arctan: "atan",
-  max: "maximum", min: "minimum" };
+const INSTEAD = { __proto__: null, ln: "log", max: "maximum", min: "minimum" };
 const FIRST = [2, 1, 0.5, -1, 3, -0.5]; // numbers for inputs that were given none
 const LONGEST = 2000, MOST = 60;
 
@@ -70,16 +67,15 @@ function parse(given, rules) {
     return xs;
   };
   const call = (name) => {
-    const known = Object.keys(rules).some((key) => key.startsWith(`${name}/`));
-    if (!known || SIGNED.includes(name)) {
+    const known = Object.values(rules).find(({ op }) => op === name);
+    if (!known) {
       const close = INSTEAD[name] ?? (names.has(name) ? `${name}*(…)` : null);
       refuse(`there is no function ${name}${close ? `; write ${close}` : ""}`);
     }
     if (!LISTS[name]) {
-      const xs = row("(", ")"), wanted = name === "hypot" ? xs.length : TAKES[name] ?? 1;
-      if (xs.length !== wanted) refuse(`${name} takes ${wanted === 1 ? "one number"
-        : `${wanted} numbers`}`);
-      return apply(name, ...xs);
+      const xs = row("(", ")"), { arity } = known;
+      if (rules[`${name}/${xs.length}`]) return apply(name, ...xs);
+      return refuse(`${name} takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
     }
     take("(");
     const first = row("[", "]"), second = LISTS[name] === 2 ? take(",") && row("[", "]") : [];
