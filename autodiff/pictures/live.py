@@ -40,7 +40,7 @@ class LiveGraph(Page):
         super().__init__(text, "The live graph")
         self._root, self._link = root, link
 
-    def _still(self) -> str:
+    def _picture(self) -> str:
         return STILL + draw(self._root).image()
 
     def __repr__(self) -> str:

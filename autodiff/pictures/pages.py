@@ -47,10 +47,10 @@ class Page:
     """
 
     def __init__(self, text: str, title: str, still: str = "") -> None:
-        self._page, self._title, self._text = text, title, still
+        self._page, self._title, self._still = text, title, still
 
-    def _still(self) -> str:
-        return self._text
+    def _picture(self) -> str:
+        return self._still
 
     def __repr__(self) -> str:
         return f"<Page: {self._title}>"
@@ -60,7 +60,7 @@ class Page:
         # notebook has several.
         packed, still = (
             base64.b64encode(zlib.compress(self._page.encode(), 9)).decode(),
-            self._still(),
+            self._picture(),
         )
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
