@@ -31,26 +31,28 @@ function sliderRow({ key, name, value, range: [min, max], touched, arrow, end, m
 
 // Points of f between low and high, and the edges: where its values end, found by halving.
 function sampled(f, low, high) {
-  const xs = Array.from({ length: 201 }, (_, k) => low + (high - low) * k / 200), edges = [];
-  for (let k = 1; k < xs.length; k++) {
-    let [a, b] = [xs[k - 1], xs[k]];
-    const lost = Number.isNaN(f(b));
-    if (lost === Number.isNaN(f(a))) continue;
+  const edges = [], lost = (x) => Number.isNaN(f(x));
+  const even = Array.from({ length: 121 }, (_, k) => low + (high - low) * k / 120);
+  const ends = even.map(lost);
+  for (let k = 1; k < even.length; k++) {
+    let [a, b] = [even[k - 1], even[k]];
+    if (ends[k] === ends[k - 1]) continue;
     for (let n = 0; n < 50; n++) {
       const middle = (a + b) / 2;
-      if (Number.isNaN(f(middle)) === lost) b = middle;
+      if (lost(middle) === ends[k]) b = middle;
       else a = middle;
     }
-    edges.push(Math.abs(a) < 1e-9 ? 0 : lost ? a : b);
+    edges.push(Math.abs(a) < 1e-9 ? 0 : ends[k] ? a : b);
   }
-  return { xs: [...xs, ...edges].sort((a, b) => a - b), edges };
+  const xs = [...even, ...edges].sort((a, b) => a - b);
+  return { xs, ys: xs.map(f), edges, low, high };
 }
 
 // The curve of f, with what stands at x: a tangent, a corner, an end.
 // slope: at x, null if it is not known yet; sides: two slopes at a corner, taken: by whom;
 // ends(x): the name of what has no value there.
-function curvePlot({ f, range: [low, high], x, slope, sides, taken, ends, width, height, name }) {
-  const { xs, edges } = sampled(f, low, high), ys = xs.map(f), value = f(x), span = high - low;
+function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, name }) {
+  const { xs, ys, edges, low, high } = samples, value = f(x), span = high - low;
   const base = height - 26, [bottom, top] = heightsOf(ys, value);
   const px = (v) => (v - low) / span * width;
   const py = (v) => clamp(base - (v - bottom) / (top - bottom) * base, -1e4, 1e4);

@@ -307,10 +307,11 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
     : many ? [8, column + 18, 8, column + 37] : [-x, turn, x, turn];
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
-  const above = view.asking === u && !view.asked ? question([x1 + 26, y1 - 7], state.wrong)
-    : write(down && !many ? "end" : "", x1, y1, named && h("tspan.soft", nameSpans(name, 16)),
-      view.valued(u) && h("tspan", { class: lit ? "value lit" : "value", dx: named ? 7 : 0,
-        dy: named && nameParts(name)[1] ? -2.9 : 0 }, number(run.values[node], digits)));
+  const shift = named ? nameWidth(name, 16) + 7 : 0, side = down && !many ? " end" : "";
+  const above = [named && write("soft", x1, y1, nameSpans(name, 16)),
+    view.asking === u && !view.asked ? question([x1 + 26, y1 - 7], state.wrong)
+      : view.valued(u) && write(`value${lit ? " lit" : ""}${side}`, x1 + shift, y1,
+        number(run.values[node], digits))];
   if (!graph.needs[node]) return above;
   const { terms, of, complete } = view.gradient(node);
   if (!complete) { // perhaps half of it: 3 + ▢

@@ -91,7 +91,9 @@ function explanation(state, view) {
 function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
   const x = leaves[touched], slope = step === lastStep(graph) ? run.adjoints[touched] : null;
   const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
-  const values = (at) => along(graph, leaves, touched, at);
+  const values = (at) => along(graph, leaves, touched, at), f = (at) => values(at)[graph.output];
+  const key = [touched, ranges[touched], leaves.with(touched, 0)].join();
+  if (graph.curve?.key !== key) graph.curve = { key, ...sampled(f, ...ranges[touched]) };
   const ends = (at) => {
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
@@ -100,7 +102,7 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
     && corner((at) => slopeAt(graph, leaves, touched, at), x);
   return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
-    curvePlot({ f: (at) => values(at)[graph.output], range: ranges[touched], x, slope, sides, ends,
+    curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
       height: 260, name: `${plainName(y)} as a curve over ${plainName(name)}` }));
 }
