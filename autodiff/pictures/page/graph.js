@@ -26,8 +26,6 @@ function viewOf(state, run) {
 const NAMES = { log: "ln", sqrt: "√", maximum: "max", minimum: "min", less: "<", less_equal: "≤",
   sigmoid: "σ", sum: "Σ", prod: "Π", abs: "|x|", pow: "xʸ", exponential: "aˣ",
   add: "+", sub: "−", mul: "×", div: "÷", neg: "−" };
-const STROKES = { add: "M-8 0H8M0-8V8", sub: "M-8 0H8", neg: "M-8 0H8", mul: "M-6-6L6 6M-6 6L6-6",
-  div: "M-8 0H8M0-7.5V-7.4M0 7.5V7.4", sqrt: "M-10 1h3l4 8 5-17h9" };
 const opOf = (graph, i) => NAMES[graph.nodes[i].rule.op] ?? graph.nodes[i].rule.name.slice(0, 12);
 
 // What stands in the box of a unit that is a text.
@@ -82,7 +80,7 @@ function placed(graph, way) {
   gap.run = down ? 0 : roomy ? 22 : 12;
   return (graph.places[way] = { ...layOut(units, gap), units });
 }
-const endRoom = (units) => (units.length > 24 ? 92 : 66);
+const endRoom = (units) => (units.length > 24 ? 92 : 72);
 
 // The way of drawing that fits, how far the whole of it would shrink, and its scale.
 function fitOf({ graph, width, zoom }) {
@@ -236,9 +234,8 @@ function messageText({ graph, view: { run }, digits }, i, k, now) {
   return [`${number(run.adjoints[i])} · `, factor(localsOf(graph, run.values, i)[k]), " = ", sent];
 }
 
-const MARKS = { corner: "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7",
-  left: "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27",
-  right: "M4-28V-8M4-26l6 6M4-19l6 6M4-12l6 6M-1-8C-1-20-4-27-17-27" };
+const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
+const END = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; // on the left
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
@@ -249,15 +246,14 @@ function drawUnit(tools, unit, u) {
     state.touched === node && "touched", state.hover === node && "hover",
     !view.valued(u) && "idle"];
   const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
-  const stroke = kind === "op" && STROKES[graph.nodes[node].rule.op];
   const inside = kind === "input" ? write("middle", 0, 7, nameSpans(name, 24))
     : kind === "card" ? drawCard(tools, unit, u)
-      : stroke ? draw("sign", stroke) : write("sign middle", 0, 6, unit.sign);
+      : write(/^[+−×÷√]$/.test(unit.sign) ? "large middle" : "middle", 0, 6, unit.sign);
   const end = unit.column + (down ? 56 : endRoom(tools.units));
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, at(unit.x, unit.y),
     h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
       kind !== "constant" && box("box", w, tall, kind === "op" ? 21 : 10), inside,
-      odd && put("mark", `0 ${-tall / 2}`, draw("", MARKS[odd]))),
+      odd && put("mark", `0 ${-tall / 2}`, draw(odd, odd === "corner" ? CORNER : END))),
     kind !== "constant" && drawTexts(tools, unit, u),
     output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpans(name, 24)));
 }
