@@ -24,7 +24,7 @@ def installed():
 
 
 class Browser:
-    """A running Chromium. `open(url)` shows a page; keys, mouse and touch act like a person's."""
+    """A running Chromium. `open(url)` shows a page; keys and mouse act like a person's."""
 
     def __init__(self, folder):
         self.process = subprocess.Popen(
@@ -116,11 +116,6 @@ class Browser:
         preferred = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
         features = [{"name": name, "value": value} for name, value in preferred.items()]
         self.call("Emulation.setEmulatedMedia", features=features)
-
-    def tap(self, x, y):
-        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def screenshot(self):
         """The page as PNG, in base 64."""

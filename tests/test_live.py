@@ -29,7 +29,7 @@ from autodiff import (
     sqrt,
     tanh,
     topological_order,
-)  # fmt: skip
+)
 from autodiff.__main__ import main, parse
 from autodiff.pictures import live
 
@@ -108,36 +108,21 @@ def in_node(cases):
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-UNARY = [
-    "sin", "cos", "tan", "exp", "expm1", "log", "log1p", "sqrt", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh", "erf", "sigmoid", "relu", "softplus", "abs",
-]  # fmt: skip
+UNARY = "sin cos tan exp expm1 log log1p sqrt asin acos atan sinh cosh tanh erf sigmoid relu softplus abs"
+SHAPES = ["({} + {})", "({} - {})", "({} * {})", "({} / {})"] * 8
+SHAPES += [f"{name}({{}})" for name in UNARY.split()]
+SHAPES += ["-{}", "-{}", "({})**2", "({})**3", "({})**0.5", "({})**-1", "({})**{}"]
+SHAPES += ["maximum({}, {})", "minimum({}, {})", "atan2({}, {})", "hypot({}, {}, {})"]
+SHAPES += ["where(less({}, {}), {}, {})", "dot([{}, {}], [{}, {}])"]
+SHAPES += [f"{name}([{{}}, {{}}, {{}}])" for name in ("sum", "prod", "logsumexp")]
 
 
 def expression(rng, depth):
     """A random formula over x, y and z with every operation of the package."""
-
-    def e():
-        return expression(rng, depth - 1)
-
-    kind = rng.random()
-    if depth == 0 or kind < 0.12:
+    if depth == 0 or rng.random() < 0.12:
         return rng.choice(["x", "y", "z", "x", "y", f"{rng.uniform(0.1, 3):.2f}", "2", "pi"])
-    if kind < 0.55:
-        return f"({e()} {rng.choice('+-*/')} {e()})"
-    if kind < 0.62:
-        return f"({e()})**{rng.choice(['2', '3', '0.5', '-1', e()])}"
-    if kind < 0.66:
-        return f"-{e()}"
-    if kind < 0.88:
-        return f"{rng.choice(UNARY)}({e()})"
-    if kind < 0.93:
-        return f"{rng.choice(['maximum', 'minimum', 'atan2'])}({e()}, {e()})"
-    if kind < 0.95:
-        return f"where(less({e()}, {e()}), {e()}, {e()})"
-    if kind < 0.98:
-        return f"{rng.choice(['sum', 'prod', 'logsumexp'])}([{e()}, {e()}, {e()}])"
-    return rng.choice([f"dot([{e()}, {e()}], [{e()}, {e()}])", f"hypot({e()}, {e()}, {e()})"])
+    shape = rng.choice(SHAPES)
+    return shape.format(*(expression(rng, depth - 1) for _ in range(shape.count("{}"))))
 
 
 def expressions(count, seed):
@@ -298,19 +283,12 @@ def changed():
     return y
 
 
-def deep(count):
-    y = Value(1.0)
-    for _ in range(count):
-        y = y.tanh()
-    return y
-
-
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(), "found a constant, expected a Value that requires"),
-    (deep(60), "found 61 nodes, expected at most 60"),
+    (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
     (changed(), "found numbers that were changed after the graph"),
     (MYSIN(Value(0.5)), "and autodiff.sin(x) for math.sin(x)"),
 ]
@@ -345,7 +323,12 @@ def opened(browser, tmp_path, page, address="", screen=None, scripts=True):
 
 def texts(browser, selector):
     found = f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)"
-    return [" ".join(x.split()) for x in json.loads(browser.evaluate(f"JSON.stringify({found})"))]
+    return [" ".join(x.split()) for x in browser.evaluate(found)]
+
+
+def first(browser):
+    """The sentence that stands there."""
+    return texts(browser, "#sentence .first")[0]
 
 
 def eventually(condition):
@@ -356,12 +339,10 @@ def eventually(condition):
 
 
 def place(browser, selector, across=0.5):
-    return json.loads(
-        browser.evaluate(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-            "e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect();"
-            f"return JSON.stringify([r.x + r.width * {across}, r.y + r.height / 2]) }})()"
-        )
+    return browser.evaluate(
+        f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+        "e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect();"
+        f"return [r.x + r.width * {across}, r.y + r.height / 2] }})()"
     )
 
 
@@ -379,9 +360,8 @@ def type_into(browser, row, text):
 def test_it_opens_before_the_backward_pass(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork()))
     assert texts(browser, "h1") == ["y = (a + b) · b"]
-    assert texts(browser, "#sentence .first") == [
-        "The values have run forward, in blue. Press Play to send the gradients back, in orange."
-    ]
+    said = "The values have run forward, in blue. Press Play to send the gradients back, in orange."
+    assert first(browser) == said
     assert texts(browser, ".bar .here") == ["forward 2 of 2"]
     assert gradients(browser) == ["", ""]
     assert browser.evaluate("document.querySelectorAll('.pane .place').length") == 4
@@ -403,7 +383,7 @@ def test_keys_step_through_both_passes(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork()))
     browser.press("Home")
     for sentence in SENTENCES:
-        assert texts(browser, "#sentence .first") == [sentence]
+        assert first(browser) == sentence
         browser.press("ArrowRight")
     assert gradients(browser) == ["1", "4"]
     assert texts(browser, ".bar .here") == ["backward 3 of 3"]
@@ -434,11 +414,9 @@ def test_a_drag_moves_every_number_as_in_python(browser, tmp_path, graph):
     browser.evaluate("go(99)")
     x, y = place(browser, ".track input", 0.5)
     browser.drag(x, y, place(browser, ".track input", 0.62)[0])
-    leaves, values, found = json.loads(
-        browser.evaluate(
-            "(() => { const r = pass(state.graph, state.leaves);"
-            "return JSON.stringify([state.leaves, r.values, r.adjoints]) })()"
-        )
+    leaves, values, found = browser.evaluate(
+        "(() => { const r = pass(state.graph, state.leaves);"
+        "return [state.leaves, r.values, r.adjoints] })()"
     )
     order = topological_order(root)
     moved = {x: Value(number_) for x, number_ in zip(order, leaves) if not x.parents}
@@ -469,16 +447,16 @@ TOUCHED = {
 
 def test_what_it_says_while_an_input_is_touched(browser, tmp_path):
     opened(browser, tmp_path, live.page())
-    for formula, first in TOUCHED.items():
+    for formula, said in TOUCHED.items():
         browser.evaluate(f"retype({formula!r}); go(99); actions.touch(state.graph.inputs[0])")
-        assert texts(browser, "#sentence .first") == [first]
+        assert first(browser) == said
         assert "NaN" not in browser.evaluate("main.innerHTML")
 
 
 def test_where_the_derivative_ends_it_opens(browser, tmp_path):
     opened(browser, tmp_path, show_steps(sqrt(Value(0.0, label="x"))), "#&step=3")
     assert gradients(browser) == ["infinity"]
-    assert texts(browser, "#sentence .first")[0].endswith("its slope is infinity.")
+    assert first(browser).endswith("its slope is infinity.")
 
 
 def test_numbers_that_are_none_are_refused(browser, tmp_path):
@@ -495,7 +473,7 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork(), ask=True))
     browser.evaluate("play()")
     eventually(lambda: not browser.evaluate("state.playing"))  # Play waits for an answer
-    assert texts(browser, "#sentence .first") == ["Which message goes from × back to v1?"]
+    assert first(browser) == "Which message goes from × back to v1?"
 
     def answer(text):
         browser.evaluate(
@@ -504,7 +482,7 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
         )
 
     answer("1")
-    assert texts(browser, "#sentence .first") == ["Which message goes from × back to b?"]
+    assert first(browser) == "Which message goes from × back to b?"
     answer("1")
     assert texts(browser, "#told")[0].startswith("Not yet: 1 is b itself. A product swaps")
     assert texts(browser, ".made") == ["1 · 3 = ?"]
@@ -530,9 +508,7 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
         browser.evaluate("pass(state.graph, state.leaves).values.at(-1)")
     )
     browser.evaluate("retype('tanh(w*x +')")
-    assert texts(browser, "#sentence .first") == [
-        "the formula ends where a number, a name or a bracket is expected"
-    ]
+    assert first(browser) == "the formula ends where a number, a name or a bracket is expected"
     assert texts(browser, "h1") == ["y = tanh(w · x + b)"]
 
 
@@ -573,8 +549,8 @@ SMALLEST = """(() => {
   return Math.min(...[...document.querySelectorAll("body *")].filter((e) => own(e) && e.getClientRects().length
     && e.tagName !== "SCRIPT" && !e.matches("sub, sup, .small")).map((e) => parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1)));
 })()"""
-TARGETS = """JSON.stringify([...document.querySelectorAll("button, input, summary, .bar")].map((e) =>
-  [e.getBoundingClientRect().height, e.className]).filter(([height]) => height && height < 43.5))"""
+TARGETS = """[...document.querySelectorAll("button, input, summary, .bar")].map((e) =>
+  [e.getBoundingClientRect().height, e.className]).filter(([height]) => height && height < 43.5)"""
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -586,7 +562,7 @@ def test_it_fits_every_screen(browser, tmp_path, graph):
             browser.evaluate(f"go({step})")
             assert browser.evaluate(SMALLEST) >= 9
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
-        assert json.loads(browser.evaluate(TARGETS)) == []
+        assert browser.evaluate(TARGETS) == []
 
 
 def test_it_is_dark_where_the_page_around_it_is(browser, tmp_path):
