@@ -65,7 +65,7 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height, na
     const from = marks[k], middle = (from + to) / 2, end = k < edges.length ? to : from;
     if (!Number.isNaN(f(middle))) return;
     const left = px(from), wide = px(to) - left, y = cy < base / 2 ? base - 40 : 60;
-    shapes.push(h("rect", { x: left, width: wide, height: base, fill: "url(#hatch)" }));
+    shapes.push(h("rect.zone", { x: left, width: wide, height: base }));
     if (edges.length) path("wall", `M${px(end)} 0V${base}`);
     if (wide < 90) return;
     write("", `${ends(middle)} ends at ${number(end)}:`, left + wide / 2, y, 0.5);
