@@ -61,7 +61,7 @@ function placed(graph, way) {
     const edges = unit.edges.map((edge, k) => ({ ...edge, port: port * (k - (n - 1) / 2) + middle }));
     const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
     const up = Math.max((down ? w : tall) / 2, beside);
-    const below = down && many ? 68 : way === "compact" && forked(node) ? 52 : 0;
+    const below = down && many ? 74 : way === "compact" && forked(node) ? 52 : 0;
     return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2,
       up, down: Math.max(up, kind === "constant" ? 0 : below) };
   });
@@ -69,7 +69,7 @@ function placed(graph, way) {
   const room = ({ kind, node, name }) => {
     if (kind === "constant") return 0;
     if (roomy && !network) return forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72;
-    return network ? 72 : many ? 56 : forked(node) ? 58 : 36;
+    return network ? 72 : forked(node) ? (many ? 70 : 58) : many ? 50 : 36;
   };
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
@@ -82,18 +82,21 @@ function placed(graph, way) {
 }
 const endRoom = (units) => (units.length > 24 ? 92 : 72);
 
-// The way of drawing that fits, how far the whole of it would shrink, and its scale.
+// The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
 function fitOf({ graph, width, zoom }) {
   const network = graph.neurons.size > 0, phone = width < 600, many = graph.units.length > 24;
-  const ways = !phone ? ["roomy", "compact"] : network ? ["down"] : ["compact", "down"].slice(0, 1 + many);
+  const least = { roomy: 0.75, compact: network ? 0.66 : 0.61, down: network ? 0.76 : 0.54 };
+  const ways = network && phone ? ["down"]
+    : ["roomy", "compact", "down"].slice(Number(phone), many && !network ? 3 : 2);
   const fits = ways.map((way) => {
     const place = placed(graph, way), down = way === "down";
     const whole = width / (8 + (down ? place.high - place.low : place.length));
-    return { place, way, down, whole, least: network ? down ? 0.76 : 0.66 : down ? 0.54 : 0.61 };
+    return { place, way, down, whole, least: least[way] };
   });
-  const fit = fits.find(({ whole }) => whole >= 0.75)
+  const fit = fits.find((each) => each.whole >= each.least)
     ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
-  return { ...fit, scale: clamp(fit.whole, fit.least, phone ? 1 : 1.28) * zoom };
+  const most = phone ? 1 : fit.down ? 0.7 : 1.28;
+  return { ...fit, scale: clamp(fit.whole, fit.least, most) * zoom };
 }
 
 // -- Wires ----------------------------------------------------------------------------------------

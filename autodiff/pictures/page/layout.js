@@ -108,7 +108,7 @@ function settle(layer, wish) {
   const blocks = [];
   let offset = 0;
   layer.forEach((item, k) => {
-    if (k) offset += layer[k - 1].down + item.up + (item.unit && layer[k - 1].unit ? 16 : 12);
+    if (k) offset += layer[k - 1].down + item.up + 12;
     item.offset = offset;
     let block = { sum: (wish(item) - offset) * item.weight, weight: item.weight, items: [item] };
     while (blocks.length && blocks.at(-1).sum / blocks.at(-1).weight >= block.sum / block.weight) {
