@@ -8,7 +8,6 @@ import keyword
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from inspect import signature
@@ -16,12 +15,11 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import ops
-from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Notation
-from ..compiler.symbolic import Writer
+from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
+from ..compiler.symbolic import Symbol, Writer
 from ..errors import counted, message, shortened
 from ..graph import is_current, topological_order
 from ..scopes import entry_names
-from ..tracing import Formula, whole
 from ..value import Value
 from .drawing import draw
 from .pages import Page, as_json, assembled, read
@@ -151,7 +149,7 @@ def _identifiers(labels: list[str]) -> list[str]:
     return found
 
 
-class Typed(Notation):
+class Typed(Printer):
     """The command line's language, read back as the same operations."""
 
     signs = {op: SIGNS[op] for op in ("add", "sub", "mul", "div")} | dict.fromkeys(
@@ -159,47 +157,36 @@ class Typed(Notation):
     )
     minus = SIGN, POWER
 
-    def number(self, x: float) -> tuple[str, int]:
-        return repr(x), SIGN if x < 0 else ATOM
+    def has_line(self, symbol: Symbol, text: str) -> bool:
+        return symbol.kept or self.uses[symbol] > 1
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         if op == "pos":
             return f"+{self.of(args[0], POWER)}", SIGN
-        half = len(args) // 2
-        rows = {
-            "sum": [args],
-            "prod": [args],
-            "logsumexp": [args],
-            "dot": [args[:half], args[half:]],
-        }
-        if op not in rows:
+        if op not in ("sum", "prod", "logsumexp", "dot"):
             return super().call(op, *args)
-        lists = (", ".join(map(self.of, row)) for row in rows[op])
-        return f"{op}([{'], ['.join(lists)}])", ATOM
+        half = len(args) // 2
+        rows = (", ".join(map(self.of, row)) for row in (args[:half], args[half:]))
+        return f"{op}([{('], [' if op == 'dot' else ', ').join(filter(None, rows))}])", ATOM
 
 
 def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
     """The graph as it is typed: v = a + b; v*v. "" if the language has no words for it."""
-    uses = Counter(parent for node in nodes for parent in node.parents)
-    language, lines = Typed(), list[str]()
-    written: dict[Value, Any] = {}
-    for node, name, label in zip(nodes, ids, labels):
+    writer = Writer()
+    made: dict[Value, Any] = {}
+    for i, node in enumerate(nodes):
         rule: Any = node._rule
-        if not math.isfinite(node.data) or (
-            node.parents and getattr(ops, rule.__name__, 0) is not rule
-        ):
+        own = node.parents and getattr(ops, rule.__name__, None) is not rule
+        if own or not math.isfinite(node.data):
             return ""
-        text = Formula(language, name, (), node.data)
-        if node.parents:
-            made = whole(node, [written[x] for x in node.parents], language)
-            if label or uses[node] > 1:
-                lines.append(f"{name} = {language.of(made)}")
-            else:
-                text = made
-        written[node] = text if node.requires_grad else node.data
-    if not (labels[-1] and lines):
-        lines.append(language.of(written[nodes[-1]]))
-    return "; ".join(lines)
+        op = rule.__name__ if node.parents else ids[i]
+        symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
+        symbol.name, symbol.kept = ids[i], bool(labels[i] and node.parents)
+        made[node] = symbol if node.requires_grad else node.data
+    root = made[nodes[-1]]
+    language = Typed([root])
+    lines = language.lines(x for x in made.values() if isinstance(x, Symbol))
+    return "; ".join(lines if root.kept else [*lines, language.of(root)])
 
 
 # -- Rules: what the compiler prints from ops.py --------------------------------------------------
