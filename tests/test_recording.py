@@ -485,7 +485,7 @@ def uncalled(monkeypatch):
 @pytest.mark.parametrize(("calls", "epoch"), [(1, 1), (3, 1), (4, 2), (5, 4), (6, 8)])
 def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(calls, epoch, uncalled):
     """Recording takes one call, and the first check three."""
-    message = f"in epoch {epoch} the program is wrong for sample .*: the program has the loss"
+    message = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by"
     with pytest.raises(RuntimeError, match=message) as caught:
         fitted(Hidden(calls), epochs=20)
     assert "are pure functions of their input and parameters" in str(caught.value)
@@ -537,8 +537,8 @@ def test_samples_that_are_walked(last, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda loss, by: (loss, by * [1, 1, 1, 1.0001, *[1] * (len(by) - 4)]), "derivative .* for parameter 3, its graph"),
-        (lambda loss, by: (loss + 1e-6, by), "epoch 1 .* the program has the loss .*, its graph"),
+        (lambda loss, by: (loss, by * [1, 1, 1, 1.0001, *[1] * (len(by) - 4)]), "epoch 1 .* sample .*: its derivative is off by"),
+        (lambda loss, by: (loss + 1e-6, by), "epoch 1 .* its loss is off by 1e-06"),
     ],
 )  # fmt: skip
 def test_a_wrong_program_is_found(change, words, monkeypatch):

@@ -334,7 +334,7 @@ def test_a_model_that_is_frozen_cannot_be_trained(engine):
         for p in model.parameters():
             p.requires_grad = False
 
-    words = "found a loss that depends on none of the optimizer's parameters"
+    words = "found no parameters that require a gradient, expected some"
     model = network()
     assert len(fitted(model, epochs=1, callback=freeze, engine=engine)[0].losses) == 1
     for late in (False, True):
@@ -576,7 +576,8 @@ ON_DEVICES = """
 
     jax.config.update("jax_enable_x64", True)
     from autodiff import nn, optim, tanh
-    from autodiff.nn.devices import OnDevices
+    from autodiff.nn.devices import split
+    from autodiff.nn.engines import Losses
     from autodiff.nn.samples import Samples
     from autodiff.nn.steps import Steps
 
@@ -612,13 +613,14 @@ ON_DEVICES = """
     model = nn.Linear(3, 4, seed=0)
     descent = optim.SGD(model.parameters(), lr=0.1)
     steps = Steps(descent)
-    engine = OnDevices(model, nn.cross_entropy, Samples(xs, ys), steps, True, jnp)
+    losses = Losses(model, nn.cross_entropy, Samples(xs, ys), steps, "compiled", 0, jnp)
+    losses.make()
     for batch in (None, np.arange(8)):
-        rows, rest = engine.rows(batch)
+        rows, rest = split(xs if batch is None else xs[batch])
         assert {shard.data.shape[0] for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == set(devices)
         assert len(rest) == 0
-        steps.move(engine.sums(batch, steps.now[0])[1])
+        steps.move(losses.program(batch, steps.now[0])[1])
         assert len(steps.now[0].addressable_shards) == len(devices)
         assert {shard.data.shape for shard in steps.now[0].addressable_shards} == {(16,)}
 

@@ -4,47 +4,39 @@ The rows of a batch are split among the devices, and each device has all paramet
 what has to be sent between them.
 """
 
-from functools import cached_property
 from typing import Any
 
-from .engines import Batch, Batches
+from .engines import Batch, Sums
 
 
-class OnDevices(Batches):
-    """Training on all of `jax.devices()`, including those of a cluster if JAX runs on one.
+def in_jax(run: Any, inputs: Any) -> Sums:
+    """The sums of the losses of a batch and of their gradients, on all of `jax.devices()`.
 
-    Numbers are float32 unless `jax_enable_x64` is set.
+    Including those of a cluster if JAX runs on one. Numbers are float32 unless `jax_enable_x64`
+    is set.
     """
+    import jax  # pyright: ignore[reportMissingImports]
 
-    def __init__(self, *given: Any) -> None:
-        import jax  # pyright: ignore[reportMissingImports]
+    whole = split(inputs)
 
-        super().__init__(*given)
-        sharding: Any = jax.sharding
-        mesh = sharding.Mesh(jax.devices(), ("batch",))
-        self.places = [
-            sharding.NamedSharding(mesh, sharding.PartitionSpec(*axes)) for axes in (["batch"], [])
-        ]
-        self.jax, self.sums_of = jax, jax.jit(self._sums)
-
-    @cached_property
-    def whole(self) -> Any:
-        """All rows, on the devices."""
-        return self.split(self.inputs)
-
-    def rows(self, batch: Batch) -> Any:
-        """The rows of a batch, on the devices."""
-        return self.whole if batch is None else self.split(super().rows(batch))
-
-    def split(self, rows: Any) -> Any:
-        """The rows that can be split evenly among the devices, and the rest."""
-        even = len(rows) - len(rows) % self.jax.device_count()
-        return [*map(self.jax.device_put, (rows[:even], rows[even:]), self.places)]
-
-    def sums(self, batch: Batch, p: Any) -> Any:
-        """The sums of the losses of a batch, and of their gradients."""
-        return self.sums_of(self.rows(batch), p)
-
-    def _sums(self, parts: Any, p: Any) -> Any:
-        found = [self.run(rows, p) for rows in parts if len(rows)]
+    def total(parts: Any, p: Any) -> Any:
+        found = [run(rows, p) for rows in parts if len(rows)]
         return sum([values.sum() for values, _ in found]), sum([by_p for _, by_p in found])
+
+    compiled = jax.jit(total)
+
+    def sums(batch: Batch, p: Any) -> Any:
+        return compiled(whole if batch is None else split(inputs.take(batch, axis=0)), p)
+
+    return sums
+
+
+def split(rows: Any) -> list[Any]:
+    """The rows that can be divided evenly among the devices, and the rest, on each of them."""
+    import jax  # pyright: ignore[reportMissingImports]
+
+    sharding: Any = jax.sharding
+    mesh = sharding.Mesh(jax.devices(), ("batch",))
+    places = [sharding.NamedSharding(mesh, sharding.PartitionSpec(*x)) for x in (["batch"], [])]
+    even = len(rows) - len(rows) % jax.device_count()
+    return [*map(jax.device_put, (rows[:even], rows[even:]), places)]

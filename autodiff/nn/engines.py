@@ -4,7 +4,8 @@ import gc
 import math
 import sys
 import warnings
-from functools import cached_property
+from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from time import monotonic
 from typing import Any
@@ -19,6 +20,7 @@ from .samples import Samples
 from .steps import Steps
 
 Batch = Any  # the indices of its samples; None for all samples
+Sums = Callable[[Batch, Any], tuple[Any, Any]]  # of losses and gradients, from the parameters
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 OFTEN = 4  # programs, of which a warning tells
 
@@ -42,50 +44,17 @@ def warn(text: str) -> None:
     warnings.warn(f"fit {text}", WalkingWarning, stacklevel=here + 1)
 
 
-class Batches:
-    """A program for the losses of a batch, and the rows of all samples that it takes.
+def in_numpy(run: Any, inputs: Any) -> Sums:
+    """The sums of the losses of a batch and of their gradients, by a program for rows of inputs."""
+    import numpy
 
-    Without `training` it computes no gradients.
-    """
+    whole = numpy.asfortranarray(inputs)  # in memory column by column, as the program has them
 
-    def __init__(
-        self, model: Any, loss: Any, samples: Samples, steps: Steps, training: bool, xp: Any
-    ) -> None:
-        import numpy
+    def sums(batch: Batch, p: Any) -> tuple[Any, Any]:
+        values, gradients = run(whole if batch is None else inputs.take(batch, axis=0), p)
+        return values.sum(), gradients
 
-        self.parameters, self.training, collects = steps.parameters, training, gc.isenabled()
-        gc.disable()  # it would scan all parameters again and again
-        try:
-            recording = Recording(model, loss, samples, self.parameters)
-            expression = Expression(recording.root if training else [recording.root])
-            self.trains = not set(self.parameters).isdisjoint(expression.sources)
-            leaves = [*recording.x, *recording.leaves]
-            program = expression.compile(leaves, self.parameters, xp=xp, batch=True)
-        finally:
-            if collects:
-                gc.enable()
-        self.run = getattr(program, "_function", program)  # without checks
-        self.inputs = numpy.concatenate([samples.inputs, recording.table()], axis=1)
-
-    @cached_property
-    def whole(self) -> Any:
-        """The rows of all samples, in memory column by column, as the program has them."""
-        import numpy
-
-        return numpy.asfortranarray(self.inputs)
-
-    def rows(self, batch: Batch) -> Any:
-        """The inputs of the program for a batch."""
-        return self.whole if batch is None else self.inputs.take(batch, axis=0)
-
-    def sums(self, batch: Batch, p: Any) -> tuple[Any, Any]:
-        """The sums of the losses of a batch, and of their gradients."""
-        if self.training:
-            values, gradients = self.run(self.rows(batch), p)
-            return values.sum(), gradients
-        import numpy
-
-        return self.run(self.rows(batch), numpy.asarray(p, float)).sum(), None  # JAX has float32
+    return sums
 
 
 class Losses:
@@ -96,14 +65,15 @@ class Losses:
 
     def __init__(
         self, model: Any, loss: Any, samples: Samples, steps: Steps, engine: str, seed: Any,
-        training: bool = True, xp: Any = None,
+        xp: Any, training: bool = True,
     ) -> None:  # fmt: skip
         import numpy
 
-        self.given = self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
+        self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
         self.engine, self.training, self.xp = engine, training, xp or numpy
         self.usual, self.random = numpy.geterr(), Random(seed)
-        self.program: Any = None
+        self.program: Sums | None = None
+        self.parameters: Any = None  # for which the program was made
         self.reason = ""
         self.trains = False  # whether a loss was seen that depends on a parameter
         self.programs = 0  # made so far
@@ -124,7 +94,7 @@ class Losses:
                 if self.training:
                     self.steps.move(gradients / (n if batch is None else len(batch)))
                 total += float(part)
-        if not (self.trains and self.steps.parameters):
+        if not self.trains:
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"
             raise ValueError(message("fit", found, "one that does", remedy))
@@ -135,15 +105,13 @@ class Losses:
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
-        if self.program is not None:
-            try:
-                total, gradients = self.program.sums(batch, self.steps.now[0])
+        if self.program:
+            with suppress(FloatingPointError):
+                total, gradients = self.program(batch, self.steps.now[0])
                 if math.isfinite(total):
                     return total, gradients
-            except FloatingPointError:
-                pass
         found = self.walk(batch)
-        if self.program is not None:
+        if self.program:
             self.give_up(
                 "the program fails where walking does not, in a branch that is not taken or an "
                 "error that is caught; write log(maximum(x, 1e-9)) for a log(x) that may fail"
@@ -180,7 +148,7 @@ class Losses:
         """
         if self.engine == "eager":
             return
-        if self.program is None or self.program.parameters is not self.steps.parameters:
+        if self.parameters is not self.steps.parameters:
             self.make()
         wrong = self.difference(count)
         if wrong and called and epoch > 1:
@@ -194,22 +162,38 @@ class Losses:
 
     def make(self) -> None:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
-        kind: type[Batches] = Batches
-        if self.xp.__name__ == "jax.numpy":
-            from .devices import OnDevices
+        import numpy
 
-            kind = OnDevices
+        self.parameters, collects = self.steps.parameters, gc.isenabled()
+        gc.disable()  # it would scan all parameters again and again
         try:
-            self.program = kind(*self.given, self.training, self.xp)
-            self.trains = self.program.trains
+            recording = Recording(self.model, self.loss, self.samples, self.parameters)
+            expression = Expression(recording.root)
+            self.trains = not set(self.parameters).isdisjoint(expression.sources)
+            leaves = [*recording.x, *recording.leaves]
+            program = expression.compile(leaves, self.parameters, xp=self.xp, batch=True)
+            run = getattr(program, "_function", program)  # without checks
+            inputs = numpy.concatenate([self.samples.inputs, recording.table()], axis=1)
+            self.program = self.devices()(run, inputs)
         except NotRecordable as error:
             self.give_up(str(error))
+        finally:
+            if collects:
+                gc.enable()
         self.programs += 1
         if self.programs == OFTEN:
             warn(
                 "makes a new program in every epoch, which is slow: the callback changes what the "
                 "model or the loss computes; change it every few epochs"
             )
+
+    def devices(self) -> Callable[[Any, Any], Sums]:
+        """What runs a program: NumPy, or JAX on all devices."""
+        if self.xp.__name__ == "numpy":
+            return in_numpy
+        from .devices import in_jax
+
+        return in_jax
 
     def give_up(self, reason: str, error: type[Exception] = ValueError) -> None:
         """Walk from here on, with a warning; engine="compiled" is an error."""
@@ -245,17 +229,15 @@ class Losses:
         """How the program disagrees with the graph of sample i, and its adjoints."""
         import numpy
 
-        total, gradients = self.program.sums([i], self.steps.now[0])
+        total, gradients = self.program([i], self.steps.now[0])  # type: ignore[misc]
         half = math.sqrt(numpy.finfo(total.dtype).eps)  # half of the digits have to agree
-        walked = [by.get(p, 0.0) for p in self.steps.parameters]
-        slopes = [0.0, *[x or 0.0 for x in by.values()]]
-        for name, ours, theirs, scale in (
-            ("loss", [total], [root.data], [x.data for x in [root, *by]]),
-            ("derivative", gradients, walked, slopes),
-        )[: 1 + self.training]:
-            apart = abs(numpy.subtract(ours, theirs))
-            if apart.max(initial=0.0) > half * numpy.max(numpy.abs(scale)):
-                k = int(apart.argmax())
-                of = f" for parameter {k}" if apart.size > 1 else ""
-                return f"the program has the {name} {ours[k]:.9g}{of}, its graph {theirs[k]:.9g}"
+        walked = [by.get(p, 0.0) for p in self.parameters]
+        slopes = [x or 0.0 for x in by.values()]
+        for name, ours, theirs, numbers in (
+            ("loss", total, root.data, [x.data for x in [root, *by]]),
+            ("derivative", gradients, walked, [0.0, *slopes]),
+        ):
+            far = numpy.max(abs(numpy.subtract(ours, theirs)))
+            if far > half * numpy.max(numpy.abs(numbers)):  # not nan, which its step reports
+                return f"its {name} is off by {far:.3g}"
         return ""

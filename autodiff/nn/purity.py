@@ -62,7 +62,8 @@ def _parts(x: Any) -> Iterable[Any]:
     if isinstance(x, FunctionType):
         return x.__closure__, x.__defaults__, x.__kwdefaults__
     if callable(x) and not isinstance(x, type):  # a module
-        held = [each for kind in type(x).__mro__ for each in vars(kind).values()]
+        kind: type = type(x)
+        held = [f for base in kind.__mro__ for f in vars(base).values()]
         return [getattr(x, "__dict__", None), *[f for f in held if isinstance(f, FunctionType)]]
     return ()
 

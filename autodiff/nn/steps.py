@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..errors import message
 from ..optim import Optimizer
 from ..value import Value
 
@@ -28,6 +29,11 @@ class Steps:
         trained = [p for p in self.optimizer.params if p.requires_grad]
         if [*map(id, trained)] != [*map(id, self.parameters)]:
             self.parameters = trained  # a program is for one list
+        if not trained:
+            remedy = "set requires_grad = True before training"
+            raise ValueError(
+                message("fit", "no parameters that require a gradient", "some", remedy)
+            )
         self.now = self.stored = self.optimizer._read()
 
     def store(self) -> None:

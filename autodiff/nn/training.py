@@ -118,12 +118,12 @@ def fit(
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
     history, steps = History(), Steps(optimizer)
-    train = Losses(model, loss, samples, steps, engine, seed, xp=xp)
+    train = Losses(model, loss, samples, steps, engine, seed, xp)
     losses = [train]
     if validation is not None:
         held_inputs, held_targets = validation
         held_out = Samples(held_inputs, held_targets, "fit, validation")
-        losses.append(Losses(model, loss, held_out, steps, engine, seed, training=False))
+        losses.append(Losses(model, loss, held_out, steps, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), steps.written_back(), mode(model, True), closing(shown):
         for epoch in shown:
