@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from itertools import chain
 from numbers import Integral
 from random import Random
-from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..errors import a, counted, message, typed
@@ -60,15 +59,10 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
-        ValueError if one was computed, as it may have been put into a list after that was assigned.
-
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        held = [(name, x) for name, x in _inside(self, deep=True) if isinstance(x, Parameter)]
-        for name, parameter in held:
-            _check_leaf(parameter, f"{type(self).__name__}.{name}")
-        return held
+        return [(name, x) for name, x in _inside(self, deep=True) if isinstance(x, Parameter)]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -135,25 +129,22 @@ class Module:
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
         parameters = dict(self.named_parameters())
-        given = {name: flat(x, f"load_state_dict, {name}") for name, x in state.items()}
-        shapes = {name: shape for name, (shape, _) in given.items()}
-        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}
-        faults = [
-            message(name, f"shape {shapes.get(name)}", str(ours.get(name)))
-            for name in {**ours, **shapes}
-            if shapes.get(name) != ours.get(name)
-        ]
+        loaded: list[tuple[Value, float]] = []
+        faults: list[str] = []
+        for name in {**parameters, **state}:
+            where = f"load_state_dict, {name}"
+            shape, numbers = flat(state[name], where) if name in state else (None, [])
+            ours = getattr(parameters[name], "shape", ()) if name in parameters else None
+            if shape != ours:
+                faults.append(message(name, f"shape {shape}", str(ours)))
+            else:
+                entries = _entries(parameters[name])
+                loaded += [(x, as_float(number, where)) for x, number in zip(entries, numbers)]
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
-        loaded = [
-            (entry, as_float(number, f"load_state_dict, {name}"))
-            for name, (_, numbers) in given.items()
-            for entry, number in zip(_entries(parameters[name]), numbers)
-        ]
         for entry, number in loaded:
             entry.data = number
 
-    @recursive_repr()
     def __repr__(self) -> str:
         count = len(self.parameters())
         return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
@@ -321,7 +312,7 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _check_leaf(held: Any, where: str, setter: Module | None = None) -> None:
+def _check_leaf(held: Any, where: str, setter: Module) -> None:
     """ValueError if a parameter was computed, or is set in forward: fit trains all leaves held."""
     if not isinstance(held, Parameter):
         return
@@ -335,27 +326,25 @@ def _check_leaf(held: Any, where: str, setter: Module | None = None) -> None:
         )
         raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
     scope = _innermost.get()
-    while setter and scope:
+    while scope:
         if scope.module is setter:
             expected = "parameters that are made in __init__"
             raise ValueError(message(where, f"{a(held)} set in forward", expected, keep))
         scope = scope.outer
 
 
-def _inside(held: Any, deep: bool = False, name: str = "", *around: Any) -> Iterator[Any]:
+def _inside(held: Any, deep: bool = False, name: str = "") -> Iterator[tuple[str, Any]]:
     """(dotted name, part) for all that a module holds, in lists, tuples and dicts too.
 
     deep: in the modules that it holds, too.
     """
     parts: Iterable[tuple[Any, Any]] = ()
-    if isinstance(held, Module):
-        parts = vars(held).items() if deep or not around else ()
-    elif isinstance(held, dict):
-        parts = held.items()
+    if isinstance(held, (Module, dict)):
+        parts = (held if isinstance(held, dict) else vars(held)).items()
     elif isinstance(held, (list, tuple)) or (is_array(held) and held.dtype == object):
         parts = enumerate(held)
-    if not any(held is each for each in around):
-        for key, part in parts:
-            inner = f"{name}.{key}" if name else str(key)
-            yield inner, part
-            yield from _inside(part, deep, inner, *around, held)
+    for key, part in parts:
+        inner = f"{name}.{key}" if name else str(key)
+        yield inner, part
+        if deep or not isinstance(part, Module):
+            yield from _inside(part, deep, inner)
