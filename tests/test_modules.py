@@ -101,6 +101,10 @@ def test_what_layers_refuse(attempt, kind, message):
         attempt()
 
 
+def test_all_names_are_there():
+    assert all(hasattr(nn, name) for name in nn.__all__)
+
+
 # -- What a module holds --------------------------------------------------------------------------
 
 

@@ -436,23 +436,6 @@ def test_recording_leaves_nothing_behind():
     assert (model.seen, model.last) == ([], {})
 
 
-def test_an_interrupt_while_the_parameters_become_unknown():
-    class Interrupted(list):
-        passes = 0
-
-        def __iter__(self):
-            self.passes += 1
-            yield self[0]
-            if self.passes == 2:  # the first reads the numbers, the last puts them back
-                raise KeyboardInterrupt
-            yield self[1]
-
-    parameters = Interrupted([Value(1.0), Value(2.0)])
-    with pytest.raises(KeyboardInterrupt), nn.recording.unknown(parameters):
-        pass
-    assert [p.data for p in parameters] == [1.0, 2.0]
-
-
 def test_an_interrupt_while_recording():
     def loss(p, t):
         raise KeyboardInterrupt

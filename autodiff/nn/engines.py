@@ -83,17 +83,23 @@ class Losses:
         """The loss of one sample, as a graph that is freed before the next is built."""
         return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
 
-    def epoch(self, batches: Any) -> float:
+    def epoch(self, number: int, batches: Any) -> float:
         """The mean loss; each batch is a step, in training. FloatingPointError if it diverges."""
         import numpy
 
         total, n = 0.0, len(self.samples)
-        with numpy.errstate(all="raise", under="ignore"):
-            for batch in batches:
-                part, gradients = self.sums(batch)
-                if self.training:
-                    self.steps.move(gradients / (n if batch is None else len(batch)))
-                total += float(part)
+        try:
+            with numpy.errstate(all="raise", under="ignore"):
+                for batch in batches:
+                    part, gradients = self.sums(batch)
+                    if self.training:
+                        self.steps.move(gradients / (n if batch is None else len(batch)))
+                    total += float(part)
+        except FloatingPointError as error:
+            where = (
+                f"fit: the training diverged in epoch {number} (a smaller learning rate may help)"
+            )
+            raise FloatingPointError(f"{where}: {error}") from error
         if not self.trains:
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"

@@ -6,10 +6,15 @@ shape (out_features, in_features). You can write one of your own.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 Rows = list[list[float]]
 Initialiser = Callable[[int, int, Random], Rows]
+
+
+def _rows(in_features: int, out_features: int, draw: Callable[[], float]) -> Rows:
+    return [[draw() for _ in range(in_features)] for _ in range(out_features)]
 
 
 def _pair(
@@ -19,13 +24,11 @@ def _pair(
 
     def normal(in_features: int, out_features: int, rng: Random) -> Rows:
         deviation = math.sqrt(variance(in_features, out_features))
-        return [[rng.gauss(0, deviation) for _ in range(in_features)] for _ in range(out_features)]
+        return _rows(in_features, out_features, partial(rng.gauss, 0, deviation))
 
     def uniform(in_features: int, out_features: int, rng: Random) -> Rows:
         bound = math.sqrt(3 * variance(in_features, out_features))  # [-b, b] has variance b²/3
-        return [
-            [rng.uniform(-bound, bound) for _ in range(in_features)] for _ in range(out_features)
-        ]
+        return _rows(in_features, out_features, partial(rng.uniform, -bound, bound))
 
     for function in (normal, uniform):
         kind = function.__name__

@@ -3,6 +3,7 @@
 The losses of logits do not overflow, however large the logits are.
 """
 
+from math import isclose
 from numbers import Integral
 from typing import Any
 
@@ -77,7 +78,7 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     weights = None if isinstance(target, Integral) else _row(target, "cross_entropy, target")
     known = weights is None or not any(isinstance(weight, Number) for weight in weights)
     right = 0 <= int(target) < n if weights is None else len(weights) == n
-    if not right or (weights and known and abs(sum(weights) - 1.0) > 1e-6):
+    if not right or (weights and known and not isclose(sum(weights), 1.0, abs_tol=1e-6)):
         expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
     top = functions.largest(logits)

@@ -1,11 +1,9 @@
 """Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
 
 import pickle
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import repeat
 from typing import Any, NoReturn
 
 from .. import functions
@@ -178,8 +176,9 @@ def unknown(parameters: Iterable[Value]) -> Iterator[None]:
         for p in parameters:
             p._data = number
         yield
-    finally:  # one call in C, which Ctrl-C cannot interrupt
-        deque(map(setattr, parameters, repeat("_data"), before), maxlen=0)
+    finally:
+        for p, data in zip(parameters, before):
+            p._data = data
 
 
 def loss_value(found: Any) -> Value:

@@ -34,7 +34,7 @@ class Steps:
             raise ValueError(
                 message("fit", "no parameters that require a gradient", "some", remedy)
             )
-        self.now = self.stored = self.optimizer._read()
+        self.now, self.stored = self.optimizer._read(), None
 
     def store(self) -> None:
         """Write the parameters and the optimiser's state back, once: a callback may set others."""

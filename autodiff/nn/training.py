@@ -132,26 +132,18 @@ def fit(
             for each in losses if count else ():
                 with mode(model, each.training):
                     each.verify(epoch, count, called)
-            history.losses.append(_epoch(train, epoch, next(batches)))
+            history.losses.append(train.epoch(epoch, next(batches)))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             for each in losses[1:]:
                 with mode(model, training=False):
-                    history.validation.append(_epoch(each, epoch, [None]))
+                    history.validation.append(each.epoch(epoch, [None]))
             if callback is not None:
                 steps.store()
-                if callback(history) is True or last:
+                if callback(history) is True:
                     break
-                steps.load()
+                if not last:
+                    steps.load()
     return history
-
-
-def _epoch(losses: Losses, epoch: int, batches: Iterable[Batch]) -> float:
-    """The mean loss of an epoch; an error that names it if the training diverges."""
-    try:
-        return losses.epoch(batches)
-    except FloatingPointError as error:
-        where = f"fit: the training diverged in epoch {epoch}"
-        raise FloatingPointError(f"{where} (a smaller learning rate may help): {error}") from error
 
 
 def _check(optimizer: Any, seed: Any, engine: str, xp: Any) -> None:
