@@ -99,7 +99,8 @@ class Losses:
             where = (
                 f"fit: the training diverged in epoch {number} (a smaller learning rate may help)"
             )
-            raise FloatingPointError(f"{where}: {error}") from error
+            remedy = "a smaller learning rate may help"
+            raise FloatingPointError(f"{where} ({remedy}): {error}") from error
         if not self.trains:
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"
