@@ -12,7 +12,7 @@ import sympy
 
 import autodiff
 import autodiff as ad
-from autodiff import Value, Vector, grad, relu, tanh
+from autodiff import Vector, grad, tanh
 from autodiff.course import (
     back_to_matrices,
     expressions,
@@ -214,19 +214,6 @@ def test_a_group_has_one_colour_in_picture_table_and_program():
     assert {*back_to_matrices.groups(loss)} < {*"|".join(tints).split("|")}
     text = "t = weight_0 @ x1 + dot1_bar * dot12"
     assert back_to_matrices.paint(text).count("48;2;203;226;246m") == 2  # 0xCB, 0xE2, 0xF6
-
-
-def test_the_way_back_by_hand_is_that_of_the_compiler():
-    x, t, W, b, v, c = given = back_to_matrices.random_regression()  # noqa: N806
-    hidden, last = Linear(3, 8, activation=relu, seed=0), Linear(8, 1, seed=1)
-    inputs, target = Vector([0.1] * 3), Value(0.0)
-    loss = (last(hidden(inputs))[0] - target) ** 2
-    wrt = Sequential(hidden, last).parameters()
-    program = ad.Expression(loss).compile([inputs, target], wrt=wrt, xp=np, batch=True)
-    losses, flat = program(np.vstack([x, t]).T, np.concatenate([W.ravel(), b, v, [c]]))
-    right, gradients = back_to_matrices.solution_2(*given)
-    assert np.allclose(losses, right)
-    assert np.allclose(flat, np.concatenate([np.ravel(g) for g in gradients]))
 
 
 # -- The race -------------------------------------------------------------------------------------
