@@ -1,0 +1,125 @@
+"""How a picture looks: colours, numbers, the lines of a box, the text on an edge."""
+
+import math
+
+import pytest
+from pictures import example, said, shown, texts
+
+from autodiff import Matrix, Value, Vector, draw, logsumexp
+from autodiff.pictures import look
+
+X, Y = Value(0.5, label="x"), Value(2.0, label="y")
+
+
+@pytest.mark.parametrize(
+    ("y", "sign"),
+    [(X**2, "x²"), (X**12, "x¹²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"),
+     (Value(3.0, label="a b") ** 2, "( )²"), (X**Y, "**"), (X - 1, "−"), (X * 1, "·")],
+)  # fmt: skip
+def test_the_sign_of_an_operation(y, sign):
+    assert said(draw(y))[-1][0] == sign
+
+
+@pytest.mark.parametrize(
+    ("x", "number"),
+    [(1e-9, "1e−9"), (1 / 3, "0.3333"), (123456789.0, "1.235e8"), (-0.5, "−0.5"), (-0.0, "0"),
+     (math.nan, "nan"), (math.inf, "inf")],
+)  # fmt: skip
+def test_numbers_have_four_digits_everywhere(x, number):
+    y = Value(x, label="x") * 1
+    picture = draw(y)
+    assert said(picture)[0][1] == f"data {number}"
+    assert repr(picture).endswith(f"= {number}>")
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("options", [{}, {"edges": "message"}, {"color": "grad"}])
+def test_nan_and_inf_are_red(bad, options):
+    source = draw(Value(bad, label="x") + Value(1.0, label="good"), **options).source
+    red = [">x<" in line for line in source.splitlines() if look.WRONG in line]
+    assert any(red)
+    assert not any(">good<" in line for line in source.splitlines() if look.WRONG in line)
+
+
+def test_derivatives_on_the_edges():
+    # c = a b + b³ at (-4, 2): ∂(ab)/∂a = b = 2, ∂(ab)/∂b = a = -4, ∂b³/∂b = 3 b² = 12
+    assert said(draw(example(), edges="local"), "e") == [["2"], ["−4"], ["12"], ["1"], ["1"]]
+    c = example() * 10.0  # so that what comes from above is 10, not 1
+    picture = draw(c, edges="message")
+    assert said(picture, "e") == [
+        ["10 · 2 = 20"], ["10 · (−4) = −40"], ["10 · 12 = 120"], ["10 · 1 = 10"], ["10 · 1 = 10"],
+        ["1 · 10 = 10"],
+    ]  # fmt: skip
+    assert {"grad 80 = 120 − 40", "grad 20"} <= set(shown(picture))
+    assert all(node.grad == 0.0 for node in (c, *c.parents))  # nothing was changed
+    assert said(draw(Value(2.0) * 3, edges="message"), "e") == [["1 · 3 = 3"]]  # none to constants
+
+
+def test_derivatives_on_the_edge_of_a_vector():
+    a, x = Matrix([[1, 2], [3, 4]]), Vector([5, 6])
+    picture = draw((a @ x).sum(), edges="message", names={"A": a, "x": x})
+    assert said(picture, "e")[:4] == [
+        ["1 · (5, 6)", "= (5, 6)"], ["1 · (1, 2)", "= (1, 2)"], ["1 · (5, 6)", "= (5, 6)"],
+        ["1 · (3, 4)", "= (3, 4)"],
+    ]  # fmt: skip
+    assert ["x[0…1]", "data", "grad", "5", "4 = 3 + 1", "6", "6 = 4 + 2"] in said(picture)
+    ones = draw(Vector([1.0] * 5).sum(), edges="local")
+    assert said(ones, "e") == [["(1, …, 1)"]]
+
+
+def test_a_long_sum_at_a_fork_is_counted():
+    x = Value(1.0, label="x")
+    assert "grad 1 = sum of 8" in shown(draw(logsumexp([x] * 8), edges="message"))
+
+
+def test_gradients_before_backward_are_left_out():
+    x, y = Value(2.0, label="x"), Value(3.0, label="y")
+    (x * x).backward()
+    assert not any("grad" in text for text in shown(draw(x * y)))  # x.grad is that of another
+    assert not any("grad" in text for text in shown(draw(x * y, edges="local")))
+    assert {"grad 2", "grad 3"} <= set(shown(draw(x * y, color="grad")))  # on request
+
+
+def test_a_gradient_with_a_graph_is_drawn_too():
+    x = Value(3.0, label="x")
+    (x**3).backward(create_graph=True)
+    assert "grad 27" in shown(draw(x))
+    assert {"x", "data 27", "grad 18"} <= set(shown(draw(x.grad, edges="message")))
+
+
+def contrast(one, other):
+    """The contrast of two colours, by WCAG 2.2."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_can_be_seen_on_light_and_dark_pages():
+    for fill in [look.PAPER, look.PANEL, look.VALUE_FILL, look.GRADIENT_FILL]:
+        for ink in [look.INK, look.SOFT, look.VALUE, look.GRADIENT, look.WRONG]:
+            assert contrast(fill, ink) >= 4.5, (fill, ink)
+    for ground in "#ffffff", "#16181c":  # lines stand on the page itself
+        for line in [look.LINE, look.VALUE_LINE, look.GRADIENT_LINE]:
+            assert contrast(ground, line) >= 3, (ground, line)
+    for name, shade in look.SCALE.items():
+        assert contrast(shade, look.PAPER if name in look.DARKEST else look.INK) >= 4.5, name
+    shades = [contrast(shade, look.PAPER) for shade in list(look.SCALE.values())[3:]]
+    assert shades == sorted(shades)
+    assert "bgcolor=transparent" in draw(example()).source
+
+
+@pytest.mark.parametrize(
+    ("gradient", "shade"),
+    [(0.0, "0"), (1e-300, "below 1e−5"), (9e-6, "below 1e−5"), (2e-5, "1e−5 to 0.0001"),
+     (-0.5, "0.1 to 1"), (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
+)  # fmt: skip
+def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
+    picture = draw(Value(1.0, label="x") * gradient, color="grad")
+    (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
+    assert f'bgcolor="{look.SCALE[shade]}"' in x
+    assert {"|grad|:", shade} <= set(texts(picture))
