@@ -67,7 +67,7 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
                 name = f"cluster{len(frames)}"
                 frame = frames[path] = type(picture)(name=name)
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
-                side, end = CORNERS[look.corners.get(name, 0)]
+                side, end = CORNERS[look.corners[name]]
                 text = f"<{markup(title(path[-1]))}>"
                 frame.attr(label=text, labelloc=side, labeljust=end, tooltip=" ")
     return frames

@@ -4,6 +4,7 @@ import base64
 import html
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -213,10 +214,11 @@ def _fitted(
         if wide <= (width or WIDTH) * TEXT / COMFORTABLE:
             break
     picture, turned = tried[min(tried)]
-    corners: dict[str, int] = {}
-    while (crossed := picture.layout().crossed()) and max(corners.values(), default=0) < 3:
-        corners |= {name: corners.get(name, 0) + 1 for name in crossed}
-        picture = written(replace(turned, corners=corners))
+    corners: Counter[str] = Counter()
+    for _ in dot.CORNERS[1:]:
+        if crossed := picture.layout().crossed():
+            corners.update(crossed)
+            picture = written(replace(turned, corners=corners))
     needed = math.ceil(picture.layout().wide * SMALLEST / TEXT)
     if width and needed > width:
         found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"

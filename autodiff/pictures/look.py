@@ -5,6 +5,7 @@ ground is transparent: texts stand on fills of their own, and lines can be seen 
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,7 +75,7 @@ class Look:
     edges: str | None = None  # these two as `draw` takes them
     color: str | None = None
     rankdir: str = "LR"
-    corners: Mapping[str, int] = field(default_factory=dict)  # of the titles of frames, by name
+    corners: Counter[str] = field(default_factory=Counter)  # of the titles of frames, by name
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
 
     @property
