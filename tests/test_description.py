@@ -33,6 +33,17 @@ def test_formulas(y, options, words):
     assert repr(draw(y, **options)) == f"<Drawing: {words}>"
 
 
+def test_a_large_graph_is_summed_up():
+    def negated(count):
+        y = X
+        for _ in range(count):
+            y = -y
+        return repr(draw(y))
+
+    assert negated(29).startswith("<Drawing: -(-(-(")
+    assert negated(30) == "<Drawing: 30 operations on 1 input; the output is 0.5>"
+
+
 def test_a_graph_whose_inputs_have_changed_has_no_formula():
     x = Value(2.0, label="x")
     for f, changed in [(Value.log, -1.0), (lambda x: 1 / x, 0.0), (Value.exp, 1e4), (abs, 3.0)]:

@@ -2,6 +2,7 @@
 
 import html.parser
 import math
+import re
 
 import pytest
 
@@ -51,7 +52,12 @@ def test_a_history_has_a_curve():
     page = History([4.0, 2.0, 1.0])._repr_html_()  # a straight line on a logarithmic scale
     assert 'points="0.0,2.0 120.0,40.0 240.0,78.0"' in page
     assert 'aria-label="the loss of each epoch"' in page
+    assert 'points="0.0,2.0 120.0,40.0 240.0,78.0"' in History([4.0, 2.0, 0.0])._repr_html_()  # 0
+    assert 'points="0.0,2.0 240.0,78.0"' in History([4.0, 1.0])._repr_html_()
     assert "<svg" not in History([math.nan, 1.0])._repr_html_()
+    assert "<svg" not in History([1.0])._repr_html_()
+    many = re.search('points="(.*?)"', History([1.0] * 1000)._repr_html_())[1].split()
+    assert (len(many), many[0], many[-1]) == (250, "0.0,78.0", "239.3,78.0")  # at most one a pixel
 
 
 @pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam])

@@ -1,5 +1,6 @@
 """Scenes in DOT: the attributes of Graphviz, and the tables that its boxes are."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -11,7 +12,7 @@ import autodiff
 from autodiff import Value, Vector, draw, logsumexp, scope
 from autodiff.nn import Linear
 from autodiff.pictures import look
-from autodiff.pictures.dot import MANY
+from autodiff.pictures.dot import CORNERS, MANY
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
@@ -123,6 +124,7 @@ def test_an_operation_has_a_place_for_each_argument():
     [(logsumexp([Y, X, Y]), [("n0", "a0"), ("n1", "a1"), ("n0", "a2")]),
      (logsumexp([X, Y]), [("n0", "op"), ("n1", "op")]),  # in any order
      (logsumexp([X] * 9), [("n0", "op")] * 9), (logsumexp([X] * 8), [("n0", f"a{i}") for i in range(8)]),
+     (autodiff.prod([X, Y]), [("n0", "op"), ("n1", "op")]), (autodiff.hypot(X, Y), [("n0", "op"), ("n1", "op")]),
      (X**2, [("n0", "op")]), (X**Y, [("n0", "a0"), ("n1", "a1")]),
      ((X - Y) * (Y - X), [("n0", "a0"), ("n1", "a1"), ("n1", "a0"), ("n0", "a1"), ("n2", "a0"), ("n3", "a1")])],
 )  # fmt: skip
@@ -194,6 +196,10 @@ def test_frames_are_nested_and_have_titles():
         picture.source.index("n3 [") < picture.source.index("n4 [") for picture in (sideways, down)
     ]
     assert ends == [False, True]  # sideways, Graphviz turns the order over in a frame
+
+
+def test_the_title_of_a_frame_has_four_places():
+    assert [*CORNERS] == [*itertools.product("tb", "lr")]
 
 
 def legend_of(picture):

@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+from pictures import tables
 
 from autodiff import Matrix, Value, Vector, dot, draw, sin, tanh
 from autodiff.compiler.groups import groups
@@ -147,8 +148,14 @@ def test_images_are_inside_the_picture():
     _, loss = classifier(16, 8, 4)
     picture = draw(loss, arrays=True, color="grad")
     svg = picture.pipe(encoding="utf-8")
-    assert svg.count("data:image/png;base64,") == len(picture.images)
+    assert svg.count("data:image/png;base64,") == len(picture.images) == 10
     assert ".png" not in svg
+    (tanh_box,) = (
+        x for x in tables(picture).values() if "tanh" in [b.text for b in x.iter("font")]
+    )
+    sizes = [(x.get("width"), x.get("height")) for x in tanh_box.iter("td") if x.get("fixedsize")]
+    assert sizes == [("11", "74")]  # points: 72 for 8 numbers, and the frame
+    assert pixels(picture.images["a5.png"]).shape == (144, 18, 3)  # two to a point
     assert picture.pipe("png").startswith(b"\x89PNG")
     assert picture.source == draw(loss, arrays=True, color="grad").source  # no folder is in it
 

@@ -85,9 +85,10 @@ def test_names_of_variables():
     a, labelled = Value(1.0), Value(2.0, label="mine")
     w, big = Vector([3.0, 4.0]), Matrix([[5.0, 6.0]])
     _, _hidden = a, w
-    y = autodiff.sum([a, labelled, *w, big[0, 1]])
+    _alone = Value(7.0)
+    y = autodiff.sum([a, labelled, *w, big[0, 1], _alone])
     names = [box[0] for box in said(draw(y, names=locals()))]
-    assert names == ["a", "mine", "w[0…1]", "big[0,1]", "sum"]
+    assert names == ["a", "mine", "w[0…1]", "big[0,1]", "data 7", "sum"]
     assert said(draw(y, names=locals()))[-1][1] == "y"
 
 

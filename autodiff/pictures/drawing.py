@@ -225,7 +225,10 @@ def _fitted(
         remedy = f"draw an inner node, or write width={needed}"
         raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
     if needed > (width or WIDTH):
-        picture.attr(size=f"{needed / 96:.3f},1000")
+        layout, size = picture.layout(), f"{needed / 96:.3f},1000"
+        picture.attr(size=size)
+        layout.source = picture.source  # is laid out already
+        layout.measure(size=size)
     return picture
 
 

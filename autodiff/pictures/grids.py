@@ -7,7 +7,6 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ def arranged(root: Value, names: Mapping[Value, str], color: str | None) -> Look
     for x, grad in adjoints(root).items() if color else ():
         one: Any = same.get(x, x)
         gradients[one] = gradients.get(one, 0.0) + (as_float(grad) or 0.0)
-    return Look(shown, gradients, color=color)
+    return Look(shown, gradients, cells=color)
 
 
 # -- Cells --------------------------------------------------------------------------------------
@@ -110,23 +109,22 @@ def png(colours: Any, zoom: int) -> bytes:
 
 def body(box: Box, look: Look) -> str:
     """The name of an array, its grid, its shape and the largest of its numbers."""
-    plain = replace(look, color=None)  # the shades are in the grid
     lines = [[(look.name(box), colours.INK)]]
     if len(box.nodes) == 1:
         lines += look.lines(box)[bool(box.name) :]
     else:
-        what, colour = ("grad", colours.GRADIENT) if look.color else ("data", colours.VALUE)
-        shown = [look.gradients.get(x, 0.0) if look.color else x for x in box.nodes]
+        what, colour = ("grad", colours.GRADIENT) if look.cells else ("data", colours.VALUE)
+        shown = [look.gradients.get(x, 0.0) if look.cells else x for x in box.nodes]
         grid, said = _grid(shown, box, look)
         lines.append([(shape(box) + said, colours.SOFT)])
         lines.append([(f"|{what}| ≤ {number(largest(numbers(shown)), 3)}", colour)])
-    texts = [dot.coloured([(x, plain.ink(box, colour)) for x, colour in line]) for line in lines]
+    texts = [dot.coloured([(x, look.ink(box, colour)) for x, colour in line]) for line in lines]
     texts[0] = f"<b>{texts[0]}</b>"
     if len(box.nodes) > 1:
         texts.insert(1, grid)
     pad = 4 if "rounded" in colours.BORDERS[box.role] else 2
     rows = "".join(f'<tr><td cellpadding="{pad}">{text}</td></tr>' for text in texts)
-    return dot.framed(rows, box, plain)
+    return dot.framed(rows, box, look)
 
 
 def _grid(shown: list[Any], box: Box, look: Look) -> tuple[str, str]:
@@ -134,7 +132,7 @@ def _grid(shown: list[Any], box: Box, look: Look) -> tuple[str, str]:
     cells, said = cells_of(shown, box.shape)
     image = f"a{look.scene.boxes.index(box)}.png"
     zoom = max(1, min(10, SIDE // max(cells.shape)))
-    look.images[image] = png(shades(cells, look.color), 2 * zoom)
+    look.images[image] = png(shades(cells, look.cells), 2 * zoom)
     height, width = [zoom * n + 2 for n in cells.shape]
     size = f'fixedsize="true" width="{width}" height="{height}"'
     cell = f'<td {size}><img src="{image}" scale="both"/></td>'
@@ -148,7 +146,7 @@ def said(look: Look) -> str:
 
 def key(look: Look) -> str:
     """The scale of the shades."""
-    if look.color:
+    if look.cells:
         entries = [("|grad|:", colours.PAPER), *list(SCALE.items())[2:]]
     else:
         shown = shades(np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]]), None)[0]

@@ -46,6 +46,11 @@ class Layout:
             with our_fonts(), _silence():
                 self.graph = pygraphviz_module().AGraph(string=self._with_attributes())
                 self.graph.layout(prog="dot")
+        self.measure()
+
+    def measure(self, **attributes: str) -> None:
+        """Write the SVG, with other attributes of the whole if they are given, and measure it."""
+        self.attributes |= attributes
         self.svg = self.written("svg")
         found = re.search(MEASURES, self.svg, re.DOTALL)
         assert found is not None

@@ -65,7 +65,7 @@ ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
 Line = list[tuple[str, str]]  # pieces of text, each with its colour
 
 
-@dataclass(frozen=True)
+@dataclass
 class Look:
     """How a scene is drawn; one number of digits for all of it."""
 
@@ -74,6 +74,7 @@ class Look:
     passed: Mapping[Value, Step] = field(default_factory=dict)  # the backward pass, for edges
     edges: str | None = None  # these two as `draw` takes them
     color: str | None = None
+    cells: str | None = None  # color, for the cells of arrays
     rankdir: str = "LR"
     corners: Counter[str] = field(default_factory=Counter)  # of the titles of frames, by name
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
@@ -81,6 +82,12 @@ class Look:
     @property
     def sideways(self) -> bool:
         return self.rankdir == "LR"
+
+    @cached_property
+    def wrong(self) -> set[Value]:
+        """The nodes whose data or grad is nan or infinite."""
+        both = [*zip(self.scene.nodes, self.scene.nodes), *self.gradients.items()]
+        return {node for node, x in both if not math.isfinite(as_float(x) or 0.0)}
 
     @cached_property
     def terms(self) -> dict[Value, list[Any]]:
@@ -158,9 +165,8 @@ class Look:
 
     def ink(self, box: Box, colour: str, nodes: Iterable[Value] | None = None) -> str:
         """The colour of a text in a box: red beside nan and inf, of one kind on shades."""
-        for node in box.nodes if nodes is None else nodes:
-            if not all(map(math.isfinite, numbers([node, self.gradients.get(node)]))):
-                return WRONG
+        if not self.wrong.isdisjoint(box.nodes if nodes is None else nodes):
+            return WRONG
         if self.color:
             return PAPER if self.level(box) in DARKEST else INK
         return colour
