@@ -127,7 +127,7 @@ def test_too_many_boxes_are_refused(monkeypatch):
         draw((X * Y) * (X * Y) * X)
 
 
-def test_a_drawing_is_a_digraph_that_jupyter_shows():
+def test_a_drawing_is_a_digraph_that_jupyter_shows(monkeypatch):
     picture = draw(example())
     assert isinstance(picture, graphviz.Digraph)
     bundle, metadata = picture._repr_mimebundle_()
@@ -140,13 +140,16 @@ def test_a_drawing_is_a_digraph_that_jupyter_shows():
     assert bundle["text/plain"] == repr(picture)
     assert f'width="{width}" src="data:image/png;base64,' in picture.image()
 
-    long = draw(chain(200)).layout()
-    width, height = (int.from_bytes(long.png()[i : i + 4], "big") for i in (16, 20))
-    assert width * height == pytest.approx(1.2e6, rel=0.02)  # as sharp as that many pixels are
-    assert height / width == pytest.approx(long.size[1] / long.size[0], rel=0.02)
+    monkeypatch.setattr(layout, "LARGEST", 2e4)
+    small = picture.layout().png()
+    width, height = (int.from_bytes(small[i : i + 4], "big") for i in (16, 20))
+    assert width * height == pytest.approx(2e4, rel=0.02)
+    assert height / width == pytest.approx(
+        picture.layout().size[1] / picture.layout().size[0], rel=0.02
+    )
 
     picture.attr(ranksep="1")  # what is added is drawn
-    assert picture.layout().size[0] > width
+    assert picture.layout().size[0] > metadata["image/png"]["width"]
 
 
 def test_render_writes_the_source_and_the_picture(tmp_path, monkeypatch):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from pictures import tables
 
-from autodiff import Matrix, Value, Vector, dot, draw, sin, tanh
+import autodiff
+from autodiff import Matrix, Value, Vector, dot, draw, relu, sin, tanh
 from autodiff.compiler.groups import groups
 from autodiff.nn import Linear, Sequential, cross_entropy, mse_loss
 from autodiff.pictures.grids import arranged, cells_of, png, shades
@@ -126,6 +127,10 @@ def test_a_number_that_is_computed_twice_has_the_gradient_of_both():
     root = (2.0 * (weights @ x)).sum() + (3.0 * (weights @ x)).sum()
     source = draw(root, arrays=True, color="grad").source
     assert "|grad| ≤ 5<" in source  # of the dots: 2 + 3
+    dead = draw(relu(Value(-1.0, label="x")) * 2, arrays=True, color="grad").source
+    assert "grad 0<" in dead
+    several = autodiff.sum([relu(Value(-1.0)), relu(Value(-2.0))])
+    assert "|grad| ≤ 0<" in draw(several, arrays=True, color="grad").source
 
 
 def test_of_several_numbers_in_a_cell_the_largest_is_shown():
@@ -137,6 +142,7 @@ def test_of_several_numbers_in_a_cell_the_largest_is_shown():
     assert cells[38, 37] == -5.0
     assert math.isnan(cells[1, 0])
     assert np.count_nonzero(cells) == 2
+    assert cells_of(range(65), (65, 1))[1] == "cell: 2 × 1"
 
 
 def test_a_long_vector_is_folded():

@@ -116,6 +116,7 @@ def test_colours_can_be_seen_on_light_and_dark_pages():
 @pytest.mark.parametrize(
     ("gradient", "shade"),
     [(0.0, "0"), (1e-300, "below 1e−5"), (9e-6, "below 1e−5"), (2e-5, "1e−5 to 0.0001"),
+     (2e-4, "0.0001 to 0.001"), (2e-3, "0.001 to 0.01"), (0.02, "0.01 to 0.1"),
      (-0.5, "0.1 to 1"), (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
 )  # fmt: skip
 def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):

@@ -4,7 +4,7 @@ from pictures import network, said, shown
 
 import autodiff
 from autodiff import Matrix, Value, Vector, draw, scope
-from autodiff.nn import Linear, cross_entropy, mse_loss
+from autodiff.nn import Linear, Module, Sequential, cross_entropy, mse_loss
 from autodiff.pictures.scene import scene
 
 X = Value(0.5, label="x")
@@ -59,6 +59,21 @@ def test_leaves_are_inputs_parameters_or_constants():
         "input", "input", "operation", "constant", "operation", "output",
     ]  # fmt: skip
     assert boxes(inside * hidden)[3][3] == "part"
+
+
+class Scaled(Module):
+    def __init__(self):
+        super().__init__()
+        self.w = Value(2.0)
+
+    def forward(self, x):
+        with scope("part"):
+            return self.w * x
+
+
+def test_a_parameter_is_in_the_frame_of_the_module_that_holds_it():
+    assert boxes(Scaled()(X))[0] == ("parameter", "w", "", "Scaled", 1)
+    assert boxes(Sequential(Scaled())(X))[0] == ("parameter", "w", "", "Sequential/Scaled", 1)
 
 
 def test_the_loss_is_one_box_if_a_network_is_there():

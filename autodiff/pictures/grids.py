@@ -122,8 +122,7 @@ def body(box: Box, look: Look) -> str:
     texts[0] = f"<b>{texts[0]}</b>"
     if len(box.nodes) > 1:
         texts.insert(1, grid)
-    pad = 4 if "rounded" in colours.BORDERS[box.role] else 2
-    rows = "".join(f'<tr><td cellpadding="{pad}">{text}</td></tr>' for text in texts)
+    rows = "".join(f'<tr><td cellpadding="3">{text}</td></tr>' for text in texts)
     return dot.framed(rows, box, look)
 
 
