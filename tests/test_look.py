@@ -6,7 +6,9 @@ import pytest
 from pictures import example, said, shown, texts
 
 from autodiff import Matrix, Value, Vector, draw, logsumexp
+from autodiff.nn import Linear
 from autodiff.pictures import look
+from autodiff.pictures.scene import scene
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
@@ -124,3 +126,12 @@ def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
     (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
     assert f'bgcolor="{look.SCALE[shade]}"' in x
     assert {"|grad|:", shade} <= set(texts(picture))
+
+
+def test_a_collapsed_scope_in_one_line():
+    y = Linear(1, 1, seed=0)([0.5])[0]
+    y.backward()
+    look_of = look.Look(scene(y, {}, collapse=True), {x: x.grad for x in [y, *y.parents]})
+    assert [look_of.title(box) for box in look_of.scene.boxes][
+        -1
+    ] == "Linear, 2 parameters, |grad| ≤ 1"
