@@ -314,7 +314,7 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   if (!graph.needs[node]) return above;
   const { terms, of, complete } = view.gradient(node);
   if (!complete) { // perhaps half of it: 3 + ▢
-    const half = node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
+    const half = !many && node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
     const wide = half ? widthOf(half, `18px ${SANS}`) : 0;
     return [above, half && write("gradient terms", x2, y2, half),
       box("place", half ? 24 : 40, down ? 18 : 22, 6, x2 + wide, y2 - (down ? 14 : 16))];
