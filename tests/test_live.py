@@ -562,6 +562,10 @@ def test_it_fits_every_screen(browser, tmp_path, graph):
             browser.evaluate(f"go({step})")
             assert browser.evaluate(SMALLEST) >= 9
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
+            beyond = (
+                "(({ scrollWidth: w, clientWidth: c }) => w - c)(document.querySelector('.pane'))"
+            )
+            assert width == 360 or browser.evaluate(beyond) <= 0  # the whole of it is in sight
         assert browser.evaluate(TARGETS) == []
 
 
