@@ -93,6 +93,7 @@ def guide(path: Path, part: str = "Guides") -> Page:
     body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
     body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb|html)(["#])', r'href="\1.html\2', body)
     body = re.sub(r'<a href="../[\w./]+\.(?:py|md)">(.*?)</a>', r"\1", body)  # of the code
+    body = re.sub(r'"highlight"(><pre><span></span>\w+Error: )', r'"highlight error"\1', body)
     return Page(f"{path.stem.lower()}.html", text, body, part)
 
 
@@ -137,6 +138,7 @@ def reference(folder: Path, pages: list[Page]) -> None:
 def words(page: str) -> str:
     """What is to be read on a page, without code and formulas."""
     page = re.sub(r"(?s)<(pre|script|style|svg|math|label)\b.*?</\1>", " ", page)
+    page = re.sub(r'<div class="prompt.*?</div>', "", page)
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 

@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _failed(f"cannot write {error.filename or 'the output'}: {error.strerror}", 1)
-    except (ValueError, ArithmeticError, AssertionError, RuntimeError) as error:
+    except (ValueError, ArithmeticError, AssertionError, RuntimeError, ImportError) as error:
         return _failed(error, 1)
     return 0
 
@@ -165,7 +165,7 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
         check_gradients(f, *numbers.values())
         yield "\nforward mode, reverse mode and central differences agree"
     if options.draw is not None:
-        from .pictures.drawing import draw
+        from . import draw
 
         if not Path(options.draw).suffix:
             expected = "one with an ending, such as graph.svg"
@@ -173,7 +173,7 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
         root.backward()
         yield f"wrote {draw(root).save(options.draw)}"
     if options.steps is not None:
-        from .pictures.live import show_steps
+        from . import show_steps
 
         yield f"wrote {show_steps(root).save(options.steps)}"
 

@@ -334,3 +334,13 @@ def test_the_parser_of_python_sees_nothing_but_arithmetic(monkeypatch):
     for text in ("x; y", "x = 2", "'a'", "{x}", "x if x < 2 else 3", "a\\b", "f`x`", "x#y"):
         with pytest.raises(ExpressionError):
             parse(text, ["x"])
+
+
+@pytest.mark.parametrize("option", ["--draw", "--steps", "--page"])
+def test_a_missing_package_is_named(option):
+    """Installed with pip's --no-deps."""
+    code = "import sys; sys.modules['graphviz'] = None; from autodiff.__main__ import main\n"
+    code += f"sys.exit(main([*{GOOD}, {option!r}, 'never.svg']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert re.match("autodiff: .*graphviz", done.stderr)

@@ -1,10 +1,10 @@
 """The notebooks run from a clean kernel, and what is committed is what they print."""
 
 import base64
+import csv
 import html
 import importlib
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -247,13 +247,13 @@ CELLS = [
 ]
 
 
-def grade(folder, cells, *options):
+def grade(folder, cells, *options, place="mine.ipynb"):
     import nbformat
 
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
     nbformat.write(notebook, folder / "mine.ipynb")
     return subprocess.run(
-        [sys.executable, "-m", "autodiff.course", "grade", "mine.ipynb", "--seconds", "4", *options],
+        [sys.executable, "-m", "autodiff.course", "grade", place, "--seconds", "4", *options],
         capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
 
@@ -270,13 +270,25 @@ def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
     assert said[-1] == "1 of 5 are right"
 
 
-def test_verdicts_as_json(tmp_path):
-    rows = json.loads(grade(tmp_path, CELLS[:2], "--json").stdout)
-    assert [row["exercise"] for row in rows] == [1, 2, 3, 4, 5]
-    assert [row["right"] for row in rows] == [True, False, False, False, False]
+def test_a_class_as_a_table(tmp_path):
+    (tmp_path / "broken.ipynb").write_text("no notebook", encoding="utf-8")
+    assert grade(tmp_path, CELLS[:2], "--csv", "marks.csv", place=".").returncode == 1
+    with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
+        broken, *rows = csv.DictReader(file)
+    assert broken["said"].startswith("Cannot be read: ")
+    assert [row["exercise"] for row in rows] == [*"12345"]
+    assert [row["right"] for row in rows] == [*"10000"]
+
+
+def test_grading_without_jupyter():
+    code = "import sys; sys.modules['nbformat'] = None; sys.argv[1:] = ['grade', sys.argv[1]]\n"
+    code += "from autodiff.course import __main__ as grading; grading.main()"
+    command = [sys.executable, "-c", code, PATHS[0]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "nbformat is missing; install it: pip install jupyter" in done.stderr
 
 
 def test_a_notebook_that_is_not_there(capsys):
     with pytest.raises(SystemExit):
         grading.main(["grade", "nowhere.ipynb"])
-    assert "there is no file nowhere.ipynb" in capsys.readouterr().err
+    assert "there is no notebook nowhere.ipynb" in capsys.readouterr().err

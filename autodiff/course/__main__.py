@@ -1,12 +1,13 @@
-"""Runs a notebook in a kernel of its own and prints the verdict on each exercise.
+"""Runs a notebook, or all of a folder, each in a kernel of its own; prints the verdicts.
 
-    python -m autodiff.course grade notebook.ipynb [--json] [--seconds 600]
+    python -m autodiff.course grade notebook.ipynb [--seconds 600]
+    python -m autodiff.course grade folder --csv marks.csv
 
 The exit status is 0 if all answers are right, 1 if not. Needs nbclient, which comes with Jupyter.
 """
 
 import argparse
-import json
+import csv
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -48,27 +49,43 @@ def verdicts(notebook: Any, seconds: int) -> dict[str, tuple[bool, str]]:
     return found
 
 
-def main(arguments: list[str] | None = None) -> int:
+def graded(path: Path, seconds: int) -> dict[str, tuple[bool, str]]:
+    """The verdicts on the notebook of a file; one that cannot be read has a single verdict."""
     import nbformat
 
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (OSError, ValueError) as error:  # of the file, or of what is in it
+        return {"-": (False, f"Cannot be read: {error}")}
+    return verdicts(executed(notebook, path.parent, seconds), seconds)
+
+
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m autodiff.course", description=__doc__)
     parser.add_argument("command", choices=["grade"])
-    parser.add_argument("notebook", type=Path)
-    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    parser.add_argument("place", type=Path, help="a notebook, or a folder of them")
+    parser.add_argument("--csv", type=Path, help="a file for a spreadsheet")
     parser.add_argument("--seconds", type=int, default=600, help="for each cell, default: 600")
     given = parser.parse_args(arguments)
-    if not given.notebook.is_file():
-        parser.error(f"there is no file {given.notebook}")
-    notebook = nbformat.read(given.notebook, as_version=4)
-    found = verdicts(executed(notebook, given.notebook.parent, given.seconds), given.seconds)
-    if given.json:
-        rows = [{"exercise": int(n), "right": r, "text": text} for n, (r, text) in found.items()]
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
-        for number, (right, text) in found.items():
-            print(f"{number} {'✓' if right else '✗'} {text}")
-        print(f"{sum(right for right, _ in found.values())} of {len(found)} are right")
-    return 0 if all(right for right, _ in found.values()) else 1
+    paths = sorted(given.place.glob("*.ipynb")) if given.place.is_dir() else [given.place]
+    if not (paths and all(path.is_file() for path in paths)):
+        parser.error(f"there is no notebook {given.place}")
+    rows = []
+    for path in paths:
+        try:
+            found = graded(path, given.seconds)
+        except ModuleNotFoundError as error:
+            parser.error(f"{error.name} is missing; install it: pip install jupyter")
+        rows += [(path.name, number, int(right), said) for number, (right, said) in found.items()]
+        if len(paths) > 1:
+            print(path.name)
+        for number, (right, said) in found.items():
+            print(f"{number} {'✓' if right else '✗'} {said}")
+        print(f"{sum(right for right, _ in found.values())} of {len(found)} are right", flush=True)
+    if given.csv:
+        with given.csv.open("w", encoding="utf-8-sig", newline="") as file:  # as Excel reads it
+            csv.writer(file).writerows([("notebook", "exercise", "right", "said"), *rows])
+    return 0 if all(right for _, _, right, _ in rows) else 1
 
 
 if __name__ == "__main__":
