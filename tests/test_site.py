@@ -104,6 +104,8 @@ def test_what_the_search_knows(pages):
 @pytest.mark.parametrize("place", ["index", "notebooks/04_reverse_mode", "reference/autodiff/nn"])
 def test_a_search_leads_to_the_course_and_to_the_reference(place, folder, browser):
     browser.open((folder / f"{place}.html").as_uri())
+    browser.emulate(390, 800)
+    browser.evaluate("document.querySelector('#togglestate')?.click(), 1")  # the menu of pdoc
     browser.evaluate("document.querySelector('search input').focus(), 1")
     waiting = "new Promise(done => document.head.lastChild.addEventListener('load', done))"
     browser.call("Runtime.evaluate", expression=f"window.INDEX || {waiting}", awaitPromise=True)
@@ -113,6 +115,7 @@ def test_a_search_leads_to_the_course_and_to_the_reference(place, folder, browse
         browser.call("Input.insertText", text=words)
         link = browser.evaluate("document.querySelector('search li a')?.href")
         assert link == (found and f"{folder.as_uri()}/{found}")
+        assert browser.evaluate("document.querySelector('search ul').offsetHeight") > 0
         browser.evaluate("document.querySelector('search input').value = '', 1")
     assert browser.evaluate("document.querySelector('search ul').textContent") == "Nothing found."
 
