@@ -200,7 +200,7 @@ class Number(functions.Methods):
     def __int__(self) -> int:
         return int(float(self))
 
-    def __round__(self, digits: int | None = None) -> float:
+    def __round__(self, digits: int | None = None, /) -> float:
         return round(float(self), digits)
 
     def conjugate(self) -> Self:

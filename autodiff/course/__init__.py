@@ -7,7 +7,7 @@ The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `sol
 
     verdicts.py   an exercise: our answer, the slips that people make, and what is said to them
     figures.py    what the figures share
-    grading.py    runs a notebook, and reads its verdicts
+    __main__.py   runs notebooks, and reads their verdicts
 """
 
 import sys
