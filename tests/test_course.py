@@ -379,12 +379,6 @@ def forgets_return(root):
     [*reverse_mode.order(root)]
 
 
-def leaves_it_to_ours(root):
-    from autodiff import topological_order
-
-    return topological_order(root)
-
-
 def rebinds(node):
     for parent, message in zip(node.parents, node.closure(node.grad)):
         grad = parent.grad
@@ -404,7 +398,7 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("01.1", lambda f, x, h: f, "That is a function. Call it"),
     ("01.1", lambda f, x, h: f(x - h), "At t³ at 2 with h = 0.25 the result should be 10.5625, not 5.35938"),
     ("01.2", math.nan, "A step is a positive number"),
-    ("01.3", lambda g, x: (g(x + 1e-5) - g(x - 1e-5)) / 2e-5, "every difference loses digits"),
+    ("01.3", lambda g, x: (g(x + 1e-5) - g(x - 1e-5)) / 2e-5, "a difference loses digits"),
     ("01.3", lambda g, x: g(x + 1e-20j) / 1e-20, "You need only one of its two parts"),
     ("02.1", lambda a, b: 0.26, "every part is a Node, and here is 0.26"),
     ("02.2", 39.0, "Expected an integer, found a float"),
@@ -421,7 +415,6 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("04.2", lambda x: (math.tanh(x), lambda grad: grad * 0.5), "Mind the comma"),
     ("04.3", rebinds, "No grad has changed"),
     ("04.4", forgets_return, NO_RETURN),
-    ("04.4", leaves_it_to_ours, "leaves the work to `topological_order`"),
     ("04.4", lambda root: {*reverse_mode.order(root)}, "Expected a list of the nodes, found a set"),
     ("04.4", lambda root: [x.data for x in reverse_mode.order(root)], "the nodes themselves"),
     ("04.5", lambda root: root.backward(), "Your code raises AttributeError"),
@@ -433,13 +426,10 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("07.2", 0.5, "by 6.25, not by 1"),
     ("07.3", lambda w, b, x: 2, "Return the numbers of the dead neurons"),
     ("07.3", lambda w, b, x: [w], "Expected a list of numbers of neurons"),
-    ("08.1", [0.2, 3.4], "One number, please"),
     ("08.1", 0.26, "diverges, and so do smaller ones"),
-    ("08.3", lambda p, t: abs(p - t), "Take the Value in it"),
-    ("08.3", lambda p, t: Value(1.0), "does not depend on the prediction"),
+    ("08.3", lambda p, t: Value(1.0), "depends on none of the optimizer's parameters"),
     ("09.1", lambda x: x.data, "Expected a Value, found a float"),
     ("09.3", lambda f, at: lambda x: f(x), "Expected a Program"),
-    ("10.2", lambda *given: (0.0, (1.0, 2.0, 3.0)), "four gradients"),
     ("10.2", lambda x, t, w, b, v, c: w @ (... * x), "still computes with the dots"),
     ("10.3", lambda c, x: Vector([a * x**k for k, a in enumerate(c)]), "Expected a Value, found a Vector"),
 ]  # fmt: skip
@@ -533,6 +523,6 @@ def test_the_package_imports_no_course_and_figures_what_they_draw_with_when_they
     names = ", ".join(lesson.__name__ for lesson in LESSONS)
     code = f"""import sys, autodiff.nn
 assert 'autodiff.course' not in sys.modules
-import {names}, autodiff.course.race
+import {names}
 assert not {{'matplotlib', 'sklearn', 'IPython', 'PIL'}} & {{*sys.modules}}"""
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,7 +5,6 @@ import importlib
 import math
 import re
 
-import micrograd.engine
 import numpy as np
 import pytest
 import sympy
@@ -17,7 +16,6 @@ from autodiff.course import (
     back_to_matrices,
     expressions,
     forward_mode,
-    race,
     reverse_mode,
     symbolic_derivatives,
 )
@@ -26,8 +24,8 @@ from autodiff.nn import Linear, Sequential
 from notebooks import NOTEBOOKS, read
 
 
-def data(name):
-    return getattr(importlib.import_module("sklearn.datasets"), f"load_{name}")()
+def iris():
+    return importlib.import_module("sklearn.datasets").load_iris()
 
 
 def code_of(number):
@@ -207,7 +205,7 @@ def test_the_groups_are_predicted():
 
 
 def test_a_group_has_one_colour_in_picture_table_and_program():
-    x, target, loss = race.Task(data("iris"), 10).recorded()
+    *_, (x, target), loss = back_to_matrices.network(iris(), 10)
     tints = back_to_matrices.TINTS
     source = back_to_matrices.picture(loss, x=x, target=target).source
     assert all(tint in source for tint in tints.values())
@@ -219,60 +217,13 @@ def test_a_group_has_one_colour_in_picture_table_and_program():
 # -- The race -------------------------------------------------------------------------------------
 
 
-def by_torch(task):
-    import torch
+def test_whoever_computes_something_else_does_not_race():
+    def wrong(*given):
+        losses, gradients = by_hand()(*given)
+        return losses, [gradients[0] + 1e-3, *gradients[1:]]
 
-    return race.by_torch(torch)(task)
-
-
-def by_jax(task):
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-    return race.compiled(task, jax.numpy, jax.jit)
-
-
-RUNNERS = [
-    pytest.param(race.compiled, id="compiled"),
-    pytest.param(race.plain_python, id="plain Python"),
-    pytest.param(race.walking, id="a node per neuron"),
-    pytest.param(
-        race.product_by_product(ad.Value, ad.tanh, ad.exp, ad.log), id="a node per product"
-    ),
-    pytest.param(race.by_micrograd(micrograd.engine), id="micrograd"),
-    pytest.param(by_torch, id="torch", marks=pytest.mark.torch),
-    pytest.param(by_jax, id="jax", marks=pytest.mark.jax),
-]
-
-
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_everyone_in_the_race_computes_the_same(runner):
-    for samples, hidden, n in ((data("iris"), 10, None), (data("digits"), 4, 12)):
-        task = race.Task(samples, hidden, n)
-        epoch = runner(task)
-        epoch()  # what the first leaves behind does not count
-        race.check("the runner", epoch(), race.by_numpy(by_hand())(task)())
-
-
-def test_a_runner_that_computes_something_else_is_disqualified():
-    task = race.Task(data("iris"), 10, 7)
-    total, gradients = race.walking(task)()
-    expected = race.by_numpy(by_hand())(task)()
-    with pytest.raises(AssertionError, match="walker"):
-        race.check("walker", (total + 1e-3, gradients), expected)
-    gradients[0][40] += 1e-3
-    with pytest.raises(AssertionError, match="walker"):
-        race.check("walker", (total, gradients), expected)
-
-
-def test_results_are_a_table():
-    results = {
-        "small": {"NumPy by hand": 2e-5, "plain Python": 3.0},
-        "large": {"NumPy by hand": 1e-3},
-    }
-    text = race.table(results).splitlines()
-    assert text[0].split() == ["small", "one", "epoch", "by", "hand", "=", "1"]
-    assert text[1].split() == ["plain", "Python", "3,000,000", "µs", "150,000.0"]
+    with pytest.raises(AssertionError, match="the same gradient"):
+        back_to_matrices.race(wrong, iris(), 10, 1)
 
 
 # -- The table of names ---------------------------------------------------------------------------

@@ -1,26 +1,40 @@
 """What the figures share: colours, how they are shown, and small graphs."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 GREY, ORANGE, BLUE, GREEN, PINK = "#A6A6A6", "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 
 
-def look(**settings: Any) -> None:
-    """Set what all figures have in common."""
-    import matplotlib.pyplot as plt
-
-    everything: Any = {"svg.hashsalt": "autodiff", "figure.facecolor": "white"} | settings
-    plt.rcParams.update(everything)
-
-
 def show(figure: Any, alt: str) -> None:
-    """Display a figure, with its description for those who cannot see it."""
-    import matplotlib.pyplot as plt
-    from IPython.display import display
+    """Display a figure as a small PNG of 128 colours, described for those who cannot see it."""
+    from io import BytesIO
 
-    display(figure, metadata={kind: {"alt": alt} for kind in ("image/png", "image/svg+xml")})
+    import matplotlib.pyplot as plt
+    import PIL.Image
+    from IPython.display import Image, display
+
+    drawing, small = BytesIO(), BytesIO()
+    figure.savefig(drawing, dpi=120)
     plt.close(figure)
+    PIL.Image.open(drawing).convert("RGB").quantize(128).save(small, "png", optimize=True)
+    display(Image(small.getvalue(), width=round(100 * figure.get_figwidth()), alt=alt))
+
+
+def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
+    """A figure of curves by their names, each (xs, ys) or (xs, ys, style of matplotlib).
+
+    settings: what `Axes.set` takes, such as xlabel="step", yscale="log".
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
+    for name, curve in curves.items():
+        axes.plot(*curve, label=name)
+    axes.set(**settings)
+    axes.legend()
+    ends = "; ".join(f"{name} {ys[0]:.2g} to {ys[-1]:.2g}" for name, (_, ys, *_) in curves.items())
+    show(figure, f"Curves by {settings['xlabel']}: {ends}")
 
 
 def page(name: str, title: str, still: str, data: Any = None) -> Any:
@@ -33,17 +47,3 @@ def page(name: str, title: str, still: str, data: Any = None) -> Any:
     frame, text = (files.joinpath(f"{each}.html").read_text("utf-8") for each in ("frame", name))
     text = frame.replace("TITLE", title).replace("PAGE", text).replace("DATA", as_json(data))
     return Page(text, title, f"{still} needs scripts, and a notebook that is trusted.")
-
-
-def graph_of(f: Callable[..., Any], edges: str | None = None, **inputs: float) -> Any:
-    """A drawing of the computation of f at these inputs.
-
-    With edges="local" each arrow shows the derivative of one operation with respect to one of its
-    arguments.
-    """
-    from autodiff import Value, draw
-
-    leaves = {name: Value(x, label=name) for name, x in inputs.items()}
-    result = f(**leaves)
-    result.label = result.label or "y"
-    return draw(result, edges=edges)

@@ -1,5 +1,5 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 5: one rule and its readers as a picture, Newton's way; its guesses and exercises."""
+"""Notebook 5: one rule and its readers as a picture; its guesses and exercises."""
 
 import inspect
 import math
@@ -49,19 +49,6 @@ def readers():
     show(figure, f"The rule of tanh in the middle, and its readers at 0.5. {said}")
 
 
-def two_ways(descent, newton):
-    """The norm of the gradient against the calls of f, for both methods."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-    axes.semilogy(*zip(*descent), color=ORANGE, label="gradient descent")
-    axes.semilogy(*zip(*newton), "o-", color=BLUE, label="Newton (a dot is a step)")
-    axes.set(xlabel="calls of f", ylabel="norm of the gradient")
-    axes.legend(loc="lower left")
-    ends = f"gradient descent ends at {descent[-1][1]:.0e}, Newton at {newton[-1][1]:.0e}"
-    show(figure, f"The norm of the gradient by calls of f: {ends}")
-
-
 # -- The guesses ----------------------------------------------------------------------------------
 
 guess_1 = guess(
@@ -83,10 +70,7 @@ guess_3 = guess(
     0.5,
     "Right: the mean of the slopes on either side, as if nothing were the matter.",
     "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
-    {
-        "That is what the page says. A difference does not read the page.": 0,
-        "On the right alone.": 1,
-    },
+    {"That is what the page says. A difference does not read the page.": 0},
 )
 predict = guesses(globals())
 
@@ -116,33 +100,19 @@ check_1 = Exercise(
     praise="Right: stable at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips={
-        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": [
-            f"{STABLE} → log(exp(x) + exp(-x))",
-            "- math.log(2.0) →",
-        ],
+        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
         "Right if grad is 1, but grad is not used.": "grad * →",
-        "The sign of the derivative is wrong: the derivative of cosh is +sinh.": "* tanh → * -tanh",
-        "Upside down: sinh / cosh is tanh, not 1 / tanh.": "* tanh → / tanh",
-        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": [
-            "tanh → sinh",
-            "tanh → math.sinh",
-        ],
+        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
         "Right near 0, but the result overflows {at}. Use softplus and\n"
         "exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
             f"{STABLE} → log(cosh(x))",
-            f"{STABLE} → math.log(math.cosh(x))",
-            f"{STABLE} → log((exp(x) + exp(-x)) / 2)",
             "softplus(2 * x) → log(1 + exp(2 * x))",
         ],
         "The result is stable, but the derivative overflows {at}.\n"
-        "sinh x / cosh x has a name, and a function that never overflows.": [
-            "tanh(x) → sinh(x) / cosh(x)",
-            "tanh(x) → math.sinh(x) / math.cosh(x)",
-        ],
-        "Right for floats only: use functions of autodiff, not of math.": [
-            "tanh → math.tanh",
-            "tanh(x) → tanh(float(x))",
-        ],
+        "sinh x / cosh x has a name, and a function that never overflows.": (
+            "tanh(x) → sinh(x) / cosh(x)"
+        ),
+        "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
     },
 )
 
@@ -179,16 +149,10 @@ check_2 = Exercise(
         "inside 10 * p the closure is given 10, and has to pass it on.": [
             "grad * →",
             "grad * (p / x) → (p / x)",
-            "grad * (p / x) → (grad * p / x)\ngrad * (p / y) → (grad * p / y)",
         ],
-        "Leave the result as it is, {expected} at (3, 6). The closure is at fault.": [
-            "x * y / (x + y) → x + y",
-            "x * y / (x + y) → 1 / x + 1 / y",
-        ],
-        "Right once, but not twice: use operators on x, y and p only.": [
-            "(p / x) → (float(p) / float(x))",
-            '(p / x) → (getattr(p, "data", p) / x)',
-        ],
+        "Right once, but not twice: use operators on x, y and p only.": (
+            "(p / x) → (float(p) / float(x))"
+        ),
     },
 )
 
@@ -217,7 +181,6 @@ check_3 = Exercise(
         "You took 1 for the derivative of relu at 0; the page says 0.": (6.0, -2.0),
         "You took 1/2 for relu at 0, as a central difference does; the page says 0.": (4.5, -0.5),
         "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),
-        "The other way round: it is x that multiplies the maximum.": (1.0, 3.0),
     },
 )
 

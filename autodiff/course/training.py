@@ -23,33 +23,10 @@ bowl = [[7.0, 3.0], [3.0, 2.0]]  # twice the means of x², x and 1
 SMALL, LARGE = (float(curvature) for curvature in np.linalg.eigvalsh(bowl))
 
 
-def one_rate(answer):
-    if np.ndim(answer):
-        raise Hint("One number, please: the smaller of the two limits is what counts.")
-    lr = number(answer)
-    if not math.isfinite(lr):
-        raise Hint(f"There is a finite limit, and {lr} is no number to train with.")
-    return lr
-
-
 def behaviour(lr):
+    lr = number(lr)
     behaves = "does not diverge yet" if lr < 2 / LARGE else "diverges, and so do smaller ones"
-    behaves = behaves if lr > 0 else "is no step downhill"
     return f"lr = {lr:.4g} {behaves}. For which lr is |1 - lr λ| = 1?"
-
-
-def loss_after_200(lr):
-    line = nn.Linear(1, 1, seed=0)
-    descent = optim.SGD(line.parameters(), lr)
-    return nn.fit(line, XS, YS, nn.mse_loss, descent, 200, progress=False).losses[-1]
-
-
-def praise_1(lr):
-    below, above = (loss_after_200(factor * 2 / LARGE) for factor in (0.98, 1.02))
-    return (
-        f"Right: 2 / λ = {2 / LARGE:.4f}. After 200 epochs with 2 % less the loss is {below:.3f}, "
-        f"with 2 % more {above:,.0f}."
-    )
 
 
 def solution_1():
@@ -59,16 +36,14 @@ def solution_1():
 
 check_1 = Exercise(
     float(solution_1()),
-    ask=one_rate,
+    ask=number,
     close=0.002,
-    praise=praise_1,
+    praise="Right: 2 / λ. A little less, and the line is found; a little more, and it flies off.",
     otherwise=behaviour,
     slips={
         "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.": 1 / LARGE,
         "That is the limit of the flat direction. The steep one breaks first.": 2 / SMALL,
-        "The smaller curvature is the patient one. Look at the other.": 1 / SMALL,
-        "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": [LARGE, SMALL],
-        "0.1 learnt well in the first section. How far up can you go?": 0.1,
+        "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": LARGE,
     },
 )
 
@@ -103,7 +78,6 @@ check_2 = Exercise(
     slips={
         "It climbs: the loss goes up. Look at a sign.": [
             "model.zero_grad() → pass\n/ len(inputs) →\n-= → +=",
-            "/ len(inputs) →\n-= → +=",
             "-= → +=",
         ],
         "Downhill, but too far, as many times as there are samples: this is the gradient of the sum "
@@ -111,18 +85,12 @@ check_2 = Exercise(
             "/ len(inputs) →",
             "model.zero_grad() → pass\n/ len(inputs) →",
         ],
-        "Only the last sample counted: clear before the loop, not in it.": [
-            "(nn.mse_loss → model.zero_grad(); (nn.mse_loss",
-            "/ len(inputs) →\n(nn.mse_loss → model.zero_grad(); (nn.mse_loss",
-        ],
-        "Nothing moved. Is p.data assigned, and p.grad not cleared too early?": [
-            "-= → -",
-            "p.data -= → p.grad = 0.0; p.data -=",
-        ],
+        "Only the last sample counted: clear before the loop, not in it.": (
+            "(nn.mse_loss → model.zero_grad(); (nn.mse_loss"
+        ),
         "The first step is right. The second still contains the gradient of the first.": (
             "model.zero_grad() → pass"
         ),
-        "lr is missing: a step is lr times the gradient.": "lr * →",
     },
 )
 
@@ -130,36 +98,11 @@ check_2 = Exercise(
 
 
 def forgiving(loss):
-    below, exact, above = (value_of(loss, guess, 2.0).data for guess in (0.0, 2.0, 3.0))
-    yield "an error", "costs" if min(below, above) >= exact else "pays on one side"
-    flat = [guess - 2 for guess in (0.0, 3.0) if not slope_of(loss, guess, 2.0)]
-    yield "the slope at an error", f"gone at {flat[0]:g}" if flat else "there"
-    costs = {value_of(loss, 3.0 + t, 2.0 + t).data for t in (-12.0, -6.0, 40.0)}
-    alike = all(math.isclose(cost, above, rel_tol=1e-6) for cost in costs)
-    yield "an error of 1", "the same everywhere" if alike else "something else at some targets"
-    if flat or not alike or min(below, above) < exact:
-        return
+    loss(Vector([3.0]), 2.0)  # is there anything yet?
     slope, start = line_found(inspect.unwrap(loss))
     near = abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3
     line = f"y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}"
     yield "the line", "y = 2 x + 1, to 0.3" if near else line
-
-
-def slope_of(loss, guess, target):
-    """The derivative of the loss with respect to the guess."""
-    x = Value(guess)
-    return adjoints(value_of(loss, x, target), inputs=[x])[x]
-
-
-def value_of(loss, guess, target):
-    found = loss(Vector([guess]), target)
-    if isinstance(found, Vector):
-        raise Hint("That is a Vector of one entry. Take the Value in it, [0].")
-    if not isinstance(found, Value):
-        raise Hint(f"Expected a Value, found {a(found)}. Leave out .data.")
-    if not found.parents:
-        raise Hint("This Value does not depend on the prediction, so no gradient reaches it.")
-    return found
 
 
 @cache
@@ -196,35 +139,20 @@ check_3 = Exercise(
     ),
     otherwise="How strongly may a far point pull?",
     slips={
-        "An error on one side is rewarded. The minimum belongs at 0.": [
-            "abs →",
-            "abs → -abs",
-            "(prediction[0] - target) ** 3",
-        ],
-        "At an error of -2 the loss has no slope to go down.": ["abs → 0 *", "abs → relu"],
-        "An error of 1 costs something else at another target. The loss must not know which targets "
-        "are the bad ones: judge the error alone.": [
-            "abs(prediction[0] - target) if target > -5 else 0 * prediction[0]",
-            "abs(prediction[0] - target) / abs(target)",
-        ],
-        "The square finds {found}: an error 48 times as large costs 2,304 times as much.": [
-            "nn.mse_loss(prediction, target)",
-            "(prediction[0] - target) ** 2 / 2",
-        ],
-        "The training diverges: a far point pulls much too hard.": [
-            "(prediction[0] - target) ** 4",
-            "exp(abs(prediction[0] - target))",
-        ],
+        "The square finds {found}: an error 48 times as large costs 2,304 times as much.": (
+            "nn.mse_loss(prediction, target)"
+        ),
+        "The training diverges: a far point pulls much too hard.": "(prediction[0] - target) ** 4",
     },
 )
 
 # -- 4. Adam --------------------------------------------------------------------------------------
 
 
-def path_of(kind, settings, start):
+def path_of(kind, lr, start):
     """Where an optimiser goes in the valley x²/20 + y², in 12 steps."""
     x, y = params = [Value(each) for each in start]
-    optimizer, points = kind(params, **settings), []
+    optimizer, points = kind(params, lr), []
     for p in params:
         p.grad = 7.0
     optimizer.zero_grad()
@@ -234,24 +162,7 @@ def path_of(kind, settings, start):
         (x**2 / 20 + y**2).backward()
         optimizer.step()
         points.append([p.data for p in params])
-    moved = points[0] != list(start)
-    yield "each p.data after a step", "another number" if moved else "as it was"
     yield "p.data, by step and parameter,", points
-
-
-def settings_of(**settings):
-    return {
-        " and ".join(f"{name} = {x}" for name, x in each.items()): (each, (-8.0, 2.0))
-        for each in ({name: x[i] for name, x in settings.items()} for i in range(2))
-    }
-
-
-SLIPS = {
-    "step() leaves the parameters where they are: assign to p.data.": "p.data = p.data → p = p.data",
-    "After zero_grad() every grad should be 0.0.": "p.grad = 0.0 → pass",
-    "Uphill: subtract from p.data.": "p.data - self.lr → p.data + self.lr",
-    "The learning rate has no effect.": "- self.lr * → -",
-}
 
 
 class Adaptive:
@@ -278,33 +189,27 @@ solution_4 = Adaptive
 check_4 = Exercise(
     solution_4,
     ask=path_of,
-    at=settings_of(lr=(0.1, 0.5)) | {"a gradient of 0": ({"lr": 0.1}, (-8.0, 0.0))},
+    at={
+        "lr = 0.1": (0.1, (-8.0, 2.0)),
+        "lr = 0.5": (0.5, (-8.0, 2.0)),
+        "a gradient of 0": (0.1, (-8.0, 0.0)),
+    },
     close=1e-6,  # ε may be added inside or outside the root
     praise="Right: step for step where the package's Adam goes.",
     otherwise="Is every β where it belongs?",
-    slips=SLIPS
-    | {
+    slips={
+        "After zero_grad() every grad should be 0.0.": "p.grad = 0.0 → pass",
+        "Uphill: subtract from p.data.": "p.data - self.lr → p.data + self.lr",
         "The hats are missing: both means start at 0 and are too small at first.": (
             "/ (1 - 0.9**self.t) →\n/ (1 - 0.999**self.t) →"
         ),
-        "The hat on m is missing: m / (1 - 0.9**t).": "/ (1 - 0.9**self.t) →",
-        "The hat on s is missing: s / (1 - 0.999**t).": "/ (1 - 0.999**self.t) →",
         "Divide by the root of s, not by s.": "**0.5 →",
-        "The two β are swapped: 0.9 is for m, 0.999 for s.": (
-            "0.999 → β\n0.9 → 0.999\nβ → 0.9\n0.1 * → β *\n0.001 → 0.1\nβ → 0.001"
-        ),
         "s is the mean of the squares of the gradients.": "p.grad**2 → p.grad",
-        "t should count the steps: 1, 2, 3 ...": "self.t += 1 → self.t = 1",
         "A gradient of 0 divides by 0: add ε to the root.": "+ 1e-8 →",
     },
 )
 
 # -- The guesses -----------------------------------------------------------------------------------
-
-
-def score(answer):
-    share = number(answer)
-    return f"{share:g}" if not 78 <= share <= 88 else "about 83"
 
 
 guess_1 = guess(
@@ -314,17 +219,16 @@ guess_1 = guess(
     otherwise="It is 1 - 8.405 times 0.3.",
     slips={
         "The size is right. The sign matters too: it lands on the other side.": 1.5215,
-        "That is 8.405 times 0.3. Subtract it from 1.": 2.5215,
     },
 )
 guess_2 = guess(
     83.0,
-    ask=score,
+    close=0.06,
     praise="Right, within five. See for yourself:",
     otherwise="Not quite: it is 83 %. See for yourself:",
     slips={
         "That is the score on the 60 that it knows by heart. On the others it is 83 %.": 100.0,
-        "A share in percent, please: 50 for one half.": [0.5, 0.83, 0.9, 1.0],
+        "In percent, please: 50 for one half.": 0.83,
     },
 )
 predict = guesses(globals())
