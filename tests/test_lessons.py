@@ -11,13 +11,14 @@ import sympy
 
 import autodiff
 import autodiff as ad
-from autodiff import Vector, grad, tanh
+from autodiff import Value, Vector, adjoints, grad, relu, tanh
 from autodiff.course import (
     back_to_matrices,
     expressions,
     forward_mode,
     reverse_mode,
     symbolic_derivatives,
+    vectors_and_matrices,
 )
 from autodiff.course.reverse_mode import GRAPHS, NAMES, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
@@ -167,6 +168,27 @@ def test_reverse_mode_pays_in_memory():
 
     assert reverse(300) > 30 * forward(300)
     assert reverse(300) > 9 * reverse(30)
+
+
+# -- 6 ----------------------------------------------------------------------------------------------
+
+
+def test_the_picture_lights_up_the_slopes_of_the_engine(browser, tmp_path):
+    left, above = ad.Matrix([[1, 2, 3], [4, 5, 6]]), ad.Matrix([[1, 2], [3, -4], [5, 6]])
+    vectors_and_matrices.corner(left, above).save(tmp_path / "page.html")
+    browser.open((tmp_path / "page.html").as_uri())
+    product = left @ above
+    entries = [entry for matrix in (left, above) for row in matrix for entry in row]
+    for k, nudged in enumerate(entries):
+        browser.evaluate(f"slider.value = {k}; slider.dispatchEvent(new Event('input'))")
+        said = browser.evaluate(
+            "[...document.querySelectorAll('#C td')].map((cell) => cell.textContent).join(' ')"
+        )
+        expected = []
+        for entry in (entry for row in product for entry in row):
+            slope = adjoints(entry, [nudged])[nudged]
+            expected.append(f"{entry.data:g}{f'{slope:+g}' if slope else ''}")
+        assert said.replace("−", "-") == " ".join(expected)
 
 
 # -- 9 ----------------------------------------------------------------------------------------------

@@ -230,28 +230,6 @@ def spreads(net: Any) -> tuple[Any, Any]:
 # -- The figures ----------------------------------------------------------------------------------
 
 
-def bends(*activations: Callable[[Any], Any]) -> None:
-    """Each activation with its slope, and a sum of three relus."""
-    import matplotlib.pyplot as plt
-
-    z = np.linspace(-3, 3, 121)
-    bump = [relu(t + 1) - 2 * relu(t) + relu(t - 1) for t in z]
-    figure, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
-    for panel, activation in zip(axes, activations):
-        at = Vector(z)
-        bent = at.map(activation)
-        bent.sum().backward()
-        panel.plot(z, bent.data, color=BLUE, linewidth=2, label=activation.__name__)
-        panel.plot(z, at.grad, "--", color=ORANGE, linewidth=2, label="its slope")
-        panel.legend(fontsize=10)
-    axes[2].plot(z, bump, color=GREEN, linewidth=2)
-    axes[2].set_title("relu(z + 1) − 2 relu(z) + relu(z − 1)", fontsize=10)
-    for panel in axes:
-        panel.set_xlabel("z")
-        panel.grid(color="#dddddd")
-    show(figure, "relu, a bend at 0, and tanh, an S, with their slopes; three relus make a bump")
-
-
 def heat_maps(nets: Mapping[str, Any], limit: float = 1e6) -> None:
     """The size of every activation and gradient in these networks."""
     import matplotlib.pyplot as plt

@@ -1,5 +1,5 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 4: the gallery that an engine has to get right, the paths of a graph; and its exercises."""
+"""Notebook 4: the gallery that an engine has to get right; its guesses and its exercises."""
 
 import math
 import operator
@@ -11,8 +11,6 @@ from typing import Any
 
 from autodiff import Value, adjoints
 
-from . import figures
-from .figures import BLUE
 from .verdicts import Exercise, Hint, a, empty, guess, guesses, number, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
@@ -500,40 +498,5 @@ check_6 = Exercise(
         ],
     },
 )
-
-# -- The picture ----------------------------------------------------------------------------------
-
-PLACES = {"x": (0, 0), "u": (1, 1), "v": (2, 0), "y": (3, 1)}
-
-
-def draw_paths(rates, paths):
-    """The local derivative of each edge, {"xu": 6.0, ...}; then each path, "xuvy", in blue."""
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, 1 + len(paths), figsize=(9.6, 1.9), layout="constrained")
-    said = []
-    for panel, path in zip(panels, ["", *paths]):
-        lit = [a + b for a, b in zip(path, path[1:])]
-        factors = [rates[edge] for edge in lit]
-        product = " · ".join(f"{rate:g}" for rate in factors) + f" = {math.prod(factors):g}"
-        said.append(f"{' '.join(path)}: {product}")
-        panel.set_title(product if path else "local derivatives", fontsize=10)
-        for edge, rate in rates.items():
-            ends = [PLACES[name] for name in edge]
-            colour = BLUE if edge in lit else "#bbbbbb" if path else "black"
-            arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 9, "shrinkB": 9}
-            panel.annotate("", *ends, arrowprops=arrow)
-            box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-            centred = {"ha": "center", "va": "center", "bbox": box}
-            middle = [sum(place) / 2 for place in zip(*ends)]
-            panel.text(*middle, f"{rate:g}", color=colour, **centred)
-        for name, place in PLACES.items():
-            panel.text(*place, name, ha="center", va="center", fontsize=11)
-        panel.set(xlim=(-0.3, 3.3), ylim=(-0.35, 1.35))
-        panel.axis("off")
-    figures.show(
-        figure, f"The paths from x to y, and the product along each. {'; '.join(said[1:])}"
-    )
-
 
 solution = solutions(globals())

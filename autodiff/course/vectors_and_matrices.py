@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff import dot, graph, jvp, vjp
 
-from .figures import show
+from . import figures
 from .verdicts import Exercise, Hint, guess, guesses, solutions
 
 FORMULA = "nothing here yet. Put a formula where the dots are."
@@ -146,47 +146,16 @@ guess_3 = guess(
 )
 predict = guesses(globals())
 
-# -- Figures and counts ---------------------------------------------------------------------------
-
-INK, LIT, NUDGED = "#1d2126", "#9fd0f0", "#f5b17b"
+# -- The page, and counts -------------------------------------------------------------------------
 
 
-def corner(a: Any, b: Any, nudged: str, slopes: Any = None) -> None:
-    """A on the left, B above, C = A B in the corner; one entry is nudged.
+def corner(a: Any, b: Any, guess: bool = False) -> Any:
+    """A on the left, B above, C = A B at the corner: point at an entry, and see which of C move.
 
-    With the slopes of C, those that move are lit, and the entries of the other factor that they are.
+    guess: whether A[1, 2] is nudged, and nothing lights up yet.
     """
-    import matplotlib.pyplot as plt
-    from matplotlib.patches import Rectangle
-
-    A, B = np.array(a.data), np.array(b.data)
-    (m, n), p = A.shape, B.shape[1]
-    of, row, column = nudged[0], int(nudged[2]), int(nudged[5])
-    moved = np.zeros((m, p)) if slopes is None else np.array(slopes)
-    lit = {"A": np.zeros(A.shape, bool), "B": np.zeros(B.shape, bool), "C": moved != 0}
-    if slopes is not None:
-        lit["B" if of == "A" else "A"][
-            (column, slice(None)) if of == "A" else (slice(None), row)
-        ] = 1
-    figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-    axes.set(xlim=(-0.6, n + p + 1), ylim=(m + n + 1, -0.8), aspect="equal")
-    axes.axis("off")
-    places = {"A": (n + 0.8, 0.0, A), "B": (0.0, n + 0.8, B), "C": (n + 0.8, n + 0.8, A @ B)}
-    for name, (top, left, numbers) in places.items():
-        title = f"dC / d{nudged}" if name == "C" and slopes is not None else name
-        axes.text(left, top - 0.15, title, fontsize=12, weight="bold", color=INK)
-        for (i, j), number in np.ndenumerate(numbers):
-            fill = (
-                NUDGED if (name, i, j) == (of, row, column) else LIT if lit[name][i, j] else "white"
-            )
-            box = Rectangle((left + j, top + i), 1, 1, facecolor=fill, edgecolor="#808890")
-            axes.add_patch(box)
-            text = f"{moved[i, j]:+g}" if name == "C" and slopes is not None else f"{number:g}"
-            axes.text(left + j + 0.5, top + i + 0.5, text, ha="center", va="center", fontsize=11)
-    said = f"A on the left, B above, C = A B at the corner; {nudged} is nudged"
-    if slopes is not None:
-        said += f", and the entries of C move by {moved.tolist()} times as much"
-    show(figure, said)
+    data = {"A": a.data, "B": b.data, "guess": guess}
+    return figures.page("corner", "A row lights up", "The picture of A B", data)
 
 
 def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any, Any]:
