@@ -33,8 +33,11 @@ def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
         axes.plot(*curve, label=name)
     axes.set(**settings)
     axes.legend()
-    ends = "; ".join(f"{name} {ys[0]:.2g} to {ys[-1]:.2g}" for name, (_, ys, *_) in curves.items())
-    show(figure, f"Curves by {settings['xlabel']}: {ends}")
+    said = [
+        f"{name} from {ys[0]:.2g} to {ys[-1]:.2g}, between {min(ys):.2g} and {max(ys):.2g}"
+        for name, (_, ys, *_) in curves.items()
+    ]
+    show(figure, f"Curves by {settings['xlabel']}: {'; '.join(said)}")
 
 
 def page(name: str, title: str, still: str, data: Any = None) -> Any:
