@@ -11,7 +11,7 @@ import sympy
 
 import autodiff
 import autodiff as ad
-from autodiff import Value, Vector, adjoints, grad, relu, tanh
+from autodiff import Vector, adjoints, grad, tanh
 from autodiff.course import (
     back_to_matrices,
     expressions,

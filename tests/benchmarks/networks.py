@@ -1,13 +1,13 @@
-"""What several benchmarks train: the classifiers of the course's race, and graphs that are no networks."""
+"""What several benchmarks train: classifiers, and graphs that are no networks."""
 
 from types import SimpleNamespace
 
 import numpy as np
+import race
 
 from autodiff import Expression, Matrix, Vector, dot, exp, logsumexp, relu, tanh
-from autodiff.course import race
 
-_, torch, _ = race.libraries()  # no extra brings it
+torch = race.torch
 if not torch:
     print("PyTorch is not installed, and left out.")
 

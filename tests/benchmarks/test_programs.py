@@ -6,6 +6,7 @@ import catalogue
 import micrograd.engine
 import numpy as np
 import pytest
+import race
 from networks import (
     attention,
     by_hand,
@@ -19,7 +20,6 @@ from networks import (
 )
 
 from autodiff import Expression, Value, nn, optim, tanh, topological_order
-from autodiff.course import race
 
 
 def flat(gradients):
@@ -40,7 +40,7 @@ def test_an_epoch_of_a_classifier(side_by_side, make, few):
     task = make()
     peers = {"hand-written NumPy": by_hand(task), "autodiff, compiled": race.compiled(task)}
     if torch:
-        peers["PyTorch"] = race.by_torch(torch)(task)
+        peers["PyTorch"] = race.by_torch(task)
     agree(peers)
     side_by_side(f"{make.__name__} epoch, {sizes(task)}, {len(task.x)} samples", peers, 40)
     peers = {
