@@ -235,7 +235,7 @@ class Formula(Symbol):
             return _lines(rule)(*inputs)[0]
         if rule in (ops.less, ops.less_equal, ops.largest):
             return rule(*map(_value, inputs))[0]
-        return self.writer.write(ARITHMETIC.get(rule, rule.__name__), *inputs)
+        return self.writer.write(ARITHMETIC.get(rule) or rule.__name__, *inputs)
 
 
 class Formulas(Writer):
@@ -255,7 +255,7 @@ class Formulas(Writer):
     def operation(self, node: Value, inputs: Sequence[Any]) -> Formula:
         """The operation of a node on formulas and numbers."""
         rule: Any = node._rule
-        return self.made(ARITHMETIC.get(rule, rule.__name__), tuple(inputs), node.data)
+        return self.made(ARITHMETIC.get(rule) or rule.__name__, tuple(inputs), node.data)
 
     def _new(self, op: str, args: tuple[Any, ...]) -> Formula:
         return self.made(op, args, getattr(ops, op)(*map(_value, args))[0])
