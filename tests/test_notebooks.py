@@ -272,12 +272,17 @@ def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
 
 def test_a_class_as_a_table(tmp_path):
     (tmp_path / "broken.ipynb").write_text("no notebook", encoding="utf-8")
-    assert grade(tmp_path, CELLS[:2], "--csv", "marks.csv", place=".").returncode == 1
+    assert (
+        grade(tmp_path, CELLS[:2], "--csv", "marks.csv", "--json", "m.json", place=".").returncode
+        == 1
+    )
     with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
         broken, *rows = csv.DictReader(file)
     assert broken["said"].startswith("Cannot be read: ")
     assert [row["exercise"] for row in rows] == [*"12345"]
     assert [row["right"] for row in rows] == [*"10000"]
+    marks = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    assert [{key: str(x) for key, x in row.items()} for row in marks] == [broken, *rows]
 
 
 def test_grading_without_jupyter():

@@ -1,18 +1,20 @@
 """Runs a notebook, or all of a folder, each in a kernel of its own; prints the verdicts.
 
     python -m autodiff.course grade notebook.ipynb [--seconds 600]
-    python -m autodiff.course grade folder --csv marks.csv
+    python -m autodiff.course grade folder --csv marks.csv --json marks.json
 
 The exit status is 0 if all answers are right, 1 if not. Needs nbclient, which comes with Jupyter.
 """
 
 import argparse
 import csv
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+COLUMNS = "notebook", "exercise", "right", "said"
 VERDICT = re.compile(r"^([✓✗]) (.*?)\s*(?=^[✓✗] |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -65,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", choices=["grade"])
     parser.add_argument("place", type=Path, help="a notebook, or a folder of them")
     parser.add_argument("--csv", type=Path, help="a file for a spreadsheet")
+    parser.add_argument("--json", type=Path, help="a file for a program")
     parser.add_argument("--seconds", type=int, default=600, help="for each cell, default: 600")
     given = parser.parse_args(arguments)
     paths = sorted(given.place.glob("*.ipynb")) if given.place.is_dir() else [given.place]
@@ -84,7 +87,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{sum(right for right, _ in found.values())} of {len(found)} are right", flush=True)
     if given.csv:
         with given.csv.open("w", encoding="utf-8-sig", newline="") as file:  # as Excel reads it
-            csv.writer(file).writerows([("notebook", "exercise", "right", "said"), *rows])
+            csv.writer(file).writerows([COLUMNS, *rows])
+    if given.json:
+        marks = [dict(zip(COLUMNS, row)) for row in rows]
+        given.json.write_text(json.dumps(marks, ensure_ascii=False, indent=1), encoding="utf-8")
     return 0 if all(right for _, _, right, _ in rows) else 1
 
 
