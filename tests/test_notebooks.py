@@ -5,6 +5,7 @@ import csv
 import html
 import importlib
 import inspect
+import json
 import re
 import subprocess
 import sys
