@@ -69,6 +69,12 @@ def test_derivatives_on_the_edge_of_a_vector():
     assert said(ones, "e") == [["(1, …, 1)"]]
 
 
+def test_a_long_message_stands_in_two_lines():
+    assert said(draw(X * 2.345, edges="message"), "e") == [["1 · 2.345 = 2.345"]]
+    assert said(draw(X * 0.234, edges="message"), "e") == [["1 · 0.234 = 0.234"]]
+    assert said(draw(X * 0.2345, edges="message"), "e") == [["1 · 0.2345", "= 0.2345"]]
+
+
 def test_a_long_sum_at_a_fork_is_counted():
     x = Value(1.0, label="x")
     assert "grad 1 = sum of 8" in shown(draw(logsumexp([x] * 8), edges="message"))
