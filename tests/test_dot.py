@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from pictures import attributes, example, inks, said, style, tables, texts
+from pictures import attributes, example, inks, style, tables, texts
 from pygraphviz import AGraph
 
 import autodiff
@@ -224,10 +224,3 @@ def test_the_legend_says_what_is_there():
     assert [len(row) for row in legend] == [6, 5]
     fills = [x.get("bgcolor") for x in legend.findall("tr/td/table")]
     assert fills == [look.PAPER, look.PAPER, *map(look.SCALE.get, powers)]
-
-
-def test_an_exponent_that_is_used_elsewhere_has_a_box():
-    two = Value(2.0)
-    two.requires_grad = False
-    assert ["2"] in said(draw(X**two + two))
-    assert ["2"] not in said(draw(X**two + X))

@@ -1,12 +1,14 @@
 """`draw` and the `Drawing` that it returns: labels, words, sizes, files, options."""
 
 import base64
+import io
 import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import graphviz
+import matplotlib.image
 import pytest
 from pictures import SVG, example, network, said, texts
 
@@ -144,6 +146,8 @@ def test_a_drawing_is_a_digraph_that_jupyter_shows(monkeypatch):
     small = picture.layout().png()
     width, height = (int.from_bytes(small[i : i + 4], "big") for i in (16, 20))
     assert width * height == pytest.approx(2e4, rel=0.02)
+    assert matplotlib.image.imread(io.BytesIO(small))[0, 0, 0] == 1.0  # white
+    assert matplotlib.image.imread(io.BytesIO(picture.pipe("png")))[0, 0, 3] == 0.0  # transparent
     assert height / width == pytest.approx(
         picture.layout().size[1] / picture.layout().size[0], rel=0.02
     )

@@ -150,6 +150,11 @@ def test_a_long_vector_is_folded():
     assert cells_of(range(10), (10,))[0].shape == (10, 1)
 
 
+def test_a_large_array_has_a_pixel_for_each_cell():
+    wide = draw(Vector([float(i) for i in range(64 * 64)]).sum(), arrays=True)
+    assert [pixels(image).shape for image in wide.images.values()] == [(128, 128, 3)]
+
+
 def test_images_are_inside_the_picture():
     _, loss = classifier(16, 8, 4)
     picture = draw(loss, arrays=True, color="grad")

@@ -132,6 +132,7 @@ def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
     (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
     assert f'bgcolor="{look.SCALE[shade]}"' in x
     assert {"|grad|:", shade} <= set(texts(picture))
+    assert (f'"{look.PAPER}">x<' in x) == (shade in look.DARKEST)  # the text
 
 
 def test_a_collapsed_scope_in_one_line():
