@@ -56,7 +56,7 @@ class Unknown(Number):
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _itself  # `if` asks for a bool
     __float__ = __complex__ = __hash__ = __str__ = __repr__ = _number
     __int__ = __index__ = __trunc__ = _whole
-    __round__ = _whole  # type: ignore[assignment]
+    __round__ = _whole
     __format__ = _number  # type: ignore[assignment]
     __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
 
