@@ -60,7 +60,7 @@ def test_the_tree_folds_into_the_program_of_seven_operations(browser, tmp_path):
         (4.5, "9", "v3 = v1 * v0"),
         (9, "7", "v8 = v6 + v7"),
     ):
-        browser.evaluate(f"slider.value = {folded}; slider.dispatchEvent(new Event('input'))")
+        browser.evaluate(f"s.folded = {folded}; paint()")
         said = browser.evaluate(
             "[document.querySelector('b').textContent, document.querySelector('pre').textContent]"
         )
@@ -100,15 +100,21 @@ def test_the_dial_shows_the_tangents_of_jvp(browser, tmp_path):
         u = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         f = lambda x1, x2: ad.log(x1) + x1 * x2 - ad.sin(x2)  # noqa: E731
         _, expected = ad.jvp(f, (2.0, 5.0), u)
-        browser.evaluate(f"slider.value = {degrees}; slider.dispatchEvent(new Event('input'))")
-        said = browser.evaluate("element('y').textContent + element('t-y').textContent")
+        browser.evaluate(
+            f"document.querySelector('input').value = {degrees};"
+            "document.querySelector('input').dispatchEvent(new Event('input'))"
+        )
+        said = browser.evaluate(
+            "document.querySelector('output').textContent"
+            " + [...document.querySelectorAll('.tangent')].at(-1).textContent"
+        )
         assert said == f"{expected:.2f}moves at {expected:.2f}".replace("-", "−")
     box = browser.evaluate(
-        "(() => { const b = element('dial').getBoundingClientRect(); return [b.x, b.y, b.width] })()"
+        "(() => { const b = document.querySelector('.dial').getBoundingClientRect(); return [b.x, b.y, b.width] })()"
     )
     x, y, width = box
     browser.click(x + width / 2, y + width / 10)
-    assert browser.evaluate("slider.value") == "90"
+    assert browser.evaluate("s.direction") == 90
 
 
 # -- 4 ----------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
-from . import figures
 from .verdicts import Exercise, Hint, a, empty, guess, guesses, solutions
 
 # -- The guesses ----------------------------------------------------------------------------------
@@ -161,7 +160,9 @@ check_3 = Exercise(
 
 def dial():
     """The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5), its tangents, and a dial for the direction."""
-    return figures.page("dial", "Tangents, and a dial for the direction", "The dial")
+    from autodiff.pictures.pages import learning
+
+    return learning("dial", {"title": "Tangents, and a dial for the direction"})
 
 
 def passes(jacobian, function, x):

@@ -154,11 +154,12 @@ check_3 = Exercise(
 
 def fold(e):
     """A page on which the tree of a formula folds into its graph, row by row."""
+    from autodiff.pictures.pages import learning
 
     def tree(e):
         return [str(e.op), *map(tree, e.args)]
 
-    return figures.page("fold", "A tree that folds", f"The tree of {e!r}", tree(e))
+    return learning("fold", {"title": f"The tree of {e!r}, which folds", "tree": tree(e)})
 
 
 solution = solutions(globals())

@@ -12,6 +12,7 @@
     pages.py         pages of their own: in a notebook, a file, a browser
     live.py          show_steps: the live graph, a page of its own, made of page/*.js
     training.py      show_training: a model learns in a page
+    stills.py        what stands for it where scripts are off
     descent.py       show_descent: the way down a function, at every rate
     tables.py        Vectors and Matrices as a notebook shows them
     displays.py      training runs as a notebook shows them, graphs as formulas

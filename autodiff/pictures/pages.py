@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import math
 import os
 import re
 import tempfile
@@ -38,6 +37,12 @@ addEventListener("message", ({ data, source }) => {
   source.postMessage({ dark: r + g + b > 382 }, "*");
 });
 })()</script>"""
+PARTS = {
+    "training": ("numbers", "dom", "plots", "trainer", "frame", "scenes", "training"),
+    "descent": ("numbers", "dom", "plots", "frame", "descent"),
+    "dial": ("numbers", "dom", "frame", "dial"),
+    "fold": ("dom", "frame", "fold"),
+}
 
 
 class Page:
@@ -99,14 +104,13 @@ def read(name: str) -> str:
 
 def as_json(data: Any) -> str:
     """Data as JavaScript; no text in it can end the script."""
-    return json.dumps(data).replace("<", "\\u003c")
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def learning(kind: str, data: dict[str, Any], programs: str, still: str) -> Page:
-    """A page of training or descent: its data, and the programs that the compiler printed."""
-    files = ["numbers", "dom", "plots", *(["trainer", "scenes"] * (kind == "training")), kind]
+def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "") -> Page:
+    """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
-    script += [read(f"{name}.js") for name in files]
+    script += [read(f"{name}.js") for name in PARTS[kind]]
     text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"))
     return Page(text, data["title"], f"<p>This page needs scripts. It starts so.</p>{still}")
 
@@ -124,30 +128,3 @@ def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
             leaf.label = label
     text = text.partition("; ")[0].rpartition(" = ")[0]
     return text if len(text) < 60 and "[" not in text else ""
-
-
-def dots(points: list[tuple[float, float]], path: list[tuple[float, float]]) -> str:
-    """Points and a curve as a small picture, for places without scripts.
-
-    It is an image: a notebook that is not trusted shows no SVG of its own.
-    """
-    shown = [(x, y) for x, y in [*points, *path] if math.isfinite(x) and math.isfinite(y)]
-    if not shown:
-        return ""
-    (left, right), (low, high) = [(min(v), max(v)) for v in zip(*shown)]
-
-    def place(x: float, y: float) -> str:
-        across, up = (x - left) / (right - left or 1.0), (y - low) / (high - low or 1.0)
-        return f"{20 + 560 * across:.1f},{300 - 280 * up:.1f}"
-
-    discs = "".join(
-        '<circle r="4" cx="{}" cy="{}"/>'.format(*place(*point).split(",")) for point in points
-    )
-    line = " ".join(place(*point) for point in path)
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 320" fill="#7a828c">'
-        f'<polyline points="{line}" fill="none" stroke="#3f7fbd" stroke-width="3"/>{discs}</svg>'
-    )
-    data = base64.b64encode(svg.encode()).decode()
-    alt = "the data, and the curve at the start" if path else "the data"
-    return f'<img alt="{alt}" width="600" src="data:image/svg+xml;base64,{data}">'

@@ -4,7 +4,6 @@ Python records the loss of a sample, every neuron, and a step of the optimiser, 
 programs, and describes the data; training.js runs the programs and draws.
 """
 
-import base64
 import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,9 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from ..compiler.expression import Expression
-from ..errors import counted, message, typed
+from ..errors import counted, message
 from ..linalg import Matrix, Vector
-from ..nn import predict
 from ..nn.modules import Linear, Module, Sequential, mode, positive
 from ..nn.purity import NotRecordable
 from ..nn.recording import Recording, Unknown, loss_value
@@ -22,9 +20,11 @@ from ..nn.samples import Samples, flat
 from ..optim import Optimizer
 from ..scopes import entry_names
 from ..value import Value, leaf
-from .pages import Page, dots, formula, learning
+from .pages import Page, formula, learning
+from .stills import fits, sliders
 
 MOST_NEURONS = 64  # drawn as small pictures
+FEW = 4  # parameters: a slider for each
 LONGEST = 200_000  # characters of the programs
 WHERE = "show_training"
 
@@ -68,10 +68,6 @@ def show_training(
     <Page: A curve through 3 points>
     """
     size = None if batch_size is None else positive(batch_size, WHERE, "batch_size")
-    given: Any = optimizer
-    if not isinstance(given, Optimizer):
-        expected = "one of autodiff.optim, such as optim.SGD(model.parameters(), lr=0.1)"
-        raise TypeError(message(f"{WHERE}, optimizer", typed(given), expected))
     samples = Samples(inputs, targets, WHERE)
     axes = [*map(str, names)]
     trained = [p for p in optimizer.params if p.requires_grad]
@@ -85,14 +81,9 @@ def show_training(
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
     if (length := len(recorded.programs)) > LONGEST:
         raise ValueError(message(WHERE, f"programs of {length} characters", f"at most {LONGEST}"))
-    data = {**recorded.network(), **recorded.numbers(), **recorded.optimizing()}
-    data |= {"batch": size if size and size < len(samples) else None}
-    data |= {
-        "title": title or _title(data, counted(len(samples), "point")),
-        "about": about,
-        "flower": flower,
-        "axes": axes,
-    }
+    data = recorded.data() | {"about": about, "flower": flower, "axes": axes}
+    data["batch"] = size if size and size < len(samples) else None
+    data["title"] = title or _title(data, counted(len(samples), "point"))
     return learning("training", data, recorded.programs, recorded.still())
 
 
@@ -114,18 +105,17 @@ class _Recorded:
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
         recording = Recording(model, loss, samples, trained)
-        self.table = recording.table().tolist()
-        given = [*recording.x, *recording.leaves]
-        x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
-        self.layers, acts = _layers(model, x)
+        self.root, self.table = recording.root, recording.table().tolist()
+        self.given = [*recording.x, *recording.leaves]
+        x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
+        self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
-        self.outputs = [*map(_value, flat(self.prediction, WHERE)[1])]
+        self.outputs: list[Any] = flat(self.prediction, WHERE)[1]
         self.targets = self._targets()
-        shown = [y for layer in self.layers[:-1] for y in layer["after"]] + self.outputs
-        before = [z for layer in self.layers[:-1] for z in layer["before"]]
+        self.measures = self._measures()
         texts = {
-            "sample": Expression(recording.root).javascript(given, trained),
-            "neurons": Expression([*shown, *before]).javascript([*x, *trained], []),
+            "sample": Expression(recording.root).javascript(self.given, trained),
+            "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
@@ -148,42 +138,32 @@ class _Recorded:
     def _named(self) -> list[tuple[Value, str]]:
         """Each trained parameter and its name: its label, or where a module holds it."""
         held = self.model.named_parameters() if isinstance(self.model, Module) else []
-        names = dict(pair for name, each in held for pair in entry_names(name, _simple(each)))
+        names = dict(pair for name, each in held for pair in entry_names(name, each))
         return [(p, p.label or names.get(p, f"p{i}")) for i, p in enumerate(self.parameters)]
 
-    def network(self) -> dict[str, Any]:
-        """The layers, with the number of the parameter for each weight; or the parameters alone."""
-        index: dict[Value, int] = {p: i for i, p in enumerate(self.parameters)}
-        weights = [w for layer in self.layers for row in layer["weight"] for w in row]
-        fixed = list(dict.fromkeys(w for w in weights if w not in index))
-        index |= {w: len(index) + i for i, w in enumerate(fixed)}
-        layers = [
-            {
-                "name": layer["name"],
-                "act": layer["act"],
-                "weights": [[index[w] for w in row] for row in layer["weight"]],
-            }
-            for layer in self.layers
-        ]
-        return {
-            "layers": layers,
-            "fixed": [w.data for w in fixed],
-            "groups": [] if len(layers) > 1 else self._groups(index),
-            "names": [name for _, name in self._named()] if len(index) <= 4 else [],
-            "formula": self.formula,
-        }
+    def data(self) -> dict[str, Any]:
+        """The network, the samples and what their targets are to the page, and the optimiser."""
+        import numpy as np
 
-    def numbers(self) -> dict[str, Any]:
-        """The samples, and what their targets are to the page."""
-        rows, targets, measures = self.samples.inputs.tolist(), self.targets, self._measures()
-        of_table = measures and targets and self.table == [[t] for t in targets]
+        rows, targets, optimizer = self.samples.inputs.tolist(), self.targets, self.optimizer
+        p, memory, steps = optimizer._read()
+        of_table = self.measures and targets and self.table == [[t] for t in targets]
         return {
-            "rows": _packed([[*row, *more] for row, more in zip(rows, self.table)]),
+            "layers": self.layers,
+            "groups": [] if self.layers else self._groups(),
+            "names": [name for _, name in self._named()] if len(self.parameters) <= FEW else [],
+            "formula": self.formula,
+            "rows": [[*row, *more] for row, more in zip(rows, self.table)],
             "features": len(rows[0]),
             "outputs": len(self.outputs),
             "targets": targets,
             "column": len(rows[0]) if of_table else None,  # of the targets: they can be dragged
-            "measures": measures,
+            "measures": self.measures,
+            "parameters": p.tolist(),
+            "memory": np.reshape([*memory.values()], (len(memory), len(p))).T.tolist(),
+            "steps": steps,
+            "rate": optimizer.lr,
+            "optimizer": type(optimizer).__name__,
         }
 
     def _targets(self) -> list[Any] | None:
@@ -197,48 +177,61 @@ class _Recorded:
                 return [[*map(float, t)] for t in targets]
         return None
 
-    def optimizing(self) -> dict[str, Any]:
-        """Where the optimiser stands: its steps, and for each parameter what it remembers."""
-        given = self.optimizer
-        p, state, steps = given._read()
-        return {
-            "start": _packed([*map(list, zip(p, *[x for x in state.values() if steps]))]),
-            "memory": len(given.memory),
-            "steps": given.steps,
-            "rate": given.lr,
-            "optimizer": type(given).__name__,
-        }
-
     def still(self) -> str:
-        """The data, and what the model says at the start, as a small picture."""
-        import numpy
+        """The data and the curve; with few parameters also their derivatives, and the end."""
+        import numpy as np
 
-        rows, path = self.samples.inputs, list[tuple[float, float]]()
+        rows, p, few = self.samples.inputs, self.optimizer._read()[0], list[str]()
         if rows.shape[1] == 2:
-            return dots([(x, y) for x, y in rows.tolist()[:100]], path)
-        if rows.shape[1] > 2 or not self.targets:
+            return "".join(fits(rows[:100].tolist(), {}, False))
+        if rows.shape[1] > 2 or not self.targets or not isinstance(self.targets[0], float):
             return ""
-        with suppress(Exception):  # between the data the model may leave its domain
-            xs = numpy.linspace(rows.min(), rows.max(), 60)
-            path = [*zip(xs.tolist(), predict(self.model, xs).reshape(60, -1)[:, 0].tolist())]
-        points = zip(rows[:100, 0].tolist(), self.targets)
-        return dots([(x, y) for x, y in points if isinstance(y, float)], path)
+        says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
+        order = np.argsort(rows[:, 0])
+        xs, targets = rows[order, 0], np.array(self.targets)[order]
 
-    def _groups(self, index: dict[Value, int]) -> list[Any]:
-        """The parameters as a model holds them: a name, and rows of their numbers."""
-        held = self.model.named_parameters() if isinstance(self.model, Module) else []
-        groups: list[Any] = []
-        for name, each in held or [("parameters", Vector._of(self.parameters, (len(index),)))]:
+        def curve() -> list[float]:
+            return list(np.broadcast_to(says(xs, *p)[0], xs.shape).tolist())
+
+        with np.errstate(all="ignore"):
+            curves = {"the data, and the curve at the start": curve()}
+            if len(p) <= FEW:
+                p, slopes = self._trained()
+                curves["the curve after 300 steps"] = curve()
+                few = [sliders(zip([name for _, name in self._named()], slopes))]
+        start, *end = fits([*zip(xs.tolist(), targets.tolist())], curves, self.measures)
+        return "".join([start, *few, *end])
+
+    def _trained(self) -> tuple[Any, Any]:
+        """The parameters after 300 steps, and the derivatives of the first."""
+        import numpy as np
+
+        sample = Expression(self.root).compile(self.given, self.parameters, xp=np)
+        samples = np.column_stack([self.samples.inputs, self.table]).T
+        moving, slopes = copy.copy(self.optimizer), list[Any]()
+        now = moving._read()
+        for _ in range(300):
+            slopes.append(np.array([np.mean(g) for g in sample(*samples, *now[0])[1]]))
+            now = moving._stepped(now, slopes[-1])
+        return now[0], slopes[0]
+
+    def _groups(self) -> list[Any]:
+        """The trained parameters as a model holds them: a name, and rows of their numbers."""
+        held: list[Any] = []
+        if isinstance(self.model, Module):
+            held = self.model.named_parameters()
+        index, groups = {p: i for i, p in enumerate(self.parameters)}, list[Any]()
+        for name, each in held or [("parameters", self.parameters)]:
             rows: list[Any] = list(each) if isinstance(each, Matrix) else [each]
-            groups.append([name, [[index.get(w, -1) for w in flat(r, WHERE)[1]] for r in rows]])
+            numbers = [[index.get(w) for w in flat(row, WHERE)[1]] for row in rows]
+            if all(None not in row for row in numbers):
+                groups.append([name, numbers])
         return groups
 
-    def _measures(self) -> str:
-        """ "squares" if the loss of a number is how far it is from the target, squared; "distance"
-        if it is another distance; else "".
-        """
+    def _measures(self) -> bool:
+        """Whether the loss of a number is how far it is from the target, squared."""
         if not self.targets or len(self.outputs) > 1:
-            return ""
+            return False
 
         first = self.targets[0]
 
@@ -248,32 +241,35 @@ class _Recorded:
             return float(loss_value(self.loss(y, self.samples.targets[0])).data)
 
         with suppress(Exception):  # the loss is the user's, and t + 1 may be no target
-            at, near, far = loss(0.0), min(loss(1.0), loss(-1.0)), loss(2.0)
-            if abs(at) < 1e-12 < near:
-                return "squares" if abs(far - 4 * near) < 1e-9 * far else "distance"
-        return ""
+            at, near, far = map(loss, (0.0, 1.0, 2.0))
+            return abs(at) < 1e-12 < near and abs(far - 4 * near) < 1e-9 * far
+        return False
 
 
-def _layers(model: Any, x: Vector) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The layers of a Sequential of Linear, and their activations; none for other models."""
-    layers, acts, h = list[dict[str, Any]](), list[Any](), x
-    with suppress(Exception):  # a function between layers may not go entry by entry
+def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], ...]:
+    """The layers of a Sequential of Linear, with the number of the parameter for each weight; their
+    activations; what goes into those of the hidden layers, and what comes out. Else empty lists.
+    """
+    layers, acts, sums, results, h = list[Any](), list[Any](), list[Any](), list[Any](), x
+    with suppress(Exception):  # a weight is not trained, a function does not go entry by entry
         for linear, act in _pairs(model):
             plain = copy.copy(linear)
             vars(plain)["activation"] = None
-            before = plain(h)
-            h = before.map(act) if act else before
+            sums.append(plain(h))
+            h = sums[-1].map(act) if act else sums[-1]
+            results.append(h)
             acts += [act] if act and act not in acts else []
             name = getattr(act, "__name__", "") if act else "linear"
             layers.append({
                 "name": f"{len(h)} {name if name.isidentifier() else 'neurons'}",
                 "act": acts.index(act) if act else None,
-                "before": before, "after": h, "weight": [list(row) for row in linear.weight],
+                "weights": [[index[w] for w in row] for row in linear.weight],
             })  # fmt: skip
-        few = sum(len(layer["after"]) for layer in layers) <= MOST_NEURONS
+        few = sum(map(len, results)) <= MOST_NEURONS
         if layers and few and len(x) <= 2 and h.data == model(x).data:
-            return layers, acts
-    return [], []
+            hidden = ([each for row in rows[:-1] for each in row] for rows in (sums, results))
+            return layers, acts, *hidden
+    return [], [], [], []
 
 
 def _pairs(model: Any) -> list[list[Any]]:
@@ -293,14 +289,6 @@ def _pairs(model: Any) -> list[list[Any]]:
     return found
 
 
-def _packed(rows: list[list[float]]) -> dict[str, Any]:
-    """Rows of numbers to the last bit, in half the characters."""
-    import numpy
-
-    text = base64.b64encode(numpy.array(rows, "<f8").tobytes()).decode()
-    return {"width": len(rows[0]), "numbers": text}
-
-
 def _quick(programs: str) -> str:
     """Shorter programs, which read their inputs as properties: ten times quicker than in turn."""
 
@@ -309,32 +297,17 @@ def _quick(programs: str) -> str:
         return f"const {{{each}}} = inputs;"
 
     quick = re.sub(r"const \[(.+)\] = inputs;", properties, programs)
-    return quick.replace(";\n  const ", ",\n").replace("\n  ", "\n").replace(" * ", "*")
+    return re.sub(r" ([*+=]) ", r"\1", quick.replace(";\n  const ", ",\n").replace("\n  ", "\n"))
 
 
 def _slope(act: Callable[[Any], Any]) -> str:
     """The value and the derivative of an activation, as a program."""
     z = Value(0.5)
-    return Expression(_value(act(z))).javascript([z], [z])
-
-
-def _simple(parameter: Any) -> Any:
-    """A parameter without dimensions of length 1, which need no index."""
-    while not isinstance(parameter, Value) and len(parameter) == 1:
-        parameter = parameter[0]
-    return parameter
-
-
-def _value(y: Any) -> Value:
-    return y if isinstance(y, Value) else Value(y)
+    return Expression(act(z)).javascript([z], [z])
 
 
 def _title(data: dict[str, Any], points: str) -> str:
     if data["names"]:
         return "Fit it by hand"
-    if data["features"] > 2:
-        return f"{points}, {data['features']} inputs"
-    if data["features"] == 1:
-        return f"A curve through {points}"
-    two = data["outputs"] > 1 or len({*(data["targets"] or ())}) == 2
-    return f"A boundary between {points}" if two else f"A surface over {points}"
+    inputs = data["features"]
+    return f"A curve through {points}" if inputs == 1 else f"{points}, {inputs} inputs"

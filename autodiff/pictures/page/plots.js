@@ -1,4 +1,4 @@
-// Colours, axes, curves and planes: what the pages of learning have in common.
+// Colours, charts and planes: what the pages of learning have in common.
 
 // -- Colours --------------------------------------------------------------------------------------
 
@@ -14,23 +14,25 @@ function colour(name) {
   return shown.get(name);
 }
 
-// 257 colours from -1 over 0 to 1, mixed in OKLab by the browser, as pixels of an image.
-function blend(low, middle, high, strength = 1) {
-  const c = surface(document.createElement("canvas"), 257, 1, 1);
-  for (let i = 0; i < 257; i++) {
-    const t = (i - 128) / 128, share = 100 * strength * Math.abs(t);
-    c.fillStyle = `color-mix(in oklab, ${colour(t < 0 ? low : high)} ${share}%, ${colour(middle)})`;
-    c.fillRect(i, 0, 1, 1);
+// 257 pixels from sand over the plane's colour to blue, mixed in OKLab by the browser.
+function shades() {
+  if (!shown.has(shades)) {
+    const c = surface(document.createElement("canvas"), 257, 1, 1);
+    for (let i = 0; i < 257; i++) {
+      const end = `${colour(i < 128 ? "sand" : "blue")} ${Math.abs(i - 128) / 1.28}%`;
+      c.fillStyle = `color-mix(in oklab, ${end}, ${colour("plane")})`;
+      c.fillRect(i, 0, 1, 1);
+    }
+    shown.set(shades, new Uint32Array(c.getImageData(0, 0, 257, 1).data.buffer));
   }
-  return new Uint32Array(c.getImageData(0, 0, 257, 1).data.buffer);
+  return shown.get(shades);
 }
-const shades = (strength) => blend("sand", "plane", "blue", strength);
 
 // -- Marks on a canvas ----------------------------------------------------------------------------
 
 // The context of a canvas of this size in CSS pixels, empty.
 function surface(canvas, width, height, ratio = devicePixelRatio) {
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  const [w, h] = [width, height].map((x) => Math.round(x * ratio));
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
@@ -40,29 +42,28 @@ function surface(canvas, width, height, ratio = devicePixelRatio) {
   return c;
 }
 
-const LABEL = `13px ${SANS}`;
-function text(c, words, x, y, { fill = "soft", align = "left", font = LABEL, halo } = {}) {
-  Object.assign(c, { font, textAlign: align, fillStyle: colour(fill) });
+const STRONG = "650 15px";
+function text(c, words, x, y, { fill = "soft", align = "left", font = "13px" } = {}) {
+  Object.assign(c, { font: `${font} ${SANS}`, textAlign: align, fillStyle: colour(fill) });
   Object.assign(c, { strokeStyle: colour("paper"), lineWidth: 5, lineJoin: "round" });
-  if (halo) c.strokeText(words, x, y);
+  c.strokeText(words, x, y);
   c.fillText(words, x, y);
 }
 
-function line(c, points, stroke, lineWidth, dash = []) {
-  c.beginPath();
-  for (const point of points) c.lineTo(...point);
+function line(c, places, stroke, lineWidth, dash = []) {
   Object.assign(c, { strokeStyle: colour(stroke), lineWidth, lineJoin: "round" });
   c.setLineDash(dash);
+  c.beginPath();
+  for (const place of places) c.lineTo(...place);
   c.stroke();
   c.setLineDash([]);
 }
 
-function fill(c, points, name, alpha = 1) {
-  Object.assign(c, { globalAlpha: alpha, fillStyle: colour(name) });
+function fill(c, places, name) {
+  c.fillStyle = colour(name);
   c.beginPath();
-  for (const point of points) c.lineTo(...point);
+  for (const place of places) c.lineTo(...place);
   c.fill();
-  c.globalAlpha = 1;
 }
 
 function disc(c, x, y, radius, name, halo = 2) {
@@ -74,82 +75,68 @@ function disc(c, x, y, radius, name, halo = 2) {
   }
 }
 
-function diamond(c, x, y, radius, name, halo = 2) {
-  for (const [r, each] of [[radius + halo * 1.4, "paper"], [radius, name]]) {
-    fill(c, [[x, y - r], [x + r, y], [x, y + r], [x - r, y]], each);
-  }
+function cross(c, x, y) {
+  for (const side of [-7, 7]) line(c, [[x - 7, y - side], [x + 7, y + side]], "red", 3);
 }
 
-function cross(c, x, y, r = 7) {
-  for (const side of [-r, r]) line(c, [[x - r, y - side], [x + r, y + side]], "red", 3);
-}
+// -- Charts ---------------------------------------------------------------------------------------
 
-function clipped(c, left, top, right, bottom, draw) {
-  c.save();
-  c.beginPath();
-  c.rect(left, top, right - left, bottom - top);
-  c.clip();
-  draw();
-  c.restore();
-}
-
-// -- Axes -----------------------------------------------------------------------------------------
-
-// Round numbers from low to high, about so many.
-function ticks(low, high, about) {
-  const raw = (high - low) / about, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((n) => n * power >= raw * 0.9);
-  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
-  return [...Array(Math.max(0, last - first + 1)).keys()].map((k) => (first + k) * step);
-}
-
-// The powers of ten that a logarithmic axis from low to high shows: two at least, about `most`.
-function powers(low, high, most = 4) {
-  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-  const step = Math.max(1, Math.ceil((last - first) / (most - 1)));
-  const n = Math.max(1, Math.ceil((last - first) / step));
-  return [...Array(n + 1).keys()].map((k) => Number(`1e${first + k * step}`));
-}
-
-const tick = (x) => {
-  const [mantissa, power] = x.toExponential(5).split("e").map(Number), far = Math.abs(power) > 3;
-  if (far && mantissa === 1) return `10${raise(power)}`;
-  return minus(Number(x.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 9 }));
-};
-
-// Places in a box, with a hairline and a number for each level, and numbers below.
-// logs: "x", "y" or "xy" for logarithmic axes. Its marks are at places of the data.
-function axes(c, box, xs, ys, options) {
-  const { levels = [], across = [], below = 20, unit = "", zero = "grid", logs = "" } = options;
-  const { left, right, top, bottom } = box;
-  const scale = (v, log) => (log ? Math.log(Math.max(v, 1e-300)) : v);
-  const part = (v, [low, high], log) =>
-    (scale(v, log) - scale(low, log)) / (scale(high, log) - scale(low, log));
-  box.x = (x) => left + (right - left) * part(x, xs, logs.includes("x"));
-  box.y = (y) => clip(bottom - (bottom - top) * part(y, ys, logs.includes("y")), [-1e4, 1e4]);
-  box.at = ([x, y]) => [box.x(x), box.y(y)];
-  box.back = (px, py) => [
-    xs[0] + ((px - left) / (right - left)) * (xs[1] - xs[0]),
-    ys[0] + ((bottom - py) / (bottom - top)) * (ys[1] - ys[0]),
-  ];
-  box.line = (points, ...style) => line(c, points.map(box.at), ...style);
-  box.clip = (draw) => clipped(c, left, 0, right, bottom, draw);
-  box.disc = (point, ...style) => disc(c, ...box.at(point), ...style);
-  levels.forEach((y, k) => {
-    const words = unit && k === levels.length - 1 ? `${tick(y)} ${unit}` : tick(y);
-    box.line(xs.map((x) => [x, y]), y === 0 ? zero : "grid", 1);
-    text(c, words, left - 8, box.y(y) + 4, { align: "right" });
-  });
-  for (const x of across) text(c, tick(x), box.x(x), bottom + below, { align: "center" });
-  return box;
-}
 const clip = (v, [low, high]) => Math.min(high, Math.max(low, v));
+const spaced = (n, low, high) => [...Array(n + 1).keys()].map((i) => low + ((high - low) * i) / n);
 
-// A canvas with axes: its box, with the context as `c`; around it room for numbers.
+// Round numbers that cover low to high, in about so many steps.
+function ticks(low, high, about, least = 0) {
+  const step = Math.max(least, roundUp((0.9 * (high - low || 1)) / about));
+  const first = Math.floor(low / step + 1e-9), last = Math.ceil(high / step - 1e-9);
+  return spaced(Math.max(1, last - first), first, Math.max(first + 1, last)).map((k) => k * step);
+}
+const powers = (low, high, about = 3) =>
+  ticks(Math.log10(low), Math.log10(high), about, 1).map((k) => Number(`1e${k}`));
+
+function tick(x) {
+  const [mantissa, power] = x.toExponential(5).split("e").map(Number);
+  if (mantissa === 1 && Math.abs(power) > 3) return `10${raise(power)}`;
+  return minus(Number(x.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 9 }));
+}
+
+// Where numbers of the data are in a picture of this size. logs: the logarithmic axes, "y" or "xy";
+// room: around it, for the numbers.
+function scales(width, height, xs, ys, { logs = "", room = [46, 16, 10, 24] }) {
+  const [left, right, top, bottom] = [room[0], width - room[1], room[2], height - room[3]];
+  const scale = (ends, from, to, log) => {
+    const on = log ? (v) => Math.log(Math.max(v, 1e-300)) : Number, [low, high] = ends.map(on);
+    return (v) => clip(from + ((to - from) * (on(v) - low)) / (high - low), [-1e4, 1e4]);
+  };
+  const x = scale(xs, left, right, logs.includes("x")), y = scale(ys, bottom, top, logs);
+  const back = (px, py) => [scale([left, right], ...xs)(clip(px, [left, right])),
+    scale([bottom, top], ...ys)(clip(py, [top, bottom]))];
+  return { left, right, top, bottom, x, y, back, at: ([a, b]) => [x(a), y(b)] };
+}
+
+// A canvas with a hairline and a number for each level, and numbers below.
 function chart(canvas, width, height, xs, ys, options) {
-  const [left, right, top, bottom] = options.room ?? [46, 16, 10, 24];
-  const c = surface(canvas, width, height);
-  return axes(c, { c, left, right: width - right, top, bottom: height - bottom }, xs, ys, options);
+  const { levels = [], across = [], unit = "" } = options, c = surface(canvas, width, height);
+  const box = { c, ...scales(width, height, xs, ys, options) };
+  const { left, right, bottom, x, y, at } = box;
+  box.line = (points, ...style) => line(c, points.map(at), ...style);
+  box.disc = (point, ...style) => disc(c, ...at(point), ...style);
+  box.clip = (draw) => {
+    c.save();
+    c.beginPath();
+    c.rect(left, 0, right - left, bottom);
+    c.clip();
+    draw();
+    c.restore();
+  };
+  for (const level of levels) {
+    const words = unit && level === levels.at(-1) ? `${tick(level)} ${unit}` : tick(level);
+    box.line(xs.map((x) => [x, level]), level === 0 ? "hair" : "grid", 1);
+    text(c, words, left - 8, y(level) + 4, { align: "right" });
+  }
+  for (const a of across.filter((a) => a >= xs[0] && a <= xs[1])) {
+    text(c, tick(a), x(a), bottom + 20, { align: "center" });
+  }
+  return box;
 }
 
 // Losses against steps, on a logarithmic axis; earlier runs as ghosts.
@@ -157,10 +144,9 @@ function lossCurve(canvas, width, height, { losses, diverged, ghosts }) {
   const few = (run) => [...run.entries()].filter(([x, y]) => y > 0 && y < Infinity
     && (x % Math.ceil(run.length / 600) === 0 || x === run.length - 1));
   const run = few(losses), earlier = ghosts.map(few);
-  const ys = [run, ...earlier].flat().map(([, y]) => y);
+  const ys = [run, ...earlier].flat().map(([, y]) => y), last = Math.max(10, losses.length - 1);
   if (!run.length) return;
-  const levels = powers(Math.min(...ys), Math.max(...ys)), last = Math.max(10, losses.length - 1);
-  const ends = [levels[0], levels.at(-1)];
+  const levels = powers(Math.min(...ys), Math.max(...ys)), ends = [levels[0], levels.at(-1)];
   const box = chart(canvas, width, height, [0, last], ends, { levels, logs: "y" }), { c } = box;
   text(c, "0", box.left, height - 4);
   text(c, `step ${tick(last)}`, box.right, height - 4, { align: "right" });
@@ -172,34 +158,22 @@ function lossCurve(canvas, width, height, { losses, diverged, ghosts }) {
   else box.disc(run.at(-1), 4.5, "red", 0);
 }
 
-const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
-const counted = (n, noun) => `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;
-const big = (text) => text[0].toUpperCase() + text.slice(1);
-
-// A slider on a logarithmic scale, snapped to some digits.
-const logSlider = (label, low, high, value, moved, digits = 2) => h("input.slider", {
-  type: "range", min: "0", max: "1", step: "any", "aria-label": label,
-  "aria-valuetext": amount(value, digits), value: Math.log(value / low) / Math.log(high / low),
-  oninput: ({ target }) => moved(Number((low * (high / low) ** target.value).toPrecision(digits))),
-});
-
 // -- Planes ---------------------------------------------------------------------------------------
 
-// Numbers of a square grid, from -1 to 1, painted into a canvas.
-function paintPlane(c, values, side, table, x, y, width, height) {
-  const pixels = paintPlane.pixels ??= document.createElement("canvas");
-  pixels.width = pixels.height = side;
+// Numbers of a square grid, from -1 to 1, painted over a picture of this size.
+const pixels = globalThis.document?.createElement("canvas");
+function paintPlane(c, values, width, height) {
+  const side = pixels.width = pixels.height = Math.sqrt(values.length), table = shades();
   const image = new ImageData(side, side), colours = new Uint32Array(image.data.buffer);
-  values.forEach((v, i) => {
-    colours[i] = table[Math.round(128 + 128 * Math.min(Math.max(v, -1), 1)) || 0];
-  });
+  values.forEach((v, i) => { colours[i] = table[Math.round(128 + 128 * clip(v, [-1, 1])) || 0]; });
   pixels.getContext("2d").putImageData(image, 0, 0);
-  c.drawImage(pixels, x, y, width, height);
+  c.drawImage(pixels, 0, 0, width, height);
 }
 
 // The line where numbers of a grid pass a level (marching squares), over a picture of this size.
-function contour(c, values, side, level, width, height, stroke, lineWidth) {
-  const corners = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], unit = side - 1;
+function contour(c, values, level, width, height, stroke, lineWidth) {
+  const corners = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], side = Math.sqrt(values.length);
+  const unit = side - 1;
   c.beginPath();
   for (let k = 0; k < unit * unit; k++) {
     const i = k % unit, j = Math.floor(k / unit);
@@ -217,35 +191,33 @@ function contour(c, values, side, level, width, height, stroke, lineWidth) {
   c.stroke();
 }
 
-// -- The page -------------------------------------------------------------------------------------
+// -- Words and sliders ----------------------------------------------------------------------------
 
-// A picture that paints itself: `draw(canvas)` is called once the canvas stands in the page.
-const picture = (kind, draw, more) => h("canvas", { class: kind, onpaint: draw, ...more });
+const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+const counted = (n, noun) => `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;
+const big = (text) => text[0].toUpperCase() + text.slice(1);
+const mark = (kind, ...inside) => h(`b.${kind}`, ...inside);
 
-// The page made to match a tree, and its pictures painted.
-function show(main, tree) {
+// A slider on a logarithmic scale, snapped to some digits.
+const logSlider = (label, low, high, value, moved, digits = 2) => h("input.slider", {
+  type: "range", min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),
+  "aria-label": label, "aria-valuetext": amount(value, digits),
+  oninput: ({ target }) => moved(Number(Math.exp(target.value).toPrecision(digits))),
+});
+
+// A picture that is painted once in so many frames; the k-th of many in turn with the others.
+const picture = (kind, draw, every = 1, k = 0) => h("canvas", { class: kind, every, k, onpaint: draw });
+const program = (source) => h("details", h("summary", "The program that runs here"),
+  h("pre", { tabindex: "0" }, source));
+
+// The page made to match a tree, and its pictures painted, which have their places by then.
+function show(tree) {
   match(main, h("div", tree));
-  for (const canvas of main.querySelectorAll("canvas")) canvas.onpaint?.(canvas);
+  for (const canvas of main.querySelectorAll("canvas")) {
+    const { every, k } = canvas.tree.attributes;
+    if (s.moved || (s.turn + k) % every === 0) canvas.onpaint(canvas);
+  }
 }
 
 // Whether the page is a phone's, and how wide its inside is.
 const sizes = ({ clientWidth: w }) => [w < 760, Math.min(1200, w) - (w < 760 ? 32 : 88)];
-
-// Paint anew when the page has another width or other colours; tell a notebook how high it is.
-function follow(main, paint) {
-  const again = () => {
-    shown.clear();
-    paint();
-    parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
-  };
-  main.tree = { attributes: {} };
-  main.replaceChildren();
-  matchMedia("(prefers-color-scheme: dark)").onchange = again;
-  addEventListener("message", ({ data: told, source }) => {
-    const scheme = told?.dark ? "dark" : "light", { style } = document.documentElement;
-    if (source !== parent || told?.dark === undefined || style.colorScheme === scheme) return;
-    style.colorScheme = scheme;
-    again();
-  });
-  new ResizeObserver(again).observe(main);
-}

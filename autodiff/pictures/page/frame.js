@@ -1,0 +1,21 @@
+// A page in a notebook: the frame around it is told how high it is, and tells it about the dark.
+
+const main = document.querySelector("#app");
+
+// Paint anew when the page has another width or other colours.
+function follow(paint) {
+  const again = () => {
+    paint();
+    parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
+  };
+  main.tree = { attributes: {} };
+  main.replaceChildren();
+  matchMedia("(prefers-color-scheme: dark)").onchange = again;
+  addEventListener("message", ({ data: told, source }) => {
+    const scheme = told?.dark ? "dark" : "light", { style } = document.documentElement;
+    if (source !== parent || told?.dark === undefined || style.colorScheme === scheme) return;
+    style.colorScheme = scheme;
+    again();
+  });
+  new ResizeObserver(again).observe(main);
+}
