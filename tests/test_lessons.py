@@ -186,7 +186,7 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser, tmp_path):
     product = left @ above
     entries = [entry for matrix in (left, above) for row in matrix for entry in row]
     for k, nudged in enumerate(entries):
-        browser.evaluate(f"slider.value = {k}; slider.dispatchEvent(new Event('input'))")
+        browser.evaluate(f"nudge({k})")
         said = browser.evaluate(
             "[...document.querySelectorAll('#C td')].map((cell) => cell.textContent).join(' ')"
         )

@@ -38,15 +38,3 @@ def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
         for name, (_, ys, *_) in curves.items()
     ]
     show(figure, f"Curves by {settings['xlabel']}: {'; '.join(said)}")
-
-
-def page(name: str, title: str, still: str, data: Any = None) -> Any:
-    """The page `name`.html in the frame that those of the course share; DATA in it is the data."""
-    from importlib import resources
-
-    from autodiff.pictures.pages import Page, as_json
-
-    files = resources.files("autodiff.course")
-    frame, text = (files.joinpath(f"{each}.html").read_text("utf-8") for each in ("frame", name))
-    text = frame.replace("TITLE", title).replace("PAGE", text).replace("DATA", as_json(data))
-    return Page(text, title, f"{still} needs scripts, and a notebook that is trusted.")

@@ -9,7 +9,6 @@ import numpy as np
 
 from autodiff import dot, graph, jvp, vjp
 
-from . import figures
 from .verdicts import Exercise, Hint, guess, guesses, solutions
 
 FORMULA = "nothing here yet. Put a formula where the dots are."
@@ -154,8 +153,10 @@ def corner(a: Any, b: Any, guess: bool = False) -> Any:
 
     guess: whether A[1, 2] is nudged, and nothing lights up yet.
     """
-    data = {"A": a.data, "B": b.data, "guess": guess}
-    return figures.page("corner", "A row lights up", "The picture of A B", data)
+    from autodiff.pictures.pages import learning
+
+    data = {"title": "A row lights up", "A": a.data, "B": b.data, "guess": guess}
+    return learning("corner", data)
 
 
 def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any, Any]:

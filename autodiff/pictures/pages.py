@@ -42,6 +42,7 @@ PARTS = {
     "descent": ("numbers", "dom", "plots", "frame", "descent"),
     "dial": ("numbers", "dom", "frame", "dial"),
     "fold": ("dom", "frame", "fold"),
+    "corner": ("numbers", "dom", "frame", "corner"),
 }
 
 

@@ -1,0 +1,47 @@
+// A on the left, B above, C = A B at the corner: point at an entry of A or B, and what it moves
+// lights up, with how many times as far below each number.
+
+const { A, B, guess } = data;
+const C = A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
+const named = (name, i, j) => `${name}[${i}, ${j}]`;
+const entriesOf = (name, M) => M.flatMap((row, i) => row.map((_, j) => [name, i, j]));
+const entries = [...entriesOf("A", A), ...entriesOf("B", B)];
+const names = entries.map((entry) => named(...entry)), s = { at: names.indexOf("A[1, 2]") };
+
+function nudge(k) {
+  s.at = k;
+  paint();
+}
+
+// What lights up when entry (i, j) of a matrix is nudged: its factors, and what of C moves, how far.
+const slopes = {
+  A: (i, j) => ({ B: (r) => r === j, C: (r, c) => r === i && B[j][c] }),
+  B: (i, j) => ({ A: (r, c) => c === i, C: (r, c) => c === j && A[r][i] }),
+};
+
+function table(name, M, [of, i, j]) {
+  const lights = slopes[of](i, j)[name];
+  return h("table", { id: name }, h("caption", name), M.map((row, r) => h("tr", row.map((x, c) => {
+    const k = names.indexOf(named(name, r, c)), slope = !guess && lights ? lights(r, c) : false;
+    const kind = k === s.at ? "nudged" : slope === false ? "" : "lit";
+    const far = name === "C" && kind === "lit" && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)];
+    return h("td", { class: kind, onpointerenter: k >= 0 && !guess && (() => nudge(k)) },
+      minus(`${x}`), far);
+  }))));
+}
+
+function paint() {
+  const nudged = entries[s.at], [of, i, j] = nudged;
+  const [mover, factor] = of === "A" ? [`row ${i}`, `row ${j} of B`]
+    : [`column ${j}`, `column ${i} of A`];
+  match(main, h("div.lesson", h("div.corner", h("span"), table("B", B, nudged),
+    table("A", A, nudged), table("C", C, nudged)),
+  h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
+    : `Nudge ${names[s.at]}, and ${mover} of C moves. How many times as far stands below each `
+      + `number: it is ${factor}.`),
+  !guess && h("label", "Point at an entry of A or B, or drag", h("input.slider", { type: "range",
+    min: 0, max: entries.length - 1, value: s.at,
+    oninput: ({ target }) => nudge(Number(target.value)) }))));
+}
+
+follow(paint);
