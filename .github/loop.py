@@ -1,7 +1,7 @@
 """Makes the README's moving picture from the live graph: `python .github/loop.py`.
 
-Needs Chromium and the extra `docs`. Each frame is the page at one moment of one step: it draws as a
-function of its state, so the same frames come out every time.
+Needs Chromium and the extra `docs`. Each frame is the page at one moment of one step: its animations are
+stopped there, so the same frames come out every time.
 """
 
 import base64
@@ -20,7 +20,8 @@ from browser import Browser  # noqa: E402
 
 SIZE = (900, 450)  # the heading, the sentence and the graph
 REST, MOVE = 500, 60  # milliseconds between steps, and for each frame of a step
-MOMENTS = range(0, 1700, 140)  # of a step, in milliseconds
+MOMENTS = range(0, 1500, 100)  # of a step, in milliseconds
+TO = "document.getAnimations().forEach((x) => {{ x.pause(); x.currentTime = {}; }}), 1"
 
 
 def graph() -> Value:
@@ -42,10 +43,11 @@ def frames(browser: Browser) -> list[tuple[Image.Image, int]]:
     first = browser.evaluate("half(state)")
     shown = [(picture(browser), 2 * REST)]
     for step in range(first + 1, last + 1):
+        browser.evaluate(f"set({{step: {step}, moving: true}}), 1")
         for moment in MOMENTS:
-            browser.evaluate(f"set({{step: {step}, t: {moment}, playing: true}}), 1")
+            browser.evaluate(TO.format(moment))
             shown.append((picture(browser), MOVE))
-        browser.evaluate("set({t: null}), 1")
+        browser.evaluate("set({moving: false}), 1")
         shown.append((picture(browser), REST if step < last else 3 * REST))
     return shown
 
@@ -66,7 +68,7 @@ def main() -> None:
         browser = Browser(folder)
         try:
             browser.open(page.as_uri())
-            browser.emulate(SIZE[0], 1000)
+            browser.emulate(SIZE[0], 1000, motion="no-preference")
             browser.evaluate("document.documentElement.style.scrollbarWidth = 'none', 1")
             shown = without_repeats(frames(browser))
         finally:
