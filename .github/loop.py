@@ -1,7 +1,7 @@
 """Makes the README's moving picture from the live graph: `python .github/loop.py`.
 
-Needs Chromium and the extra `docs`. Each frame is the page at one moment of one step: its animations are
-stopped there, so the same frames come out every time.
+Needs Chromium and the extra `docs`. Each frame is the page at one moment of one step: its
+animations are stopped there, so the same frames come out every time.
 """
 
 import base64

@@ -65,7 +65,7 @@ function ruleWords(graph, { values }, i) {
   }
   if (op === "sub") return say`A difference **copies**, with the sign turned for what is taken away.`;
   const slopes = localsOf(graph, values, i).filter((x) => x !== null);
-  return say`${opOf(graph, i)} sends back what arrived, times its **slope** here:
+  return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
 }
 
