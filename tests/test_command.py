@@ -80,7 +80,7 @@ def test_the_graph_and_the_steps_as_files(command, tmp_path):
     assert status == 0
     assert out.endswith(f"wrote {tmp_path / 'graph.svg'}\nwrote {tmp_path / 'page.html'}\n")
     assert ">grad 2.584<" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
-    assert '"labels": ["x", "y"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '"labels":["x","y"' in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_file_name_that_begins_with_a_dash_is_kept(command, tmp_path, monkeypatch):
