@@ -378,6 +378,7 @@ def test_errors_are_those_of_walking(name):
     assert all(map(math.isfinite, weights))
     if name == "divergence":
         assert re.search("diverged in epoch .* smaller learning rate.*too large|inf", text)
+        assert text.count("learning rate") == 1
 
 
 @ENGINES

@@ -23,11 +23,11 @@ def readers():
     tanh(x).backward()
     tanh(nested).backward()
     _, closure = ops.tanh(np.array([-2.0, 0.0, 0.5]))
-    four = ", ".join(f"{slope:.3f}" for slope in closure(np.ones(3))[0])
+    slopes = ", ".join(f"{slope:.3f}" for slope in closure(np.ones(3))[0])
     says = {
         "Value": f"keeps the closure\nreverse mode\n{x.grad:.4f}",
         "Dual": f"gives it 1\nforward mode\n{tanh(Dual(0.5, 1.0)).tangent:.4f}",
-        "an array": f"many at once\n{four}\n",
+        "an array": f"many at once\n{slopes}\n",
         "Value over Dual": f"one in the other\nsecond derivative\n{nested.grad.tangent:.4f}",
         "create_graph=True": f"runs it over nodes\nagain and again\n{grad(grad(tanh))(0.5):.4f}",
         "trace": f"lets it write\n{trace(lambda x: tanh(x), 0.5).rows[1].derivative_formula}\n",

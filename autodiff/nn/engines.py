@@ -96,11 +96,10 @@ class Losses:
                         self.steps.move(gradients / (n if batch is None else len(batch)))
                     total += float(part)
         except FloatingPointError as error:
-            where = (
-                f"fit: the training diverged in epoch {number} (a smaller learning rate may help)"
-            )
-            remedy = "a smaller learning rate may help"
-            raise FloatingPointError(f"{where} ({remedy}): {error}") from error
+            where = f"fit: the training diverged in epoch {number}"
+            raise FloatingPointError(
+                f"{where} (a smaller learning rate may help): {error}"
+            ) from error
         if not self.trains:
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"

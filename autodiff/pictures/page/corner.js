@@ -37,8 +37,8 @@ function paint() {
   match(main, h("div.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", C, nudged)),
   h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
-    : `Nudge ${names[s.at]}, and ${mover} of C moves. How many times as far stands below each `
-      + `number: it is ${factor}.`),
+    : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
+      + `times as far: together they are ${factor}.`),
   !guess && h("label", "Point at an entry of A or B, or drag", h("input.slider", { type: "range",
     min: 0, max: entries.length - 1, value: s.at,
     oninput: ({ target }) => nudge(Number(target.value)) }))));
