@@ -195,8 +195,8 @@ def bars(results):
     )
     for panel, (title, times) in zip(panels, results.items()):
         drawn = panel.barh([*times], times.values(), color=[GREY, BLUE, ORANGE])
-        panel.bar_label(drawn, [f"{each * 1e3:,.3g} ms" for each in times.values()], padding=4)
-        panel.set(title=title, xscale="log", xlim=(1e-5, 100))
+        panel.bar_label(drawn, [f"{each * 1e3:,.1f} ms" for each in times.values()], padding=4)
+        panel.set(title=title, xscale="log", xlim=(1e-5, 300))
     panels[-1].set_xlabel("seconds for one epoch")
     said = "; ".join(f"{title}: {times}" for title, times in results.items())
     show(figure, f"Seconds for one epoch, as bars. {said}")

@@ -113,7 +113,8 @@ def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
     script += [read(f"{name}.js") for name in PARTS[kind]]
     text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"))
-    return Page(text, data["title"], f"<p>This page needs scripts. It starts so.</p>{still}")
+    shown = f" It would show this:</p>{still}" if still else "</p>"
+    return Page(text, data["title"], f"<p>This page needs scripts.{shown}")
 
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:

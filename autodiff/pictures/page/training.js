@@ -109,10 +109,12 @@ function network() {
   const layer = (name, inside) => h("div.layer", { "data-name": name }, inside);
   const inputs = Array.from({ length: features }, (_, i) => h("div.neuron", small(i),
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
+  const deep = drawn.length > 5;
   let k = 0;
   return h("div.net", { style: `--size: ${size}px` }, picture("wires", paintWires),
-    layer("input", inputs), drawn.map(({ name, weights }) =>
-      layer(name, weights.map(() => neuron(k, small(features + k++))))),
+    layer("input", inputs), drawn.map(({ name, weights }, l) =>
+      layer(deep && name === drawn[l - 1]?.name ? "" : name, // where they would not fit side by side
+        weights.map(() => neuron(k, small(features + k++))))),
     outputs === 1 && h("span.end"));
 }
 
