@@ -110,7 +110,7 @@ check_2 = Exercise(
     solution_2(),
     ask=integer,
     praise="Right: 3 for the first squaring, and 4 for every further one. (Written out: 11,263.)",
-    otherwise="Look at the program of seven rows above: which are new if you square once more?",
+    otherwise="Look at the program above, of seven operations: which are new if you square once more?",
     slips={
         "Very near: four for each squaring, but one of the squares is not needed. Which?": 40,
         "Three for each squaring; but the squares that they use count as well.": 30,
