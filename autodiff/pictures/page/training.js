@@ -1,7 +1,7 @@
 // The page of training: one state, and one function that says what stands on the page.
 
 // Sliders share one span, so that their arrows compare: `perUnit` of it for a derivative of 1.
-const span = 4 * roundUp(Math.max(1, ...data.parameters.map(Math.abs)));
+const span = 3 * roundUp(Math.max(1, ...data.parameters.map(Math.abs)));
 const lows = data.parameters.map((p) => span * (p >= span / 4 ? 0 : p <= -span / 4 ? -1 : -0.5));
 const steepest = Math.max(...t.g.map(Math.abs), 1e-12);
 const perUnit = (0.1 * 10 ** Math.round(Math.log10((4 * span) / steepest))) / span;
