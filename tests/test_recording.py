@@ -281,7 +281,7 @@ def test_numbers_computed_from_parameters_before_the_call_are_not_compiled():
 def test_targets_that_cannot_be_told_apart_are_walked():
     loss = {"loss": lambda p, t: (p[0] - t(1.0)) ** 2, "targets": [lambda y: y] * 20}
     expected = fitted(engine="eager", **loss)[0].losses
-    assert fitted(engine="auto", walks="pickle", **loss)[0].losses == expected
+    assert fitted(engine="auto", walks="local object", **loss)[0].losses == expected
 
 
 # -- What is not pure -----------------------------------------------------------------------------
