@@ -80,7 +80,7 @@ class Optimizer:
     def step(self) -> None:
         """Move every parameter once, by its `grad`.
 
-        FloatingPointError if a number becomes infinite or nan; the parameters stay as they are.
+        FloatingPointError if a parameter would become infinite or nan: nothing has changed then.
 
         >>> p = Value(1.0)
         >>> (p * p).backward()
@@ -105,10 +105,18 @@ class Optimizer:
         return p, {name: column[trained] for name, column in self.state.items()}, self.steps
 
     def _stepped(self, now: Any, grad: Any) -> Any:
-        """The same after a step, in new arrays."""
-        p, state, steps = now
-        self.steps, state = steps + 1, dict(state)
-        return self.moved(p, grad, state), state, self.steps
+        """The same after a step, in new arrays; FloatingPointError if a parameter is not finite."""
+        import numpy
+
+        p, state, steps = now[0], dict(now[1]), now[2]
+        try:
+            self.steps = steps + 1  # a rule may read it
+            p = self.moved(p, grad, state)
+        finally:
+            self.steps = steps
+        if not numpy.isfinite(p).all():
+            raise FloatingPointError("a step made a parameter infinite or nan")
+        return p, state, steps + 1
 
     def _write(self, now: Any) -> None:
         """Set the parameters, the state and the steps."""

@@ -100,6 +100,20 @@ def test_betas_that_have_no_step_fail_in_the_first(betas):
     assert p.data == 1.0
 
 
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam])
+@pytest.mark.parametrize("grad", [math.inf, math.nan])
+def test_a_step_to_where_nothing_is_finite_changes_nothing(kind, grad):
+    p = Value(1.0)
+    optimizer = kind([p], lr=0.1)
+    p.grad = 2.0
+    optimizer.step()
+    before = p.data, optimizer.state_dict()
+    p.grad = grad
+    with pytest.raises(FloatingPointError):
+        optimizer.step()
+    assert (p.data, optimizer.state_dict()) == before
+
+
 def test_a_parameter_that_is_given_twice_counts_once_and_a_later_one_not_at_all():
     p, q = Value(1.0), Value(2.0)
     optimizer = optim.SGD([p, q, p], lr=0.1)

@@ -203,16 +203,17 @@ class _Recorded:
         return "".join([start, *few, *end])
 
     def _trained(self) -> tuple[Any, Any]:
-        """The parameters after 300 steps, and the derivatives of the first."""
+        """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
         import numpy as np
 
         sample = Expression(self.root).compile(self.given, self.parameters, xp=np)
         samples = np.column_stack([self.samples.inputs, self.table]).T
         moving, slopes = copy.copy(self.optimizer), list[Any]()
         now = moving._read()
-        for _ in range(300):
-            slopes.append(np.array([np.mean(g) for g in sample(*samples, *now[0])[1]]))
-            now = moving._stepped(now, slopes[-1])
+        with suppress(FloatingPointError):
+            for _ in range(300):
+                slopes.append(np.array([np.mean(g) for g in sample(*samples, *now[0])[1]]))
+                now = moving._stepped(now, slopes[-1])
         return now[0], slopes[0]
 
     def _groups(self) -> list[Any]:
