@@ -165,7 +165,7 @@ class Groups(list[Group]):
             square = math.prod(sizes) == len(rows)
             shape = tuple([k for k in sizes if k > 1]) or (1,) if square else (len(rows),)
             reads = np.split(rows.reshape(*shape, count), 2, axis=-1)
-        elif rule in REDUCING and (rule is not ops.hypot or count > 3):
+        elif rule in REDUCING and (rule is not ops.hypot or count > 3):  # of few: the library's
             shape, reads = (len(rows),), [rows]
         else:
             shape = self._grid(rows)

@@ -150,7 +150,9 @@ def _check(optimizer: Any, seed: Any, engine: str, xp: Any) -> None:
     runs = getattr(xp, "__name__", "") in ("numpy", "jax.numpy") and engine != "eager"
     step = getattr(optimizer, "step", None)
     of_ours = getattr(step, "__func__", None) is Optimizer.step  # fit calls what it calls
-    descent = "one of autodiff.optim, or of your own with change(), not step()"
+    descent = (
+        "one such as optim.SGD(model.parameters(), lr=0.1); your own defines change(), not step()"
+    )
     for name, given, right, expected in (
         ("optimizer", optimizer, of_ours, descent),
         ("seed", seed, seed is None or isinstance(seed, Integral), "a whole number, or None"),

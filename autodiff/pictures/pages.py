@@ -64,10 +64,8 @@ class Page:
     def _repr_html_(self) -> str:
         # A frame keeps styles, scripts and keys apart from the notebook's. Packed, because a
         # notebook has several.
-        packed, still = (
-            base64.b64encode(zlib.compress(self._page.encode(), 9)).decode(),
-            self._picture(),
-        )
+        packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
+        still = self._picture()
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
             f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts" '
