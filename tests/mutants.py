@@ -166,7 +166,7 @@ def variants(part):
             for i, op in enumerate(part.ops):
                 yield like(ops=[*part.ops[:i], COMPARISONS[type(op)](), *part.ops[i + 1 :]])
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
-            yield part.operand
+            yield copy.copy(part.operand)  # whose place will be another
         case ast.Constant(value=bool()):
             yield like(value=not part.value)
         case ast.Constant(value=int() | float()):
@@ -400,6 +400,8 @@ def main():
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     tests = Tests(chosen, options.jobs)
     pytest.main([*OPTIONS, *EVERYWHERE], [tests])
+    if not tests.items:
+        raise SystemExit("the tests did not run")
     killed, known = len(chosen) - len(tests.survivors), sum(map(bool, tests.survivors))
     print(f"{killed} of {len(chosen)} changes noticed, {100 * killed / max(1, len(chosen)):.1f} %;")
     print(f"{known} of the others cannot be, for the reasons in mutants.txt")
