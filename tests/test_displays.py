@@ -1,14 +1,10 @@
-"""Vectors, programs, formulas and training runs as notebooks show them."""
+"""Vectors and programs as notebooks show them."""
 
 import html.parser
-import math
-import re
 
 import pytest
 
 from autodiff import Expression, Matrix, Value, Vector, optim, sin
-from autodiff.nn.training import History
-from autodiff.pictures import displays
 
 
 class Text(html.parser.HTMLParser):
@@ -40,24 +36,6 @@ def test_a_program_is_shown_with_the_colours_of_its_language():
     x, y = Value(3.0), Value(4.0)
     program = Expression(sin(x) * y).compile([x, y], wrt=[x, y])
     assert program._repr_markdown_() == f"```python\n{program.source}```"
-
-
-def test_a_graph_is_its_formula():
-    x, y = Value(3.0, label="x"), Value(4.0, label="<y>")
-    assert Text(displays.formula([x * y + x**2])).found == ["x·<y> + x² = 21"]
-    assert displays.formula([x * 2, x * 3]).count("<br>") == 1
-
-
-def test_a_history_has_a_curve():
-    page = History([4.0, 2.0, 1.0])._repr_html_()  # a straight line on a logarithmic scale
-    assert 'points="0.0,2.0 120.0,40.0 240.0,78.0"' in page
-    assert 'aria-label="the loss of each epoch"' in page
-    assert 'points="0.0,2.0 120.0,40.0 240.0,78.0"' in History([4.0, 2.0, 0.0])._repr_html_()  # 0
-    assert 'points="0.0,2.0 240.0,78.0"' in History([4.0, 1.0])._repr_html_()
-    assert "<svg" not in History([math.nan, 1.0])._repr_html_()
-    assert "<svg" not in History([1.0])._repr_html_()
-    many = re.search('points="(.*?)"', History([1.0] * 1000)._repr_html_())[1].split()
-    assert (len(many), many[0], many[-1]) == (250, "0.0,78.0", "239.3,78.0")  # at most one a pixel
 
 
 @pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam])

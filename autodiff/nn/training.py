@@ -45,11 +45,6 @@ class History:
             axes.set_yscale("log")
         return axes
 
-    def _repr_html_(self) -> str:
-        from ..pictures.displays import history
-
-        return history(self.losses, repr(self))
-
     def __repr__(self) -> str:
         ends = f", loss {self.losses[0]:.6g} -> {self.losses[-1]:.6g}" if self.losses else ""
         return f"History({counted(len(self.losses), 'epoch')}{ends}, {self.engine})"

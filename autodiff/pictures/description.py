@@ -10,7 +10,7 @@ from ..value import Value
 from .scene import Leaves
 from .texts import number, printable, raised
 
-LONGEST_FORMULA = 120  # characters; a longer one gives way to a summary
+LONGEST_FORMULA, LARGEST = 120, 30  # characters and nodes; with more, there is a summary
 
 
 def description(
@@ -22,10 +22,9 @@ def description(
     """
     root = nodes[-1]
     names = {x: printable(labels.get(x, "")).replace("\n", " ").strip(" ") for x in nodes}
-    formula = _formula(nodes, names) if len(nodes) <= 30 else ""
-    result = number(root.data, digits)
-    if not root.parents or 0 < len(formula) <= LONGEST_FORMULA:
-        value = " = ".join(filter(None, [names[root], formula, result]))
+    text, result = formula(nodes, names), number(root.data, digits)
+    if not root.parents or 0 < len(text) <= LONGEST_FORMULA:
+        value = " = ".join(filter(None, [names[root], text, result]))
         output = names[root] or name_of_result(names.values())
         slopes = [
             f"∂{output}/∂{names[x]} = {number(gradients[x], digits)}"
@@ -42,8 +41,12 @@ def description(
     return f"{operations} on {parts}; {result}"
 
 
-def _formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
-    """The output as a formula of the inputs; "" for a leaf, and if numbers have changed."""
+def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
+    """The last node as a formula of the leaves; "" for a leaf, if it is long, and if numbers have
+    changed.
+    """
+    if not nodes[-1].parents or len(nodes) > LARGEST:
+        return ""
     writer = Formulas()
     formulas: dict[Value, Any] = {}
     for node in nodes:
@@ -53,7 +56,4 @@ def _formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
             formulas[node] = writer.operation(node, [formulas[parent] for parent in node.parents])
         else:
             formulas[node] = writer.made(names[node], (), node.data) if names[node] else node.data
-    formula = formulas[nodes[-1]]
-    if not nodes[-1].parents:
-        return ""
-    return raised(writer.notation.of(formula).replace(" - ", " − "))
+    return raised(writer.notation.of(formulas[nodes[-1]]).replace(" - ", " − "))

@@ -4,7 +4,6 @@ import base64
 import html
 import json
 import os
-import re
 import tempfile
 import webbrowser
 import zlib
@@ -15,8 +14,9 @@ from string import Template
 from typing import Any
 
 from ..errors import message
+from ..graph import topological_order
 from ..value import Value
-from . import displays
+from .description import formula as written
 
 UNPACK = """<script>
 const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
@@ -117,14 +117,7 @@ def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
     """The formula of a node in these names; "" if it would be hard to read."""
-    named = list(names)
-    before = [(leaf, leaf.label) for leaf, _ in named]
-    try:
-        for leaf, name in named:
-            leaf.label = (name.split() or [""])[0]
-        text = html.unescape(re.sub("<.*?>", "", displays.formula([root])))
-    finally:
-        for leaf, label in before:
-            leaf.label = label
-    text = text.partition("; ")[0].rpartition(" = ")[0]
+    first = {leaf: (name.split() or [""])[0] for leaf, name in names}
+    nodes = topological_order(root)
+    text = written(nodes, {x: first.get(x, x.label) for x in nodes})
     return text if len(text) < 60 and "[" not in text else ""
