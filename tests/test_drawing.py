@@ -168,9 +168,9 @@ def test_render_writes_the_source_and_the_picture(tmp_path, monkeypatch):
     assert not (tmp_path / "h").exists()
     seen = []
     monkeypatch.setattr(picture, "_view", lambda path, **about: seen.append((path, about)))
-    written = picture.render("g", tmp_path, view=True)
+    written = picture.render("g", directory=tmp_path, view=True)
     assert seen == [(written, {"format": "png", "quiet": False})]
-    with pytest.raises(ValueError, match="could not draw this as 'nope'"):
+    with pytest.raises(ValueError, match="unknown format: 'nope'"):
         picture.render("x", directory=tmp_path, format="nope")
     assert not (tmp_path / "x").exists()
 

@@ -182,7 +182,7 @@ class Expression:
         >>> x = Value(2.0)
         >>> print(Expression(x * x + x).javascript([x], wrt=[x]))
         (inputs) => {
-          const [x1] = inputs;
+          const { 0: x1 } = inputs;
           const v1 = x1 * x1;
           const v2 = v1 + x1;
           // from the output back to the inputs

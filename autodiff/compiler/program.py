@@ -140,7 +140,8 @@ def javascript(outputs: list[Value], inputs: list[Value], wrt: list[Value], sing
     returned = list(map(printer.of, scalars.values))
     if single:
         returned.append(_array(map(printer.of, scalars.gradients)))
-    given = f"const {_array(scalars.arguments)} = inputs;"
+    given = ", ".join(f"{i}: {name}" for i, name in enumerate(scalars.arguments))
+    given = f"const {{ {given} }} = inputs;"  # by index: ten times quicker than in turn
     lines = [*printer.helpers(), given, *body, f"return {_array(returned)};"]
     return "\n".join(["(inputs) => {", *[f"  {line}" for line in lines], "}"])
 

@@ -101,23 +101,10 @@ class Drawing(graphviz.Digraph):
         path.write_bytes(picture)
         return str(path)
 
-    def render(
-        self, filename: PathLike | None = None, directory: PathLike | None = None,
-        view: bool = False, cleanup: bool = False, format: str | None = None, **_: Any,
-    ) -> str:  # fmt: skip
-        """Write the DOT source to `filename` and the picture beside it; returns its path.
-
-        The arguments are those of `graphviz.Digraph.render`: `directory` is where both go, `view`
-        opens the picture, `cleanup` removes the source, `format` is the picture's.
-        """
-        picture = self.pipe(format)
-        source = self.save(filename, directory=directory)
-        written = Path(f"{source}.{format or self.format}")
-        written.write_bytes(picture)
-        if cleanup:
-            Path(source).unlink()
-        if view:
-            self._view(str(written), format=format or self.format, quiet=False)
+    def _render(self, engine: str, format: str, source: str, **more: Any) -> str:
+        """The picture that `render` writes, beside the source."""
+        written = Path(more["outfile"] or f"{source}.{format}")
+        written.write_bytes(self.pipe(format))
         return str(written)
 
 

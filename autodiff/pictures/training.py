@@ -25,7 +25,6 @@ from .stills import fits, sliders
 
 MOST_NEURONS = 64  # drawn as small pictures
 FEW = 4  # parameters: a slider for each
-LONGEST = 200_000  # characters of the programs
 WHERE = "show_training"
 
 
@@ -79,8 +78,6 @@ def show_training(
             recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
-    if (length := len(recorded.programs)) > LONGEST:
-        raise ValueError(message(WHERE, f"programs of {length} characters", f"at most {LONGEST}"))
     data = recorded.data() | {"about": about, "flower": flower, "axes": axes}
     data["batch"] = size if size and size < len(samples) else None
     data["title"] = title or _title(data, counted(len(samples), "point"))
@@ -119,7 +116,9 @@ class _Recorded:
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
-        self.programs = _quick(",\n".join(f"{name}: {text}" for name, text in texts.items()))
+        programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
+        short = programs.replace(";\n  const ", ",\n")  # a page has thousands of lines
+        self.programs = re.sub(r" ([*+=]) ", r"\1", short)
         named = [re.sub(r"\s*\(.*", "", name) for name in axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *self._named()])
 
@@ -288,17 +287,6 @@ def _pairs(model: Any) -> list[list[Any]]:
         else:
             return []
     return found
-
-
-def _quick(programs: str) -> str:
-    """Shorter programs, which read their inputs as properties: ten times quicker than in turn."""
-
-    def properties(found: re.Match[str]) -> str:
-        each = ",".join(f"{i}:{name}" for i, name in enumerate(found[1].split(", ")))
-        return f"const {{{each}}} = inputs;"
-
-    quick = re.sub(r"const \[(.+)\] = inputs;", properties, programs)
-    return re.sub(r" ([*+=]) ", r"\1", quick.replace(";\n  const ", ",\n").replace("\n  ", "\n"))
 
 
 def _slope(act: Callable[[Any], Any]) -> str:
