@@ -10,7 +10,6 @@ from pygraphviz import AGraph
 import autodiff
 from autodiff import Matrix, Value, Vector, draw, sin, tanh
 from autodiff.nn import Linear, Sequential
-from autodiff.pictures.layout import Layout
 
 # -- The gallery --------------------------------------------------------------------------------
 
@@ -141,13 +140,6 @@ def test_collisions_are_noticed():
         line = f'[pos="e,164,{height} 36,0 80,{height} 120,{height} 164,0" style=""]'
         assert collisions(AGraph(f"digraph {{ {boxes} a -> c {line} }}")) == found
     assert collisions(AGraph(f'digraph {{ {boxes} d [pos="0,71"]}}')) == {("a", "d")}
-
-
-@pytest.mark.parametrize(("place", "crossed"), [("l", set()), ("c", {"cluster0"}), ("r", set())])
-def test_a_title_that_an_edge_crosses_is_noticed(place, crossed):
-    frame = f'style="" subgraph cluster0 {{ label="title" labeljust={place} b [width=4] }}'
-    assert Layout(f'digraph {{\n{frame} edge [style=""] a -> b }}').crossed() == crossed
-    assert Layout(f"digraph {{\n{frame} a -> b [style=invis] }}").crossed() == set()
 
 
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])

@@ -14,7 +14,6 @@ from .texts import few, markup, plain, printable
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
-CORNERS = ("t", "l"), ("t", "r"), ("b", "l"), ("b", "r")  # where the title of a frame may stand
 SIDES = {"LR": "ew", "TB": "sn"}  # where edges leave a box, and enter it
 CAPSULES = {  # the fill and the line around the text on an edge
     colours.GRADIENT: (colours.GRADIENT_FILL, colours.GRADIENT_LINE),
@@ -64,12 +63,11 @@ def _frames(picture: Any, look: Look) -> dict[Path, Any]:
         for length in range(1, len(box.path) + 1):
             path = box.path[:length]
             if path not in frames:
-                name = f"cluster{len(frames)}"
-                frame = frames[path] = type(picture)(name=name)
+                frame = frames[path] = type(picture)(name=f"cluster{len(frames)}")
                 frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
-                side, end = CORNERS[look.corners[name]]
                 text = f"<{markup(title(path[-1]))}>"
-                frame.attr(label=text, labelloc=side, labeljust=end, tooltip=" ")
+                # where edges run across the fewest titles
+                frame.attr(label=text, labelloc="b", labeljust="l", tooltip=" ")
     return frames
 
 

@@ -4,7 +4,6 @@ import base64
 import html
 import math
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -165,10 +164,10 @@ def draw(
     if arrays:
         from . import grids  # NumPy
 
-        look = grids.arranged(root, _names(names), color)
+        look = grids.arranged(root, named(names), color)
         body, key, said = grids.body, grids.key(look), grids.said(look)
     else:
-        look = _look(root, scene(root, _names(names), collapse), edges, color)
+        look = _look(root, scene(root, named(names), collapse), edges, color)
         body, key = dot.body, dot.legend(look) if legend or color else ""
         labels = {x: look.scene.label(x) for x in look.scene.nodes}
         said = description(look.scene.nodes, labels, look.gradients, DIGITS)
@@ -189,23 +188,17 @@ def _fitted(
     """The picture in the first direction in which it is narrow enough, or else the narrowest."""
     if len(look.scene.edges) > 2 * dot.MANY:
         ways = ways[-1:]  # a layout takes long
-    tried: dict[float, tuple[Drawing, Look]] = {}  # by their widths with texts of full size
+    tried: dict[float, Drawing] = {}  # by their widths with texts of full size
     for way in ways:
-        turned = replace(look, rankdir=way)
-        picture = written(turned)
+        picture = written(replace(look, rankdir=way))
         try:
             wide = picture.layout().wide
         except RuntimeError:
             return picture  # no Graphviz: its source can be laid out elsewhere
-        tried.setdefault(wide, (picture, turned))
+        tried.setdefault(wide, picture)
         if wide <= (width or WIDTH) * TEXT / COMFORTABLE:
             break
-    picture, turned = tried[min(tried)]
-    corners: Counter[str] = Counter()
-    for _ in dot.CORNERS[1:]:
-        if crossed := picture.layout().crossed():
-            corners.update(crossed)
-            picture = written(replace(turned, corners=corners))
+    picture = tried[min(tried)]
     needed = math.ceil(picture.layout().wide * SMALLEST / TEXT)
     if width and needed > width:
         found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
@@ -248,7 +241,7 @@ def _check(name: str, found: Any, *expected: Any) -> None:
         raise ValueError(message("draw", f"{name} {found!r}", choices))
 
 
-def _names(names: Mapping[str, Any] | None) -> dict[Value, str]:
+def named(names: Mapping[str, Any] | None) -> dict[Value, str]:
     """The name of the variable that holds each Value, unless it begins with _."""
     public = [(name, held) for name, held in (names or {}).items() if not name.startswith("_")]
     return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}

@@ -82,22 +82,6 @@ class Layout:
                 picture = picture.replace(b'href="%s"' % name.encode(), b'href="%s"' % data)
         return picture
 
-    def crossed(self) -> set[str]:
-        """The frames, by name, whose titles an edge runs across."""
-        graph: Any = self.graph
-        frames = graph.subgraphs() if graph else []
-        drawn = [x for x in graph.edges() if x.attr["style"] != "invis"] if frames else []
-        points = [point for edge in drawn for point in _points(edge.attr["pos"])]
-        found: set[str] = set()
-        for frame in frames:
-            frames += frame.subgraphs()
-            about = frame.graph_attr
-            x, y = map(float, about["lp"].split(","))
-            width, height = (36 * float(about[name]) for name in ("lwidth", "lheight"))
-            if any(abs(a - x) < width and abs(b - y) < height for a, b in points):
-                found.add(frame.name)
-        return found
-
     def png(self) -> bytes:
         """A PNG that is sharp on any screen; if Pillow is installed, on white, a third as large."""
         width, height = self.size
@@ -120,16 +104,6 @@ NO_GRAPHVIZ = message(
     "run `pip install pygraphviz`, or, where neither runs, as in a browser, have the DOT text in "
     ".source laid out elsewhere",
 )
-
-
-def _points(spline: str) -> Iterator[tuple[float, float]]:
-    """Points on the Bézier curves of an edge, close to one another."""
-    pairs = [pair.split(",") for pair in spline.split() if pair[0] not in "es"]
-    at = [complex(float(x), float(y)) for x, y in pairs]
-    for a, b, c, d in zip(at[::3], at[1::3], at[2::3], at[3::3]):
-        for t in (k / 32 for k in range(33)):
-            z = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
-            yield z.real, z.imag
 
 
 @contextmanager

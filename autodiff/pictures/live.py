@@ -19,9 +19,8 @@ from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Pr
 from ..compiler.symbolic import Symbol, Writer
 from ..errors import counted, message, shortened
 from ..graph import is_current, topological_order
-from ..scopes import entry_names
 from ..value import Value
-from .drawing import draw
+from .drawing import draw, named
 from .pages import Page, as_json, assembled, read
 from .scene import Leaves
 
@@ -89,8 +88,7 @@ def show_steps(
         if x.parents else x.data for x in nodes
     ]  # fmt: skip
     held = Leaves(nodes).parameters
-    public = [pair for pair in (names or {}).items() if pair[0][:1] != "_"]
-    own = {x: name for pair in reversed(public) for x, name in entry_names(*pair)}
+    own = named(names)
     labels = [_short(x.label or held.get(x) or own.get(x, "")) for x in nodes]
     leaves = [x for x in nodes if not x.parents and x.requires_grad]
     leaves.sort(key=lambda x: x in held)  # parameters last

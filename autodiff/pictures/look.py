@@ -5,7 +5,6 @@ ground is transparent: texts stand on fills of their own, and lines can be seen 
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -76,7 +75,6 @@ class Look:
     color: str | None = None
     cells: str | None = None  # color, for the cells of arrays
     rankdir: str = "LR"
-    corners: Counter[str] = field(default_factory=Counter)  # of the titles of frames, by name
     images: dict[str, bytes] = field(default_factory=dict)  # in the boxes, by name
 
     @property
