@@ -51,7 +51,8 @@ class Optimizer:
         row = as_row(params, f"{where}, params", leaves)
         for p in row:
             if not isinstance(p, Value) or p.parents:
-                raise TypeError(message(f"{where}, params", typed(p), leaves))
+                remedy = "a weight that is computed belongs into forward"
+                raise TypeError(message(f"{where}, params", typed(p), leaves, remedy))
         if not row:
             raise ValueError(message(where, "no parameters", "at least one"))
         self.params = tuple(dict.fromkeys(row))  # each once

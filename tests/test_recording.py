@@ -13,7 +13,7 @@ import pytest
 from trainings import CLASSES, INPUTS, NUMBERS, Layer, fitted, network, numbers, same
 
 import autodiff as ad
-from autodiff import Value, Vector, nn, optim
+from autodiff import Value, Vector, nn
 
 # -- What is compiled -----------------------------------------------------------------------------
 
@@ -564,14 +564,3 @@ def test_a_program_that_fails_where_walking_does_not(engine):
         found, *_ = fitted(loss=guarded, engine=engine, walks="" if compiled else words)
         assert found.engine == "eager"
         assert found.losses == pytest.approx(fitted(loss=guarded, engine="eager")[0].losses)
-
-
-def test_a_program_that_is_made_anew_in_every_epoch_is_said_once():
-    model = Layer(lambda m, y: y * m.factor, factor=1.0)
-    with pytest.warns(nn.WalkingWarning, match="fit makes a new program in every epoch") as warned:
-        nn.fit(
-            model, INPUTS, NUMBERS, nn.mse_loss, optim.SGD(model.parameters(), lr=0.1), 8,
-            callback=lambda history: setattr(model, "factor", 1.0 + len(history.losses)),
-            progress=False,
-        )  # fmt: skip
-    assert len(warned) == 1

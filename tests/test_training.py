@@ -299,7 +299,7 @@ def with_step(optimizer):
         ({"optimizer": lambda p: None}, TypeError, r"fit, optimizer: found None .*, expected one such as optim.SGD\(model"),
         ({"optimizer": lambda p: Stepping(p, lr=0.1)}, TypeError, r"expected one such as .*; your own defines change\(\), not"),
         ({"optimizer": lambda p: with_step(optim.SGD(p, lr=0.1))}, TypeError, r"defines change\(\), not step"),
-        ({"seed": "a"}, TypeError, "fit, seed: found 'a' of type str, expected a whole number"),
+        ({"seed": "a"}, TypeError, "expects int"),
         ({"callback": 3}, TypeError, "not callable"),
         ({"epochs": 0}, ValueError, "fit: found epochs = 0, expected a positive integer"),
         ({"batch_size": 2.5}, ValueError, "found batch_size = 2.5"),

@@ -22,13 +22,11 @@ from .steps import Steps
 Batch = Any  # the indices of its samples; None for all samples
 Sums = Callable[[Batch, Any], tuple[Any, Any]]  # of losses and gradients, from the parameters
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
-OFTEN = 4  # programs, of which a warning tells
 
 
 class WalkingWarning(UserWarning):
-    """Issued by `fit` where it is slow: it says why, and what to write instead.
+    """Issued by `fit` where it walks the graph of every sample: it says why, and what to write.
 
-    It walks the graph of every sample, or makes a new program in every epoch.
     To silence it, ask for walking: engine="eager".
 
     >>> issubclass(WalkingWarning, UserWarning)
@@ -41,7 +39,7 @@ def warn(text: str) -> None:
     here = 1
     while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
         here += 1
-    warnings.warn(f"fit {text}", WalkingWarning, stacklevel=here + 1)
+    warnings.warn(text, WalkingWarning, stacklevel=here + 1)
 
 
 def in_numpy(run: Any, inputs: Any) -> Sums:
@@ -76,7 +74,6 @@ class Losses:
         self.parameters: Any = None  # for which the program was made
         self.reason = ""
         self.trains = False  # whether a loss was seen that depends on a parameter
-        self.programs = 0  # made so far
         self.right = 0  # the epoch before which the program was last seen to be right
 
     def graph(self, i: int) -> Value:
@@ -186,12 +183,6 @@ class Losses:
         finally:
             if collects:
                 gc.enable()
-        self.programs += 1
-        if self.programs == OFTEN:
-            warn(
-                "makes a new program in every epoch, which is slow: the callback changes what the "
-                "model or the loss computes; change it every few epochs"
-            )
 
     def devices(self) -> Callable[[Any, Any], Sums]:
         """What runs a program: NumPy, or JAX on all devices."""
@@ -206,7 +197,7 @@ class Losses:
         if self.engine == "compiled":
             raise error(f"fit: the loss cannot be compiled: {reason}; to walk it: engine='eager'")
         what = "graph of every sample" if self.training else "graphs of the validation samples"
-        warn(f"walks the {what}, which is slow: {reason}")
+        warn(f"fit walks the {what}, which is slow: {reason}")
         self.program, self.reason, self.engine = None, reason, "eager"
 
     def difference(self, count: int) -> str:

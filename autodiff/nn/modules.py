@@ -7,10 +7,10 @@ from numbers import Integral
 from random import Random
 from typing import Any, Self
 
-from ..errors import a, counted, message, typed
+from ..errors import counted, message, typed
 from ..functions import as_float, is_array
 from ..linalg import Matrix, Vector
-from ..scopes import Scope, _innermost
+from ..scopes import Scope
 from ..value import Value
 from .initialisers import Rows, he_normal
 from .purity import reached
@@ -24,7 +24,7 @@ class Module:
 
     For a layer of your own, derive from it, assign the parameters as attributes and define
     `forward(x)`; without that, a call is a NotImplementedError. Parameters are leaves: a weight
-    that is computed from them is computed in `forward`. ValueError if one is assigned.
+    that is computed from them is computed in `forward`, and the optimiser refuses one that is held.
 
     >>> class Scale(Module):
     ...     def __init__(self):
@@ -38,11 +38,6 @@ class Module:
     """
 
     training = True  # False: evaluation mode, in which Dropout does nothing
-
-    def __setattr__(self, name: str, held: Any) -> None:
-        for inner, part in _inside({name: held}):
-            _check_leaf(part, f"{type(self).__name__}.{inner}", self)
-        super().__setattr__(name, held)
 
     def __call__(self, x: Any) -> Any:
         with Scope(type(self).__name__, self):  # a box in drawings
@@ -310,27 +305,6 @@ def _input(x: Any) -> Vector:
 
 def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
-
-
-def _check_leaf(held: Any, where: str, setter: Module) -> None:
-    """ValueError if a parameter was computed, or is set in forward: fit trains all leaves held."""
-    if not isinstance(held, Parameter):
-        return
-    keep = "return it, or keep its .data"
-    if any(x.parents for x in _entries(held)):
-        copied = f"{type(held).__name__}(w.data)"
-        found = f"{a(held)} that was computed"
-        remedy = (
-            "compute it in forward, from the parameters; for a parameter with these numbers "
-            f"write {copied}; a result to look at later: {keep}"
-        )
-        raise ValueError(message(where, found, "a leaf, such as a parameter", remedy))
-    scope = _innermost.get()
-    while scope:
-        if scope.module is setter:
-            expected = "parameters that are made in __init__"
-            raise ValueError(message(where, f"{a(held)} set in forward", expected, keep))
-        scope = scope.outer
 
 
 def _inside(held: Any, deep: bool = False, name: str = "") -> Iterator[tuple[str, Any]]:

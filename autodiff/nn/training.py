@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from numbers import Integral
 from typing import Any
 
 from ..errors import counted, message, typed
@@ -108,7 +107,7 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(optimizer, seed, engine, xp)
+    _check(optimizer, engine, xp)
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
@@ -141,7 +140,7 @@ def fit(
     return history
 
 
-def _check(optimizer: Any, seed: Any, engine: str, xp: Any) -> None:
+def _check(optimizer: Any, engine: str, xp: Any) -> None:
     runs = getattr(xp, "__name__", "") in ("numpy", "jax.numpy") and engine != "eager"
     step = getattr(optimizer, "step", None)
     of_ours = getattr(step, "__func__", None) is Optimizer.step  # fit calls what it calls
@@ -150,7 +149,6 @@ def _check(optimizer: Any, seed: Any, engine: str, xp: Any) -> None:
     )
     for name, given, right, expected in (
         ("optimizer", optimizer, of_ours, descent),
-        ("seed", seed, seed is None or isinstance(seed, Integral), "a whole number, or None"),
         ("engine", engine, engine in ENGINES, f"one of {', '.join(ENGINES)}"),
         ("xp", xp, xp is None or runs, "numpy or jax.numpy, and not engine='eager'"),
     ):
