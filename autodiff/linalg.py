@@ -76,11 +76,6 @@ class _Array(Number):
         n = self.shape[-1]
         return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
 
-    def _repr_html_(self) -> str:
-        from .pictures.tables import table
-
-        return table(self._rows(), self.shape)
-
     def __len__(self) -> int:
         return self.shape[0]
 

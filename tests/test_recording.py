@@ -529,7 +529,9 @@ def test_a_wrong_program_is_found(change, words, monkeypatch):
 
     def wrong(self, *given, **more):
         program = correct(self, *given, **more)
-        return lambda inputs, parameters: change(*program(inputs, parameters))
+        run = program._function
+        program._function = lambda inputs, parameters: change(*run(inputs, parameters))
+        return program
 
     monkeypatch.setattr(ad.Expression, "compile", wrong)
     with pytest.raises(RuntimeError, match=words):

@@ -1,16 +1,31 @@
-"""Training in JAX: the program in one `jax.jit`, on all devices.
+"""What runs the program of a batch: NumPy, or JAX in one `jax.jit`, on all devices.
 
-The rows of a batch are split among the devices, and each device has all parameters. JAX works out
-what has to be sent between them.
+JAX splits the rows of a batch among the devices; each has all parameters. It works out what has to
+be sent between them.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from .engines import Batch, Sums
+Batch = Any  # the indices of its samples; None for all samples
+Sums = Callable[[Batch, Any], tuple[Any, Any]]  # of losses and gradients, from the parameters
+
+
+def in_numpy(run: Any, inputs: Any) -> Sums:
+    """The sums of the losses of a batch and of their gradients, by a program for rows of inputs."""
+    import numpy
+
+    whole = numpy.asfortranarray(inputs)  # in memory column by column, as the program has them
+
+    def sums(batch: Batch, p: Any) -> tuple[Any, Any]:
+        values, gradients = run(whole if batch is None else inputs.take(batch, axis=0), p)
+        return values.sum(), gradients
+
+    return sums
 
 
 def in_jax(run: Any, inputs: Any) -> Sums:
-    """The sums of the losses of a batch and of their gradients, on all of `jax.devices()`.
+    """The same on all of `jax.devices()`.
 
     Including those of a cluster if JAX runs on one. Numbers are float32 unless `jax_enable_x64`
     is set.

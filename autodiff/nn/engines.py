@@ -4,7 +4,6 @@ import gc
 import math
 import sys
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 from time import monotonic
@@ -14,13 +13,12 @@ from ..compiler.expression import Expression
 from ..errors import message
 from ..graph import adjoints, topological_order
 from ..value import Value
+from .devices import Batch, Sums, in_jax, in_numpy
 from .purity import CONTRACT, NotRecordable, unchanged
 from .recording import Recording, loss_value
 from .samples import Samples
 from .steps import Steps
 
-Batch = Any  # the indices of its samples; None for all samples
-Sums = Callable[[Batch, Any], tuple[Any, Any]]  # of losses and gradients, from the parameters
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 
 
@@ -40,19 +38,6 @@ def warn(text: str) -> None:
     while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
         here += 1
     warnings.warn(text, WalkingWarning, stacklevel=here + 1)
-
-
-def in_numpy(run: Any, inputs: Any) -> Sums:
-    """The sums of the losses of a batch and of their gradients, by a program for rows of inputs."""
-    import numpy
-
-    whole = numpy.asfortranarray(inputs)  # in memory column by column, as the program has them
-
-    def sums(batch: Batch, p: Any) -> tuple[Any, Any]:
-        values, gradients = run(whole if batch is None else inputs.take(batch, axis=0), p)
-        return values.sum(), gradients
-
-    return sums
 
 
 class Losses:
@@ -175,22 +160,14 @@ class Losses:
             self.trains = not set(self.parameters).isdisjoint(expression.sources)
             leaves = [*recording.x, *recording.leaves]
             program = expression.compile(leaves, self.parameters, xp=self.xp, batch=True)
-            run = getattr(program, "_function", program)  # without checks
             inputs = numpy.concatenate([self.samples.inputs, recording.table()], axis=1)
-            self.program = self.devices()(run, inputs)
+            runner = in_numpy if self.xp is numpy else in_jax
+            self.program = runner(program._function, inputs)  # without checks
         except NotRecordable as error:
             self.give_up(str(error))
         finally:
             if collects:
                 gc.enable()
-
-    def devices(self) -> Callable[[Any, Any], Sums]:
-        """What runs a program: NumPy, or JAX on all devices."""
-        if self.xp.__name__ == "numpy":
-            return in_numpy
-        from .devices import in_jax
-
-        return in_jax
 
     def give_up(self, reason: str, error: type[Exception] = ValueError) -> None:
         """Walk from here on, with a warning; engine="compiled" is an error."""

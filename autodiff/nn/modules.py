@@ -185,10 +185,6 @@ class Linear(Module):
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None
         self.activation = activation
-        expected = (out_features, in_features)
-        if self.weight.shape != expected:
-            found = f"weights of shape {self.weight.shape} from init"
-            raise ValueError(message("Linear", found, str(expected)))
 
     def forward(self, x: Any) -> Vector:
         """activation(weight @ x + bias) for x, a Vector or a sequence of numbers."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..errors import counted, message, typed
 from ..optim import Optimizer
-from .engines import FEW, Batch, Losses
+from .devices import Batch
+from .engines import FEW, Losses
 from .modules import mode, positive
 from .samples import Samples
 from .steps import Steps

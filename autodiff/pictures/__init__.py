@@ -14,7 +14,6 @@
     training.py      show_training: a model learns in a page
     stills.py        what stands for it where scripts are off
     descent.py       show_descent: the way down a function, at every rate
-    tables.py        Vectors and Matrices as a notebook shows them
 
 `draw` makes a scene of a graph, or of its arrays, and writes it as DOT. Graphviz lays it out from
 left to right, and downwards if that is too wide for a page.
