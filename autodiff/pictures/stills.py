@@ -3,30 +3,29 @@
 import base64
 import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
-def fits(
-    points: Sequence[tuple[float, float]], curves: Mapping[str, Sequence[float]], sticks: bool
-) -> list[str]:
+def fits(xs: Any, ys: Any, curves: Mapping[str, Any], sticks: bool) -> list[str]:
     """The points with each curve, on the scale of the first; sticks join what they say and are.
 
-    curves: by what each is, what it says at every point.
+    curves: by what each is, what it says at every x.
     """
-    xs, ys = zip(*points)
-    heights = [y for y in (*ys, *next(iter(curves.values()), ())) if math.isfinite(y)]
+    import numpy as np
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        (left, right), (low, high) = ((min(v), max(v)) for v in (xs, heights))
-        across, up = (x - left) / (right - left or 1.0), (y - low) / (high - low or 1.0)
-        return round(10 + 280 * across, 1), round(190 - 180 * up, 1)
+    def scaled(x: Any, shown: Any, low: float, high: float) -> Any:
+        start, end = (f(shown[np.isfinite(shown)]) for f in (np.min, np.max))
+        return np.round(low + (high - low) * (x - start) / (end - start or 1.0), 1)
 
-    body = "".join('<circle r="4" cx="{}" cy="{}"/>'.format(*place(*each)) for each in points)
+    first = np.append(ys, next(iter(curves.values())))
+    across, points = scaled(xs, xs, 10, 290), scaled(ys, first, 190, 10)
+    body = "".join(f'<circle r="4" cx="{x}" cy="{y}"/>' for x, y in zip(across, points))
     images = []
-    for words, said in (curves or {"the data": ys}).items():
-        ends = [place(*each) for each in zip(xs, said)] if curves else []
-        line = " ".join(f"{x},{y}" for x, y in ends)
-        errors = [f"M{x},{place(x, y)[1]}V{end}" for y, (x, end) in zip(ys, ends) if sticks]
+    for words, said in curves.items():
+        ends = np.broadcast_to(scaled(said, first, 190, 10), xs.shape)
+        line = " ".join(f"{x},{y}" for x, y in zip(across, ends))
+        errors = [f"M{x},{y}V{end}" for x, y, end in zip(across, points, ends) if sticks]
         images.append(_image(words, (
             f'<path d="{"".join(errors)}" stroke="#c2305f" stroke-width="3"/>{body}'
             f'<polyline points="{line}" fill="none" stroke="#3f7fbd" stroke-width="3"/>'

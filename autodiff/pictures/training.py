@@ -13,10 +13,12 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..errors import counted, message
 from ..linalg import Matrix, Vector
+from ..nn.engines import Losses
 from ..nn.modules import Linear, Module, Sequential, mode, positive
 from ..nn.purity import NotRecordable
 from ..nn.recording import Recording, Unknown, loss_value
 from ..nn.samples import Samples, flat
+from ..nn.steps import Steps
 from ..optim import Optimizer
 from ..scopes import entry_names
 from ..value import Value, leaf
@@ -80,7 +82,9 @@ def show_training(
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
     data = recorded.data() | {"about": about, "flower": flower, "axes": axes}
     data["batch"] = size if size and size < len(samples) else None
-    data["title"] = title or _title(data, counted(len(samples), "point"))
+    points, features = counted(len(samples), "point"), data["features"]
+    fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
+    data["title"] = title or fits
     return learning("training", data, recorded.programs, recorded.still())
 
 
@@ -102,8 +106,8 @@ class _Recorded:
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
         recording = Recording(model, loss, samples, trained)
-        self.root, self.table = recording.root, recording.table().tolist()
-        self.given = [*recording.x, *recording.leaves]
+        self.table = recording.table().tolist()
+        given = [*recording.x, *recording.leaves]
         x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
@@ -111,7 +115,7 @@ class _Recorded:
         self.targets = self._targets()
         self.measures = self._measures()
         texts = {
-            "sample": Expression(recording.root).javascript(self.given, trained),
+            "sample": Expression(recording.root).javascript(given, trained),
             "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
@@ -181,39 +185,31 @@ class _Recorded:
         import numpy as np
 
         rows, p, few = self.samples.inputs, self.optimizer._read()[0], list[str]()
-        if rows.shape[1] == 2:
-            return "".join(fits(rows[:100].tolist(), {}, False))
-        if rows.shape[1] > 2 or not self.targets or not isinstance(self.targets[0], float):
+        if rows.shape[1] > 1 or not self.targets or not isinstance(self.targets[0], float):
             return ""
         says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
         order = np.argsort(rows[:, 0])
         xs, targets = rows[order, 0], np.array(self.targets)[order]
-
-        def curve() -> list[float]:
-            return list(np.broadcast_to(says(xs, *p)[0], xs.shape).tolist())
-
         with np.errstate(all="ignore"):
-            curves = {"the data, and the curve at the start": curve()}
+            curves = {"the data, and the curve at the start": says(xs, *p)[0]}
             if len(p) <= FEW:
                 p, slopes = self._trained()
-                curves["the curve after 300 steps"] = curve()
+                curves["the curve after 300 steps"] = says(xs, *p)[0]
                 few = [sliders(zip([name for _, name in self._named()], slopes))]
-        start, *end = fits([*zip(xs.tolist(), targets.tolist())], curves, self.measures)
+        start, *end = fits(xs, targets, curves, self.measures)
         return "".join([start, *few, *end])
 
     def _trained(self) -> tuple[Any, Any]:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
-        import numpy as np
-
-        sample = Expression(self.root).compile(self.given, self.parameters, xp=np)
-        samples = np.column_stack([self.samples.inputs, self.table]).T
-        moving, slopes = copy.copy(self.optimizer), list[Any]()
-        now = moving._read()
+        steps, slopes = Steps(copy.copy(self.optimizer)), list[Any]()
+        train = Losses(self.model, self.loss, self.samples, steps, "compiled", None, None)
+        train.make()
+        assert train.program
         with suppress(FloatingPointError):
             for _ in range(300):
-                slopes.append(np.array([np.mean(g) for g in sample(*samples, *now[0])[1]]))
-                now = moving._stepped(now, slopes[-1])
-        return now[0], slopes[0]
+                slopes.append(train.program(None, steps.now[0])[1] / len(self.samples))
+                steps.move(slopes[-1])
+        return steps.now[0], slopes[0]
 
     def _groups(self) -> list[Any]:
         """The trained parameters as a model holds them: a name, and rows of their numbers."""
@@ -293,10 +289,3 @@ def _slope(act: Callable[[Any], Any]) -> str:
     """The value and the derivative of an activation, as a program."""
     z = Value(0.5)
     return Expression(act(z)).javascript([z], [z])
-
-
-def _title(data: dict[str, Any], points: str) -> str:
-    if data["names"]:
-        return "Fit it by hand"
-    inputs = data["features"]
-    return f"A curve through {points}" if inputs == 1 else f"{points}, {inputs} inputs"
