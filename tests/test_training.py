@@ -323,10 +323,10 @@ def test_what_is_wrong_is_said_in_words(engine, wrong, kind, words):
 
 
 def test_an_engine_or_a_library_that_cannot_train():
-    with pytest.raises(ValueError, match="found 'fast' of .*, expected one of auto, compiled"):
+    with pytest.raises(ValueError, match="found 'fast', expected one of auto, compiled"):
         fitted(engine="fast")
-    for xp, engine in ((math, "auto"), ("jax", "auto"), (np, "eager")):
-        with pytest.raises(ValueError, match="fit, xp: found .* expected numpy or jax.numpy"):
+    for xp, engine in ((math, "auto"), ("jax", "auto")):
+        with pytest.raises(ValueError, match="fit, xp: found .* expected one of numpy, jax"):
             fitted(xp=xp, engine=engine)
     assert fitted(xp=np)[0].losses == fitted()[0].losses
 

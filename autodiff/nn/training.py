@@ -12,7 +12,7 @@ from .modules import mode, positive
 from .samples import Samples
 from .steps import Steps
 
-ENGINES = ("auto", "compiled", "eager")
+ENGINES, LIBRARIES = ("auto", "compiled", "eager"), ("numpy", "jax.numpy")
 
 
 class History:
@@ -108,7 +108,11 @@ def fit(
     >>> [round(p.data, 3) for p in model.parameters()]  # y = 2x + 1
     [2.0, 1.0]
     """
-    _check(optimizer, engine, xp)
+    check_optimizer(optimizer)
+    library = "numpy" if xp is None else getattr(xp, "__name__", xp)
+    for name, given, known in (("engine", engine, ENGINES), ("xp", library, LIBRARIES)):
+        if given not in known:
+            raise ValueError(message(f"fit, {name}", repr(given), f"one of {', '.join(known)}"))
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
@@ -141,21 +145,13 @@ def fit(
     return history
 
 
-def _check(optimizer: Any, engine: str, xp: Any) -> None:
-    runs = getattr(xp, "__name__", "") in ("numpy", "jax.numpy") and engine != "eager"
+def check_optimizer(optimizer: Any) -> None:
+    """A TypeError unless its step() is that of Optimizer: `fit` calls what that calls."""
     step = getattr(optimizer, "step", None)
-    of_ours = getattr(step, "__func__", None) is Optimizer.step  # fit calls what it calls
-    descent = (
-        "one such as optim.SGD(model.parameters(), lr=0.1); your own defines change(), not step()"
-    )
-    for name, given, right, expected in (
-        ("optimizer", optimizer, of_ours, descent),
-        ("engine", engine, engine in ENGINES, f"one of {', '.join(ENGINES)}"),
-        ("xp", xp, xp is None or runs, "numpy or jax.numpy, and not engine='eager'"),
-    ):
-        if not right:
-            kind = ValueError if name in ("engine", "xp") else TypeError
-            raise kind(message(f"fit, {name}", typed(given), expected))
+    if getattr(step, "__func__", None) is not Optimizer.step:
+        example = "one such as optim.SGD(model.parameters(), lr=0.1)"
+        remedy = "your own defines change(), not step()"
+        raise TypeError(message("fit, optimizer", typed(optimizer), example, remedy))
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:

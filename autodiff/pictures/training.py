@@ -19,6 +19,7 @@ from ..nn.purity import NotRecordable
 from ..nn.recording import Recording, Unknown, loss_value
 from ..nn.samples import Samples, flat
 from ..nn.steps import Steps
+from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names
 from ..value import Value, leaf
@@ -71,6 +72,7 @@ def show_training(
     size = None if batch_size is None else positive(batch_size, WHERE, "batch_size")
     samples = Samples(inputs, targets, WHERE)
     axes = [*map(str, names)]
+    check_optimizer(optimizer)
     trained = [p for p in optimizer.params if p.requires_grad]
     for n, most, noun in [(len(samples), 500, "sample"), (len(trained), 1000, "parameter")]:
         if not 0 < n <= most:
@@ -105,6 +107,7 @@ class _Recorded:
     ) -> None:
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
+        self.held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
         recording = Recording(model, loss, samples, trained)
         self.table = recording.table().tolist()
         given = [*recording.x, *recording.leaves]
@@ -128,9 +131,6 @@ class _Recorded:
 
     def _move(self) -> str:
         """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
-        rules = type(self.optimizer)
-        if rules.step is not Optimizer.step:
-            raise NotRecordable(f"{rules.__name__} has a step() of its own; define change()")
         unknown, moving = Unknown(), copy.copy(self.optimizer)
         p, grad, lr, steps, *state = [leaf(unknown, 0) for _ in range(4 + len(moving.memory))]
         vars(moving).update(lr=lr, steps=steps)
@@ -140,8 +140,7 @@ class _Recorded:
 
     def _named(self) -> list[tuple[Value, str]]:
         """Each trained parameter and its name: its label, or where a module holds it."""
-        held = self.model.named_parameters() if isinstance(self.model, Module) else []
-        names = dict(pair for name, each in held for pair in entry_names(name, each))
+        names = dict(pair for name, each in self.held for pair in entry_names(name, each))
         return [(p, p.label or names.get(p, f"p{i}")) for i, p in enumerate(self.parameters)]
 
     def data(self) -> dict[str, Any]:
@@ -213,11 +212,8 @@ class _Recorded:
 
     def _groups(self) -> list[Any]:
         """The trained parameters as a model holds them: a name, and rows of their numbers."""
-        held: list[Any] = []
-        if isinstance(self.model, Module):
-            held = self.model.named_parameters()
         index, groups = {p: i for i, p in enumerate(self.parameters)}, list[Any]()
-        for name, each in held or [("parameters", self.parameters)]:
+        for name, each in self.held or [("parameters", self.parameters)]:
             rows: list[Any] = list(each) if isinstance(each, Matrix) else [each]
             numbers = [[index.get(w) for w in flat(row, WHERE)[1]] for row in rows]
             if all(None not in row for row in numbers):
@@ -250,7 +246,7 @@ def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], 
     with suppress(Exception):  # a weight is not trained, a function does not go entry by entry
         for linear, act in _pairs(model):
             plain = copy.copy(linear)
-            vars(plain)["activation"] = None
+            plain.activation = None
             sums.append(plain(h))
             h = sums[-1].map(act) if act else sums[-1]
             results.append(h)
