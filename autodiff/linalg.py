@@ -181,8 +181,7 @@ class Vector(_Array, Sequence[Value]):
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
     def __getitem__(self, key: int | slice) -> Any:
-        entries = _item(self._entries, key, self)
-        return Vector(entries) if isinstance(key, slice) else entries
+        return Vector(self._entries[key]) if isinstance(key, slice) else self._entries[key]
 
     def __iter__(self) -> Iterator[Value]:
         return iter(self._entries)
@@ -274,10 +273,10 @@ class Matrix(_Array):
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
         i, j = key if isinstance(key, tuple) else (key, slice(None))
-        rows = _item(self._rows(), i, self)
+        rows = self._rows()[i]
         if not isinstance(i, slice):
             return Vector(rows)[j]
-        parts = [_item(row, j, self) for row in rows]
+        parts = [row[j] for row in rows]
         return Matrix(parts) if isinstance(j, slice) else Vector(parts)
 
     def __iter__(self) -> Iterator[Vector]:
@@ -329,14 +328,6 @@ def _numbers(data: Any, where: str) -> list[Any]:
     if not numbers:
         raise ValueError(message(where, "no numbers", "at least one"))
     return [x if isinstance(x, Number) else Value(x) for x in numbers]
-
-
-def _item(entries: Sequence[Any], key: Any, where: Any) -> Any:
-    try:
-        return entries[key]
-    except (IndexError, TypeError) as error:
-        expected = f"an index from 0 to {len(entries) - 1}, or a slice"
-        raise type(error)(message(f"{type(where).__name__}[...]", f"{key!r}", expected)) from None
 
 
 def _plain(x: Any) -> Any:

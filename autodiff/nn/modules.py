@@ -123,21 +123,19 @@ class Module:
         if not isinstance(state, Mapping):
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
-        parameters = dict(self.named_parameters())
-        loaded: list[tuple[Value, float]] = []
-        faults: list[str] = []
-        for name in {**parameters, **state}:
-            where = f"load_state_dict, {name}"
-            shape, numbers = flat(state[name], where) if name in state else (None, [])
-            ours = getattr(parameters[name], "shape", ()) if name in parameters else None
-            if shape != ours:
-                faults.append(message(name, f"shape {shape}", str(ours)))
-            else:
-                entries = _entries(parameters[name])
-                loaded += [(x, as_float(number, where)) for x, number in zip(entries, numbers)]
+        held, where = dict(self.named_parameters()), "load_state_dict, {}".format
+        rows = {name: flat(x, where(name)) for name, x in state.items()}
+        found = {name: shape for name, (shape, _) in rows.items()}
+        ours = {name: getattr(x, "shape", ()) for name, x in held.items()}
+        faults = [
+            message(name, f"shape {found.get(name)}", str(ours.get(name)))
+            for name in ours | found
+            if found.get(name) != ours.get(name)
+        ]
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
-        for entry, number in loaded:
+        numbers = [as_float(x, where(name)) for name in held for x in rows[name][1]]
+        for entry, number in zip(chain.from_iterable(map(_entries, held.values())), numbers):
             entry.data = number
 
     def __repr__(self) -> str:
