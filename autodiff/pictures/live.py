@@ -23,6 +23,7 @@ from ..value import Value
 from .drawing import draw, named
 from .pages import Page, as_json, assembled, read
 from .scene import Leaves
+from .texts import printable
 
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
@@ -129,7 +130,7 @@ def _checked(root: Any) -> list[Value]:
 
 
 def _short(label: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in label[:40]).split())
+    return " ".join(printable(label).split())
 
 
 def _identifiers(labels: list[str]) -> list[str]:
