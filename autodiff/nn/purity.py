@@ -9,7 +9,6 @@ import gc
 import pickle
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -73,15 +72,14 @@ def unchanged(*roots: Any) -> Iterator[None]:
     """Put back what models and losses draw and set in the block; NotRecordable if they do.
 
     That is attributes, lists and dicts, and the states of random generators, held or in global
-    variables beside the functions. Those of `random` and `numpy.random` are put back only while no
-    other thread runs, which may use them.
+    variables beside the functions, and those of `random` and `numpy.random`.
     """
     held = reached(*roots)
     spaces = {id(f.__globals__): f.__globals__ for f in held if isinstance(f, FunctionType)}
     around = [x for space in spaces.values() for x in [*space.values()]]
     shared = [random, *([sys.modules["numpy"].random] if "numpy" in sys.modules else [])]
-    drawn = {id(x): (x, state) for x in [*shared, *held, *around] if (state := _state(x))}
-    states = [(x, *state, pickle.dumps(state[0]())) for x, state in drawn.values()]
+    drawn = {id(x): state for x in [*shared, *held, *around] if (state := _state(x))}
+    states = [(*state, pickle.dumps(state[0]())) for state in drawn.values()]
     boxes: Any = [(x, x.copy()) for x in held if isinstance(x, (list, dict))]
     changes: list[str] = []
     try:
@@ -89,11 +87,10 @@ def unchanged(*roots: Any) -> Iterator[None]:
     except NotRecordable as error:
         changes.append(str(error))
     finally:
-        for x, read, write, before in states:
+        for read, write, before in states:
             if pickle.dumps(read()) != before:
                 changes.insert(0, f"a call draws random numbers: {CONTRACT}")
-                if x not in shared or threading.active_count() == 1:
-                    write(pickle.loads(before))
+                write(pickle.loads(before))
         for box, before in boxes:
             now, then = _entries(box), _entries(before)
             for name in [key for key in {**now, **then} if now.get(key) != then.get(key)][:1]:

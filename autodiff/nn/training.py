@@ -171,8 +171,7 @@ def _shown(epochs: int, wanted: bool, history: History) -> Generator[int, None, 
         if wanted:
             from tqdm.auto import tqdm
 
-            quiet = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread of its own
-            numbers = quiet(numbers, desc="epochs")
+            numbers = tqdm(numbers, desc="epochs")
     for epoch in numbers:
         yield epoch
         if not isinstance(numbers, range):
