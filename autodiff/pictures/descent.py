@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..compiler.expression import Expression
-from ..errors import a, counted, message, typed
+from ..errors import a, counted, message
 from ..functions import as_float, as_row
 from ..nn.purity import NotRecordable
 from ..nn.recording import Unknown
+from ..transforms import check_function
 from ..value import Value, leaf
 from .pages import Page, formula, learning
 
@@ -39,8 +40,7 @@ def show_descent(
     >>> show_descent(lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], lr=0.1)
     <Page: 40 steps downhill>
     """
-    if not callable(f):
-        raise TypeError(message(f"{WHERE}, f", typed(f), "a function"))
+    check_function(f, WHERE)
     single = not isinstance(x0, Iterable)
     start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
     if not 1 <= len(start) <= 2:
