@@ -123,23 +123,9 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'autodiff' has no attribute {name!r}")
-    try:
-        module = _import_module(f".{_LATER[name]}", __name__)
-    except ModuleNotFoundError as error:
-        return _unusable(name, str(error.name))
+    module = _import_module(f".{_LATER[name]}", __name__)
     found = globals()[name] = module if _LATER[name] == name else getattr(module, name)
     return found
-
-
-def _unusable(name: str, package: str) -> Any:
-    """In place of a function whose package is missing, so that a star import works without it."""
-
-    def function(*args: Any, **keywords: Any) -> Any:
-        remedy = f"install it: pip install {package}"
-        raise ModuleNotFoundError(f"{name} needs the package {package}; {remedy}", name=package)
-
-    function.__name__ = function.__qualname__ = name
-    return function
 
 
 def __dir__() -> list[str]:

@@ -58,22 +58,15 @@ def test_star_import_hides_no_builtin():
     assert not set(autodiff.__all__) & set(dir(__builtins__))
 
 
-@pytest.mark.parametrize("missing", ["graphviz", "numpy", "pygraphviz"])
+@pytest.mark.parametrize("missing", ["numpy", "pygraphviz"])
 def test_a_star_import_works_without_the_packages_of_pictures(missing):
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"  # an import of it fails
         "from autodiff import *\n"
         "x = Value(3.0)\n"
-        "print(Expression(x * x).propagate({x: 2.0}))\n"
-        f"for picture in (draw, show_steps) if {missing!r} == 'graphviz' else ():\n"
-        "    try:\n"
-        "        picture(x)\n"
-        "    except ModuleNotFoundError as error:\n"
-        "        print(error)"
+        "print(Expression(x * x).propagate({x: 2.0}))"
     )
-    remedy = "needs the package graphviz; install it: pip install graphviz"
-    said = [f"{name} {remedy}" for name in ("draw", "show_steps")]
-    assert run(code).splitlines() == ["4.0", *(said if missing == "graphviz" else [])]
+    assert run(code) == "4.0\n"
 
 
 def imported(path, everywhere=False):
