@@ -8,7 +8,6 @@ walking a few samples.
 import gc
 import pickle
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -74,11 +73,13 @@ def unchanged(*roots: Any) -> Iterator[None]:
     That is attributes, lists and dicts, and the states of random generators, held or in global
     variables beside the functions, and those of `random` and `numpy.random`.
     """
+    import numpy
+
     held = reached(*roots)
     spaces = {id(f.__globals__): f.__globals__ for f in held if isinstance(f, FunctionType)}
-    around = [x for space in spaces.values() for x in [*space.values()]]
-    shared = [random, *([sys.modules["numpy"].random] if "numpy" in sys.modules else [])]
-    drawn = {id(x): state for x in [*shared, *held, *around] if (state := _state(x))}
+    around = [x for space in spaces.values() for x in space.values()]
+    holders = random, numpy.random, *held, *around
+    drawn = {id(x): state for x in holders if (state := _state(x))}
     states = [(*state, pickle.dumps(state[0]())) for state in drawn.values()]
     boxes: Any = [(x, x.copy()) for x in held if isinstance(x, (list, dict))]
     changes: list[str] = []
