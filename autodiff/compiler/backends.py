@@ -9,6 +9,9 @@ from ..errors import message, typed
 
 def floats(xp: Any, x: Any) -> Any:
     """Numbers as an array of this library: integers as floats, and float32 as it is."""
+    if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
+        remedy = "fill them: data.filled(0.0)"
+        raise TypeError(message("program", "unknown numbers", "an array of known ones", remedy))
     of_torch = xp.__name__ == "torch" and isinstance(x, xp.Tensor)
     array = x if of_torch else xp.asarray(x)  # PyTorch's forgets that a gradient is wanted
     kind = getattr(array.dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"

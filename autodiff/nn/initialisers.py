@@ -14,6 +14,8 @@ Rows = list[list[float]]
 def he_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $2 / n$, for relu (He et al. 2015, arXiv:1502.01852).
 
+    ZeroDivisionError if n is 0.
+
     >>> rows = he_normal(3, 2, Random(0))
     >>> len(rows), len(rows[0])
     (2, 3)
@@ -24,6 +26,8 @@ def he_normal(n: int, m: int, rng: Random) -> Rows:
 def he_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $2 / n$, for relu (He et al. 2015, arXiv:1502.01852).
 
+    ZeroDivisionError if n is 0.
+
     >>> -1 < he_uniform(6, 1, Random(0))[0][0] < 1
     True
     """
@@ -32,6 +36,8 @@ def he_uniform(n: int, m: int, rng: Random) -> Rows:
 
 def xavier_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $2 / (n + m)$, for tanh (Glorot and Bengio 2010).
+
+    ZeroDivisionError if n + m is 0.
 
     >>> len(xavier_normal(3, 2, Random(0)))
     2
@@ -42,6 +48,8 @@ def xavier_normal(n: int, m: int, rng: Random) -> Rows:
 def xavier_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $2 / (n + m)$, for tanh (Glorot and Bengio 2010).
 
+    ZeroDivisionError if n + m is 0.
+
     >>> -1 < xavier_uniform(5, 1, Random(0))[0][0] < 1
     True
     """
@@ -51,6 +59,8 @@ def xavier_uniform(n: int, m: int, rng: Random) -> Rows:
 def lecun_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $1 / n$, for no activation (LeCun et al. 1998).
 
+    ZeroDivisionError if n is 0.
+
     >>> len(lecun_normal(3, 2, Random(0)))
     2
     """
@@ -59,6 +69,8 @@ def lecun_normal(n: int, m: int, rng: Random) -> Rows:
 
 def lecun_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $1 / n$, for no activation (LeCun et al. 1998).
+
+    ZeroDivisionError if n is 0.
 
     >>> -1 < lecun_uniform(3, 1, Random(0))[0][0] < 1
     True

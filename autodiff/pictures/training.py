@@ -86,7 +86,7 @@ def show_training(
     data["batch"] = size if size and size < len(samples) else None
     points, features = counted(len(samples), "point"), data["features"]
     fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
-    data["title"] = title or fits
+    data["title"] = title or ("Fit it by hand" if data["names"] else fits)
     return learning("training", data, recorded.programs, recorded.still())
 
 
