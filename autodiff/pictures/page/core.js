@@ -174,7 +174,8 @@ function unitsAt({ groups }, step) {
 function addressOf({ graph, leaves, step, ask }) {
   const numbers = graph.inputs.map((i) => `${graph.ids[i]}=${leaves[i]}`);
   const text = [...numbers, graph.formula ?? ""].join(";").replaceAll(" ", "");
-  const kept = encodeURIComponent(text).replace(/%(3B|3D|2B|2F|2C)/g, decodeURIComponent);
+  // a messenger may end a link at a bracket or a star
+  const kept = encodeURIComponent(text).replace(/[()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `#${kept}&step=${step}${ask ? "&ask" : ""}`;
 }
 
