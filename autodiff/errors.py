@@ -1,5 +1,6 @@
 """Error messages: what was found, what was expected, and what to do about it."""
 
+import re
 from typing import Any
 
 
@@ -41,8 +42,8 @@ def counted(n: int, noun: str) -> str:
 
 
 def shortened(x: Any) -> str:
-    """repr(x), cut off after 40 characters, for error messages."""
-    text = " ".join(repr(x).split())
+    """repr(x), for error messages: without its address in memory, cut off after 40 characters."""
+    text = " ".join(re.sub(" at 0x[0-9a-fA-F]+", "", repr(x)).split())
     return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any
 
 from . import graph
-from .errors import message
+from .errors import message, shortened
 from .functions import as_float
 from .number import Number, Rule, check_outside, constant_for, new_level
 from .transforms import (
@@ -61,7 +61,8 @@ def finite_difference(
     12.0
     """
     if method not in [*METHODS]:
-        raise ValueError(message("finite_difference", f"method {method!r}", f"one of {[*METHODS]}"))
+        found, expected = f"method {shortened(method)}", f"one of {[*METHODS]}"
+        raise ValueError(message("finite_difference", found, expected))
     check_function(f, "finite_difference")
     h = None if h is None else _step(h, "finite_difference")
     f, x = _over_lists(f, x), as_tree(x, "finite_difference")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import graph, ops
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .compiler.symbolic import ARITHMETIC, Symbol, Writer
-from .errors import a, message, typed
+from .errors import a, message, shortened, typed
 from .number import Number, Rule
 from .numeric import input_names
 from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
@@ -136,7 +136,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     """
     check_function(f, "trace")
     if mode not in ("forward", "reverse"):
-        raise ValueError(message("trace", f"mode {mode!r}", "'forward' or 'reverse'"))
+        raise ValueError(message("trace", f"mode {shortened(mode)}", "'forward' or 'reverse'"))
     arguments = map_tree(Value, [as_tree(x, "trace") for x in args])
     inputs = flat_tree(arguments)
     if not inputs:

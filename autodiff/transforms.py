@@ -289,7 +289,7 @@ class _Call(NamedTuple):
             if len(set(chosen)) < len(chosen):
                 raise IndexError
         except (IndexError, TypeError) as error:
-            given = f"argnums {argnums!r} and {counted(len(args), 'positional argument')}"
+            given = f"argnums {shortened(argnums)} and {counted(len(args), 'positional argument')}"
             expected = "the index of one of them, or several different ones"
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(message(name, given, expected)) from None

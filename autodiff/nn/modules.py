@@ -7,7 +7,7 @@ from numbers import Integral
 from random import Random
 from typing import Any, Self
 
-from ..errors import counted, message, typed
+from ..errors import counted, message, shortened, typed
 from ..functions import as_float, is_array
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
@@ -278,7 +278,7 @@ def mode(model: Any, training: bool) -> Iterator[None]:
 def positive(number: Any, where: str, name: str) -> int:
     """A positive integer, of NumPy too, as an int; ValueError for anything else."""
     if not isinstance(number, Integral) or int(number) < 1:
-        raise ValueError(message(where, f"{name} = {number!r}", "a positive integer"))
+        raise ValueError(message(where, f"{name} = {shortened(number)}", "a positive integer"))
     return int(number)
 
 

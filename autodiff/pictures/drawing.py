@@ -11,7 +11,7 @@ from typing import Any
 
 import graphviz
 
-from ..errors import a, message
+from ..errors import a, message, shortened
 from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
@@ -238,7 +238,7 @@ def _check_readable(shown: Scene) -> None:
 def _check(name: str, found: Any, *expected: Any) -> None:
     if found not in expected:
         choices = f"{', '.join(map(repr, expected[:-1]))} or {expected[-1]!r}"
-        raise ValueError(message("draw", f"{name} {found!r}", choices))
+        raise ValueError(message("draw", f"{name} {shortened(found)}", choices))
 
 
 def named(names: Mapping[str, Any] | None) -> dict[Value, str]:
