@@ -22,6 +22,7 @@ from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 import autodiff
+from autodiff.pictures.pages import LISTENER
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -82,9 +83,8 @@ def front() -> Page:
     text = (SOURCES / "front.html").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.search("(?s)```python.*?```", readme)[0]  # type: ignore[index]
-    return Page(
-        "index.html", "# autodiff\n\n" + FRONT, text.replace("{{ program }}", html(program))
-    )
+    text = text.replace("{{ listener }}", LISTENER).replace("{{ program }}", html(program))
+    return Page("index.html", "# autodiff\n\n" + FRONT, text)
 
 
 def guide(path: Path, part: str = "Guides") -> Page:
@@ -109,8 +109,8 @@ def write(folder: Path, pages: list[Page], address: str) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         text = templates().get_template("page.html").render(page=page, pages=pages, address=address)
         place.write_text(text, encoding="utf-8")
-    for path in (SOURCES / "site.css", SOURCES / "card.png"):
-        shutil.copy(path, folder)
+    for name in ("syntax-highlighting.css", "site.css", "card.png"):
+        shutil.copy(SOURCES / name, folder)
     for path in (ROOT / "notebooks").iterdir():
         if path.suffix in (".html", ".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")

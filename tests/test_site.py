@@ -5,10 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote
 
 import pytest
+from test_live import eventually
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / ".github" / "pages.py"
@@ -122,3 +126,50 @@ def test_a_search_leads_to_the_course_and_to_the_reference(place, folder, browse
 
 def test_the_reference_leads_to_the_course(pages):
     assert "notebooks/04_reverse_mode.html" in pages["reference/autodiff.html"]
+
+
+@pytest.fixture
+def address(folder):
+    """Where a server of this machine shows the site."""
+    handler = partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_switch_to_dark_reaches_frames_and_later_pages(address, browser):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    framed = ground.replace("document", "document.querySelector('iframe').contentDocument")
+    press = "document.querySelector('.scheme').click()"
+    light, dark = "rgb(255, 255, 255)", "rgb(22, 24, 28)"
+    browser.open(f"{address}/index.html")
+    assert [browser.evaluate(ground), browser.evaluate(framed)] == [light, light]
+    browser.evaluate(press)
+    eventually(lambda: [browser.evaluate(ground), browser.evaluate(framed)] == [dark, dark])
+    browser.open(f"{address}/notebooks/04_reverse_mode.html")
+    assert browser.evaluate(ground) == dark
+    eventually(lambda: browser.in_frames(ground) == [dark, dark])
+    browser.evaluate(press)
+    eventually(lambda: browser.in_frames(ground) == [light, light])
+    browser.evaluate(press)
+    browser.open(f"{address}/reference/autodiff/nn.html")
+    assert browser.evaluate(ground) == dark
+    browser.evaluate(press)  # as the system is: it is followed again
+    assert browser.evaluate(ground) == light
+    browser.emulate(scheme="dark")
+    assert browser.evaluate(ground) == dark
+
+
+def test_the_graph_of_the_front_is_as_high_as_it_needs(address, browser):
+    browser.open(f"{address}/index.html")
+    browser.emulate(width=390)
+    high = "document.querySelector('iframe').clientHeight"
+    inside = "document.querySelector('iframe').contentDocument.body.offsetHeight"
+    eventually(lambda: 0 <= browser.evaluate(f"{high} - {inside}") < 9)
+
+
+def test_the_scheme_is_known_before_anything_is_painted(pages):
+    with_switch = [page for page in pages.values() if 'class="scheme"' in page]
+    assert len(with_switch) > 30
+    assert all(page.index("localStorage") < page.index("<body>") for page in with_switch)
