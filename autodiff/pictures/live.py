@@ -28,7 +28,7 @@ from .texts import printable
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
 STYLES = "palette.css", "style.css"
-STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This is its picture.</p>"
+STILL = "<p>The live graph needs scripts, and a notebook that is trusted."
 
 
 class LiveGraph(Page):
@@ -39,7 +39,10 @@ class LiveGraph(Page):
         self._root, self._link = root, link
 
     def _picture(self) -> str:
-        return STILL + draw(self._root).image()
+        try:
+            return f"{STILL} This is its picture.</p>{draw(self._root).image()}"
+        except RuntimeError:  # no Graphviz, as in a browser; the live graph needs none
+            return f"{STILL}</p>"
 
     def __repr__(self) -> str:
         count = sum(bool(node.parents) for node in topological_order(self._root))
