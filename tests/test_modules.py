@@ -91,6 +91,7 @@ def test_a_repr_says_layers_and_parameters():
         (lambda: Linear(1, 2.0), ValueError, "found out_features = 2.0"),
         (lambda: Linear(1, 1, activation="relu"), TypeError, "activation: found 'relu' of type str, expected a"),
         (lambda: Linear(2, 1)([1.0]), ValueError, r"found an input of shape \(1,\), expected \(2,\)"),
+        (lambda: Linear(1, 1)(2.0), TypeError, r"a layer: found 2.0 of type float, .* numbers: model\(\[2.0\]\)"),
         (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found .* of type list, expected"),
         (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
     ],

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Self
 
 from ..errors import counted, message, shortened, typed
-from ..functions import as_float, is_array
+from ..functions import as_float, as_row, is_array
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..value import Value
@@ -290,8 +290,9 @@ def _input(x: Any) -> Vector:
     """x as a Vector; plain numbers in it are data, which requires no gradient."""
     if isinstance(x, Vector):
         return x
-    row = Vector(x)
-    for given, entry in zip(x, row):
+    numbers = as_row(x, "a layer", "a sequence of numbers: model([2.0])")
+    row = Vector(numbers)
+    for given, entry in zip(numbers, row):
         if given is not entry:
             entry.requires_grad = False
     return row
