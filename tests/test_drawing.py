@@ -201,6 +201,8 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
     assert "digraph" in draw(Value(1.0) * 2).source
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
         draw(Value(1.0) * 2).pipe()
+    (shown,) = draw(Value(1.0) * 2)._repr_mimebundle_().values()
+    assert re.match("<Drawing: .*>\ndraw: found no Graphviz", shown)
     monkeypatch.setattr(subprocess, "Popen", absent)  # as in a browser
     with pytest.raises(RuntimeError, match=r"found no Graphviz, .* as in a browser, have the DOT"):
         draw(Value(1.0) * 2).pipe()

@@ -59,7 +59,10 @@ class Drawing(graphviz.Digraph):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
-        layout = self.layout()
+        try:
+            layout = self.layout()
+        except RuntimeError as error:  # no Graphviz: the notebook goes on
+            return {"text/plain": f"{self!r}\n{error}"}
         width, height = map(round, layout.size)
         png = base64.b64encode(layout.png()).decode()
         bundle = {"text/plain": repr(self), "image/svg+xml": layout.svg.decode(), "image/png": png}
