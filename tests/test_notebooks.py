@@ -261,7 +261,7 @@ def grade(folder, cells, *options, place="mine.ipynb"):
 
 def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
     done = grade(tmp_path, CELLS)
-    assert done.returncode == 1, done.stderr
+    assert (done.returncode, done.stderr) == (1, "")
     said = done.stdout.splitlines()
     assert said[0].startswith("1 ✓ Right: u gets 5 + 5 - 3 = 7")
     assert "2 ✗ The cell raises NameError: name 'undefined' is not defined" in said

@@ -25,8 +25,9 @@ def executed(notebook: Any, folder: Path, seconds: int) -> Any:
 
     where = {"metadata": {"path": str(folder)}}
     client = NotebookClient(
-        notebook, timeout=seconds, interrupt_on_timeout=True, allow_errors=True, resources=where
-    )
+        notebook, timeout=seconds, interrupt_on_timeout=True, allow_errors=True, resources=where,
+        extra_arguments=["--log-level=ERROR"],  # its warnings would stand between the verdicts
+    )  # fmt: skip
     with suppress(DeadKernelError):  # a cell has ended the kernel; the cells before it count
         client.execute()
     return notebook
