@@ -95,7 +95,8 @@ def attempt(compute, *args):
 
 def measured(name, modes, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
-    reference, errors = OPERATIONS[name].reference, {mode: Errors() for mode in modes}
+    reference = functools.cache(OPERATIONS[name].reference)  # differences share their points
+    errors = {mode: Errors() for mode in modes}
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]

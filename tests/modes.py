@@ -4,6 +4,8 @@ A mode takes a function f of a list of numbers, and a point at which it may reco
 function from any point to the value and the gradient there. HESSIANS take f and a point.
 """
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -33,9 +35,10 @@ def derivatives(f, xs, digits):
     """The value, the gradient and the Hessian of a function of a list of numbers of mpmath."""
     with mpmath.workdps(digits):
         point, places = tuple(map(mpmath.mpf, xs)), range(len(xs))
+        once = functools.cache(lambda *v: f(v))  # neighbouring differences share their points
 
         def of(*indices):
-            return exact(lambda *v: f(v), point, *indices)
+            return exact(once, point, *sorted(indices))
 
         return of(), [of(i) for i in places], [[of(i, j) for j in places] for i in places]
 

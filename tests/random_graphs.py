@@ -23,7 +23,7 @@ def for_all(*strategies, examples):
 
     def decorate(check):
         quick = hypothesis.settings(max_examples=examples)
-        thorough = hypothesis.settings(max_examples=5 * examples, derandomize=False)
+        thorough = hypothesis.settings(max_examples=10 * examples, derandomize=False)
 
         @pytest.mark.parametrize(
             "settings",
