@@ -16,37 +16,25 @@ from autodiff import Dual, Matrix, Value, Vector, adjoints, relu
 # -- Article 000 --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def pair():
-    return Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
-
-
-def test_article_000_mean(pair):
-    a, b = pair
-    mean = ((a - b) @ (a + b)).mean()
+def test_article_000():
+    a, b = Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
+    mean, norm = ((a - b) @ (a + b)).mean(), relu((a + b) + (a - b) * 2.2).norm()
     mean.backward()
     assert mean.data == -72
     assert (a.grad, b.grad) == ([[1.5, 3.5]] * 2, [[-5.5, -7.5]] * 2)
-
-
-def test_article_000_norm(pair):
-    a, b = pair
-    norm = relu((a + b) + (a - b) * 2.2).norm()
+    a.zero_grad(), b.zero_grad()
     norm.backward()
     assert norm.data == pytest.approx(3.4176, abs=5e-5)
     assert np.allclose(a.grad, [[0, 0], [1.12359, 2.99625]], atol=5e-6)
     assert np.allclose(b.grad, [[0, 0], [-0.421348, -1.12359]], atol=5e-6)
 
 
-def test_article_000_requires_grad(pair):
-    a, b = pair
-    a.requires_grad_(False)
+def test_a_matrix_of_constants_is_not_walked():
+    a, b = Matrix([[1, 2], [3, 4]]).requires_grad_(False), Matrix([[5, 6], [7, 8]])
     total = ((a * a) @ b).sum()
-    walked = adjoints(total)
     total.backward()
-    assert a.grad == [[0, 0], [0, 0]]
-    assert b.grad == [[10, 10], [20, 20]]
-    assert not any(node.op == "*" for node in walked)  # a * a is not walked
+    assert (a.grad, b.grad) == ([[0, 0], [0, 0]], [[10, 10], [20, 20]])
+    assert not any(node.op == "*" for node in adjoints(total))
 
 
 # -- Products -----------------------------------------------------------------------------------
@@ -56,29 +44,24 @@ sizes = st.integers(1, 5)
 
 @settings(max_examples=40, deadline=None)
 @given(sizes, sizes, sizes, st.integers(0, 2**32 - 1))
-def test_gradients_of_a_product_are_products(m, n, k, seed):
+def test_products_and_their_gradients_are_those_of_numpy(m, n, k, seed):
     rng = np.random.default_rng(seed)
-    a, b, weights = rng.normal(size=(m, n)), rng.normal(size=(n, k)), rng.normal(size=(m, k))
-    left, right = Matrix(a), Matrix(b)
-    product = left @ right
-    assert np.allclose(product.data, a @ b, rtol=1e-13, atol=1e-13)
-    (product * Matrix(weights)).sum().backward()
-    assert np.allclose(left.grad, weights @ b.T, rtol=1e-13, atol=1e-13)
-    assert np.allclose(right.grad, a.T @ weights, rtol=1e-13, atol=1e-13)
-
-
-@settings(max_examples=20, deadline=None)
-@given(sizes, sizes, st.integers(0, 2**32 - 1))
-def test_products_with_vectors(m, n, seed):
-    rng = np.random.default_rng(seed)
-    a, v, w = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-    for found, exact in (
-        (Matrix(a) @ Vector(v), a @ v),
-        (Vector(w) @ Matrix(a), w @ a),
-        (Vector(v) @ Vector(v), v @ v),
-    ):
-        assert found.data == pytest.approx(exact.tolist())
-    assert (Matrix(a) @ Vector(v)).shape == (m,)
+    a, b, v, w = (rng.normal(size=size) for size in [(m, n), (n, k), n, m])
+    for x, y in [(a, b), (a, v), (w, a), (v, v)]:
+        left, right = (Matrix(z) if z.ndim == 2 else Vector(z) for z in (x, y))
+        product, weights = left @ right, rng.normal(size=(x @ y).shape)
+        assert np.allclose(product.data, x @ y, rtol=1e-13, atol=1e-13)
+        if weights.ndim:
+            assert product.shape == weights.shape
+            (product * type(product)(weights)).sum().backward()
+        else:
+            (product * float(weights)).backward()
+        rows, columns = np.atleast_2d(x), y.reshape(len(y), -1)
+        weights = weights.reshape(len(rows), -1)
+        assert np.allclose(
+            left.grad, (weights @ columns.T).reshape(x.shape), rtol=1e-13, atol=1e-13
+        )
+        assert np.allclose(right.grad, (rows.T @ weights).reshape(y.shape), rtol=1e-13, atol=1e-13)
     assert Matrix(a).T.data == a.T.tolist()
 
 
@@ -103,7 +86,7 @@ def test_operators_work_entry_by_entry(kind):
         *[(apply(p, q), apply(r, s)) for apply in both for p, q, r, s in sides],
         (-a, -x), (+a, x), (abs(-a), x), (autodiff.exp(a), np.exp(x)), (a.log(), np.log(x)),
         (Value(3) * a, 3 * x), (a - Value(3), x - 3), (autodiff.maximum(a, b), np.maximum(x, y)),
-        (np.float64(2) * a, 2 * x), (a.map(lambda v: v * v), x * x), (autodiff.minimum(2, a), np.minimum(2, x)),
+        (np.float64(2) * a, 2 * x), (a * np.array(2), 2 * x), (a.map(lambda v: v * v), x * x),
     ]:  # fmt: skip
         assert type(found) is kind
         assert np.allclose(found.data, expected, rtol=1e-14)
@@ -127,8 +110,7 @@ def test_reductions_are_one_node():
     v = Vector([3.0, 4.0])
     assert (v.sum().data, v.mean().data, v.norm().data) == (7.0, 3.5, 5.0)
     assert v.sum().parents == v.norm().parents == tuple(v)
-    found = [f.data for f in (autodiff.sum(v), autodiff.dot(v, v), autodiff.logsumexp(v))]
-    assert found == pytest.approx([7.0, 25.0, np.logaddexp(3, 4)])
+    assert [f.data for f in (autodiff.sum(v), autodiff.dot(v, v))] == [7.0, 25.0]
 
 
 # -- A sequence ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from accuracy import FIRST, RULES, SECOND, attempt, measured, points
-from operations import OPERATIONS, as_called
+from operations import OPERATIONS, TAKES_A_LIST
 
 import autodiff as ad
 from autodiff import Dual, Value, grad, hessian, topological_order
@@ -56,25 +56,30 @@ def test_a_rule_states_its_derivative_and_makes_one_node_of_its_inputs(name):
     assert topological_order(node) == [*inputs, node]
 
 
+def call(name, *inputs):
+    """The function of that name, of lists if it takes lists."""
+    function, half = getattr(ad.functions, name), len(inputs) // 2
+    if name == "dot":
+        return function(inputs[:half], inputs[half:])
+    return function(inputs) if name in TAKES_A_LIST else function(*inputs)
+
+
 OPERATORS = {"add", "sub", "mul", "div", "neg", "pos", "power", "exponential", "pow"}
 
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - OPERATORS))
-def test_the_function_of_the_same_name_takes_every_kind_of_number(name):
-    function, point = getattr(ad.functions, name), points(name, 1)[0]
-    half = len(point) // 2
-    rows = (point[:half], point[half:]) if name == "dot" else (point,)
-
-    def call(kind):
-        if as_called(name, function) is function and name != "dot":
-            return function(*map(kind, point))
-        return function(*[list(map(kind, row)) for row in rows])
-
-    value = call(float)
-    assert type(value) is float
-    assert (call(Value).data, call(Dual).primal) == (value, value)
-    if len(point) == 1:
-        assert getattr(Value(*point), name if name != "abs" else "__abs__")().data == value
+def test_the_function_of_the_same_name_takes_every_kind_of_number_and_arrays(name):
+    first, *rest = points(name, 9)
+    some = [first, *(point for point in rest if len(point) == len(first))]
+    values = [call(name, *point) for point in some]
+    assert {type(value) for value in values} == {float}
+    for kind in (Value, Dual):
+        assert [call(name, *map(kind, point))._number() for point in some] == values
+    assert call(name, *map(np.array, zip(*some))).tolist() == pytest.approx(
+        values, rel=1e-14, abs=1e-300
+    )
+    if len(first) == 1:
+        assert getattr(Value(*first), name if name != "abs" else "__abs__")().data == values[0]
 
 
 # -- Conventions at kinks, each said in the docstring of the operation -----------------------------

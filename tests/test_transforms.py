@@ -2,55 +2,15 @@
 
 import inspect
 import math
-import random
 
-import hypothesis
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from modes import forward, in_every_derivative, pullback
 
 import autodiff as ad
 from autodiff import Value, Vector, grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
-from autodiff.nn import Linear
-
-
-def running_example(x1, x2):
-    return ad.log(x1) + x1 * x2 - ad.sin(x2)
-
-
-def rosenbrock(x):
-    return sum(100 * (b - a * a) ** 2 + (1 - a) ** 2 for a, b in zip(x, x[1:]))
-
-
-def counted(f):
-    def g(*args):
-        g.calls += 1
-        return f(*args)
-
-    g.calls = 0
-    return g
-
 
 # -- Values -------------------------------------------------------------------------------------
-
-
-PUBLISHED = [  # by hand, and in the articles 000 and 001
-    (running_example, (2, 5), (5.5, 2 - math.cos(5))),
-    (lambda a, b, c: a * b + c * a, (25, 4, -5), (-1, 25, 25)),
-    (lambda a, b, c: a / b - c, (25, 4, -5), (0.25, -1.5625, -1)),
-]
-
-
-@pytest.mark.parametrize(("f", "at", "slopes"), PUBLISHED)
-def test_published_slopes_in_every_method(f, at, slopes):
-    every = tuple(range(len(at)))
-    for d in (grad, jacfwd, jacrev):
-        assert d(f, every)(*at) == pytest.approx(slopes, rel=1e-15)
-    assert vjp(f, *at)[1](1.0) == pytest.approx(slopes, rel=1e-15)
-    for i, slope in enumerate(slopes):
-        found = jvp(f, at, [float(i == j) for j in every])
-        assert found == (f(*at), pytest.approx(slope, rel=1e-15))
 
 
 def test_a_number_gives_a_float_and_a_sequence_a_list():
@@ -128,30 +88,15 @@ def test_blocks_of_the_hessian_are_those_of_all_inputs_in_one_list(argnums):
                 assert np.array_equal(block, expected)
 
 
-@hypothesis.settings(max_examples=40, deadline=None)
-@hypothesis.given(
-    st.lists(st.floats(-2, 2), min_size=1, max_size=5), st.integers(1, 4), st.integers()
-)
-def test_forward_and_reverse_jacobians_are_equal_and_their_products_are_jvp_and_vjp(
-    x, outputs, seed
-):
-    def program(inputs):
-        rng = random.Random(seed)
-        values = list(inputs)
-        for _ in range(12):
-            a, b = rng.choice(values), rng.choice(values)
-            values.append(rng.choice([a + b, a * ad.tanh(b), a - b, ad.sin(a), a / (2 + b * b)]))
-        return values[-outputs:]
-
-    jacobian = np.array(jacfwd(program)(x))
-    assert jacobian == pytest.approx(np.array(jacrev(program)(x)), rel=1e-12, abs=1e-12)
-    value, tangent = jvp(program, (x,), ([1.0] * len(x),))
-    assert value == pytest.approx(program(x), rel=1e-15)
-    size = np.abs(jacobian)
-    assert np.all(abs(jacobian.sum(1) - tangent) <= 1e-12 * (1 + size.sum(1)))
-    value, pullback = vjp(program, x)
-    (found,) = pullback([1.0] * outputs)
-    assert np.all(abs(jacobian.sum(0) - found) <= 1e-12 * (1 + size.sum(0)))
+def test_jvp_and_vjp_are_products_with_the_jacobian():
+    f = lambda x: [x[0] * x[1], ad.exp(x[0]), x[1] / x[2]]  # noqa: E731
+    x, v, u = [2.0, 3.0, 5.0], [1.0, -0.5, 2.0], [0.5, 2.0, -1.0]
+    exact = np.array([[3.0, 2.0, 0.0], [math.exp(2.0), 0.0, 0.0], [0.0, 1 / 5, -3 / 25]])
+    for jacobian in (jacfwd(f)(x), jacrev(f)(x)):
+        assert np.allclose(jacobian, exact, rtol=1e-15, atol=0)
+    assert jvp(f, (x,), (v,)) == (f(x), pytest.approx(exact @ v, rel=1e-15))
+    value, back = vjp(f, x)
+    assert (value, back(u)) == (f(x), (pytest.approx(u @ exact, rel=1e-15),))
 
 
 # -- Nesting ------------------------------------------------------------------------------------
@@ -190,10 +135,6 @@ def test_constant_values_are_constants():
     assert type(value_and_grad(lambda x: k)(1.0)[0]) is float
     assert jvp(lambda x: k * x * k, (2.0,), (1.0,)) == (18.0, 9.0)
     assert jacfwd(lambda v: [ad.dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
-    frozen = Linear(2, 1, seed=0, init=lambda n, m, rng: [[1.0, 2.0]], activation=lambda x: x * x)
-    for p in frozen.parameters():
-        p.requires_grad = False
-    assert jacfwd(lambda v: frozen(v)[0])([1.0, 1.0]) == [6.0, 12.0]
 
 
 @in_every_derivative
@@ -226,32 +167,27 @@ def test_pullbacks_of_several_primals_and_of_a_result_that_is_returned_twice():
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])
-def test_the_number_of_calls(n):
-    def many_to_one(x):
+def test_the_number_of_calls_and_of_backward_passes(n, monkeypatch):
+    passes, calls = [], []
+    original = ad.graph.backpropagated
+    monkeypatch.setattr(ad.graph, "backpropagated", lambda *a: passes.append(1) or original(*a))
+
+    def f(x):
+        calls.append(1)
         return sum(v * v for v in x)
 
+    def both(x):
+        return [f(x), x[0]]
+
     x = [1.0] * n
-    for transform, calls in (
-        (jacfwd, n), (jacrev, 1), (grad, 1), (hessian, n),
-        (lambda f: lambda x: hvp(f, x, x), 1),
-        (lambda f: lambda x: [*map(vjp(f, x)[1], (1.0, 2.0))], 1),
-    ):  # fmt: skip
-        f = counted(many_to_one)
-        transform(f)(x)
-        assert f.calls == calls
-
-
-def test_a_backward_pass_for_each_result_and_one_for_a_hessian_vector_product(monkeypatch):
-    runs = []
-    original = ad.graph.backpropagated
-    monkeypatch.setattr(ad.graph, "backpropagated", lambda *a: runs.append(1) or original(*a))
-    found = jacrev(lambda x, w: [x * w[0], x + w[1], w[0] * w[1]], argnums=(0, 1))(2.0, [3.0, 4.0])
-    assert found == ([3.0, 1.0, 0.0], [[2.0, 0.0], [0.0, 1.0], [4.0, 3.0]])
-    assert len(runs) == 3
-    for n in (2, 50):
-        runs.clear()
-        hvp(rosenbrock, [0.1] * n, [1.0] * n)
-        assert len(runs) == 1
+    for derive, expected in [
+        (lambda: grad(f)(x), (1, 1)), (lambda: hessian(f)(x), (n, n)), (lambda: hvp(f, x, x), (1, 1)),
+        (lambda: jacfwd(both)(x), (n, 0)), (lambda: jacrev(both)(x), (1, 2)),
+        (lambda: [*map(vjp(f, x)[1], (1.0, 2.0, 3.0))], (1, 3)),
+    ]:  # fmt: skip
+        passes.clear(), calls.clear()
+        derive()
+        assert (len(calls), len(passes)) == expected
 
 
 # -- What a function may do ---------------------------------------------------------------------
@@ -335,7 +271,6 @@ def test_derivatives_of_tables():
 
 
 def test_vectors_inside_a_function():
-    assert grad(lambda x: Vector(x).norm())([3.0, 4.0]) == [0.6, 0.8]
     assert hessian(lambda x: Vector(x) @ Vector(x))([1.0, 2.0]) == [[2, 0], [0, 2]]
     a = ad.Matrix([[1, 2], [3, 4]])
     jacobian = jacrev(lambda x: a @ Vector(x))([1.0, 1.0])  # of Values: it depends on those in a
