@@ -160,98 +160,84 @@ def test_a_leading_minus_is_not_an_option_and_a_number_may_be_an_expression(comm
     assert command("-x*y", "x=-2", "y=-pi/2")[1].splitlines()[0] == f"value   {-3.141592653589793}"
 
 
-@pytest.mark.parametrize(
-    ("argv", "status", "reason", "marked"),
-    [
-        (["x*y + sine(x)", "x=2", "y=3"], 2, "there is no function sine; did you mean sin?", "sine"),
-        (["x*foo(x)", "x=2"], 2, "there is no function foo; there are abs, acos", "foo"),
-        (["x(x + 1)", "x=2"], 2, "there is no function x; write x*(...)", "x"),
-        (["2(x + 1)", "x=2"], 2, "for a product write 2*(x + 1)", "2(x + 1)"),
-        (["1 + ln(x)", "x=2"], 2, "there is no function ln; write log(x)", "ln"),
-        (["log10(x)", "x=2"], 2, "there is no function log10; write log(x)/log(10)", "log10"),
-        (["power(x, 2)", "x=2"], 2, "there is no function power; write x**y", "power"),
-        (["3 + π*x", "x=2"], 2, "π has no meaning in an expression; write pi", "π"),
-        (["|x|", "x=2"], 2, "| has no meaning in an expression; write abs(x)", "|"),
-        (["1,5*x", "x=2"], 2, "between the inputs of a function; write 1.5, not 1,5", "1,5*x"),
-        (["2 + sin x", "x=2"], 2, "this is not an expression: invalid syntax; write sin(x)", "sin x"),
-        (["2*x y", "x=2"], 2, "invalid syntax; for a product write 2*x", "x y"),
-        (["(x + 1) x", "x=2"], 2, "invalid syntax; for a product write 2*x", ") x"),
-        (["x", "x=two"], 2, "two has no value; write a number, such as x=2", "two"),
-        (["x", "x=nan"], 2, "nan has no value; write a number, such as x=2", "nan"),
-        (["x", "x=1,5"], 2, "write 1.5, not 1,5", "1,5"),
-        (["x", "x="], 2, "'x=' is not a name and its number, such as x=2", "x"),
-        (["dot([x], x)", "x=2"], 2, "dot is written dot([x, y, ...], [a, b, ...])", "dot([x], x)"),
-        (["x + [x]", "x=2"], 2, "this has no meaning here", "[x]"),
-        (["x*y", "x=2"], 2, "y has no value; write y=2 after the expression", "y"),
-        (["x + sin", "x=2"], 2, "sin is a function; write sin(x)", "sin"),
-        (["where(x, x)", "x=2"], 2, "where is written where(condition, x, y)", "where(x, x)"),
-        (["exp([x])", "x=2"], 2, "exp is written exp(x)", "exp([x])"),
-        (["2*x^2", "x=2"], 2, "^ has no meaning in an expression; write x**2", "^"),
-        (["x²", "x=2"], 2, "² has no meaning in an expression; write x**2", "²"),
-        (["x + (3*x", "x=2"], 2, "'(' was never closed", "("),
-        (["x + **x", "x=2"], 2, "this is not an expression: invalid syntax", "**"),
-        (["x.data", "x=2"], 2, "this has no meaning here; an expression has numbers", "x.data"),
-        (["x + (x if x else x)", "x=2"], 2, "this has no meaning here", "x if x else x"),
-        (["größe*漢字 + y", "größe=2", "漢字=3"], 2, "y has no value", "y"),
-        (["x*1e999", "x=2"], 2, "this number is too large for a float", "1e999"),
-        (["x", "x"], 2, "'x' is not a name and its number, such as x=2", "x"),
-        (["x", "2=x"], 2, "'2=x' is not a name and its number", "2"),
-        (["x", "x=2", "x=3"], 2, "x is given twice", "x"),
-        (["x", "x=2", "-y=3"], 2, "'-y=3' is not a name and its number, such as x=2", "-y"),
-        (["y + log(x - 5)", "x=2", "y=1"], 1, "log: x = -3.0 is outside the domain x > 0", "log(x - 5)"),
-        (["x + 1/(2 - 2)", "x=2"], 1, "division by zero", "1/(2 - 2)"),
-        (["9**9**9**x", "x=9"], 1, "too large for a float", "9**9**x"),
-        (["x", "x=1/0"], 1, "division by zero", "1/0"),
+REFUSED = [  # the arguments, with marks around the place at which the message points; and its words
+    ("x*y + «sine»(x); x=2; y=3", "there is no function sine; did you mean sin?"),
+    ("x*«foo»(x); x=2", "there is no function foo; there are abs, acos"),
+    ("«x»(x + 1); x=2", "there is no function x; write x*(...)"),
+    ("«2(x + 1)»; x=2", "for a product write 2*(x + 1)"),
+    ("1 + «ln»(x); x=2", "there is no function ln; write log(x)"),
+    ("«log10»(x); x=2", "there is no function log10; write log(x)/log(10)"),
+    ("«power»(x, 2); x=2", "there is no function power; write x**y"),
+    ("3 + «π»*x; x=2", "π has no meaning in an expression; write pi"),
+    ("«|»x|; x=2", "| has no meaning in an expression; write abs(x)"),
+    ("«1,5*x»; x=2", "between the inputs of a function; write 1.5, not 1,5"),
+    ("2 + «sin x»; x=2", "this is not an expression: invalid syntax; write sin(x)"),
+    ("2*«x y»; x=2", "invalid syntax; for a product write 2*x"),
+    ("(x + 1«) x»; x=2", "invalid syntax; for a product write 2*x"),
+    ("x; x=«two»", "two has no value; write a number, such as x=2"),
+    ("x; x=«nan»", "nan has no value; write a number, such as x=2"),
+    ("x; x=«1,5»", "write 1.5, not 1,5"),
+    ("x; «x»=", "'x=' is not a name and its number, such as x=2"),
+    ("«dot([x], x)»; x=2", "dot is written dot([x, y, ...], [a, b, ...])"),
+    ("x + «[x]»; x=2", "this has no meaning here"),
+    ("x*«y»; x=2", "y has no value; write y=2 after the expression"),
+    ("x + «sin»; x=2", "sin is a function; write sin(x)"),
+    ("«where(x, x)»; x=2", "where is written where(condition, x, y)"),
+    ("«exp([x])»; x=2", "exp is written exp(x)"),
+    ("2*x«^»2; x=2", "^ has no meaning in an expression; write x**2"),
+    ("x«²»; x=2", "² has no meaning in an expression; write x**2"),
+    ("x + «(»3*x; x=2", "'(' was never closed"),
+    ("x + «**»x; x=2", "this is not an expression: invalid syntax"),
+    ("«x.data»; x=2", "this has no meaning here; an expression has numbers"),
+    ("x + («x if x else x»); x=2", "this has no meaning here"),
+    ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
+    ("x*«1e999»; x=2", "this number is too large for a float"),
+    ("x; «x»", "'x' is not a name and its number, such as x=2"),
+    ("x; «2»=x", "'2=x' is not a name and its number"),
+    ("x; x=2; «x»=3", "x is given twice"),
+    ("x; x=2; «-y»=3", "'-y=3' is not a name and its number, such as x=2"),
+    (" ", "the expression is empty; write one such as"),
+    *[
+        (f"x {sign} 2; x=3", f"{sign} has no meaning in an expression; write {remedy}\n")
+        for sign, remedy in [
+            ("√", "sqrt(x)"), ("×", "x*y"), ("·", "x*y"), ("÷", "x/y"), ("<", "less(x, y)"), (">", "less(y, x)"),
+            ("−", "-"), ("=", "x=2 after the expression, which goes in quotes"),
+        ]
     ],
-)  # fmt: skip
-def test_an_error_points_at_its_place(command, argv, status, reason, marked):
-    found, out, err = command(*argv)
-    assert (found, out) == (status, "")
-    first, shown, mark = err.removeprefix("autodiff: ").splitlines()
-    assert reason in first
-    if shown.isascii():
-        assert shown[mark.index("^") : mark.rindex("^") + 1] == marked
-    else:  # these characters are one or two columns wide
-        assert len(mark) - mark.index("^") == len(marked)
-        assert mark.index("^") - shown.index(marked) == sum(c in "漢字" for c in shown)
+    ("2x; x=1", "; for a product write 2*x"),
+    ("pow(x, 2); x=3", "there is no function pow; write x**y\n"),
+    *[(f"{text}; x=1", "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
+]  # fmt: skip
+UNDEFINED = [
+    ("y + «log(x - 5)»; x=2; y=1", "log: x = -3.0 is outside the domain x > 0"),
+    ("x + «1/(2 - 2)»; x=2", "division by zero"),
+    ("9**«9**9**x»; x=9", "too large for a float"),
+    ("x; x=«1/0»", "division by zero"),
+    ("1 + 2", "expected one with variables, such as x*y"),
+    ("where(1, 2, x); x=3", "expected one with variables, such as x*y"),
+    ("sqrt(x); x=0", "the derivative of sqrt at x = 0.0: it is infinite"),
+    ("x; x=2; lambda=3", "autodiff: 'lambda' is not a valid parameter name\n"),
+    *[(f"x; x=2; {option}", "expected one") for option in ("--draw; graph.jepg", "--steps; page.txt", "--draw; ", "--steps; ")],
+    ("x; x=2; --draw; -", "found the file name '-', expected"),
+    ("x; x=2; --steps; /no folder/page.html", "autodiff: cannot write "),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("argv", "status", "words"),
-    [
-        (["1 + 2"], 1, "expected one with variables, such as x*y"),
-        (["where(1, 2, x)", "x=3"], 1, "expected one with variables, such as x*y"),
-        (["sqrt(x)", "x=0"], 1, "the derivative of sqrt at x = 0.0: it is infinite"),
-        (["x", "x=2", "lambda=3"], 1, "autodiff: 'lambda' is not a valid parameter name\n"),
-        ([" "], 2, "the expression is empty; write one such as"),
-        ([*GOOD, "--draw", "graph.jepg"], 1, "expected one"),
-        ([*GOOD, "--steps", "page.txt"], 1, "expected one"),
-        ([*GOOD, "--draw", ""], 1, "expected one"),
-        ([*GOOD, "--steps", ""], 1, "expected one"),
-        ([*GOOD, "--draw", "-"], 1, "found the file name '-', expected"),
-        ([*GOOD, "--steps", "/no folder/page.html"], 1, "autodiff: cannot write "),
-        *[
-            ([f"x {sign} 2", "x=3"], 2, f"{sign} has no meaning in an expression; write {remedy}\n")
-            for sign, remedy in [
-                ("√", "sqrt(x)"),
-                ("×", "x*y"),
-                ("·", "x*y"),
-                ("÷", "x/y"),
-                ("<", "less(x, y)"),
-                (">", "less(y, x)"),
-                ("−", "-"),
-                ("=", "x=2 after the expression, which goes in quotes"),
-            ]
-        ],
-        (["2x", "x=1"], 2, "; for a product write 2*x"),
-        (["pow(x, 2)", "x=3"], 2, "there is no function pow; write x**y\n"),
-        *[([text, "x=1"], 2, "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
-    ],
+    ("text", "words", "status"),
+    [*[(*row, 2) for row in REFUSED], *[(*row, 1) for row in UNDEFINED]],
 )
-def test_what_is_refused(command, argv, status, words):
-    found, _, err = command(*argv)
+def test_what_is_refused_and_where(command, text, words, status):
+    marked = re.search("«(.*)»", text)
+    found, out, err = command(*re.sub("[«»]", "", text).split("; "))
     assert (found, words in err) == (status, True), err
     assert ("for a product" in err) == ("for a product" in words)
+    if marked:
+        _, shown, mark = err.splitlines()
+        place, length = mark.index("^"), mark.rindex("^") + 1 - mark.index("^")
+        wide = shown.count("漢") + shown.count("字")  # two columns each
+        assert (out, length) == ("", len(marked[1]))
+        assert shown[place - wide :].startswith(marked[1])
 
 
 # -- What no expression may do ------------------------------------------------------------------
