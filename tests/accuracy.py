@@ -17,7 +17,7 @@ import sys
 import mpmath
 import numpy as np
 from modes import GRADIENTS, HESSIANS, exact
-from operations import OPERATIONS
+from operations import OPERATIONS, REFERENCES
 
 from autodiff import ops
 from autodiff.number import Number, apply
@@ -95,7 +95,7 @@ def attempt(compute, *args):
 
 def measured(name, modes, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
-    reference = functools.cache(OPERATIONS[name].reference)  # differences share their points
+    reference = functools.cache(REFERENCES[name])  # differences share their points
     errors = {mode: Errors() for mode in modes}
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
