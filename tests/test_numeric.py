@@ -44,8 +44,8 @@ def test_default_steps_are_good_at_every_size_of_x(method, tolerance, x):
 
 def test_the_quotients_of_the_article():
     for method, low, high in (("forward", 2, 2.5), ("backward", 1.5, 2), ("central", 1.5, 2.5)):
-        found = finite_difference(ad.cos, 2.0, 0.5, method)
-        assert found == pytest.approx((math.cos(high) - math.cos(low)) / (high - low))
+        slope = (math.cos(high) - math.cos(low)) / (high - low)
+        assert finite_difference(ad.cos, 2.0, 0.5, method) == pytest.approx(slope)
 
 
 def test_shapes_are_those_of_jacfwd():
@@ -66,8 +66,6 @@ COMPLEX = {
     "powers": (lambda x: x**x, [2.0, -2.0]),
     "negative bases": (lambda x: (-2.0) ** x, [3.0]),
     "the huge": (lambda x: ad.hypot(x, 1e200), [1e200]),
-    "large exponents": (lambda x: ad.logsumexp([x, 999.0]), [1000.0]),
-    "abs of a product": (lambda x: abs(x) * x, [-2.0]),
     "branches": (lambda x: x if x > 0 else -x, [-2.0, 2.0]),
     **{name: (getattr(ad, name), [0.3]) for name in {*UNARY} - {"erf"}},
     **{name: (getattr(ad, name), [0.3, -30.0, -1000.0, 1000.0]) for name in ("softplus", "sigmoid", "abs")},
@@ -100,15 +98,9 @@ POINTS = [0.0, *SIZES, *[-2.7 * x for x in SIZES], math.pi, 512.0, 700.0, -700.0
 POINTS += [1 - 1e-9, 1e-9 - 1, 1.001, 0.999]
 WRITTEN = {
     "x**0.3": lambda x: x**0.3,
-    "2**x": lambda x: 2.0**x,
-    "minimum": lambda x: ad.minimum(x * x, -0.5 * x),
-    "logsumexp": lambda x: ad.logsumexp([x, 1.0, -2.0]),
-    "x log x": lambda x: x * ad.log(x),
-    "a minimum": lambda x: (x - 1) ** 2,
     "a flat place": lambda x: sin(x) ** 2 + ad.cos(x) ** 2,
     "a large constant": lambda x: 1e9 + x,
     "a wave": lambda x: sin(2 * math.pi * x),
-    "a quick wave": lambda x: sin(1 / x),
     # most digits are lost on the way, and all at some points
     "cancellation": lambda x: (x + 1e6) - 1e6,
     "a saturated loss": lambda x: ad.logsumexp([x, 0.0]) - x,

@@ -37,7 +37,7 @@ def test_argnums_choose_the_arguments():
 
 
 def test_the_gradient_of_nothing():
-    assert grad(ad.sum)([]) == jacfwd(ad.sum)([]) == jacrev(ad.sum)([]) == hessian(ad.sum)([]) == []
+    assert grad(ad.sum)([]) == []
     for jacobian in (jacfwd, jacrev):
         assert jacobian(lambda x, y: [y, y * y], (0, 1))([], 3.0) == ([[], []], [1.0, 6.0])
         assert jacobian(lambda x: [1.0, 2.0])([]) == [[], []]
@@ -152,8 +152,7 @@ def test_the_pullback_of_a_pullback_is_the_pushforward(d):
     _, back = vjp(f, x)
     _, again = vjp(lambda u: back(u)[0], [0.0, 0.0])
     assert again(v)[0] == pytest.approx(jvp(f, (x,), (v,))[1], rel=1e-15)
-    # and of that one a derivative, by the tangent
-    assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)
+    assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)  # by the tangent
 
 
 def test_pullbacks_of_several_primals_and_of_a_result_that_is_returned_twice():
@@ -202,8 +201,6 @@ def test_branches_loops_and_comparisons(d):
         return x
 
     assert d(root)(2.0) == pytest.approx(1 / (2 * math.sqrt(2)), rel=1e-10)
-    f = lambda x: x * 2 + 5 if x > 2 else x / 2 + 5  # noqa: E731
-    assert [d(f)(3.0), d(f)(1.0)] == [2.0, 0.5]
     assert d(lambda x: 5 * x if x == 2.0 else x)(2.0) == 5.0
     assert d(lambda x: ad.sin(x) / x if x != 0 else 1.0)(0.0) == 0.0
     assert d(lambda x: x ** ad.less(x, 2.0))(-3.0) == 1.0  # the exponent has no slope at all
@@ -221,31 +218,27 @@ def test_a_function_may_change_its_list():
     x = [3.0, 1.0]
     for d in (grad, jacrev, jacfwd, pullback):
         assert d(largest_first)(x) == [10.0, 1.0]
-    assert value_and_grad(largest_first)(x) == (31.0, [10.0, 1.0])
     square = lambda v: largest_first(v) ** 2  # noqa: E731
     assert hessian(square)(x) == [[200.0, 20.0], [20.0, 2.0]]
     assert hvp(square, x, [1.0, 0.0]) == [200.0, 20.0]
-    for method in ("forward", "backward", "central", "complex"):
+    for method in ("central", "complex"):
         found = ad.finite_difference(largest_first, x, method=method)
-        assert found == pytest.approx([10.0, 1.0], rel=1e-7)  # √ε, the error of one-sided ones
+        assert found == pytest.approx([10.0, 1.0], rel=1e-9)
     ad.check_gradients(lambda a, v: a * largest_first(v), 2.0, x)
     assert x == [3.0, 1.0]
 
 
 def test_a_sequence_that_can_be_read_once_is_read_once():
-    f = lambda x: x[0] ** 2 * x[1]  # noqa: E731
+    def f(x, scales=(1.0,)):
+        return x[0] ** 2 * x[1] * ad.sum(scales)
+
     assert hvp(f, iter([3.0, 5.0]), iter([1.0, 0.0])) == [10.0, 6.0]
     assert hvp(f, np.array([3.0, 5.0]), iter([1.0, 0.0])).tolist() == [10.0, 6.0]
-
-    def scaled(x, scales):
-        return (x[0] ** 2 + x[1] ** 2) * ad.sum(scales)
-
-    for d in (jacfwd, hessian):
-        expected = d(scaled)([1.0, 2.0], [3.0])
-        assert (
-            d(scaled)(iter([1.0, 2.0]), [3.0]) == d(scaled)([1.0, 2.0], scales=(3.0,)) == expected
-        )
-    assert jacrev(scaled)([1.0, 2.0], iter([3.0])) == [6.0, 12.0]  # one call
+    assert (
+        jacfwd(f)(iter([3.0, 5.0]), (2.0,)) == jacfwd(f)([3.0, 5.0], scales=(2.0,)) == [60.0, 18.0]
+    )
+    assert hessian(f)(iter([3.0, 5.0]), [2.0]) == [[20.0, 12.0], [12.0, 0.0]]
+    assert jacrev(f)([3.0, 5.0], iter([2.0])) == [60.0, 18.0]  # one call
 
 
 # -- Lists, Vectors and arrays --------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Value, adjoints, topological_order
+from autodiff import Value, adjoints
 
 # -- Published examples -------------------------------------------------------------------------
 
@@ -65,15 +65,6 @@ def test_a_network_of_the_lectures_trains_as_with_micrograd():
     here, there = [*losses(Value)], [*losses(micrograd.engine.Value)]
     assert here[-1] < 0.7 * here[0]
     assert here == pytest.approx(there, rel=1e-12)  # rounding of 20 steps
-
-
-def test_what_the_guide_says_to_users_of_micrograd():
-    x, y = Value(3.0), Value(4.0)
-    z = x * y
-    assert (z.parents, z.op, (x * x).parents) == ((x, y), "*", (x, x))
-    assert z._backward(10.0) == (40.0, 30.0)
-    assert (x.grad, y.grad) == (0.0, 0.0)  # it has changed nothing
-    assert topological_order(z) == [x, y, z]
 
 
 # -- The node -----------------------------------------------------------------------------------
@@ -197,12 +188,6 @@ def test_backward_changes_nothing_if_a_derivative_fails():
     with pytest.raises(ZeroDivisionError, match="derivative of sqrt"):
         z.backward()
     assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
-
-
-def test_a_choice_keeps_to_the_branch_that_was_taken():
-    c, x = Value(1.0), Value(2.0)
-    (ad.where(x > 1, x * x, x) + ad.where(c * 2, x * x, x)).backward()
-    assert (c.grad, x.grad) == (0.0, 8.0)
 
 
 # -- Gradients of gradients ---------------------------------------------------------------------
