@@ -71,44 +71,31 @@ def layered(draw):
     rows = [[Value(draw(numbers)) for _ in range(draw(st.integers(1, 5)))] for _ in range(3)]
     leaves = [x for row in rows for x in row]
     constants = [0.5, 0.5, -1.5, 2.0]
-    lanes, pick = st.integers(1, 6), st.integers(0, 99)
+    lanes, pick, apply = st.integers(1, 6), st.integers(0, 99), st.sampled_from(OPERATIONS)
+    total = st.sampled_from([ad.sum, ad.logsumexp, ad.prod, lambda xs: ad.hypot(*xs)])
+
+    def source(*others):
+        return draw(st.sampled_from([*rows, *others]))
+
     for _ in range(draw(st.integers(1, 5))):
         k, kind = draw(lanes), draw(st.sampled_from(["each", "each", "dot", "reduce", "mixed"]))
-        if kind == "each":
-            apply = draw(st.sampled_from(OPERATIONS))
-            sources = [draw(st.sampled_from([*rows, constants])) for _ in range(3)]
-            starts, steps = [[draw(st.integers(0, 2)) for _ in range(3)] for _ in range(2)]
-            if draw(st.booleans()):
-                places = [[s + i * t for i in range(k)] for s, t in zip(starts, steps)]
-            else:
-                places = [[draw(pick) for _ in range(k)] for _ in range(3)]
-            found = [
-                apply(*[source[p[i] % len(source)] for source, p in zip(sources, places)])
-                for i in range(k)
-            ]
+        if kind == "reduce":
+            f, x = draw(total), source(rows[-1] + rows[0], [*rows[-1], 0.5])
+            found = [f(x[i:] + x[:i]) for i in range(k)]
         elif kind == "dot":
-            x = draw(st.sampled_from([*rows, rows[0] + rows[1]]))
-            pool = draw(st.sampled_from([*rows, rows[0] + constants]))
-            start = draw(st.integers(0, 3))
-            order = draw(st.sampled_from([(len(x), 1), (1, k)]))
-            found = [
-                ad.dot(
-                    [
-                        pool[(start + i * order[0] + j * order[1]) % len(pool)]
-                        for j in range(len(x))
-                    ],
-                    x,
-                )
-                for i in range(k)
-            ]
-        elif kind == "reduce":
-            total = draw(st.sampled_from([ad.sum, ad.logsumexp, ad.prod, lambda xs: ad.hypot(*xs)]))
-            x = draw(st.sampled_from([*rows, rows[-1] + rows[0], [*rows[-1], 0.5]]))
-            found = [total(x[i:] + x[:i]) for i in range(k)]
+            x, pool, start = source(rows[0] + rows[1]), source(rows[0] + constants), draw(pick)
+            down, across = draw(st.sampled_from([(len(x), 1), (1, k)]))
+            places = [[start + i * down + j * across for j in range(len(x))] for i in range(k)]
+            found = [ad.dot([pool[p % len(pool)] for p in row], x) for row in places]
         else:
-            pool = [x for row in rows for x in row]
-            applied = [draw(st.sampled_from(OPERATIONS)) for _ in range(k)]
-            found = [apply(*[pool[draw(pick) % len(pool)] for _ in range(3)]) for apply in applied]
+            regular, everything = draw(st.booleans()), [x for row in rows for x in row]
+            operations = [draw(apply)] * k if kind == "each" else [draw(apply) for _ in range(k)]
+            inputs = []
+            for _ in range(3):
+                pool, start, step = source(constants, everything), draw(lanes), draw(lanes) % 3
+                places = [start + i * step if regular else draw(pick) for i in range(k)]
+                inputs.append([pool[p % len(pool)] for p in places])
+            found = [f(*of_lane) for f, *of_lane in zip(operations, *inputs)]
         found = [x if isinstance(x, Value) else Value(x) for x in found]
         big = any(abs(x.data) > 3 for x in found)
         rows.append([ad.sin(x) for x in found] if big else found)

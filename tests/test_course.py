@@ -34,6 +34,17 @@ def code_of(number):
     return [cell.source for cell in read(path).cells]
 
 
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open a picture in the browser."""
+
+    def opened(picture):
+        picture.save(tmp_path / "page.html")
+        browser.open((tmp_path / "page.html").as_uri())
+
+    return opened
+
+
 # -- 2 ----------------------------------------------------------------------------------------------
 
 
@@ -50,11 +61,10 @@ FORMULAS = ("class Node", "def formula_of", "def derivative(e)")
 COUNTING = ("from functools import cache", "def written")
 
 
-def test_the_tree_folds_into_the_program_of_seven_operations(browser, tmp_path):
+def test_the_tree_folds_into_the_program_of_seven_operations(browser, show):
     names = of_the_notebook(*FORMULAS)
     square = names["X"] * names["X"]
-    symbolic_derivatives.fold(names["derivative"](square * square)).save(tmp_path / "page.html")
-    browser.open((tmp_path / "page.html").as_uri())
+    show(symbolic_derivatives.fold(names["derivative"](square * square)))
     for folded, operations, last in (
         (0, "11", ""),
         (4.5, "9", "v3 = v1 * v0"),
@@ -92,9 +102,8 @@ def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
 # -- 3 ----------------------------------------------------------------------------------------------
 
 
-def test_the_dial_shows_the_tangents_of_jvp(browser, tmp_path):
-    forward_mode.dial().save(tmp_path / "page.html")
-    browser.open((tmp_path / "page.html").as_uri())
+def test_the_dial_shows_the_tangents_of_jvp(browser, show):
+    show(forward_mode.dial())
     for degrees in (0, 53, 90, -163):
         u = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         f = lambda x1, x2: ad.log(x1) + x1 * x2 - ad.sin(x2)  # noqa: E731
@@ -176,10 +185,9 @@ def test_reverse_mode_pays_in_memory():
 # -- 6 ----------------------------------------------------------------------------------------------
 
 
-def test_the_picture_lights_up_the_slopes_of_the_engine(browser, tmp_path):
+def test_the_picture_lights_up_the_slopes_of_the_engine(browser, show):
     left, above = ad.Matrix([[1, 2, 3], [4, 5, 6]]), ad.Matrix([[1, 2], [3, -4], [5, 6]])
-    vectors_and_matrices.corner(left, above).save(tmp_path / "page.html")
-    browser.open((tmp_path / "page.html").as_uri())
+    show(vectors_and_matrices.corner(left, above))
     product = left @ above
     entries = [entry for matrix in (left, above) for row in matrix for entry in row]
     for k, nudged in enumerate(entries):
