@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import mpmath
 import numpy as np
-from modes import GRADIENTS, HESSIANS, exact
+from modes import GRADIENTS, HESSIANS
 from operations import OPERATIONS, REFERENCES
+from oracles import exact
 
 from autodiff import ops
 from autodiff.number import Number, apply

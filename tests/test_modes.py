@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from modes import ARRAYS, GRADIENTS, HESSIANS, derivatives, exact, forward, recorded
+from modes import ARRAYS, GRADIENTS, HESSIANS, forward, recorded
 from operations import by_mpmath
+from oracles import derivatives, errors, exact, undecided
 from random_graphs import FORMULAS, for_all, function, numbers, ours, programs, variables
-from rounding import errors, undecided
 
 import autodiff as ad
 from autodiff import Value, topological_order

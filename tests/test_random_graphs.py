@@ -4,8 +4,8 @@ import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import allowed
 from random_graphs import OPERATIONS, code, for_all, graphs, layered
-from rounding import allowed
 
 import autodiff as ad
 from autodiff import Value, ops
