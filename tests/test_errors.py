@@ -1,7 +1,7 @@
 """What is refused: one table of what is written, the error, and the words that must occur in it.
 
-Each row is code, run with the names of `names()`. Its error's message begins with the words; "..."
-stands for any others. Below, every public function is given what it cannot take, argument by
+Each row is code, run with the names of `names()`; its error, unless that is a TypeError; and the
+words with which its message begins, where "..." stands for any others. Below, every public function is given what it cannot take, argument by
 argument: a documented error, in words, and nothing half changed.
 """
 
@@ -58,9 +58,9 @@ def names():
     }  # fmt: skip
 
 
-def each(texts, kind, words):
+def each(texts, *rest):
     """A row for each of these texts."""
-    return [(text, kind, words) for text in texts]
+    return [(text, *rest) for text in texts]
 
 
 # fmt: off
@@ -106,20 +106,20 @@ CHANGED = "...numbers that were changed after the graph was recorded"
 
 REFUSALS = {
     "numbers": [
-        (place.format(text), TypeError, f"...found {words}")
+        (place.format(text), f"...found {words}")
         for text, words in NO_NUMBER for place in TAKES_NUMBERS
         if not ("Decimal" in text and place == "{} - x")
     ] + [
-        ("x * np.complex128(1)", TypeError, "Value mul: found np.complex128(1+0j) of type complex128"),
-        *each(["Value(np.timedelta64(2, 'ns'))", "grad(lambda x: x)(np.array(2, 'm8[ns]'))"], TypeError, f"...{NUMBER}"),
-        ("Value(x)", TypeError, f"Value: found Value(data=2.0, grad=0.0) of type Value, {NUMBER}; it is {OTHER[3:]}"),
-        ("Value(v)", TypeError, f"Value: found Vector... of type Vector, {NUMBER}"),
-        *each(["x * Dual(2)", "Dual(2) * x"], TypeError, "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap each Dual in a Value: Value(dual)"),
+        ("x * np.complex128(1)", "Value mul: found np.complex128(1+0j) of type complex128"),
+        *each(["Value(np.timedelta64(2, 'ns'))", "grad(lambda x: x)(np.array(2, 'm8[ns]'))"], f"...{NUMBER}"),
+        ("Value(x)", f"Value: found Value(data=2.0, grad=0.0) of type Value, {NUMBER}; it is {OTHER[3:]}"),
+        ("Value(v)", f"Value: found Vector... of type Vector, {NUMBER}"),
+        *each(["x * Dual(2)", "Dual(2) * x"], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap each Dual in a Value: Value(dual)"),
         *each(["Value(10**400)", "x * Fraction(10**400)", "grad(sin)(10**400)"], OverflowError, "...too large"),
-        ("x & (x > 1)", TypeError, "...found a Value, expected whole numbers or bools; ...x * y for and"),
-        ("x ^ 2", TypeError, "...found a Value, expected whole numbers or bools; ...x**2"),
-        *each([f"{use}({number})" for number in ("x", "Dual(1.0, 1.0)") for use in ("float", "int", "math.sin")], TypeError, PLAIN),
-        *each(["np.array([x], dtype=float)", "np.floor(x)"], TypeError, PLAIN),
+        ("x & (x > 1)", "...found a Value, expected whole numbers or bools; ...x * y for and"),
+        ("x ^ 2", "...found a Value, expected whole numbers or bools; ...x**2"),
+        *each([f"{use}({number})" for number in ("x", "Dual(1.0, 1.0)") for use in ("float", "int", "math.sin")], PLAIN),
+        *each(["np.array([x], dtype=float)", "np.floor(x)"], PLAIN),
     ],
     "domains": [
         (f"{name}({kind.format(at)})", ValueError, f"{name}: x = {at}{' (' if 'label' in kind else ''}...is outside the domain {domain}")
@@ -139,82 +139,82 @@ REFUSALS = {
     ],
     "functions": [
         ("logsumexp([])", ValueError, "logsumexp: found no numbers, expected at least one"),
-        ("sum(3)", TypeError, "sum: found 3 of type int, expected a sequence of numbers: sum([x, y])"),
+        ("sum(3)", "sum: found 3 of type int, expected a sequence of numbers: sum([x, y])"),
         ("dot([x], [1, 2])", ValueError, "dot: found 1 and 2 numbers, expected equally many on both sides"),
         ("dot([], [1.0])", ValueError, "dot: found 0 and 1 number,"),
-        *each([f"{name}(np.array(5.0))" for name in ("Vector", "Matrix", "sum", "Expression")], TypeError, "...found array(5.) of type ndarray, expected a"),
+        *each([f"{name}(np.array(5.0))" for name in ("Vector", "Matrix", "sum", "Expression")], "...found array(5.) of type ndarray, expected a"),
         *each([f"{call}({table}{rest})" for call, rest in (("sum", ""), ("prod", ""), ("logsumexp", ""), ("dot", ", [1.0, 10.0]")) for table in ("A", "np.eye(2)")],
-              TypeError, "...of shape (2, 2), expected numbers in a row"),
-        *each([f"where({condition}, 1.0, x)" for condition in ("[True, False]", "'no'", "None", "[]")], TypeError, f"where, the condition: found ... {NUMBER}"),
-        ("operation(functools.partial(sin))", TypeError, "operation: found ... expected a function with a name"),
+              "...of shape (2, 2), expected numbers in a row"),
+        *each([f"where({condition}, 1.0, x)" for condition in ("[True, False]", "'no'", "None", "[]")], f"where, the condition: found ... {NUMBER}"),
+        ("operation(functools.partial(sin))", "operation: found ... expected a function with a name"),
     ],
     "rules": [
-        (use.format(rule), TypeError, words) for rule, words in RULES for use in DIFFERENTIATED
+        (use.format(rule), words) for rule, words in RULES for use in DIFFERENTIATED
     ] + each(
         ["times(Value(2.0))(x)", "times(Value(2.0))(v)", "times(Value(2.0))(Dual(3.0, 1.0))", "grad(lambda w: times(w)(x))(2.0)",
          "grad(lambda x: grad(lambda w: times(w)(x))(2.0) * x)(3.0)",  # 6, and it was 0
          "jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,))"],
-        TypeError, "cube: found a result that is ... expected operations on its inputs alone; pass all",
+        "cube: found a result that is ... expected operations on its inputs alone; pass all",
     ) + [
-        ("own(length)(x, Value(4.0))", TypeError, "cube: found a result that is a Value, with inputs"),
-        ("own(lambda x: (x, None))('a')", TypeError, "cube: found 'a' of type str"),
+        ("own(length)(x, Value(4.0))", "cube: found a result that is a Value, with inputs"),
+        ("own(lambda x: (x, None))('a')", "cube: found 'a' of type str"),
     ],
     "value": [
-        *each(["x.label = 3", "x.label = None", "Value(2.0, label=b'x')"], TypeError, "label: found ... expected a str"),
-        ("x.grad = None", TypeError, "grad: found None, expected a number; to clear it, assign 0.0"),
-        *each([f"x.grad = {wrong}" for wrong in ("'4'", "np.ones(2)")], TypeError, f"grad: found ... {NUMBER}"),
-        ("(x * x).backward(create_graph=True); x.data -= 0.1 * x.grad", TypeError, "...or p.grad.data"),
+        *each(["x.label = 3", "x.label = None", "Value(2.0, label=b'x')"], "label: found ... expected a str"),
+        ("x.grad = None", "grad: found None, expected a number; to clear it, assign 0.0"),
+        *each([f"x.grad = {wrong}" for wrong in ("'4'", "np.ones(2)")], f"grad: found ... {NUMBER}"),
+        ("(x * x).backward(create_graph=True); x.data -= 0.1 * x.grad", "...or p.grad.data"),
         ("(x * x).requires_grad = False", ValueError, "requires_grad: found the result of an operation, expected a leaf; whether a result requires a gradient follows from its inputs"),
         ("(k * k).backward()", ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value with requires_grad = True"),
         ("(x * k).backward(inputs=[k])", ValueError, "inputs: found a constant, 3.0 ('c'), expected nodes that require a gradient; set"),
-        ("(x * x).backward(inputs=x)", TypeError, "inputs: found ... expected a sequence of Values: [x, y]"),
-        ("(x * x).backward(inputs=[x, 2.0])", TypeError, "inputs: found 2.0 of type float in the sequence, expected Values only"),
+        ("(x * x).backward(inputs=x)", "inputs: found ... expected a sequence of Values: [x, y]"),
+        ("(x * x).backward(inputs=[x, 2.0])", "inputs: found 2.0 of type float in the sequence, expected Values only"),
         ("y = 0.0 * x * x; x.data = 5.0; y.backward(create_graph=True)", RuntimeError, CHANGED),
         *[(f"y = x.{f}(); x.data = {number}; y.backward(create_graph=True)", RuntimeError, f"create_graph: found {f} of {CHANGED[3:]}")
           for f, number in (("exp", 3.0), ("log", -1.0), ("log", 5.0))],
         *each([f"{call}(x * x)" for call in ("pickle.dumps", "copy.copy", "copy.deepcopy")],
-              TypeError, "a Value that was computed (*) cannot be copied or pickled"),
-        ("adjoints(2.0)", TypeError, "adjoints: found 2.0 of type float, expected a Value, such as a loss"),
+              "a Value that was computed (*) cannot be copied or pickled"),
+        ("adjoints(2.0)", "adjoints: found 2.0 of type float, expected a Value, such as a loss"),
     ],
     "linalg": [
         ("A + v", ValueError, "add: found shapes (2, 2) and (3,), expected equal shapes"),
-        ("v + [1, 2, 3]", TypeError, "add: found a Vector and a list, ...Vector(data)"),
+        ("v + [1, 2, 3]", "add: found a Vector and a list, ...Vector(data)"),
         ("A @ v", ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
         ("v @ A", ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
-        ("v.dot([1, 2, 3])", TypeError, "...found a Vector and a list, expected a Vector"),
-        ("A @ [1, 2]", TypeError, "@: found a Matrix and a list, ...Vector([1, 2])"),
+        ("v.dot([1, 2, 3])", "...found a Vector and a list, expected a Vector"),
+        ("A @ [1, 2]", "@: found a Matrix and a list, ...Vector([1, 2])"),
         *each(["Vector([])", "v[3:]"], ValueError, "Vector: found no numbers"),
-        ("Vector(pandas.DataFrame([[5.0]]))", TypeError, "...found array"),
-        ("Matrix({(1, 2): 3})", TypeError, "Matrix: found {... of type dict, expected a sequence of rows"),
-        *each(["Matrix([{3, 1}])", "Matrix([1, 2])"], TypeError, "Matrix, a row: found ... expected a sequence"),
+        ("Vector(pandas.DataFrame([[5.0]]))", "...found array"),
+        ("Matrix({(1, 2): 3})", "Matrix: found {... of type dict, expected a sequence of rows"),
+        *each(["Matrix([{3, 1}])", "Matrix([1, 2])"], "Matrix, a row: found ... expected a sequence"),
         ("Matrix([[1], [1, 2]])", ValueError, "...rows of lengths [1, 2], expected at least one row, and all equally long"),
-        ("v * pandas.Series([1, 2, 3])", TypeError, "unsupported operand"),
-        ("pandas.Series([1, 2, 3]) * v", TypeError, "...found a Vector and a Series"),
-        *each(["v != v", "v == [1.0, 2.0]", "v < 2", "A == A"], TypeError, "...found a ..., expected one number; take its entries, or .data"),
-        ("v.map(lambda x: 'a')", TypeError, "...found 'a' of type str"),
-        ("draw(v)", TypeError, "draw: found a Vector, expected a Value"),
+        ("v * pandas.Series([1, 2, 3])", "unsupported operand"),
+        ("pandas.Series([1, 2, 3]) * v", "...found a Vector and a Series"),
+        *each(["v != v", "v == [1.0, 2.0]", "v < 2", "A == A"], "...found a ..., expected one number; take its entries, or .data"),
+        ("v.map(lambda x: 'a')", "...found 'a' of type str"),
+        ("draw(v)", "draw: found a Vector, expected a Value"),
         ("v[5]", IndexError, "Vector[...]: found 5, expected an index from 0 to 2, or a slice"),
         ("A[0, 7]", IndexError, "Vector[...]: found 7, expected an index from 0 to 1"),
-        ("v[0] = 3", TypeError, "...item assignment"),
-        *[(f"({y}).backward()", TypeError, f"...found a {kind}, expected one number; ....sum(), .mean()")
+        ("v[0] = 3", "...item assignment"),
+        *[(f"({y}).backward()", f"...found a {kind}, expected one number; ....sum(), .mean()")
           for y, kind in (("v", "Vector of shape (3,)"), ("A @ A", "Matrix of shape (2, 2)"))],
     ],
     "transforms": [
-        *[(f"{d}(lambda x: [x, x])(1.0)", TypeError, f"{d}: found a list of 2 numbers, expected one number as the result of f; ...use jacrev")
+        *[(f"{d}(lambda x: [x, x])(1.0)", f"{d}: found a list of 2 numbers, expected one number as the result of f; ...use jacrev")
           for d in ("grad", "hessian")],
-        ("grad(lambda x: None)(1.0)", TypeError, "grad: the result of f: found None ...`return`"),
-        ("grad(sum)({3.0, 1.0})", TypeError, f"grad: found ... of type set, {NUMBER}"),
-        ("jacrev(lambda x: {x, 2 * x})(1.0)", TypeError, f"jacrev: the result of f: found ... of type set, {NUMBER}"),
+        ("grad(lambda x: None)(1.0)", "grad: the result of f: found None ...`return`"),
+        ("grad(sum)({3.0, 1.0})", f"grad: found ... of type set, {NUMBER}"),
+        ("jacrev(lambda x: {x, 2 * x})(1.0)", f"jacrev: the result of f: found ... of type set, {NUMBER}"),
         ("grad(sin, argnums=2)(1.0)", ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them, or several different ones"),
         ("grad(lambda x, y: x, (0, -2))(1.0, 2.0)", ValueError, "...several different ones"),
-        *[(f"grad(sin, {wrong})(1.0)", TypeError, f"grad: found argnums {wrong} and 1") for wrong in ("'x'", "None", "0.0")],
-        ("jvp(sin, 1.0, 1.0)", TypeError, "jvp: found ... of type float, expected ...(1.0,)"),
+        *[(f"grad(sin, {wrong})(1.0)", f"grad: found argnums {wrong} and 1") for wrong in ("'x'", "None", "0.0")],
+        ("jvp(sin, 1.0, 1.0)", "jvp: found ... of type float, expected ...(1.0,)"),
         ("jvp(sum, ([1.0, 2.0],), ([1.0],))", ValueError, "jvp: the tangents: found [[1.0]], expected the shape of"),
         *[(f"vjp({f}, 1.0)[1]({v})", ValueError, f"vjp: the cotangent: found {v}, expected the shape of")
           for f, v in (("sin", [1.0]), ("lambda x: [x, x]", 1.0))],
-        *each([f"{d}(lambda x: x + math.sin(x))(1.0)" for d in ("grad", "jacrev", "jacfwd", "forward", "hessian")], TypeError, PLAIN),
-        *each([f"{d}(lambda x: {f})(2.0)" for d in ("grad", "forward") for f in ("Value(x) ** 2", "(Dual(x, 1.0) ** 2).tangent")], TypeError, OTHER),
-        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", TypeError, f"{d}: found ... which the first of several calls of f would use up, expected what can be read again; pass list(...)")
+        *each([f"{d}(lambda x: x + math.sin(x))(1.0)" for d in ("grad", "jacrev", "jacfwd", "forward", "hessian")], PLAIN),
+        *each([f"{d}(lambda x: {f})(2.0)" for d in ("grad", "forward") for f in ("Value(x) ** 2", "(Dual(x, 1.0) ** 2).tangent")], OTHER),
+        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", f"{d}: found ... which the first of several calls of f would use up, expected what can be read again; pass list(...)")
           for d in ("jacfwd", "hessian") for again in ("iter([3.0])", "s=map(float, [3])")],
         *each([f"{d}({f})(0.0)" for d in ("grad", "jacrev", "jacfwd", "forward")
                for f in ("lambda x: (x**3) ** (1 / 3)", "lambda x: sqrt(0.0 * x)", "lambda x: 1 + sum([x**2, x**2]) ** 0.5")],
@@ -232,7 +232,7 @@ REFUSALS = {
         ("finite_difference(sin, 1.0, method='centre')", ValueError, "finite_difference: found method 'centre', expected one of"),
         *[(f"{function}(sin, 1.0, h={h})", ValueError, f"{function}: found step h = ..., expected h > 0")
           for function in ("finite_difference", "check_gradients") for h in ("0.0", "math.nan")],
-        ("finite_difference(lambda x: None, 1.0)", TypeError, "finite_difference: the result of f: found None of type NoneType"),
+        ("finite_difference(lambda x: None, 1.0)", "finite_difference: the result of f: found None of type NoneType"),
         *[(f"finite_difference(sin, 1.0, h=1e-30, method='{method}')", ValueError, "finite_difference: found step h = 1e-30 at x = 1.0, expected a larger")
           for method in ("forward", "backward", "central")],
         *[(f"finite_difference(lambda x: {f}, {at}, method='complex')", kind, words) for f, at, kind, words in [
@@ -245,34 +245,35 @@ REFUSALS = {
         ("trace(sin, 1.0, mode='backward')", ValueError, "trace: found mode 'backward', expected 'forward' or 'reverse'"),
         *[(f"trace(lambda x1, x2: x1, 3, -4, wrt={wrt})", ValueError, "trace: found wrt = ..., expected one of ['x1', 'x2']")
           for wrt in ("'x3'", "2", "-3")],
-        *[(f"trace(lambda x: {y}, 1.0)", TypeError, f"trace: found {words}...expected one number that depends on x; trace several one by")
+        *[(f"trace(lambda x: {y}, 1.0)", f"trace: found {words}...expected one number that depends on x; trace several one by")
           for y, words in [("[x, x]", "[Value"), ("1.0", "1.0"), ("x.data", "1.0"), ("Value(2.0)", "")]],
-        *each(["trace(lambda a: a)", "trace(lambda x: x, [])"], TypeError, "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
-        ("list(steps(3.0))", TypeError, "steps: found a float, expected a Value, such as a loss"),
+        *each(["trace(lambda a: a)", "trace(lambda x: x, [])"], "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
+        ("list(steps(3.0))", "steps: found a float, expected a Value, such as a loss"),
     ],
     "optim": [
-        *[(f"optim.SGD([{params}], lr=0.1)", TypeError, f"SGD, params: found {words}, expected leaf Values: model.parameters()")
+        *[(f"optim.SGD([{params}], lr=0.1)", f"SGD, params: found {words}, expected leaf Values: model.parameters()")
           for params, words in [("1.0", "1.0 of type float"), ("x * 2", "... of type Value"), ("nn.Linear(1, 1).weight", "... of type Matrix")]],
-        ("optim.SGD(nn.Linear(1, 1), lr=0.1)", TypeError, "SGD, params: found ...expected leaf Values: model.param"),
+        ("optim.SGD(nn.Linear(1, 1), lr=0.1)", "SGD, params: found ...expected leaf Values: model.param"),
         ("optim.SGD([], lr=0.1)", ValueError, "SGD: found no parameters"),
-        ("optim.SGD([x], lr='0.1')", TypeError, "SGD, lr: found '0.1' of type str"),
+        ("optim.SGD([x], lr='0.1')", "SGD, lr: found '0.1' of type str"),
         *[(f"optim.{call}", ValueError, f"{words}, expected a number >= 0") for call, words in [
             ("SGD([x], lr=-0.1)", "SGD, lr: found -0.1"), ("SGD([x], lr=math.nan)", "SGD, lr: found nan"),
             ("Adam([x], betas=(-0.1, 0.9))", "Adam, betas: found -0.1"),
             ("RMSprop([x], alpha=-0.5)", "RMSprop, alpha: found -0.5"),
             ("Adagrad([x], eps=math.nan)", "Adagrad, eps: found nan")]],
-        *each(["optim.Adam([x], betas=())", "optim.Adam([x], betas=(0.9, 0.9, 0.9))"], TypeError, "Adam, betas: found ... of type tuple"),
+        *each(["optim.Adam([x], betas=())", "optim.Adam([x], betas=(0.9, 0.9, 0.9))"], "Adam, betas: found ... of type tuple"),
     ],
-    "scopes": [("scope(3)", TypeError, "scope: found 3 of type int, expected a str")],
+    "scopes": [("scope(3)", "scope: found 3 of type int, expected a str")],
 }
 # fmt: on
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "words"),
-    [pytest.param(*row, id=f"{part}: {row[0]}") for part, rows in REFUSALS.items() for row in rows],
+    "row",
+    [pytest.param(row, id=f"{part}: {row[0]}") for part, rows in REFUSALS.items() for row in rows],
 )
-def test_what_is_refused(text, kind, words):
+def test_what_is_refused(row):
+    text, kind, words = row if len(row) == 3 else (row[0], TypeError, row[1])
     with pytest.raises(kind) as error:
         exec(text, names())
     pattern = ".*".join(map(re.escape, words.split("...")))
