@@ -12,8 +12,7 @@ from modes import recorded
 from operations import FORMULAS
 
 import autodiff as ad
-from autodiff import Value, operation
-from autodiff.graph import topological_order
+from autodiff import Expression, Value, operation
 
 
 def for_all(*strategies, examples):
@@ -160,46 +159,17 @@ def graphs(draw):
 
 
 def noted(leaves, y):
-    """Leaves and output; a test that fails with them prints the code that builds them."""
-    hypothesis.note(code(leaves, y))
+    """Leaves and output; a test that fails with them prints the program that computes them."""
+    hypothesis.note(Listing(leaves, y))
     return leaves, y
 
 
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-SIGNS |= dict.fromkeys(["power", "exponential", "pow"], "**")
+class Listing:
+    """The program of a graph, written when it is printed."""
 
+    def __init__(self, leaves, y):
+        self.leaves, self.y = leaves, y
 
-def code(leaves, y):
-    """The graph of y as Python code that builds it again, as `leaves` and `y`."""
-    names = {x: f"x{i}" for i, x in enumerate(leaves, 1)}
-    lines = ["import autodiff as ad", "from autodiff import Value", ""]
-    if any(node.op == "cube" for node in topological_order(y)):
-        lines.insert(2, "from random_graphs import cube")
-    lines += [f"{name} = Value({x.data!r})" for x, name in names.items()]
-    for i, node in enumerate(topological_order(y)):
-        if node not in names and not node.parents and not node.requires_grad:
-            names[node] = f"({node.data!r})"
-        elif node not in names:
-            inputs = [names[x] for x in node.parents]
-            names[node] = f"v{i}"
-            lines.append(f"v{i} = {call(node, inputs) if inputs else f'Value({node.data!r})'}")
-    lines.append(f"leaves, y = [{', '.join(names[x] for x in leaves)}], {names[y]}")
-    return "\n".join(lines)
-
-
-def call(node, inputs):
-    """The expression that makes a node from its inputs."""
-    rule, half = node._rule.__name__, len(inputs) // 2
-    if rule in SIGNS:
-        return f" {SIGNS[rule]} ".join(inputs)
-    if rule in ("neg", "pos"):
-        return f"{'-' if rule == 'neg' else '+'}{inputs[0]}"
-    if rule == "largest":
-        return f"ad.functions.largest([{', '.join(inputs)}])"
-    if rule in ("sum", "prod", "logsumexp"):
-        return f"ad.{rule}([{', '.join(inputs)}])"
-    if rule == "dot":
-        return f"ad.dot([{', '.join(inputs[:half])}], [{', '.join(inputs[half:])}])"
-    if rule in ("less", "less_equal"):
-        return f"ad.functions.{rule}({', '.join(inputs)})"
-    return f"{'cube' if rule == 'cube' else 'ad.' + rule}({', '.join(inputs)})"
+    def __repr__(self):
+        program = Expression(self.y).compile(self.leaves, wrt=[])
+        return f"inputs = {[x.data for x in self.leaves]}\n{program.source}"
