@@ -67,7 +67,7 @@ def each(texts, *rest):
 NUMBER = "expected one real number"
 ROWS = "; make one Value of each number: Vector(data), or [Value(v) for v in data]"
 NO_NUMBER = [
-    ("'3'", f"'3' of type str, {NUMBER} (int, float, Fraction or a numpy scalar); convert it first: float(text)"),
+    ("'3'", f"'3' of type str, {NUMBER}...; convert it first: float(text)"),
     ("b'3'", "b'3' of type bytes, ...; convert it first: float(text)"),
     ("None", "None of type NoneType, ...; is a `return` missing in the function that"),
     ("1j", "1j of type complex, ...; take its .real, its .imag or abs() of it"),
@@ -114,7 +114,7 @@ REFUSALS = {
         *each(["Value(np.timedelta64(2, 'ns'))", "grad(lambda x: x)(np.array(2, 'm8[ns]'))"], f"...{NUMBER}"),
         ("Value(x)", f"Value: found Value(data=2.0, grad=0.0) of type Value, {NUMBER}; it is {OTHER[3:]}"),
         ("Value(v)", f"Value: found Vector... of type Vector, {NUMBER}"),
-        *each(["x * Dual(2)", "Dual(2) * x"], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap each Dual in a Value: Value(dual)"),
+        *each(["x * Dual(2)", "Dual(2) * x"], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
         *each(["Value(10**400)", "x * Fraction(10**400)", "grad(sin)(10**400)"], OverflowError, "...too large"),
         ("x & (x > 1)", "...found a Value, expected whole numbers or bools; ...x * y for and"),
         ("x ^ 2", "...found a Value, expected whole numbers or bools; ...x**2"),
@@ -164,11 +164,11 @@ REFUSALS = {
         ("x.grad = None", "grad: found None, expected a number; to clear it, assign 0.0"),
         *each([f"x.grad = {wrong}" for wrong in ("'4'", "np.ones(2)")], f"grad: found ... {NUMBER}"),
         ("(x * x).backward(create_graph=True); x.data -= 0.1 * x.grad", "...or p.grad.data"),
-        ("(x * x).requires_grad = False", ValueError, "requires_grad: found the result of an operation, expected a leaf; whether a result requires a gradient follows from its inputs"),
-        ("(k * k).backward()", ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value with requires_grad = True"),
-        ("(x * k).backward(inputs=[k])", ValueError, "inputs: found a constant, 3.0 ('c'), expected nodes that require a gradient; set"),
+        ("(x * x).requires_grad = False", ValueError, "requires_grad: found the result of an operation, expected a leaf; whether"),
+        ("(k * k).backward()", ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value"),
+        ("(x * k).backward(inputs=[k])", ValueError, "inputs: found a constant, 3.0 ('c'), expected nodes that require a gradient"),
         ("(x * x).backward(inputs=x)", "inputs: found ... expected a sequence of Values: [x, y]"),
-        ("(x * x).backward(inputs=[x, 2.0])", "inputs: found 2.0 of type float in the sequence, expected Values only"),
+        ("(x * x).backward(inputs=[x, 2.0])", "inputs: found 2.0 of type float in the sequence"),
         ("y = 0.0 * x * x; x.data = 5.0; y.backward(create_graph=True)", RuntimeError, CHANGED),
         *[(f"y = x.{f}(); x.data = {number}; y.backward(create_graph=True)", RuntimeError, f"create_graph: found {f} of {CHANGED[3:]}")
           for f, number in (("exp", 3.0), ("log", -1.0), ("log", 5.0))],
@@ -187,7 +187,7 @@ REFUSALS = {
         ("Vector(pandas.DataFrame([[5.0]]))", "...found array"),
         ("Matrix({(1, 2): 3})", "Matrix: found {... of type dict, expected a sequence of rows"),
         *each(["Matrix([{3, 1}])", "Matrix([1, 2])"], "Matrix, a row: found ... expected a sequence"),
-        ("Matrix([[1], [1, 2]])", ValueError, "...rows of lengths [1, 2], expected at least one row, and all equally long"),
+        ("Matrix([[1], [1, 2]])", ValueError, "...rows of lengths [1, 2], expected at least one row"),
         ("v * pandas.Series([1, 2, 3])", "unsupported operand"),
         ("pandas.Series([1, 2, 3]) * v", "...found a Vector and a Series"),
         *each(["v != v", "v == [1.0, 2.0]", "v < 2", "A == A"], "...found a ..., expected one number; take its entries, or .data"),
@@ -200,12 +200,12 @@ REFUSALS = {
           for y, kind in (("v", "Vector of shape (3,)"), ("A @ A", "Matrix of shape (2, 2)"))],
     ],
     "transforms": [
-        *[(f"{d}(lambda x: [x, x])(1.0)", f"{d}: found a list of 2 numbers, expected one number as the result of f; ...use jacrev")
+        *[(f"{d}(lambda x: [x, x])(1.0)", f"{d}: found a list of 2 numbers...use jacrev")
           for d in ("grad", "hessian")],
         ("grad(lambda x: None)(1.0)", "grad: the result of f: found None ...`return`"),
         ("grad(sum)({3.0, 1.0})", f"grad: found ... of type set, {NUMBER}"),
         ("jacrev(lambda x: {x, 2 * x})(1.0)", f"jacrev: the result of f: found ... of type set, {NUMBER}"),
-        ("grad(sin, argnums=2)(1.0)", ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them, or several different ones"),
+        ("grad(sin, argnums=2)(1.0)", ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them"),
         ("grad(lambda x, y: x, (0, -2))(1.0, 2.0)", ValueError, "...several different ones"),
         *[(f"grad(sin, {wrong})(1.0)", f"grad: found argnums {wrong} and 1") for wrong in ("'x'", "None", "0.0")],
         ("jvp(sin, 1.0, 1.0)", "jvp: found ... of type float, expected ...(1.0,)"),
@@ -214,7 +214,7 @@ REFUSALS = {
           for f, v in (("sin", [1.0]), ("lambda x: [x, x]", 1.0))],
         *each([f"{d}(lambda x: x + math.sin(x))(1.0)" for d in ("grad", "jacrev", "jacfwd", "forward", "hessian")], PLAIN),
         *each([f"{d}(lambda x: {f})(2.0)" for d in ("grad", "forward") for f in ("Value(x) ** 2", "(Dual(x, 1.0) ** 2).tangent")], OTHER),
-        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", f"{d}: found ... which the first of several calls of f would use up, expected what can be read again; pass list(...)")
+        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", f"{d}: found ... which the first of several calls of f would use up")
           for d in ("jacfwd", "hessian") for again in ("iter([3.0])", "s=map(float, [3])")],
         *each([f"{d}({f})(0.0)" for d in ("grad", "jacrev", "jacfwd", "forward")
                for f in ("lambda x: (x**3) ** (1 / 3)", "lambda x: sqrt(0.0 * x)", "lambda x: 1 + sum([x**2, x**2]) ** 0.5")],
@@ -225,7 +225,7 @@ REFUSALS = {
                            "Expression(x**3).propagate()", "Expression(x**3).backpropagate([x])[x]",
                            "Expression([x**3]).compile([x], wrt=[])(2.0)[0]", "(x**3).backward()",
                            "setattr(x, 'requires_grad', True)", "setattr(x, 'data', 5.0)")],
-              RuntimeError, f"{INSIDE}; use it only in operations; for a derivative nest grad"),
+              RuntimeError, f"{INSIDE}; use it only in operations"),
         ("grad(lambda x: finite_difference(lambda y: x * y, 2.0, method='complex'))(1.0)", RuntimeError, INSIDE),
     ],
     "numeric": [

@@ -261,10 +261,13 @@ def test_what_is_accepted_at_the_bounds_has_a_program_too(command, text):
     assert [command(text, "x=1.5", option)[0] for option in ("--source", "--check")] == [0, 0]
 
 
-WORDS = (
-    ["x", "y", "sin", "log", "sum", "dot", "where", "(", ")", "(", ")", "[", "]", ",", "+", "-", "*", "/", "**", "//", "%", "@", "^", "2", "0", "1e9", "1j", ".", ".data", ".backward()", "__class__", "hostile", "hostile()", "__import__('hostile')", "eval('hostile()')", "lambda:", "if", "else", "for", "in", "not", "and", "is", "await", "yield", "import", "print", "open", "exec", "None", "True", "...", "=", ":=", "==", "<", ">=", "!", "~", "&", "|", ";", ":", "\\", "#", "'", '"', '"""', "f'{hostile()}'", "{", "}", "`", "$", "?", "\x00", "\x1b[2J", "�", "é", "∂", "𝕩", "²", "٣", "\u202e"]
-    + ["\n", "\t", " ", " "]
-)
+SEPARATED = """
+    x y sin log sum dot where ( ) ( ) [ ] , + - * / ** // % @ ^ 2 0 1e9 1j . .data .backward() __class__
+    hostile hostile() __import__('hostile') eval('hostile()') lambda: if else for in not and is await
+    yield import print open exec None True ... = := == < >= ! ~ & | ; : \\ # ' " \"\"\" f'{hostile()}'
+    { } ` $ ? \0 \x1b[2J \ud800 é ∂ 𝕩 ² ٣ \u202e
+"""
+WORDS = [*SEPARATED.split(), "\n", "\t", " ", " "]
 
 
 def malformed(rng):

@@ -260,7 +260,7 @@ def test_derivatives_of_tables():
     assert grad(lambda v: (v @ v).sum())(table).tolist() == [[3, 7], [5, 9]]
     assert jacrev(lambda v: v.T)(table).shape == jacfwd(lambda v: v.T)(table).shape == (2, 2, 2, 2)
     assert jvp(lambda v: (v * v).sum(), (table,), (np.eye(2),)) == (14.0, 6.0)
-    assert hvp(lambda v: (v**3).sum(), table, table).tolist() == (6 * table * table).tolist()
+    assert hvp(lambda v: (v**3).sum(), table, table).tolist() == (6 * table**2).tolist()
 
 
 def test_vectors_inside_a_function():
