@@ -48,10 +48,8 @@ OPTIONS = [
     "-m",
     "not (jax or numba or torch or browser or thorough)",
 ]
-OPTIONS += [
-    f"--ignore={ROOT}/tests/test_{name}.py"
-    for name in ("notebooks", "grading", "jupyterlab", "site", "types", "mutants")
-]
+ELSEWHERE = "notebooks", "grading", "jupyterlab", "site", "types", "mutants"
+OPTIONS += [f"--ignore={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
 EVERYWHERE = (
     [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
 )
@@ -95,12 +93,12 @@ class Change(NamedTuple):
 
 # -- Changes --------------------------------------------------------------------------------------
 
-BINARY = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-          ast.MatMult: ast.Mult, ast.Mod: ast.Mult, ast.FloorDiv: ast.Mult, ast.BitOr: ast.BitAnd,
-          ast.BitAnd: ast.BitOr, ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-               ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
-               ast.NotIn: ast.In}  # fmt: skip
+SWAPS = """
+    Add Sub, Sub Add, Mult Div, Div Mult, Pow Mult, MatMult Mult, Mod Mult, FloorDiv Mult, BitOr BitAnd,
+    BitAnd BitOr, And Or, Or And, Lt LtE, LtE Lt, Gt GtE, GtE Gt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is,
+    In NotIn, NotIn In
+"""
+OTHER = {getattr(ast, old): getattr(ast, new) for old, new in map(str.split, SWAPS.split(","))}
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Continue, ast.Break)
 MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or types
 
@@ -154,11 +152,11 @@ def variants(part):
         return new
 
     match part:
-        case ast.BinOp() | ast.BoolOp() if type(part.op) in BINARY:
-            yield like(op=BINARY[type(part.op)]())
+        case ast.BinOp() | ast.BoolOp() if type(part.op) in OTHER:
+            yield like(op=OTHER[type(part.op)]())
         case ast.Compare():
             for i, op in enumerate(part.ops):
-                yield like(ops=[*part.ops[:i], COMPARISONS[type(op)](), *part.ops[i + 1 :]])
+                yield like(ops=[*part.ops[:i], OTHER[type(op)](), *part.ops[i + 1 :]])
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
             yield copy.copy(part.operand)  # whose place will be another
         case ast.Constant(value=bool()):
