@@ -70,16 +70,14 @@ def test_a_network_of_the_lectures_trains_as_with_micrograd():
 # -- The node -----------------------------------------------------------------------------------
 
 
-NUMPYS = [np.float64, np.float32, np.int64, np.longdouble, np.array]
+KINDS = [np.float64, np.float32, np.int64, np.longdouble, np.array]
 
 
-@pytest.mark.parametrize("x", [2, 2.0, Fraction(4, 2), *[kind(2) for kind in NUMPYS]])
+@pytest.mark.parametrize("x", [2, Fraction(4, 2), *[kind(2) for kind in KINDS]])
 def test_data_is_a_float_whatever_number_came_in(x):
     v = Value(3)
-    for y in (Value(x), v * x, x * v, v**x, x**v, x - v, v / x, x / v):
-        assert (type(y), type(y.data)) == (Value, float)
     v.data -= x
-    assert (type(v.data), v.data) == (float, 1.0)
+    assert [(type(y.data), y.data) for y in (v, Value(x))] == [(float, 1.0), (float, 2.0)]
     assert [y.data for y in (v * (v > 0), v * np.bool_(True), Value(True))] == [1.0, 1.0, 1.0]
 
 
