@@ -12,12 +12,14 @@ import inspect
 import itertools
 import math
 import random
-import sys
+from operator import itemgetter
+from typing import NamedTuple
 
 import mpmath
 import numpy as np
-from modes import GRADIENTS, HESSIANS, exact
-from operations import OPERATIONS
+from modes import GRADIENTS, HESSIANS
+from operations import OPERATIONS, REFERENCES
+from oracles import exact
 
 from autodiff import ops
 from autodiff.number import Number, apply
@@ -55,20 +57,16 @@ def ordinary(x):
     return x == 0 or TINY <= abs(x) <= HUGE
 
 
-class Errors:
-    """The largest errors so far, in both measures, and the points where they are."""
+class Errors(NamedTuple):
+    """The largest errors so far, each with the point where it is."""
 
-    def __init__(self):
-        self.relative, self.absolute, self.at, self.worst = 0.0, 0.0, None, None
+    relative: tuple = (0.0, None)
+    absolute: tuple = (0.0, None)  # relative to max(1, |derivative|)
 
-    def add(self, found, expected, point):
-        error = mpmath.inf if mpmath.isnan(found) else abs(found - expected)
-        relative = float(error / abs(expected) if expected else error)
-        absolute = float(error / max(1, abs(expected)))
-        if relative > self.relative:
-            self.relative, self.at = relative, point
-        if absolute > self.absolute:
-            self.absolute, self.worst = absolute, point
+    def with_another(self, found, expected, point):
+        error, size = mpmath.inf if mpmath.isnan(found) else abs(found - expected), abs(expected)
+        each = float(error / (size or 1)), float(error / max(1, size))
+        return Errors(*(max(worst, (x, point), key=itemgetter(0)) for worst, x in zip(self, each)))
 
 
 def digits(point):
@@ -95,7 +93,8 @@ def attempt(compute, *args):
 
 def measured(name, modes, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
-    reference, errors = OPERATIONS[name].reference, {mode: Errors() for mode in modes}
+    reference = functools.cache(REFERENCES[name])  # differences share their points
+    errors = dict.fromkeys(modes, Errors())
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
@@ -109,7 +108,7 @@ def measured(name, modes, order, count=30):
                 found = attempt(derived, modes[mode], order, f, xs) or [mpmath.nan] * len(expected)
                 for number, x in zip(found, expected, strict=True):
                     if ordinary(x):
-                        errors[mode].add(mpmath.mpf(number), x, point)
+                        errors[mode] = errors[mode].with_another(mpmath.mpf(number), x, point)
     return errors
 
 
@@ -120,20 +119,17 @@ def table(title, modes, order):
         errors = measured(operation, modes, order)
         if not i:
             print(f"{'':12}" + "".join(f"{name[:18]:>20}" for name in errors))
-        cells = [f"{e.relative:9.0e} |{e.absolute:6.0e}" for e in errors.values()]
+        cells = [f"{e.relative[0]:9.0e} |{e.absolute[0]:6.0e}" for e in errors.values()]
         print(f"{operation:12}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
-        if "-v" in sys.argv:
-            print("    worst at", {name: (e.at, e.worst) for name, e in errors.items()})
     print()
 
 
-def chosen(modes, *names):
-    return {name: modes[name] for name in names}
-
-
 # One mode of each kind: all of them agree on random programs, see test_modes.py.
-FIRST = chosen(GRADIENTS, "backward", "jacfwd", "compile", "inputs of a batch")
-SECOND = chosen(HESSIANS, "hessian", "reverse over reverse", "forward over forward", "create_graph")
+FIRST = {m: GRADIENTS[m] for m in ("backward", "jacfwd", "compile", "inputs of a batch")}
+SECOND = {
+    m: HESSIANS[m]
+    for m in ("hessian", "reverse over reverse", "forward over forward", "create_graph")
+}
 
 if __name__ == "__main__":
     table("Values and first derivatives", FIRST, 1)

@@ -1,44 +1,14 @@
-"""The oracle of every derivative, and every way in which this package computes one.
+"""Every way in which this package computes derivatives.
 
 A mode takes a function f of a list of numbers, and a point at which it may record f; it returns a
 function from any point to the value and the gradient there. HESSIANS take f and a point.
 """
 
-import mpmath
 import numpy as np
 import pytest
 
 import autodiff as ad
 from autodiff import Dual, Expression, Value
-
-# -- The oracle: differences in arithmetic of many digits -----------------------------------------
-
-
-def exact(f, point, *indices):
-    """A derivative of f(*point), by the inputs with these indices, in mpmath's current precision.
-
-    By central differences, whose step is 1e-45 of the input, or 1e-230 at 0: give the derivative
-    of order n as many digits n times, and those that numbers of different sizes need besides.
-    """
-    if not indices:
-        return f(*point)
-    *others, i = indices
-    h = abs(point[i]) * mpmath.mpf(10) ** -45 or mpmath.mpf(10) ** -230
-    high, low = ((*point[:i], point[i] + step, *point[i + 1 :]) for step in (h, -h))
-    found = (exact(f, high, *others) - exact(f, low, *others)) / (2 * h)
-    return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 up to rounding
-
-
-def derivatives(f, xs, digits):
-    """The value, the gradient and the Hessian of a function of a list of numbers of mpmath."""
-    with mpmath.workdps(digits):
-        point, places = tuple(map(mpmath.mpf, xs)), range(len(xs))
-
-        def of(*indices):
-            return exact(lambda *v: f(v), point, *indices)
-
-        return of(), [of(i) for i in places], [[of(i, j) for j in places] for i in places]
-
 
 # -- First derivatives ----------------------------------------------------------------------------
 

@@ -48,10 +48,8 @@ OPTIONS = [
     "-m",
     "not (jax or numba or torch or browser or thorough)",
 ]
-OPTIONS += [
-    f"--ignore={ROOT}/tests/test_{name}.py"
-    for name in ("notebooks", "jupyterlab", "site", "types", "mutants")
-]
+ELSEWHERE = "notebooks", "grading", "jupyterlab", "site", "types", "mutants"
+OPTIONS += [f"--ignore={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
 EVERYWHERE = (
     [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
 )
@@ -60,37 +58,28 @@ WAITING = 1800  # seconds after which a test that computes nothing is ended
 
 
 class Change(NamedTuple):
-    """A replacement in the tree of a file: of a field of a node, or of an entry of that field."""
+    """A replacement in the tree of a file: of a field of a node, or of an entry of a list."""
 
     path: Path
     tree: ast.Module
-    node: ast.AST
-    field: str
-    index: int | None
+    place: dict | list
+    key: str | int
     old: Any
     new: Any
 
-    def put(self, part):
-        if self.index is None:
-            setattr(self.node, self.field, part)
-        else:
-            getattr(self.node, self.field)[self.index] = part
-
     def codes(self):
-        """The code of the file before and after; the change stays made."""
-        found = []
-        for part in (self.old, self.new):
-            self.put(part)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found.append(compile(self.tree, str(self.path), "exec"))
-        return found
+        """The code of the file before and after."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            before = compile(self.tree, str(self.path), "exec")
+            self.place[self.key] = self.new
+            after = compile(self.tree, str(self.path), "exec")
+            self.place[self.key] = self.old
+        return before, after
 
     def changes_code(self):
         """Whether the compiled code differs: constants of the same value fold to the same code."""
-        differs = any(own(old) != own(new) for old, new in pairs(*self.codes()))
-        self.put(self.old)
-        return differs
+        return any(own(old) != own(new) for old, new in pairs(*self.codes()))
 
     def described(self):
         """`x = a < b : a < b -> a <= b`: the line, and what is changed in it."""
@@ -104,12 +93,12 @@ class Change(NamedTuple):
 
 # -- Changes --------------------------------------------------------------------------------------
 
-BINARY = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-          ast.MatMult: ast.Mult, ast.Mod: ast.Mult, ast.FloorDiv: ast.Mult, ast.BitOr: ast.BitAnd,
-          ast.BitAnd: ast.BitOr, ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-               ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
-               ast.NotIn: ast.In}  # fmt: skip
+SWAPS = """
+    Add Sub, Sub Add, Mult Div, Div Mult, Pow Mult, MatMult Mult, Mod Mult, FloorDiv Mult, BitOr BitAnd,
+    BitAnd BitOr, And Or, Or And, Lt LtE, LtE Lt, Gt GtE, GtE Gt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is,
+    In NotIn, NotIn In
+"""
+OTHER = {getattr(ast, old): getattr(ast, new) for old, new in map(str.split, SWAPS.split(","))}
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Continue, ast.Break)
 MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or types
 
@@ -117,10 +106,10 @@ MESSAGES = {"message", "TypeVar", "cast"}  # calls whose arguments are texts, or
 def changes(path):
     """All changes of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node, field, index, part in places(tree):
-        for new in variants(part):
-            new = ast.fix_missing_locations(ast.copy_location(new, part))
-            yield Change(path, tree, node, field, index, part, new)
+    for place, key in places(tree):
+        for new in variants(place[key]):
+            new = ast.fix_missing_locations(ast.copy_location(new, place[key]))
+            yield Change(path, tree, place, key, place[key], new)
 
 
 def places(node):
@@ -128,10 +117,13 @@ def places(node):
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns"):
             continue
-        for index, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(part, ast.AST) and not idle(part):
-                yield node, field, index, part
-                yield from places(part)
+        place, keys = (
+            (value, range(len(value))) if isinstance(value, list) else (vars(node), [field])
+        )
+        for key in keys:
+            if isinstance(place[key], ast.AST) and not idle(place[key]):
+                yield place, key
+                yield from places(place[key])
 
 
 def idle(part):
@@ -160,11 +152,11 @@ def variants(part):
         return new
 
     match part:
-        case ast.BinOp() | ast.BoolOp() if type(part.op) in BINARY:
-            yield like(op=BINARY[type(part.op)]())
+        case ast.BinOp() | ast.BoolOp() if type(part.op) in OTHER:
+            yield like(op=OTHER[type(part.op)]())
         case ast.Compare():
             for i, op in enumerate(part.ops):
-                yield like(ops=[*part.ops[:i], COMPARISONS[type(op)](), *part.ops[i + 1 :]])
+                yield like(ops=[*part.ops[:i], OTHER[type(op)](), *part.ops[i + 1 :]])
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
             yield copy.copy(part.operand)  # whose place will be another
         case ast.Constant(value=bool()):
@@ -315,12 +307,12 @@ class Tests:
         process = os.fork()
         if process:
             return process
-        result = 2
+        result, errors = 2, os.dup(2)
         try:
             os.setsid()
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(WAITING)
-            null, errors = os.open(os.devnull, os.O_RDWR), os.dup(2)
+            null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
             result = int(self.notice(change))
@@ -342,38 +334,34 @@ class Tests:
         return self.notice_when_imported(change, both[0][1])
 
     def notice_when_imported(self, change, code):
-        """Whether a test fails when everything is imported again; those of the same name first."""
+        """Whether a test fails when everything is imported again: those of the same name, then others."""
         load = SourceFileLoader.get_code
         SourceFileLoader.get_code = lambda loader, name: (
             code if loader.path == str(change.path) else load(loader, name)
         )
-        near = str(ROOT / "tests" / f"test_{change.path.stem}.py")
-        called = {
-            name
-            for key in self.callers
-            for name in self.callers[key]
-            if key.startswith(change.file())
-        }
-        for paths in ([near] if Path(near).exists() else [], EVERYWHERE):
+        near = ROOT / "tests" / f"test_{change.path.stem}.py"
+        called = set().union(
+            *[x for key, x in self.callers.items() if key.startswith(change.file())]
+        )
+        for path, names in ((near, self.seconds), (ROOT, called)):
             for name, module in list(sys.modules.items()):
-                if name != "__main__" and str(getattr(module, "__file__", "")).startswith(
-                    str(ROOT)
-                ):
+                if name != "__main__" and str(ROOT) in str(getattr(module, "__file__", "")):
                     del sys.modules[name]
-            again = Again(self.seconds, None if paths == [near] else called)
-            if paths and pytest.main([*OPTIONS, "-x", *paths], [again]) not in (0, 5):
+            paths = EVERYWHERE if path == ROOT else [str(near)]
+            again = Again(self.seconds, names)
+            if path.exists() and pytest.main([*OPTIONS, "-x", *paths], [again]) not in (0, 5):
                 return True
         return False
 
 
 class Again(NamedTuple):
-    """Runs these tests, or all, the quickest first."""
+    """Runs these tests, the quickest first."""
 
     seconds: dict
-    names: set | None
+    names: set
 
     def pytest_collection_modifyitems(self, items):
-        items[:] = [item for item in items if self.names is None or item.nodeid in self.names]
+        items[:] = [item for item in items if item.nodeid in self.names]
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
 
     def pytest_runtest_setup(self, item):

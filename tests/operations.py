@@ -46,32 +46,33 @@ angles = either(magnitudes(-300, 15), uniform(-20, 20), beside(math.pi), beside(
 
 
 class Operation(NamedTuple):
-    reference: object
     domain: list
     formulas: list
     ends: tuple = ()
+    reference: object = None  # or mpmath's function of the same name
     constants: tuple = ()  # inputs without a derivative
     loses: tuple = ()  # orders of derivatives that lose digits close to their zeros
     cancels: tuple = ()  # ... and those that may lose all, as 1/y - x²/y³ where x is nearly y
 
 
+def unary(domain, formula, *ends, **others):
+    return Operation([domain], [formula], [(x,) for x in ends], **others)
+
+
 def power(formulas, domain, ends, constants=()):
-    return Operation(lambda x, y: x**y, domain, formulas, ends, constants=constants)
+    return Operation(domain, formulas, ends, lambda x, y: x**y, constants)
 
 
-def arc(name, formula, domain, ends, loses=(2,)):
-    return Operation(getattr(mpmath, name), domain, [formula], ends, loses=loses)
-
+arc = {"loses": (2,)}
 
 # fmt: off
 OPERATIONS = {
-    "add": Operation(lambda x, y: x + y, [anything] * 2, ["a + b"]),
-    "sub": Operation(lambda x, y: x - y, [anything] * 2, ["a - b", "1.0 - a"]),
-    "mul": Operation(lambda x, y: x * y, [wide] * 2, ["a * b"]),
+    "add": Operation([anything] * 2, ["a + b"], (), lambda x, y: x + y),
+    "sub": Operation([anything] * 2, ["a - b", "1.0 - a"], (), lambda x, y: x - y),
+    "mul": Operation([wide] * 2, ["a * b"], (), lambda x, y: x * y),
     "div": Operation(
-        lambda x, y: x / y, [wide, magnitudes(-90, 90)],
-        ["a / (b * b + 0.5)", "2.0 / (a * a + 0.5)"],
-        [(0.0, 1.0), (1e-100, 1e-100), (1e200, 1e200)]),
+        [wide, magnitudes(-90, 90)], ["a / (b * b + 0.5)", "2.0 / (a * a + 0.5)"],
+        [(0.0, 1.0), (1e-100, 1e-100), (1e200, 1e200)], lambda x, y: x / y),
     "power": power(
         ["a**2", "a**3", "(a * a + 0.5) ** -1.5", "a**0"], [magnitudes(-150, 150), whole],
         [(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (0.0, 3.0), (-2.0, 3.0), (-3.0, -2.0), (-1.5, 0.0),
@@ -80,81 +81,66 @@ OPERATIONS = {
         ["(a * a + 0.5) ** m.sin(b)"], [base, exponents],
         [(1.0, 0.0), (1e-100, 0.01), (1e-5, 3.0), (2.0, 0.0), (1e-5, 0.0), (1e100, 0.0)]),
     "exponential": power(
-        ["2.0 ** m.sin(a)"], [base, exponents],
-        [(0.0, 2.0), (0.0, 0.5), (1.0, 0.0), (1e-100, 0.01)], (0,)),
+        ["2.0 ** m.sin(a)"], [base, exponents], [(0.0, 2.0), (0.0, 0.5), (1.0, 0.0), (1e-100, 0.01)], (0,)),
     "less": Operation(
-        lambda x, y: mpmath.mpf(x < y), [anything] * 2, ["m.where(m.less(a, b), c, a)"]),
+        [anything] * 2, ["m.where(m.less(a, b), c, a)"], (), lambda x, y: mpmath.mpf(x < y)),
     "less_equal": Operation(
-        lambda x, y: mpmath.mpf(x <= y), [anything] * 2,
-        ["m.where(m.less_equal(a, 0.5), b, a * c)"]),
-    "neg": Operation(lambda x: -x, [anything], ["-a"]),
-    "pos": Operation(lambda x: +x, [anything], ["+a"]),
-    "abs": Operation(mpmath.fabs, [anything], ["abs(a)"]),
-    "exp": Operation(
-        mpmath.exp, [exponential], ["m.exp(m.sin(a))"], [(709.0,), (-745.0,), (0.0,)]),
-    "expm1": Operation(
-        mpmath.expm1, [exponential], ["m.expm1(m.sin(a))"],
-        [(709.0,), (-745.0,), (0.0,), (1e-20,)]),
-    "log": Operation(
-        mpmath.log, [either(magnitudes(-140, 140, [1]), beside(1.0))], ["m.log(a * a + 0.5)"],
-        [(1e-150,), (1e300,), (1.0,)]),
-    "log1p": Operation(
-        mpmath.log1p, [magnitudes(-300, 140, [1])], ["m.log1p(a * a)"],
-        [(1e-150,), (1e300,), (0.0,), (-0.75,)]),
-    "sqrt": Operation(
-        mpmath.sqrt, [magnitudes(-180, 180, [1])], ["m.sqrt(a * a + 0.5)"],
-        [(1e-200,), (1e300,)]),
-    "sin": Operation(mpmath.sin, [angles], ["m.sin(a)"], [(0.0,)]),
-    "cos": Operation(mpmath.cos, [angles], ["m.cos(a)"], [(0.0,)]),
-    "tan": Operation(mpmath.tan, [angles], ["m.tan(m.sin(a))"], [(0.0,), (1.57,)]),
-    "asin": arc("asin", "m.asin(0.9 * m.sin(a))", [unit], [(0.0,), (1 - 1e-6,), (-1 + 1e-6,)]),
-    "acos": arc("acos", "m.acos(0.9 * m.sin(a))", [unit], [(0.0,), (1 - 1e-6,), (-1 + 1e-6,)]),
-    "atan": arc("atan", "m.atan(a)", [magnitudes(-300, 90)], [(0.0,), (1e150,), (-1e150,)]),
-    "atan2": arc(
-        "atan2", "m.atan2(a, b * b + 0.5)", [magnitudes(-70, 70)] * 2,
-        [(0.0, 1.0), (1.0, 0.0), (3e100, 4e100), (-2.0, 3.0)], ()),
-    "sinh": Operation(mpmath.sinh, [exponential], ["m.sinh(m.sin(a))"], [(0.0,), (700.0,)]),
-    "cosh": Operation(mpmath.cosh, [exponential], ["m.cosh(m.sin(a))"], [(0.0,), (700.0,)]),
-    "tanh": Operation(
-        mpmath.tanh, [either(magnitudes(-300, 2), uniform(-30, 30))], ["m.tanh(a)"],
-        [(0.0,), (1000.0,), (-1000.0,), (18.0,), (-18.0,)], loses=(1, 2)),
-    "erf": Operation(
-        mpmath.erf, [either(magnitudes(-300, 1.4), uniform(-10, 10))], ["m.erf(a)"],
-        [(0.0,), (30.0,), (-30.0,)]),
-    "sigmoid": Operation(
-        lambda x: 1 / (1 + mpmath.exp(-x)), [exponential], ["m.sigmoid(a)"],
-        [(0.0,), (1000.0,), (-1000.0,)], loses=(2,)),
-    "relu": Operation(
-        lambda x: max(x, mpmath.mpf(0)), [anything], ["m.relu(a)"]),
-    "softplus": Operation(
-        lambda x: mpmath.log1p(mpmath.exp(x)), [exponential], ["m.softplus(a)"],
-        [(0.0,), (1000.0,), (-1000.0,)]),
-    "maximum": Operation(max, [anything] * 2, ["m.maximum(a, b)", "m.maximum(a, 0.25)"]),
-    "minimum": Operation(min, [anything] * 2, ["m.minimum(a, b)"]),
+        [anything] * 2, ["m.where(m.less_equal(a, 0.5), b, a * c)"], (), lambda x, y: mpmath.mpf(x <= y)),
+    "neg": unary(anything, "-a", reference=lambda x: -x),
+    "pos": unary(anything, "+a", reference=lambda x: +x),
+    "abs": unary(anything, "abs(a)", reference=mpmath.fabs),
+    "exp": unary(exponential, "m.exp(m.sin(a))", 709.0, -745.0, 0.0),
+    "expm1": unary(exponential, "m.expm1(m.sin(a))", 709.0, -745.0, 0.0, 1e-20),
+    "log": unary(either(magnitudes(-140, 140, [1]), beside(1.0)), "m.log(a * a + 0.5)", 1e-150, 1e300, 1.0),
+    "log1p": unary(magnitudes(-300, 140, [1]), "m.log1p(a * a)", 1e-150, 1e300, 0.0, -0.75),
+    "sqrt": unary(magnitudes(-180, 180, [1]), "m.sqrt(a * a + 0.5)", 1e-200, 1e300),
+    "sin": unary(angles, "m.sin(a)", 0.0),
+    "cos": unary(angles, "m.cos(a)", 0.0),
+    "tan": unary(angles, "m.tan(m.sin(a))", 0.0, 1.57),
+    "asin": unary(unit, "m.asin(0.9 * m.sin(a))", 0.0, 1 - 1e-6, -1 + 1e-6, **arc),
+    "acos": unary(unit, "m.acos(0.9 * m.sin(a))", 0.0, 1 - 1e-6, -1 + 1e-6, **arc),
+    "atan": unary(magnitudes(-300, 90), "m.atan(a)", 0.0, 1e150, -1e150, **arc),
+    "atan2": Operation(
+        [magnitudes(-70, 70)] * 2, ["m.atan2(a, b * b + 0.5)"],
+        [(0.0, 1.0), (1.0, 0.0), (3e100, 4e100), (-2.0, 3.0)]),
+    "sinh": unary(exponential, "m.sinh(m.sin(a))", 0.0, 700.0),
+    "cosh": unary(exponential, "m.cosh(m.sin(a))", 0.0, 700.0),
+    "tanh": unary(
+        either(magnitudes(-300, 2), uniform(-30, 30)), "m.tanh(a)",
+        0.0, 1000.0, -1000.0, 18.0, -18.0, loses=(1, 2)),
+    "erf": unary(either(magnitudes(-300, 1.4), uniform(-10, 10)), "m.erf(a)", 0.0, 30.0, -30.0),
+    "sigmoid": unary(
+        exponential, "m.sigmoid(a)", 0.0, 1000.0, -1000.0,
+        reference=lambda x: 1 / (1 + mpmath.exp(-x)), loses=(2,)),
+    "relu": unary(anything, "m.relu(a)", reference=lambda x: max(x, mpmath.mpf(0))),
+    "softplus": unary(
+        exponential, "m.softplus(a)", 0.0, 1000.0, -1000.0,
+        reference=lambda x: mpmath.log1p(mpmath.exp(x))),
+    "maximum": Operation([anything] * 2, ["m.maximum(a, b)", "m.maximum(a, 0.25)"], (), max),
+    "minimum": Operation([anything] * 2, ["m.minimum(a, b)"], (), min),
     "where": Operation(
-        lambda c, x, y: x if c else y, [uniform(1, 2), anything, anything], ["m.where(a, b, c)"],
-        [(0.0, 2.0, 3.0)], constants=(0,)),
-    "sum": Operation(
-        lambda *xs: mpmath.fsum(xs), [anything] * 3, ["m.sum([a, b, c, a])"]),
+        [uniform(1, 2), anything, anything], ["m.where(a, b, c)"], [(0.0, 2.0, 3.0)],
+        lambda c, x, y: x if c else y, constants=(0,)),
+    "sum": Operation([anything] * 3, ["m.sum([a, b, c, a])"], (), lambda *xs: mpmath.fsum(xs)),
     "prod": Operation(
-        lambda *xs: mpmath.fprod(xs), [magnitudes(-90, 90)] * 3, ["m.prod([a, b, c])"],
-        [(0.0, 2.0, 3.0), (0.0, 0.0, 3.0), (0.0, 2.0, 3.0, 4.0), (0.0, 0.0, 3.0, 4.0)]),
+        [magnitudes(-90, 90)] * 3, ["m.prod([a, b, c])"],
+        [(0.0, 2.0, 3.0), (0.0, 0.0, 3.0), (0.0, 2.0, 3.0, 4.0), (0.0, 0.0, 3.0, 4.0)],
+        lambda *xs: mpmath.fprod(xs)),
     "dot": Operation(
-        lambda *v: mpmath.fdot(v[: len(v) // 2], v[len(v) // 2 :]), [wide] * 4,
-        ["m.dot([a, b, c], [c, 2.0, a])"]),
+        [wide] * 4, ["m.dot([a, b, c], [c, 2.0, a])"], (),
+        lambda *v: mpmath.fdot(v[: len(v) // 2], v[len(v) // 2 :])),
     "logsumexp": Operation(
-        lambda *xs: mpmath.log(mpmath.fsum(map(mpmath.exp, xs))), [exponential] * 3,
-        ["m.logsumexp([a, b, c])"],
+        [exponential] * 3, ["m.logsumexp([a, b, c])"],
         [(1000.0, 1000.0, 999.0), (-1000.0, -1000.0, -2000.0), (1000.0, 0.0, -1000.0)],
-        loses=(2,)),
+        lambda *xs: mpmath.log(mpmath.fsum(map(mpmath.exp, xs))), loses=(2,)),
     "hypot": Operation(
-        lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)),
         [either(magnitudes(-280, 140), magnitudes(-3, 3))] * 3, ["m.hypot(a, b, 1.0)"],
         [(3e-100, 4e-100, 0.0), (3e150, 4e150, 0.0), (1e-150, 1e-160, 0.0),
          (3e-170, 4e-170, 0.0), (1e-150, 1.0, 1.0)],
-        cancels=(2,)),
+        lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)), cancels=(2,)),
 }
 # fmt: on
+REFERENCES = {name: row.reference or getattr(mpmath, name) for name, row in OPERATIONS.items()}
 
 FORMULAS = [formula for row in OPERATIONS.values() for formula in row.formulas] + ["m.cube(a)"]
 TAKES_A_LIST = {"sum", "prod", "logsumexp"}
@@ -168,6 +154,6 @@ def as_called(name, function):
 
 
 by_mpmath = SimpleNamespace(
-    **{name: as_called(name, row.reference) for name, row in OPERATIONS.items()},
+    **{name: as_called(name, function) for name, function in REFERENCES.items()},
     cube=lambda x: x**3,
 )

@@ -1,5 +1,6 @@
 """Random graphs over all operations, for hypothesis."""
 
+import math
 import re
 from functools import cache, partial
 from types import SimpleNamespace
@@ -11,8 +12,7 @@ from modes import recorded
 from operations import FORMULAS
 
 import autodiff as ad
-from autodiff import Value, operation
-from autodiff.graph import topological_order
+from autodiff import Expression, Value, operation
 
 
 def for_all(*strategies, examples):
@@ -23,7 +23,7 @@ def for_all(*strategies, examples):
 
     def decorate(check):
         quick = hypothesis.settings(max_examples=examples)
-        thorough = hypothesis.settings(max_examples=5 * examples, derandomize=False)
+        thorough = hypothesis.settings(max_examples=10 * examples, derandomize=False)
 
         @pytest.mark.parametrize(
             "settings",
@@ -55,6 +55,13 @@ def function(formula):
     return eval(f"lambda m, a, b, c: {formula}")
 
 
+def written(text):
+    """The function of x, or of a list of x and y, that a text is."""
+    names = "x, y" if re.search(r"\by\b", text) else "x"
+    f = eval(f"lambda {names}: {text}", {**vars(ad), "math": math})
+    return f if names == "x" else lambda v: f(*v)
+
+
 ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cube)
 ours.less, ours.less_equal = ad.functions.less, ad.functions.less_equal
 OPERATIONS = [partial(function(formula), ours) for formula in FORMULAS]
@@ -71,44 +78,31 @@ def layered(draw):
     rows = [[Value(draw(numbers)) for _ in range(draw(st.integers(1, 5)))] for _ in range(3)]
     leaves = [x for row in rows for x in row]
     constants = [0.5, 0.5, -1.5, 2.0]
-    lanes, pick = st.integers(1, 6), st.integers(0, 99)
+    lanes, pick, apply = st.integers(1, 6), st.integers(0, 99), st.sampled_from(OPERATIONS)
+    total = st.sampled_from([ad.sum, ad.logsumexp, ad.prod, lambda xs: ad.hypot(*xs)])
+
+    def source(*others):
+        return draw(st.sampled_from([*rows, *others]))
+
     for _ in range(draw(st.integers(1, 5))):
         k, kind = draw(lanes), draw(st.sampled_from(["each", "each", "dot", "reduce", "mixed"]))
-        if kind == "each":
-            apply = draw(st.sampled_from(OPERATIONS))
-            sources = [draw(st.sampled_from([*rows, constants])) for _ in range(3)]
-            starts, steps = [[draw(st.integers(0, 2)) for _ in range(3)] for _ in range(2)]
-            if draw(st.booleans()):
-                places = [[s + i * t for i in range(k)] for s, t in zip(starts, steps)]
-            else:
-                places = [[draw(pick) for _ in range(k)] for _ in range(3)]
-            found = [
-                apply(*[source[p[i] % len(source)] for source, p in zip(sources, places)])
-                for i in range(k)
-            ]
+        if kind == "reduce":
+            f, x = draw(total), source(rows[-1] + rows[0], [*rows[-1], 0.5])
+            found = [f(x[i:] + x[:i]) for i in range(k)]
         elif kind == "dot":
-            x = draw(st.sampled_from([*rows, rows[0] + rows[1]]))
-            pool = draw(st.sampled_from([*rows, rows[0] + constants]))
-            start = draw(st.integers(0, 3))
-            order = draw(st.sampled_from([(len(x), 1), (1, k)]))
-            found = [
-                ad.dot(
-                    [
-                        pool[(start + i * order[0] + j * order[1]) % len(pool)]
-                        for j in range(len(x))
-                    ],
-                    x,
-                )
-                for i in range(k)
-            ]
-        elif kind == "reduce":
-            total = draw(st.sampled_from([ad.sum, ad.logsumexp, ad.prod, lambda xs: ad.hypot(*xs)]))
-            x = draw(st.sampled_from([*rows, rows[-1] + rows[0], [*rows[-1], 0.5]]))
-            found = [total(x[i:] + x[:i]) for i in range(k)]
+            x, pool, start = source(rows[0] + rows[1]), source(rows[0] + constants), draw(pick)
+            down, across = draw(st.sampled_from([(len(x), 1), (1, k)]))
+            places = [[start + i * down + j * across for j in range(len(x))] for i in range(k)]
+            found = [ad.dot([pool[p % len(pool)] for p in row], x) for row in places]
         else:
-            pool = [x for row in rows for x in row]
-            applied = [draw(st.sampled_from(OPERATIONS)) for _ in range(k)]
-            found = [apply(*[pool[draw(pick) % len(pool)] for _ in range(3)]) for apply in applied]
+            regular, everything = draw(st.booleans()), [x for row in rows for x in row]
+            operations = [draw(apply)] * k if kind == "each" else [draw(apply) for _ in range(k)]
+            inputs = []
+            for _ in range(3):
+                pool, start, step = source(constants, everything), draw(lanes), draw(lanes) % 3
+                places = [start + i * step if regular else draw(pick) for i in range(k)]
+                inputs.append([pool[p % len(pool)] for p in places])
+            found = [f(*of_lane) for f, *of_lane in zip(operations, *inputs)]
         found = [x if isinstance(x, Value) else Value(x) for x in found]
         big = any(abs(x.data) > 3 for x in found)
         rows.append([ad.sin(x) for x in found] if big else found)
@@ -165,46 +159,17 @@ def graphs(draw):
 
 
 def noted(leaves, y):
-    """Leaves and output; a test that fails with them prints the code that builds them."""
-    hypothesis.note(code(leaves, y))
+    """Leaves and output; a test that fails with them prints the program that computes them."""
+    hypothesis.note(Listing(leaves, y))
     return leaves, y
 
 
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-SIGNS |= dict.fromkeys(["power", "exponential", "pow"], "**")
+class Listing:
+    """The program of a graph, written when it is printed."""
 
+    def __init__(self, leaves, y):
+        self.leaves, self.y = leaves, y
 
-def code(leaves, y):
-    """The graph of y as Python code that builds it again, as `leaves` and `y`."""
-    names = {x: f"x{i}" for i, x in enumerate(leaves, 1)}
-    lines = ["import autodiff as ad", "from autodiff import Value", ""]
-    if any(node.op == "cube" for node in topological_order(y)):
-        lines.insert(2, "from random_graphs import cube")
-    lines += [f"{name} = Value({x.data!r})" for x, name in names.items()]
-    for i, node in enumerate(topological_order(y)):
-        if node not in names and not node.parents and not node.requires_grad:
-            names[node] = f"({node.data!r})"
-        elif node not in names:
-            inputs = [names[x] for x in node.parents]
-            names[node] = f"v{i}"
-            lines.append(f"v{i} = {call(node, inputs) if inputs else f'Value({node.data!r})'}")
-    lines.append(f"leaves, y = [{', '.join(names[x] for x in leaves)}], {names[y]}")
-    return "\n".join(lines)
-
-
-def call(node, inputs):
-    """The expression that makes a node from its inputs."""
-    rule, half = node._rule.__name__, len(inputs) // 2
-    if rule in SIGNS:
-        return f" {SIGNS[rule]} ".join(inputs)
-    if rule in ("neg", "pos"):
-        return f"{'-' if rule == 'neg' else '+'}{inputs[0]}"
-    if rule == "largest":
-        return f"ad.functions.largest([{', '.join(inputs)}])"
-    if rule in ("sum", "prod", "logsumexp"):
-        return f"ad.{rule}([{', '.join(inputs)}])"
-    if rule == "dot":
-        return f"ad.dot([{', '.join(inputs[:half])}], [{', '.join(inputs[half:])}])"
-    if rule in ("less", "less_equal"):
-        return f"ad.functions.{rule}({', '.join(inputs)})"
-    return f"{'cube' if rule == 'cube' else 'ad.' + rule}({', '.join(inputs)})"
+    def __repr__(self):
+        program = Expression(self.y).compile(self.leaves, wrt=[])
+        return f"inputs = {[x.data for x in self.leaves]}\n{program.source}"

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pandas
 import pytest
+from oracles import EPSILON
 from random_graphs import OPERATIONS
-from rounding import EPSILON
 from test_program import close, walked
 
 import autodiff as ad

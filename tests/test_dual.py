@@ -8,24 +8,12 @@ import autodiff as ad
 from autodiff import Dual, Value, jvp
 
 
-def test_numbers_on_either_side_have_no_tangent():
-    x, k = Dual(4.0, 1.0), Value(3.0)
-    assert [(y.primal, y.tangent) for y in (1 - x, 2 / x, x**0.5)] == [
-        (-3.0, -1.0),
-        (0.5, -0.125),
-        (2.0, 0.25),
-    ]
-    k.requires_grad = False
-    assert (Dual(2.0, 1.0) * k).tangent == 3.0
-
-
-def test_methods_functions_and_text():
-    x, y = Dual(3.0, 1.0), Dual(4.0, 2.0)
-    assert repr(x.tanh()) == repr(ad.tanh(x))
+def test_text_a_product_and_a_constant():
+    x, y, k = Dual(3.0, 1.0), Dual(4.0, 2.0), Value(3.0)
     assert repr(Dual(0.5, 1)) == "Dual(primal=0.5, tangent=1.0)"
     assert ad.dot([x, 1.0], [y, 5.0]).tangent == 4 * 1 + 3 * 2
-    assert ad.hypot(x, y).tangent == pytest.approx((3 * 1 + 4 * 2) / 5)
-    assert sum([x, y]).tangent == 3.0
+    k.requires_grad = False
+    assert (x * k).tangent == 3.0
 
 
 def test_dual_over_value_differentiates_a_tangent_and_value_over_dual_an_adjoint():

@@ -1,94 +1,63 @@
 """Vector and Matrix."""
 
 import copy
-import operator as op
 import pickle
 
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import autodiff
+import autodiff as ad
 from autodiff import Dual, Matrix, Value, Vector, adjoints, relu
 
 # -- Article 000 --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def pair():
-    return Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
-
-
-def test_article_000_mean(pair):
-    a, b = pair
-    mean = ((a - b) @ (a + b)).mean()
+def test_article_000():
+    a, b = Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
+    mean, norm = ((a - b) @ (a + b)).mean(), relu((a + b) + (a - b) * 2.2).norm()
     mean.backward()
     assert mean.data == -72
     assert (a.grad, b.grad) == ([[1.5, 3.5]] * 2, [[-5.5, -7.5]] * 2)
-
-
-def test_article_000_norm(pair):
-    a, b = pair
-    norm = relu((a + b) + (a - b) * 2.2).norm()
+    a.zero_grad(), b.zero_grad()
     norm.backward()
     assert norm.data == pytest.approx(3.4176, abs=5e-5)
     assert np.allclose(a.grad, [[0, 0], [1.12359, 2.99625]], atol=5e-6)
     assert np.allclose(b.grad, [[0, 0], [-0.421348, -1.12359]], atol=5e-6)
 
 
-def test_article_000_requires_grad(pair):
-    a, b = pair
-    a.requires_grad_(False)
+def test_a_matrix_of_constants_is_not_walked():
+    a, b = Matrix([[1, 2], [3, 4]]).requires_grad_(False), Matrix([[5, 6], [7, 8]])
     total = ((a * a) @ b).sum()
-    walked = adjoints(total)
     total.backward()
-    assert a.grad == [[0, 0], [0, 0]]
-    assert b.grad == [[10, 10], [20, 20]]
-    assert not any(node.op == "*" for node in walked)  # a * a is not walked
+    assert (a.grad, b.grad) == ([[0, 0], [0, 0]], [[10, 10], [20, 20]])
+    assert not any(node.op == "*" for node in adjoints(total))
 
 
 # -- Products -----------------------------------------------------------------------------------
 
-sizes = st.integers(1, 5)
 
-
-@settings(max_examples=40, deadline=None)
-@given(sizes, sizes, sizes, st.integers(0, 2**32 - 1))
-def test_gradients_of_a_product_are_products(m, n, k, seed):
-    rng = np.random.default_rng(seed)
-    a, b, weights = rng.normal(size=(m, n)), rng.normal(size=(n, k)), rng.normal(size=(m, k))
-    left, right = Matrix(a), Matrix(b)
-    product = left @ right
-    assert np.allclose(product.data, a @ b, rtol=1e-13, atol=1e-13)
-    (product * Matrix(weights)).sum().backward()
-    assert np.allclose(left.grad, weights @ b.T, rtol=1e-13, atol=1e-13)
-    assert np.allclose(right.grad, a.T @ weights, rtol=1e-13, atol=1e-13)
-
-
-@settings(max_examples=20, deadline=None)
-@given(sizes, sizes, st.integers(0, 2**32 - 1))
-def test_products_with_vectors(m, n, seed):
-    rng = np.random.default_rng(seed)
-    a, v, w = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-    for found, exact in (
-        (Matrix(a) @ Vector(v), a @ v),
-        (Vector(w) @ Matrix(a), w @ a),
-        (Vector(v) @ Vector(v), v @ v),
-    ):
-        assert found.data == pytest.approx(exact.tolist())
-    assert (Matrix(a) @ Vector(v)).shape == (m,)
-    assert Matrix(a).T.data == a.T.tolist()
-
-
-def test_a_product_is_one_dot_an_entry():
-    product = Matrix([[1, 2], [3, 4]]) @ Matrix([[5, 6], [7, 8]])
-    assert {entry.op for row in product for entry in row} == {"dot"}
-    assert len(adjoints(product.sum())) == 1 + 4 + 8
+@pytest.mark.parametrize(("m", "n", "k"), [(2, 3, 4), (4, 1, 2), (1, 1, 1)])
+def test_products_are_those_of_numpy_and_one_dot_an_entry(m, n, k):
+    rng = np.random.default_rng(0)
+    a, b, v, w = (rng.normal(size=size) for size in [(m, n), (n, k), n, m])
+    A, B, V, W = Matrix(a), Matrix(b), Vector(v), Vector(w)  # noqa: N806
+    for found, expected in [(A @ B, a @ b), (A @ V, a @ v), (W @ A, w @ a), (V @ V, v @ v)]:
+        assert np.allclose(found.data, expected, rtol=1e-13, atol=1e-13)
+        assert getattr(found, "shape", ()) == expected.shape
+    assert A.T.data == a.T.tolist()
+    assert {entry.op for row in A @ B for entry in row} == {"dot"}
+    assert len(adjoints((A @ B).sum())) == 1 + m * k + m * n + n * k
 
 
 # -- Entry by entry -----------------------------------------------------------------------------
+
+
+ENTRY_BY_ENTRY = [
+    *[f"{x} {sign} {y}" for sign in ("+", "-", "*", "/", "**") for x, y in ("ab", "a2", "2a")],
+    "-a", "+a", "abs(-a)", "exp(a)", "log(a)", "maximum(a, b)", "Value(3) * a", "a - Value(3)",
+    "np.float64(2) * a", "a * np.array(2)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [Vector, Matrix])
@@ -96,30 +65,31 @@ def test_operators_work_entry_by_entry(kind):
     x, y = np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([[3.0, 0.5], [2.0, 1.0]])
     if kind is Vector:
         x, y = x[0], y[0]
-    a, b = kind(x), kind(y)
-    sides = [(a, b, x, y), (2, a, 2, x), (a, 2, x, 2)]
-    both = [op.add, op.sub, op.mul, op.truediv, op.pow]
-    for found, expected in [
-        *[(apply(p, q), apply(r, s)) for apply in both for p, q, r, s in sides],
-        (-a, -x), (+a, x), (abs(-a), x), (autodiff.exp(a), np.exp(x)), (a.log(), np.log(x)),
-        (Value(3) * a, 3 * x), (a - Value(3), x - 3), (autodiff.maximum(a, b), np.maximum(x, y)),
-        (np.float64(2) * a, 2 * x), (a.map(lambda v: v * v), x * x), (autodiff.minimum(2, a), np.minimum(2, x)),
-    ]:  # fmt: skip
+    ours = vars(ad) | {"np": np, "a": kind(x), "b": kind(y)}
+    for text in ENTRY_BY_ENTRY:
+        found, expected = eval(text, ours), eval(text, ours | {"Value": float, "a": x, "b": y})
         assert type(found) is kind
         assert np.allclose(found.data, expected, rtol=1e-14)
+    a = kind(x)
+    assert np.array_equal(a.map(lambda v: v * v).data, x * x)
+    assert np.allclose(a.log().data, np.log(x), rtol=1e-14)
     ((-a) ** 2).sum().backward()  # the logarithm of a negative entry is not asked for
     assert np.allclose(a.grad, 2 * x, rtol=1e-15)
 
 
-def test_arrays_beside_vectors_follow_numpys_own_rules():
-    v, x = Vector([1.0, 2.0]), np.array([3.0, 4.0])
-    for found, expected in [
-        (x * v, [3, 8]), (v * x, [3, 8]), (x - v, [2, 2]), (v + x, [4, 6]),
-        (np.eye(2) @ v, [1, 2]), (v @ np.eye(2), [1, 2]), (np.sin(v), np.sin([1, 2])),
-    ]:  # fmt: skip
-        assert isinstance(found, np.ndarray)
-        assert [y.data for y in found] == pytest.approx(expected)
-    (x @ v).backward()
+@pytest.mark.parametrize(
+    "text", ["x * v", "v * x", "x - v", "v + x", "np.eye(2) @ v", "v @ np.eye(2)", "np.sin(v)"]
+)
+def test_arrays_beside_vectors_follow_numpys_own_rules(text):
+    x, y = np.array([3.0, 4.0]), np.array([1.0, 2.0])
+    found, expected = (eval(text, {"np": np, "x": x, "v": v}) for v in (Vector(y), y))
+    assert isinstance(found, np.ndarray)
+    assert [y.data for y in found] == pytest.approx(expected)
+
+
+def test_the_product_of_an_array_and_a_vector_has_gradients():
+    v = Vector([1.0, 2.0])
+    (np.array([3.0, 4.0]) @ v).backward()
     assert v.grad == [3.0, 4.0]
 
 
@@ -127,8 +97,7 @@ def test_reductions_are_one_node():
     v = Vector([3.0, 4.0])
     assert (v.sum().data, v.mean().data, v.norm().data) == (7.0, 3.5, 5.0)
     assert v.sum().parents == v.norm().parents == tuple(v)
-    found = [f.data for f in (autodiff.sum(v), autodiff.dot(v, v), autodiff.logsumexp(v))]
-    assert found == pytest.approx([7.0, 25.0, np.logaddexp(3, 4)])
+    assert [f.data for f in (ad.sum(v), ad.dot(v, v))] == [7.0, 25.0]
 
 
 # -- A sequence ---------------------------------------------------------------------------------
@@ -174,6 +143,4 @@ def test_reprs_are_short():
     assert repr(Vector([1, 2.5])) == "Vector(shape=(2,), [1, 2.5])"
     assert repr(Vector(range(100))) == "Vector(shape=(100,), [0, 1, 2, 3, 4, ..., 99])"
     assert repr(Matrix([[1, 2], [3, 4]])) == "Matrix(shape=(2, 2), [[1, 2],\n        [3, 4]])"
-    rows = [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (5, 6, 7, 100)]
-    assert rows == [5, 6, 7, 7]
-    assert [("..." in repr(data)) for data in (Vector(range(6)), Vector(range(7)))] == [False, True]
+    assert [len(repr(Matrix(np.ones((n, n)))).splitlines()) for n in (6, 7, 9)] == [6, 7, 7]

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from rounding import EPSILON
+from oracles import EPSILON
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, check_gradients, grad, nn

@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from modes import ARRAYS, GRADIENTS, HESSIANS, derivatives, exact, forward, recorded
+from modes import ARRAYS, GRADIENTS, HESSIANS, forward, recorded
 from operations import by_mpmath
+from oracles import derivatives, errors, exact, undecided
 from random_graphs import FORMULAS, for_all, function, numbers, ours, programs, variables
-from rounding import errors, undecided
 
 import autodiff as ad
 from autodiff import Value, topological_order
@@ -49,7 +49,7 @@ def close(name, found, expected, bounds):
         assert abs(a - b) <= bound + 1e-60, (name, float(a - b), bound)
 
 
-@for_all(programs(), examples=30)
+@for_all(programs(), examples=25)
 def test_every_mode_agrees_with_mpmath(program):
     f, xs = program
     y, leaves = recorded(f, xs)
@@ -66,7 +66,7 @@ def test_every_mode_agrees_with_mpmath(program):
             close(name, found, row, of_row)
 
 
-@for_all(programs(), st.lists(numbers, min_size=2, max_size=2), examples=30)
+@for_all(programs(), st.lists(numbers, min_size=2, max_size=2), examples=20)
 def test_third_derivatives_along_a_line_agree_with_mpmath(program, direction):
     f, xs = program
 
@@ -127,7 +127,11 @@ def agree(found, expected, arrays, size=0.0):
         return found is expected or (arrays and isinstance(expected, type))
     # 1e-12: a few hundred units in the last place, where NumPy's functions are not those of math
     # and the digits of numbers below 2e-308 are few
-    return found == pytest.approx(expected, rel=1e-12, abs=1e-12 * size + 1e-320, nan_ok=True)
+    tolerances = {"rel_tol": 1e-12, "abs_tol": 1e-12 * size + 1e-320}
+    return all(
+        math.isclose(a, b, **tolerances) or (math.isnan(a) and math.isnan(b))
+        for a, b in zip(found, expected, strict=True)
+    )
 
 
 def special(count):
@@ -149,23 +153,20 @@ def test_every_formula_at_special_points(formula):
     walk, *modes = [GRADIENTS[mode](f, [0.5, 0.6, 0.7][: len(names)]) for mode in MODES]
     for xs in special(len(names)):
         expected = outcome(walk, xs)
+        adds = [abs(x) for x in xs if "sum" in formula and math.isfinite(x)]  # in another order
         for name, mode in zip(MODES[1:], modes):
             if name == "jacfwd" and not all(abs(x) < 1e100 for x in xs):
                 continue  # infinities meet zeros in another order
-            if (
-                name in PROGRAMS
-                and formula.startswith(UNBOUNDED)
-                and not all(map(math.isfinite, xs))
-            ):
+            infinite = not all(map(math.isfinite, xs))
+            if name in PROGRAMS and formula.startswith(UNBOUNDED) and infinite:
                 continue  # a program says nan, as the docstring of compile says
             if name in ARRAYS and formula.replace("b", str(xs[-1])) == "a ** 0.5":
                 continue  # NumPy says that (-inf) ** 0.5 is nan, as its square root; C that it is inf
-            adds = [abs(x) for x in xs if "sum" in formula and math.isfinite(x)]  # in another order
             found = outcome(mode, xs)
             assert agree(found, expected, name in ARRAYS, max(adds, default=0.0)), (name, xs, found)
 
 
-@for_all(programs(), st.lists(st.sampled_from(SMALL), min_size=2, max_size=2), examples=50)
+@for_all(programs(), st.lists(st.sampled_from(SMALL), min_size=2, max_size=2), examples=20)
 def test_random_programs_at_special_points(program, xs):
     f, ordinary = program
     expected = outcome(GRADIENTS["backward"](f, ordinary), xs)
@@ -177,45 +178,3 @@ def test_random_programs_at_special_points(program, xs):
     for name in MODES[2:]:
         found = outcome(GRADIENTS[name](f, ordinary), xs)
         assert agree(found, expected, name in ARRAYS, size), (name, xs, found, expected)
-
-
-@pytest.mark.parametrize(
-    ("f", "xs", "expected"),
-    [
-        (lambda v: v[0] ** v[1], [1e-310, 0.0], [1.0, 0.0, math.log(1e-310)]),
-        (ad.logsumexp, [-INF, -INF], [-INF, NAN, NAN]),
-        (ad.logsumexp, [INF, 1000.0], [INF, NAN, NAN]),
-        (ad.logsumexp, [INF, INF], [INF, NAN, NAN]),
-        (ad.logsumexp, [NAN, 1e300], [NAN, NAN, NAN]),
-        (ad.logsumexp, [-INF, 1e300], [1e300, 0.0, 1.0]),
-        (lambda v: ad.hypot(*v), [NAN, -INF], [INF, NAN, NAN]),
-        (lambda v: ad.hypot(*v), [NAN, 1.0], [NAN, NAN, NAN]),
-        (lambda v: ad.maximum(*v), [NAN, 1.0], [NAN, 0.5, 0.5]),
-        (lambda v: ad.minimum(*v), [1.0, NAN], [NAN, 0.5, 0.5]),
-    ],
-)
-def test_what_a_special_point_gives_in_every_mode(f, xs, expected):
-    for name in MODES:
-        if f is ad.logsumexp and name in PROGRAMS:
-            continue  # where a number is infinite, a program may say nan
-        found = outcome(GRADIENTS[name](f, [0.5, 0.6]), xs)
-        assert found == pytest.approx(expected, rel=1e-15, nan_ok=True), name
-
-
-@pytest.mark.parametrize(
-    ("f", "xs", "kind"),
-    [
-        (lambda v: v[0] ** v[1], [0.0, -0.5], ZeroDivisionError),
-        (lambda v: v[0] ** v[1], [-0.0, -3.0], ZeroDivisionError),
-        (lambda v: v[0] ** v[1], [-8.0, 0.5], ValueError),
-        (lambda v: v[0] ** v[1], [10.0, 400.0], OverflowError),
-        (lambda v: v[0] ** 0.5, [0.0, 1.0], ZeroDivisionError),  # of its derivative
-        (lambda v: v[0] ** 0.5, [-1.0, 1.0], ValueError),
-        (lambda v: 0.0 ** v[0], [-1.0, 1.0], ZeroDivisionError),
-        (lambda v: (-2.0) ** v[0], [0.5, 1.0], ValueError),
-        (lambda v: 10.0 ** v[0], [400.0, 1.0], OverflowError),
-    ],
-)
-def test_the_error_of_a_power_is_of_one_kind(f, xs, kind):
-    for name in ("backward", "propagate", "compile"):
-        assert outcome(GRADIENTS[name](f, [1.0, 2.0]), xs) is kind

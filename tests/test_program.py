@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from oracles import EPSILON, allowed
 from random_graphs import for_all, graphs, layered, numbers
-from rounding import EPSILON, allowed
 
 import autodiff as ad
 from autodiff import Expression, Value, operation

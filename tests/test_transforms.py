@@ -2,55 +2,15 @@
 
 import inspect
 import math
-import random
 
-import hypothesis
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from modes import forward, in_every_derivative, pullback
 
 import autodiff as ad
 from autodiff import Value, Vector, grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
-from autodiff.nn import Linear
-
-
-def running_example(x1, x2):
-    return ad.log(x1) + x1 * x2 - ad.sin(x2)
-
-
-def rosenbrock(x):
-    return sum(100 * (b - a * a) ** 2 + (1 - a) ** 2 for a, b in zip(x, x[1:]))
-
-
-def counted(f):
-    def g(*args):
-        g.calls += 1
-        return f(*args)
-
-    g.calls = 0
-    return g
-
 
 # -- Values -------------------------------------------------------------------------------------
-
-
-PUBLISHED = [  # by hand, and in the articles 000 and 001
-    (running_example, (2, 5), (5.5, 2 - math.cos(5))),
-    (lambda a, b, c: a * b + c * a, (25, 4, -5), (-1, 25, 25)),
-    (lambda a, b, c: a / b - c, (25, 4, -5), (0.25, -1.5625, -1)),
-]
-
-
-@pytest.mark.parametrize(("f", "at", "slopes"), PUBLISHED)
-def test_published_slopes_in_every_method(f, at, slopes):
-    every = tuple(range(len(at)))
-    for d in (grad, jacfwd, jacrev):
-        assert d(f, every)(*at) == pytest.approx(slopes, rel=1e-15)
-    assert vjp(f, *at)[1](1.0) == pytest.approx(slopes, rel=1e-15)
-    for i, slope in enumerate(slopes):
-        found = jvp(f, at, [float(i == j) for j in every])
-        assert found == (f(*at), pytest.approx(slope, rel=1e-15))
 
 
 def test_a_number_gives_a_float_and_a_sequence_a_list():
@@ -77,7 +37,7 @@ def test_argnums_choose_the_arguments():
 
 
 def test_the_gradient_of_nothing():
-    assert grad(ad.sum)([]) == jacfwd(ad.sum)([]) == jacrev(ad.sum)([]) == hessian(ad.sum)([]) == []
+    assert grad(ad.sum)([]) == []
     for jacobian in (jacfwd, jacrev):
         assert jacobian(lambda x, y: [y, y * y], (0, 1))([], 3.0) == ([[], []], [1.0, 6.0])
         assert jacobian(lambda x: [1.0, 2.0])([]) == [[], []]
@@ -128,30 +88,15 @@ def test_blocks_of_the_hessian_are_those_of_all_inputs_in_one_list(argnums):
                 assert np.array_equal(block, expected)
 
 
-@hypothesis.settings(max_examples=40, deadline=None)
-@hypothesis.given(
-    st.lists(st.floats(-2, 2), min_size=1, max_size=5), st.integers(1, 4), st.integers()
-)
-def test_forward_and_reverse_jacobians_are_equal_and_their_products_are_jvp_and_vjp(
-    x, outputs, seed
-):
-    def program(inputs):
-        rng = random.Random(seed)
-        values = list(inputs)
-        for _ in range(12):
-            a, b = rng.choice(values), rng.choice(values)
-            values.append(rng.choice([a + b, a * ad.tanh(b), a - b, ad.sin(a), a / (2 + b * b)]))
-        return values[-outputs:]
-
-    jacobian = np.array(jacfwd(program)(x))
-    assert jacobian == pytest.approx(np.array(jacrev(program)(x)), rel=1e-12, abs=1e-12)
-    value, tangent = jvp(program, (x,), ([1.0] * len(x),))
-    assert value == pytest.approx(program(x), rel=1e-15)
-    size = np.abs(jacobian)
-    assert np.all(abs(jacobian.sum(1) - tangent) <= 1e-12 * (1 + size.sum(1)))
-    value, pullback = vjp(program, x)
-    (found,) = pullback([1.0] * outputs)
-    assert np.all(abs(jacobian.sum(0) - found) <= 1e-12 * (1 + size.sum(0)))
+def test_jvp_and_vjp_are_products_with_the_jacobian():
+    f = lambda x: [x[0] * x[1], ad.exp(x[0]), x[1] / x[2]]  # noqa: E731
+    x, v, u = [2.0, 3.0, 5.0], [1.0, -0.5, 2.0], [0.5, 2.0, -1.0]
+    exact = np.array([[3.0, 2.0, 0.0], [math.exp(2.0), 0.0, 0.0], [0.0, 1 / 5, -3 / 25]])
+    for jacobian in (jacfwd(f)(x), jacrev(f)(x)):
+        assert np.allclose(jacobian, exact, rtol=1e-15, atol=0)
+    assert jvp(f, (x,), (v,)) == (f(x), pytest.approx(exact @ v, rel=1e-15))
+    value, back = vjp(f, x)
+    assert (value, back(u)) == (f(x), (pytest.approx(u @ exact, rel=1e-15),))
 
 
 # -- Nesting ------------------------------------------------------------------------------------
@@ -190,10 +135,6 @@ def test_constant_values_are_constants():
     assert type(value_and_grad(lambda x: k)(1.0)[0]) is float
     assert jvp(lambda x: k * x * k, (2.0,), (1.0,)) == (18.0, 9.0)
     assert jacfwd(lambda v: [ad.dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
-    frozen = Linear(2, 1, seed=0, init=lambda n, m, rng: [[1.0, 2.0]], activation=lambda x: x * x)
-    for p in frozen.parameters():
-        p.requires_grad = False
-    assert jacfwd(lambda v: frozen(v)[0])([1.0, 1.0]) == [6.0, 12.0]
 
 
 @in_every_derivative
@@ -211,8 +152,7 @@ def test_the_pullback_of_a_pullback_is_the_pushforward(d):
     _, back = vjp(f, x)
     _, again = vjp(lambda u: back(u)[0], [0.0, 0.0])
     assert again(v)[0] == pytest.approx(jvp(f, (x,), (v,))[1], rel=1e-15)
-    # and of that one a derivative, by the tangent
-    assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)
+    assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)  # by the tangent
 
 
 def test_pullbacks_of_several_primals_and_of_a_result_that_is_returned_twice():
@@ -226,32 +166,27 @@ def test_pullbacks_of_several_primals_and_of_a_result_that_is_returned_twice():
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])
-def test_the_number_of_calls(n):
-    def many_to_one(x):
+def test_the_number_of_calls_and_of_backward_passes(n, monkeypatch):
+    passes, calls = [], []
+    original = ad.graph.backpropagated
+    monkeypatch.setattr(ad.graph, "backpropagated", lambda *a: passes.append(1) or original(*a))
+
+    def f(x):
+        calls.append(1)
         return sum(v * v for v in x)
 
+    def both(x):
+        return [f(x), x[0]]
+
     x = [1.0] * n
-    for transform, calls in (
-        (jacfwd, n), (jacrev, 1), (grad, 1), (hessian, n),
-        (lambda f: lambda x: hvp(f, x, x), 1),
-        (lambda f: lambda x: [*map(vjp(f, x)[1], (1.0, 2.0))], 1),
-    ):  # fmt: skip
-        f = counted(many_to_one)
-        transform(f)(x)
-        assert f.calls == calls
-
-
-def test_a_backward_pass_for_each_result_and_one_for_a_hessian_vector_product(monkeypatch):
-    runs = []
-    original = ad.graph.backpropagated
-    monkeypatch.setattr(ad.graph, "backpropagated", lambda *a: runs.append(1) or original(*a))
-    found = jacrev(lambda x, w: [x * w[0], x + w[1], w[0] * w[1]], argnums=(0, 1))(2.0, [3.0, 4.0])
-    assert found == ([3.0, 1.0, 0.0], [[2.0, 0.0], [0.0, 1.0], [4.0, 3.0]])
-    assert len(runs) == 3
-    for n in (2, 50):
-        runs.clear()
-        hvp(rosenbrock, [0.1] * n, [1.0] * n)
-        assert len(runs) == 1
+    for derive, expected in [
+        (lambda: grad(f)(x), (1, 1)), (lambda: hessian(f)(x), (n, n)), (lambda: hvp(f, x, x), (1, 1)),
+        (lambda: jacfwd(both)(x), (n, 0)), (lambda: jacrev(both)(x), (1, 2)),
+        (lambda: [*map(vjp(f, x)[1], (1.0, 2.0, 3.0))], (1, 3)),
+    ]:  # fmt: skip
+        passes.clear(), calls.clear()
+        derive()
+        assert (len(calls), len(passes)) == expected
 
 
 # -- What a function may do ---------------------------------------------------------------------
@@ -266,8 +201,6 @@ def test_branches_loops_and_comparisons(d):
         return x
 
     assert d(root)(2.0) == pytest.approx(1 / (2 * math.sqrt(2)), rel=1e-10)
-    f = lambda x: x * 2 + 5 if x > 2 else x / 2 + 5  # noqa: E731
-    assert [d(f)(3.0), d(f)(1.0)] == [2.0, 0.5]
     assert d(lambda x: 5 * x if x == 2.0 else x)(2.0) == 5.0
     assert d(lambda x: ad.sin(x) / x if x != 0 else 1.0)(0.0) == 0.0
     assert d(lambda x: x ** ad.less(x, 2.0))(-3.0) == 1.0  # the exponent has no slope at all
@@ -285,31 +218,27 @@ def test_a_function_may_change_its_list():
     x = [3.0, 1.0]
     for d in (grad, jacrev, jacfwd, pullback):
         assert d(largest_first)(x) == [10.0, 1.0]
-    assert value_and_grad(largest_first)(x) == (31.0, [10.0, 1.0])
     square = lambda v: largest_first(v) ** 2  # noqa: E731
     assert hessian(square)(x) == [[200.0, 20.0], [20.0, 2.0]]
     assert hvp(square, x, [1.0, 0.0]) == [200.0, 20.0]
-    for method in ("forward", "backward", "central", "complex"):
+    for method in ("central", "complex"):
         found = ad.finite_difference(largest_first, x, method=method)
-        assert found == pytest.approx([10.0, 1.0], rel=1e-7)  # √ε, the error of one-sided ones
+        assert found == pytest.approx([10.0, 1.0], rel=1e-9)
     ad.check_gradients(lambda a, v: a * largest_first(v), 2.0, x)
     assert x == [3.0, 1.0]
 
 
 def test_a_sequence_that_can_be_read_once_is_read_once():
-    f = lambda x: x[0] ** 2 * x[1]  # noqa: E731
+    def f(x, scales=(1.0,)):
+        return x[0] ** 2 * x[1] * ad.sum(scales)
+
     assert hvp(f, iter([3.0, 5.0]), iter([1.0, 0.0])) == [10.0, 6.0]
     assert hvp(f, np.array([3.0, 5.0]), iter([1.0, 0.0])).tolist() == [10.0, 6.0]
-
-    def scaled(x, scales):
-        return (x[0] ** 2 + x[1] ** 2) * ad.sum(scales)
-
-    for d in (jacfwd, hessian):
-        expected = d(scaled)([1.0, 2.0], [3.0])
-        assert (
-            d(scaled)(iter([1.0, 2.0]), [3.0]) == d(scaled)([1.0, 2.0], scales=(3.0,)) == expected
-        )
-    assert jacrev(scaled)([1.0, 2.0], iter([3.0])) == [6.0, 12.0]  # one call
+    assert (
+        jacfwd(f)(iter([3.0, 5.0]), (2.0,)) == jacfwd(f)([3.0, 5.0], scales=(2.0,)) == [60.0, 18.0]
+    )
+    assert hessian(f)(iter([3.0, 5.0]), [2.0]) == [[20.0, 12.0], [12.0, 0.0]]
+    assert jacrev(f)([3.0, 5.0], iter([2.0])) == [60.0, 18.0]  # one call
 
 
 # -- Lists, Vectors and arrays --------------------------------------------------------------------
@@ -331,11 +260,10 @@ def test_derivatives_of_tables():
     assert grad(lambda v: (v @ v).sum())(table).tolist() == [[3, 7], [5, 9]]
     assert jacrev(lambda v: v.T)(table).shape == jacfwd(lambda v: v.T)(table).shape == (2, 2, 2, 2)
     assert jvp(lambda v: (v * v).sum(), (table,), (np.eye(2),)) == (14.0, 6.0)
-    assert hvp(lambda v: (v**3).sum(), table, table).tolist() == (6 * table * table).tolist()
+    assert hvp(lambda v: (v**3).sum(), table, table).tolist() == (6 * table**2).tolist()
 
 
 def test_vectors_inside_a_function():
-    assert grad(lambda x: Vector(x).norm())([3.0, 4.0]) == [0.6, 0.8]
     assert hessian(lambda x: Vector(x) @ Vector(x))([1.0, 2.0]) == [[2, 0], [0, 2]]
     a = ad.Matrix([[1, 2], [3, 4]])
     jacobian = jacrev(lambda x: a @ Vector(x))([1.0, 1.0])  # of Values: it depends on those in a

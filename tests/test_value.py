@@ -4,15 +4,17 @@ import copy
 import gc
 import math
 import pickle
+import random
 import sys
 import tracemalloc
 from fractions import Fraction
 
+import micrograd.engine
 import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Value, adjoints, dot, topological_order
+from autodiff import Value, adjoints
 
 # -- Published examples -------------------------------------------------------------------------
 
@@ -33,104 +35,50 @@ def test_the_readme_example_of_micrograd():
     assert f"{g.data:.4f} {a.grad:.4f} {b.grad:.4f}" == "24.7041 138.8338 645.5773"
 
 
-def test_the_usual_lecture_code_runs():
-    x1, x2, w1, w2, b = map(Value, (2.0, 0.0, -3.0, 1.0, 6.8813735870195432))
-    n = x1 * w1 + x2 * w2 + b
-    e = (2 * n).exp()
-    o = (e - 1) / (e + 1)
-    o.backward()
-    assert o.data == pytest.approx(n.tanh().data, rel=1e-15)
-    # published: the weights were chosen so that tanh'(n) is 0.5
-    assert [x1.grad, w1.grad, x2.grad, w2.grad] == pytest.approx([-1.5, 1.0, 0.5, 0.0], abs=1e-15)
+def losses(kind):
+    """A network as it is written in lectures on micrograd, of single numbers, trained by hand."""
+    rng = random.Random(1)
+    layers = [
+        [[kind(rng.uniform(-1, 1)) for _ in range(nin + 1)] for _ in range(nout)]
+        for nin, nout in [(3, 4), (4, 4), (4, 1)]
+    ]
+    parameters = [p for layer in layers for neuron in layer for p in neuron]
+
+    def n(x):
+        for layer in layers:
+            acts = [sum((wi * xi for wi, xi in zip(w, x)), b) for *w, b in layer]
+            x = [act.relu() + 0.1 * act for act in acts]
+        return x[0]
+
+    xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
+    for _ in range(20):
+        loss = sum((n(x) - y) ** 2 for x, y in zip(xs, [1.0, -1.0, -1.0, 1.0]))
+        for p in parameters:
+            p.grad = 0.0
+        loss.backward()
+        for p in parameters:
+            p.data += -0.02 * p.grad
+        yield loss.data
 
 
-def test_article_001():
-    x, y = Value(3.0), Value(-4.0)
-    z = x * y + y - ad.log(x)
-    z.backward()
-    assert [z.data, x.grad, y.grad] == pytest.approx([-17.0986, -4.3333, 4.0], abs=5e-5)
-
-
-# A network as it is written in lectures on micrograd: by hand, of single numbers.
-LECTURE = """
-import random
-from autodiff import Value
-
-
-class Neuron:
-    def __init__(self, nin):
-        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
-        self.b = Value(random.uniform(-1, 1))
-
-    def __call__(self, x):
-        act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)
-        return act.relu() + 0.1 * act
-
-    def parameters(self):
-        return self.w + [self.b]
-
-
-random.seed(1)
-layers = [[Neuron(nin) for _ in range(nout)] for nin, nout in [(3, 4), (4, 4), (4, 1)]]
-parameters = [p for layer in layers for neuron in layer for p in neuron.parameters()]
-
-
-def n(x):
-    for layer in layers:
-        x = [neuron(x) for neuron in layer]
-    return x[0]
-
-
-xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
-ys = [1.0, -1.0, -1.0, 1.0]
-losses = []
-for k in range(20):
-    loss = sum((n(x) - y) ** 2 for x, y in zip(xs, ys))
-    for p in parameters:
-        p.grad = 0.0
-    loss.backward()
-    for p in parameters:
-        p.data += -0.02 * p.grad
-    losses.append(loss.data)
-"""
-
-
-def test_a_network_of_the_lectures_trains_with_one_import_changed():
-    here, there = {}, {}
-    exec(LECTURE, here)
-    assert here["losses"][-1] < 0.7 * here["losses"][0]
-    exec(LECTURE.replace("from autodiff import", "from micrograd.engine import"), there)
-    assert here["losses"] == pytest.approx(there["losses"], rel=1e-12)  # rounding of 20 steps
-
-
-def test_what_the_guide_says_to_users_of_micrograd():
-    x, y = Value(3.0), Value(4.0)
-    z = x * y
-    assert (z.parents, z.op, (x * x).parents) == ((x, y), "*", (x, x))
-    assert z._backward(10.0) == (40.0, 30.0)
-    assert (x.grad, y.grad) == (0.0, 0.0)  # it has changed nothing
-    assert topological_order(z) == [x, y, z]
+def test_a_network_of_the_lectures_trains_as_with_micrograd():
+    here, there = [*losses(Value)], [*losses(micrograd.engine.Value)]
+    assert here[-1] < 0.7 * here[0]
+    assert here == pytest.approx(there, rel=1e-12)  # rounding of 20 steps
 
 
 # -- The node -----------------------------------------------------------------------------------
 
 
-NUMPYS = [np.float64, np.float32, np.int64, np.longdouble, np.array]
+KINDS = [np.float64, np.float32, np.int64, np.longdouble, np.array]
 
 
-@pytest.mark.parametrize("x", [2, 2.0, Fraction(4, 2), *[kind(2) for kind in NUMPYS]])
+@pytest.mark.parametrize("x", [2, Fraction(4, 2), *[kind(2) for kind in KINDS]])
 def test_data_is_a_float_whatever_number_came_in(x):
     v = Value(3)
-    for y in (Value(x), v * x, x * v, v**x, x**v, x - v, v / x, x / v):
-        assert (type(y), type(y.data)) == (Value, float)
     v.data -= x
-    assert (type(v.data), v.data) == (float, 1.0)
-
-
-def test_bools_are_numbers():
-    x = Value(3.0)
-    assert [y.data for y in (x * (x > 0), x * np.bool_(True), Value(True))] == [3.0, 3.0, 1.0]
-    assert ad.sin(np.bool_(True)) == ad.sin(True) == math.sin(1.0)
+    assert [(type(y.data), y.data) for y in (v, Value(x))] == [(float, 1.0), (float, 2.0)]
+    assert [y.data for y in (v * (v > 0), v * np.bool_(True), Value(True))] == [1.0, 1.0, 1.0]
 
 
 def test_attributes_of_a_node():
@@ -143,7 +91,6 @@ def test_attributes_of_a_node():
     ]  # fmt: skip
     assert [n.op for n in (ad.less(x, y), ad.functions.less_equal(x, y))] == ["<", "<="]
     assert [p.data for p in (5 - x).parents] == [5.0, 2.0]
-    assert dot([x, x], [y, x]).parents == (x, x, y, x)
 
 
 def test_texts_and_conversions():
@@ -241,12 +188,6 @@ def test_backward_changes_nothing_if_a_derivative_fails():
     assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
 
 
-def test_a_choice_keeps_to_the_branch_that_was_taken():
-    c, x = Value(1.0), Value(2.0)
-    (ad.where(x > 1, x * x, x) + ad.where(c * 2, x * x, x)).backward()
-    assert (c.grad, x.grad) == (0.0, 8.0)
-
-
 # -- Gradients of gradients ---------------------------------------------------------------------
 
 
@@ -285,11 +226,10 @@ def chain(n):
     return x
 
 
-def test_a_chain_of_a_ten_thousands_of_operations():
+def test_a_chain_of_fifty_thousand_operations():
     y = chain(50_000)
     y.backward()
     assert y.parents[0].grad == 1.0
-    del y
 
 
 def test_a_graph_is_freed_without_the_collector():
@@ -305,21 +245,14 @@ def test_a_graph_is_freed_without_the_collector():
         gc.enable()
 
 
-@pytest.mark.parametrize(
-    "apply", [lambda y, x: y + x, lambda y, x: y * x, lambda y, x: y / x, lambda y, x: y.tanh()]
-)
-def test_memory_of_a_node_stays_below_450_bytes(apply):
+def test_memory_of_a_node_stays_below_450_bytes():
     tracemalloc.start()
     try:
-        before = tracemalloc.get_traced_memory()[0]
-        x = y = Value(1.0001)
-        for _ in range(4_000):
-            y = apply(y, x)
+        y = chain(4_000)
         y.backward()
-        used = tracemalloc.get_traced_memory()[0] - before
+        assert tracemalloc.get_traced_memory()[0] / 4_000 < 450
     finally:
         tracemalloc.stop()
-    assert used / 4_000 < 450
 
 
 def test_thousands_of_inputs_are_one_node():

@@ -73,21 +73,17 @@ def test_a_check_that_succeeds_and_one_that_fails(command):
     assert "<- wrong" in err
 
 
-def test_the_graph_and_the_steps_as_files(command, tmp_path):
-    status, out, _ = command(
-        *GOOD, "--draw", str(tmp_path / "graph.svg"), "--steps", str(tmp_path / "page.html")
-    )
-    assert status == 0
-    assert out.endswith(f"wrote {tmp_path / 'graph.svg'}\nwrote {tmp_path / 'page.html'}\n")
-    assert ">grad 2.584<" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
-    assert '"labels":["x","y"' in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-def test_a_file_name_that_begins_with_a_dash_is_kept(command, tmp_path, monkeypatch):
+def test_the_graph_and_the_steps_as_files_whose_names_may_begin_with_a_dash(
+    command, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    status, out, _ = command("-x", "x=-2", "--draw", "-graph.gv", "--steps", "-page.html")
-    assert (status, out.splitlines()[-2:]) == (0, ["wrote -graph.gv", "wrote -page.html"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["-graph.gv", "-page.html"]
+    status, out, _ = command(
+        "-x*y + sin(x)", *GOOD[1:], "--draw", "-graph.svg", "--steps", "-page.html"
+    )
+    assert (status, out.splitlines()[-2:]) == (0, ["wrote -graph.svg", "wrote -page.html"])
+    svg, page = (tmp_path / name for name in ("-graph.svg", "-page.html"))
+    assert ">grad −3.416<" in svg.read_text(encoding="utf-8")
+    assert '"labels":["x"' in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a closed pipe is another error")
@@ -103,9 +99,8 @@ def test_an_output_that_takes_nothing_more_ends_without_a_traceback():
 
 
 def test_nothing_but_the_message_is_written_about_an_expression_that_python_warns_of():
-    run = subprocess.run(
-        [sys.executable, "-W", "always", "-m", "autodiff", "1or x", "x=1"], capture_output=True
-    )
+    command = [sys.executable, "-W", "always", "-m", "autodiff", "1or x", "x=1"]
+    run = subprocess.run(command, capture_output=True)
     assert (run.returncode, run.stdout, run.stderr[:25]) == (2, b"", b"autodiff: this has no mea")
 
 
@@ -135,123 +130,105 @@ def test_it_runs_as_a_module_and_without_a_unicode_terminal():
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "expected"),
+    ("text", "expected"),
     [
-        ("-x", {"x": 3.0}, -3.0),
-        ("+x - -2", {"x": 3.0}, 5.0),
-        ("2 * x ** 3 / 4", {"x": 2.0}, 4.0),
-        ("2**-x", {"x": 1.0}, 0.5),
-        ("(1 + x) * (1 - x)", {"x": 3.0}, -8.0),
-        ("pi * e", {}, 8.539734222673566),
-        ("pi * e", {"e": 2.0, "pi": 3.0}, 6.0),
-        ("x**3 + hypot(3, 4) + hypot(x)", {"x": 2.0}, 15.0),
-        ("atan2(x, 0) - pi/2 + expm1(log1p(x))", {"x": 0.0}, -1.5707963267948966),
-        ("where(less(x, 3), sum([x, 1, 2]), x)", {"x": 2.0}, 5.0),
-        ("dot([1, x], [x, 2]) + prod([x, x])", {"x": 3.0}, 18.0),
-        ("1_000 + 1e3 + .5", {}, 2000.5),
-        ("größe * θ\n + x1", {"größe": 2.0, "θ": 3.0, "x1": 1.0}, 7.0),
+        ("-x", -2.0), ("+x - -2", 4.0), ("2 * x ** 3 / 4", 4.0), ("2**-x", 0.25), ("(1 + x) * (1 - x)", -3.0),
+        ("pi * e", 8.539734222673566), ("x**3 + hypot(3, 4) + hypot(x)", 15.0), ("1_000 + 1e3 + .5", 2000.5),
+        ("atan2(x - 2, 0) - pi/2 + expm1(log1p(0*x))", -1.5707963267948966),
+        ("where(less(x, 3), sum([x, 1, 2]), x)", 5.0), ("dot([1, x], [x, 2]) + prod([x, x])", 10.0),
     ],
-)
-def test_arithmetic(text, at, expected):
-    assert parse(text, list(at))(*at.values()) == expected
+)  # fmt: skip
+def test_arithmetic(text, expected):
+    assert parse(text, ["x"])(2.0) == expected
+
+
+def test_names_are_those_of_python_and_may_be_given_anew():
+    assert parse("größe * θ\n + x1", ["größe", "θ", "x1"])(2.0, 3.0, 1.0) == 7.0
+    assert parse("pi * e", ["e", "pi"])(2.0, 3.0) == 6.0
 
 
 def test_a_leading_minus_is_not_an_option_and_a_number_may_be_an_expression(command):
     assert command("-x*y", "x=-2", "y=-pi/2")[1].splitlines()[0] == f"value   {-3.141592653589793}"
 
 
-@pytest.mark.parametrize(
-    ("argv", "status", "reason", "marked"),
-    [
-        (["x*y + sine(x)", "x=2", "y=3"], 2, "there is no function sine; did you mean sin?", "sine"),
-        (["x*foo(x)", "x=2"], 2, "there is no function foo; there are abs, acos", "foo"),
-        (["x(x + 1)", "x=2"], 2, "there is no function x; write x*(...)", "x"),
-        (["2(x + 1)", "x=2"], 2, "for a product write 2*(x + 1)", "2(x + 1)"),
-        (["1 + ln(x)", "x=2"], 2, "there is no function ln; write log(x)", "ln"),
-        (["log10(x)", "x=2"], 2, "there is no function log10; write log(x)/log(10)", "log10"),
-        (["power(x, 2)", "x=2"], 2, "there is no function power; write x**y", "power"),
-        (["3 + π*x", "x=2"], 2, "π has no meaning in an expression; write pi", "π"),
-        (["|x|", "x=2"], 2, "| has no meaning in an expression; write abs(x)", "|"),
-        (["1,5*x", "x=2"], 2, "between the inputs of a function; write 1.5, not 1,5", "1,5*x"),
-        (["2 + sin x", "x=2"], 2, "this is not an expression: invalid syntax; write sin(x)", "sin x"),
-        (["2*x y", "x=2"], 2, "invalid syntax; for a product write 2*x", "x y"),
-        (["(x + 1) x", "x=2"], 2, "invalid syntax; for a product write 2*x", ") x"),
-        (["x", "x=two"], 2, "two has no value; write a number, such as x=2", "two"),
-        (["x", "x=nan"], 2, "nan has no value; write a number, such as x=2", "nan"),
-        (["x", "x=1,5"], 2, "write 1.5, not 1,5", "1,5"),
-        (["x", "x="], 2, "'x=' is not a name and its number, such as x=2", "x"),
-        (["dot([x], x)", "x=2"], 2, "dot is written dot([x, y, ...], [a, b, ...])", "dot([x], x)"),
-        (["x + [x]", "x=2"], 2, "this has no meaning here", "[x]"),
-        (["x*y", "x=2"], 2, "y has no value; write y=2 after the expression", "y"),
-        (["x + sin", "x=2"], 2, "sin is a function; write sin(x)", "sin"),
-        (["where(x, x)", "x=2"], 2, "where is written where(condition, x, y)", "where(x, x)"),
-        (["exp([x])", "x=2"], 2, "exp is written exp(x)", "exp([x])"),
-        (["2*x^2", "x=2"], 2, "^ has no meaning in an expression; write x**2", "^"),
-        (["x²", "x=2"], 2, "² has no meaning in an expression; write x**2", "²"),
-        (["x + (3*x", "x=2"], 2, "'(' was never closed", "("),
-        (["x + **x", "x=2"], 2, "this is not an expression: invalid syntax", "**"),
-        (["x.data", "x=2"], 2, "this has no meaning here; an expression has numbers", "x.data"),
-        (["x + (x if x else x)", "x=2"], 2, "this has no meaning here", "x if x else x"),
-        (["größe*漢字 + y", "größe=2", "漢字=3"], 2, "y has no value", "y"),
-        (["x*1e999", "x=2"], 2, "this number is too large for a float", "1e999"),
-        (["x", "x"], 2, "'x' is not a name and its number, such as x=2", "x"),
-        (["x", "2=x"], 2, "'2=x' is not a name and its number", "2"),
-        (["x", "x=2", "x=3"], 2, "x is given twice", "x"),
-        (["x", "x=2", "-y=3"], 2, "'-y=3' is not a name and its number, such as x=2", "-y"),
-        (["y + log(x - 5)", "x=2", "y=1"], 1, "log: x = -3.0 is outside the domain x > 0", "log(x - 5)"),
-        (["x + 1/(2 - 2)", "x=2"], 1, "division by zero", "1/(2 - 2)"),
-        (["9**9**9**x", "x=9"], 1, "too large for a float", "9**9**x"),
-        (["x", "x=1/0"], 1, "division by zero", "1/0"),
+REFUSED = [  # the arguments, with marks around the place at which the message points; and its words
+    ("x*y + «sine»(x); x=2; y=3", "there is no function sine; did you mean sin?"),
+    ("x*«foo»(x); x=2", "there is no function foo; there are abs, acos"),
+    ("«x»(x + 1); x=2", "there is no function x; write x*(...)"),
+    ("«2(x + 1)»; x=2", "for a product write 2*(x + 1)"),
+    ("1 + «ln»(x); x=2", "there is no function ln; write log(x)"),
+    ("«log10»(x); x=2", "there is no function log10; write log(x)/log(10)"),
+    ("«power»(x, 2); x=2", "there is no function power; write x**y"),
+    ("3 + «π»*x; x=2", "π has no meaning in an expression; write pi"),
+    ("«|»x|; x=2", "| has no meaning in an expression; write abs(x)"),
+    ("«1,5*x»; x=2", "between the inputs of a function; write 1.5, not 1,5"),
+    ("2 + «sin x»; x=2", "this is not an expression: invalid syntax; write sin(x)"),
+    ("2*«x y»; x=2", "invalid syntax; for a product write 2*x"),
+    ("(x + 1«) x»; x=2", "invalid syntax; for a product write 2*x"),
+    ("x; x=«two»", "two has no value; write a number, such as x=2"),
+    ("x; x=«nan»", "nan has no value; write a number, such as x=2"),
+    ("x; x=«1,5»", "write 1.5, not 1,5"),
+    ("x; «x»=", "'x=' is not a name and its number, such as x=2"),
+    ("«dot([x], x)»; x=2", "dot is written dot([x, y, ...], [a, b, ...])"),
+    ("x + «[x]»; x=2", "this has no meaning here"),
+    ("x*«y»; x=2", "y has no value; write y=2 after the expression"),
+    ("x + «sin»; x=2", "sin is a function; write sin(x)"),
+    ("«where(x, x)»; x=2", "where is written where(condition, x, y)"),
+    ("«exp([x])»; x=2", "exp is written exp(x)"),
+    ("2*x«^»2; x=2", "^ has no meaning in an expression; write x**2"),
+    ("x«²»; x=2", "² has no meaning in an expression; write x**2"),
+    ("x + «(»3*x; x=2", "'(' was never closed"),
+    ("x + «**»x; x=2", "this is not an expression: invalid syntax"),
+    ("«x.data»; x=2", "this has no meaning here; an expression has numbers"),
+    ("x + («x if x else x»); x=2", "this has no meaning here"),
+    ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
+    ("x*«1e999»; x=2", "this number is too large for a float"),
+    ("x; «x»", "'x' is not a name and its number, such as x=2"),
+    ("x; «2»=x", "'2=x' is not a name and its number"),
+    ("x; x=2; «x»=3", "x is given twice"),
+    ("x; x=2; «-y»=3", "'-y=3' is not a name and its number, such as x=2"),
+    (" ", "the expression is empty; write one such as"),
+    *[
+        (f"x {sign} 2; x=3", f"{sign} has no meaning in an expression; write {remedy}\n")
+        for sign, remedy in [
+            ("√", "sqrt(x)"), ("×", "x*y"), ("·", "x*y"), ("÷", "x/y"), ("<", "less(x, y)"), (">", "less(y, x)"),
+            ("−", "-"), ("=", "x=2 after the expression, which goes in quotes"),
+        ]
     ],
-)  # fmt: skip
-def test_an_error_points_at_its_place(command, argv, status, reason, marked):
-    found, out, err = command(*argv)
-    assert (found, out) == (status, "")
-    first, shown, mark = err.removeprefix("autodiff: ").splitlines()
-    assert reason in first
-    if shown.isascii():
-        assert shown[mark.index("^") : mark.rindex("^") + 1] == marked
-    else:  # these characters are one or two columns wide
-        assert len(mark) - mark.index("^") == len(marked)
-        assert mark.index("^") - shown.index(marked) == sum(c in "漢字" for c in shown)
+    ("2x; x=1", "; for a product write 2*x"),
+    ("pow(x, 2); x=3", "there is no function pow; write x**y\n"),
+    *[(f"{text}; x=1", "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
+]  # fmt: skip
+UNDEFINED = [
+    ("y + «log(x - 5)»; x=2; y=1", "log: x = -3.0 is outside the domain x > 0"),
+    ("x + «1/(2 - 2)»; x=2", "division by zero"),
+    ("9**«9**9**x»; x=9", "too large for a float"),
+    ("x; x=«1/0»", "division by zero"),
+    ("1 + 2", "expected one with variables, such as x*y"),
+    ("where(1, 2, x); x=3", "expected one with variables, such as x*y"),
+    ("sqrt(x); x=0", "the derivative of sqrt at x = 0.0: it is infinite"),
+    ("x; x=2; lambda=3", "autodiff: 'lambda' is not a valid parameter name\n"),
+    *[(f"x; x=2; {option}", "expected one") for option in ("--draw; graph.jepg", "--steps; page.txt", "--draw; ", "--steps; ")],
+    ("x; x=2; --draw; -", "found the file name '-', expected"),
+    ("x; x=2; --steps; /no folder/page.html", "autodiff: cannot write "),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("argv", "status", "words"),
-    [
-        (["1 + 2"], 1, "expected one with variables, such as x*y"),
-        (["where(1, 2, x)", "x=3"], 1, "expected one with variables, such as x*y"),
-        (["sqrt(x)", "x=0"], 1, "the derivative of sqrt at x = 0.0: it is infinite"),
-        (["x", "x=2", "lambda=3"], 1, "autodiff: 'lambda' is not a valid parameter name\n"),
-        ([" "], 2, "the expression is empty; write one such as"),
-        ([*GOOD, "--draw", "graph.jepg"], 1, "expected one"),
-        ([*GOOD, "--steps", "page.txt"], 1, "expected one"),
-        ([*GOOD, "--draw", ""], 1, "expected one"),
-        ([*GOOD, "--steps", ""], 1, "expected one"),
-        ([*GOOD, "--draw", "-"], 1, "found the file name '-', expected"),
-        ([*GOOD, "--steps", "/no folder/page.html"], 1, "autodiff: cannot write "),
-        *[
-            ([f"x {sign} 2", "x=3"], 2, f"{sign} has no meaning in an expression; write {remedy}\n")
-            for sign, remedy in [
-                ("√", "sqrt(x)"),
-                ("×", "x*y"),
-                ("·", "x*y"),
-                ("÷", "x/y"),
-                ("<", "less(x, y)"),
-                (">", "less(y, x)"),
-                ("−", "-"),
-                ("=", "x=2 after the expression, which goes in quotes"),
-            ]
-        ],
-        (["2x", "x=1"], 2, "; for a product write 2*x"),
-        (["pow(x, 2)", "x=3"], 2, "there is no function pow; write x**y\n"),
-        *[([text, "x=1"], 2, "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
-    ],
+    ("text", "words", "status"),
+    [*[(*row, 2) for row in REFUSED], *[(*row, 1) for row in UNDEFINED]],
 )
-def test_what_is_refused(command, argv, status, words):
-    found, _, err = command(*argv)
+def test_what_is_refused_and_where(command, text, words, status):
+    marked = re.search("«(.*)»", text)
+    found, out, err = command(*re.sub("[«»]", "", text).split("; "))
     assert (found, words in err) == (status, True), err
     assert ("for a product" in err) == ("for a product" in words)
+    if marked:
+        _, shown, mark = err.splitlines()
+        place, length = mark.index("^"), mark.rindex("^") + 1 - mark.index("^")
+        wide = shown.count("漢") + shown.count("字")  # two columns each
+        assert (out, length) == ("", len(marked[1]))
+        assert shown[place - wide :].startswith(marked[1])
 
 
 # -- What no expression may do ------------------------------------------------------------------
@@ -284,15 +261,13 @@ def test_what_is_accepted_at_the_bounds_has_a_program_too(command, text):
     assert [command(text, "x=1.5", option)[0] for option in ("--source", "--check")] == [0, 0]
 
 
-WORDS = [
-    "x", "y", "sin", "log", "sum", "dot", "where", "(", ")", "(", ")", "[", "]", ",", "+", "-", "*",
-    "/", "**", "//", "%", "@", "^", "2", "0", "1e9", "1j", ".", ".data", ".backward()", "__class__",
-    "hostile", "hostile()", "__import__('hostile')", "eval('hostile()')", "lambda:", "if", "else",
-    "for", "in", "not", "and", "is", "await", "yield", "import", "print", "open", "exec", "None",
-    "True", "...", "=", ":=", "==", "<", ">=", "!", "~", "&", "|", ";", ":", "\\", "#", "'", '"',
-    '"""', "f'{hostile()}'", "{", "}", "`", "$", "?", "\n", "\t", "\0", "\x1b[2J", "\ud800", "é", "∂",
-    "𝕩", "²", "٣", "\u202e", " ", " ",
-]  # fmt: skip
+SEPARATED = """
+    x y sin log sum dot where ( ) ( ) [ ] , + - * / ** // % @ ^ 2 0 1e9 1j . .data .backward() __class__
+    hostile hostile() __import__('hostile') eval('hostile()') lambda: if else for in not and is await
+    yield import print open exec None True ... = := == < >= ! ~ & | ; : \\ # ' " \"\"\" f'{hostile()}'
+    { } ` $ ? \0 \x1b[2J \ud800 é ∂ 𝕩 ² ٣ \u202e
+"""
+WORDS = [*SEPARATED.split(), "\n", "\t", " ", " "]
 
 
 def malformed(rng):

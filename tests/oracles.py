@@ -1,12 +1,46 @@
-"""How far two computations of the same graph may differ by rounding alone."""
+"""What derivatives are, in arithmetic of many digits, and how far rounding may take others from it."""
 
 import collections
+import functools
 import sys
 
 import hypothesis
+import mpmath
 
 import autodiff as ad
 from autodiff.graph import topological_order
+
+# -- Differences in arithmetic of many digits ------------------------------------------------------
+
+
+def exact(f, point, *indices):
+    """A derivative of f(*point), by the inputs with these indices, in mpmath's current precision.
+
+    By central differences, whose step is 1e-45 of the input, or 1e-230 at 0: give the derivative
+    of order n as many digits n times, and those that numbers of different sizes need besides.
+    """
+    if not indices:
+        return f(*point)
+    *others, i = indices
+    h = abs(point[i]) * mpmath.mpf(10) ** -45 or mpmath.mpf(10) ** -230
+    high, low = ((*point[:i], point[i] + step, *point[i + 1 :]) for step in (h, -h))
+    found = (exact(f, high, *others) - exact(f, low, *others)) / (2 * h)
+    return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 up to rounding
+
+
+def derivatives(f, xs, digits):
+    """The value, the gradient and the Hessian of a function of a list of numbers of mpmath."""
+    with mpmath.workdps(digits):
+        point, places = tuple(map(mpmath.mpf, xs)), range(len(xs))
+        once = functools.cache(lambda *v: f(v))  # neighbouring differences share their points
+
+        def of(*indices):
+            return exact(once, point, *sorted(indices))
+
+        return of(), [of(i) for i in places], [[of(i, j) for j in places] for i in places]
+
+
+# -- Rounding errors ------------------------------------------------------------------------------
 
 EPSILON = sys.float_info.epsilon
 # Units in the last place by which a mathematical function of NumPy or of the C library may be off.

@@ -1,0 +1,72 @@
+"""`python -m autodiff.course grade`: the verdicts on a notebook, or on all of a folder."""
+
+import csv
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from autodiff.course.__main__ import main
+from notebooks import CONTENTS
+
+pytestmark = pytest.mark.skipif(not find_spec("nbclient"), reason="needs Jupyter")
+
+CELLS = [
+    "from autodiff.course.reverse_mode import check_1, check_2, check_3, check_4, check_5, solution",
+    "check_1((7, 2))",
+    "check_2(undefined)",
+    "def send(node):\n    while True:\n        node.grad += 0\n\ncheck_3(send)",
+    "def order(root):\n    return [root]\n\ncheck_4(order)",
+]
+
+
+def grade(folder, cells, *options, place="mine.ipynb"):
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    nbformat.write(notebook, folder / "mine.ipynb")
+    return subprocess.run(
+        [sys.executable, "-m", "autodiff.course", "grade", place, "--seconds", "4", *options],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+
+
+def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
+    done = grade(tmp_path, CELLS)
+    assert (done.returncode, done.stderr) == (1, "")
+    said = done.stdout.splitlines()
+    assert said[0].startswith("1 ✓ Right: u gets 5 + 5 - 3 = 7")
+    assert "2 ✗ The cell raises NameError: name 'undefined' is not defined" in said
+    assert "3 ✗ The cell takes more than 4 s" in said
+    assert any(line.startswith("4 ✗ At p = a + a the parents are missing") for line in said)
+    assert "5 ✗ Never checked." in said
+    assert said[-1] == "1 of 5 are right"
+
+
+def test_a_class_as_a_table(tmp_path):
+    (tmp_path / "broken.ipynb").write_text("no notebook", encoding="utf-8")
+    done = grade(tmp_path, CELLS[:2], "--csv", "marks.csv", "--json", "m.json", place=".")
+    assert done.returncode == 1
+    with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
+        broken, *rows = csv.DictReader(file)
+    assert broken["said"].startswith("Cannot be read: ")
+    assert [row["exercise"] for row in rows] == [*"12345"]
+    assert [row["right"] for row in rows] == [*"10000"]
+    marks = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    assert [{key: str(x) for key, x in row.items()} for row in marks] == [broken, *rows]
+
+
+def test_grading_without_jupyter():
+    code = "import sys; sys.modules['nbformat'] = None\n"
+    code += "from autodiff.course.__main__ import main; main(['grade', sys.argv[1]])"
+    command = [sys.executable, "-c", code, CONTENTS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "nbformat is missing; install it: pip install jupyter" in done.stderr
+
+
+def test_a_notebook_that_is_not_there(capsys):
+    with pytest.raises(SystemExit):
+        main(["grade", "nowhere.ipynb"])
+    assert "there is no notebook nowhere.ipynb" in capsys.readouterr().err

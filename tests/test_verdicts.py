@@ -1,0 +1,46 @@
+"""What an exercise says: nothing yet, what differs and where, in lines that fit the page."""
+
+import numpy as np
+
+from autodiff.course.verdicts import Exercise, empty, solutions, wrapped
+
+
+def test_only_the_dots_are_nothing():
+    assert empty(lambda node: None)
+    assert empty(type("Class", (), {"__init__": lambda self: 5, "step": lambda self: None}))
+    assert not empty(lambda: 5)
+    assert not empty(type("Class", (), {"zero_grad": lambda self: None, "step": lambda self: 5}))
+    assert empty([(..., None), {"a": ...}])
+    assert not empty([])
+    assert not empty((..., 7.0))
+
+
+def third(x):
+    return x / 3
+
+
+def test_a_close_number_is_told_with_digits_enough():
+    check = Exercise(third, at=[(1.0,)], slips={}, praise="Right.")
+    assert "should be 0.333333333, not 0.333333334" in check.verdict(lambda x: x / 3 + 1e-9).text
+
+
+def test_an_array_is_told_where_it_differs():
+    check = Exercise(lambda n: np.eye(n), at=[(2,)], slips={}, praise="Right.")
+    said = check.verdict(lambda n: np.array([[1.0, 0.0], [5.0, 1.0]])).text
+    assert said == "At n = 2 the result[1, 0] should be 0, not 5."
+
+
+def test_a_hint_fits_the_page_and_keeps_its_line_breaks():
+    said = wrapped(
+        "A short line.\n\n    kept(as_it, stands)\n" + "and on, " * 20 + "x" * 100
+    ).split("\n")
+    assert said[:3] == ["A short line.", "", "    kept(as_it, stands)"]
+    assert [len(line) <= 90 for line in said] == [True] * (len(said) - 1) + [False]
+
+
+def test_a_solution_is_its_code(capsys):
+    show = solutions({"solution_1": third})
+    show(1)
+    assert "return x / 3" in capsys.readouterr().out
+    show(4)
+    assert "only [1]" in capsys.readouterr().out
