@@ -1,13 +1,16 @@
 """Pictures as their reader sees them: texts, attributes of DOT, and graphs that many tests draw."""
 
 import html
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 from pygraphviz import AGraph
 
-from autodiff import Value, tanh
-from autodiff.nn import Linear, Sequential
+import autodiff as ad
+from autodiff import Matrix, Value, Vector, optim, show_training
+from autodiff.nn import Linear, Sequential, mse_loss
 from autodiff.pictures import look
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -73,6 +76,88 @@ def example():
     return c
 
 
-def network(*sizes, activation=tanh):
-    pairs = list(zip(sizes, sizes[1:]))
-    return Sequential(*[Linear(n, m, activation=activation, seed=n) for n, m in pairs])
+def fork():
+    # y = (a + b) b at (2, 1): ∂y/∂a = b = 1, ∂y/∂b = a + 2b = 4
+    a, b = Value(2.0, label="a"), Value(1.0, label="b")
+    y = (a + b) * b
+    y.label = "y"
+    return y
+
+
+def running(x1=2.0, x2=5.0):
+    # y = ln x₁ + x₁x₂ - sin x₂: at (2, 5), ∂y/∂x₁ = 1/x₁ + x₂ = 5.5, ∂y/∂x₂ = x₁ - cos x₂ = 1.71634
+    x1, x2 = Value(x1, label="x₁"), Value(x2, label="x₂")
+    y = ad.log(x1) + x1 * x2 - ad.sin(x2)
+    y.label = "y"
+    return y
+
+
+def chain(count):
+    y = Value(0.5, label="x")
+    for _ in range(count):
+        y = ad.sin(y)
+    return y
+
+
+def woven():
+    """Fifty nodes, with many crossings."""
+    row = [Value(0.3 * i - 1.0, label=f"x{i}") for i in range(6)]
+    while len(ad.topological_order(ad.sum(row))) < 50:
+        row = [ad.sin(u * v) for u, v in zip(row, row[1:] + row[:1])]
+    return ad.sum(row)
+
+
+def recurrent(steps=3, size=2):
+    w = Matrix([[0.6 - 0.9 * ((i + j) % 2) for j in range(size)] for i in range(size)])
+    u, state = Vector([0.5 - i for i in range(size)]), Vector([0.0] * size)
+    for t in range(steps):
+        state = (w @ state + u * Value(0.1 * t, label=f"x{t}")).map(ad.tanh)
+    return state.sum()
+
+
+def network(*sizes, activation=ad.tanh, seed=0):
+    """A layer for each pair of sizes; the last has no activation."""
+    layers = [
+        Linear(n, m, activation=activation, seed=seed + i)
+        for i, (n, m) in enumerate(zip(sizes, sizes[1:]))
+    ]
+    layers[-1].activation = None
+    return Sequential(*layers)
+
+
+def output(*sizes):
+    """What a network makes of small numbers, summed up if they are several."""
+    found = network(*sizes)(Vector([math.sin(i + 1) for i in range(sizes[0])]))
+    return found.sum() if len(found) > 1 else found[0]
+
+
+# -- Trainings ------------------------------------------------------------------------------------
+
+
+def moons(n):
+    rng = np.random.default_rng(0)
+    t, second = rng.uniform(0, np.pi, n), np.arange(n) % 2
+    x = np.where(second, 1 - np.cos(t), np.cos(t)) + rng.normal(0, 0.1, n)
+    y = np.where(second, 0.5 - np.sin(t), np.sin(t)) + rng.normal(0, 0.1, n)
+    return np.column_stack([x, y]), second.tolist()
+
+
+def of_moons(*sizes, n=100, activation=ad.relu, loss=mse_loss, **more):
+    model = network(*sizes, activation=activation)
+    descent = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    return show_training(model, *moons(n), loss, descent, **more)
+
+
+def sunflower(**more):
+    """The sunflower of 1919, by a model of four parameters."""
+    a, b, c, d = (Value(x, label=name) for name, x in zip("abcd", (1.0, 1.0, 0.0, 1.0)))
+    heights = [17.93, 36.36, 67.76, 98.1, 131.0, 169.5, 205.5, 228.3, 247.1, 250.5, 253.8, 254.5]
+
+    def model(x):
+        return a * ad.tanh(b * ((x[0] - 6) / 3) + c) + d
+
+    def loss(p, t):  # fit takes the mean, and this is a sum
+        return 12 * (p - t) ** 2
+
+    descent = optim.SGD([a, b, c, d], lr=0.02)
+    return show_training(model, range(1, 13), [h / 100 for h in heights], loss, descent, **more)
