@@ -18,20 +18,20 @@ COLOURS = {x: name for name, x in vars(look).items() if re.match("#......$", str
 
 
 def said(picture, kind="n"):
-    """The lines in each box of a picture (n), or on each of its edges (e)."""
-    found = []
+    """The text in each box of a picture (n), or on each of its edges (e): line | line."""
     pattern = rf"^\s*{kind}(\d+) \[label=<(.*?)>(?: \w+=|\])"
     labels = {int(i): label for i, label in re.findall(pattern, picture.source, re.M)}
+    found = []
     for _, label in sorted(labels.items()):
         lines = [re.sub("<.*?>", "", line) for line in re.split("<br/>|</td>", label)]
-        lines = [html.unescape(line).replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-        found.append([line for line in lines if line.strip()])
+        text = html.unescape(" | ".join(line for line in lines if line.strip()))
+        found.append(text.replace("\N{NO-BREAK SPACE}", " "))
     return found
 
 
 def shown(picture):
-    """All texts of a picture, as its reader sees them."""
-    return [line for box in said(picture) + said(picture, "e") for line in box]
+    """All lines of a picture, as its reader sees them."""
+    return [line for box in said(picture) + said(picture, "e") for line in box.split(" | ")]
 
 
 def texts(picture):
@@ -58,15 +58,15 @@ def tables(picture):
 
 
 def style(element):
-    """The border of a table: its width, its style, space to a second border, line and fill."""
+    """The border of a table, its width, its style and space to a second one; its line and fill."""
     line, fill = (COLOURS[element.get(name)] for name in ("color", "bgcolor"))
-    width, space = int(element.get("border")), int(element.get("cellspacing"))
-    return width, element.get("style", ""), space, line, fill
+    border = [element.get(name) for name in ("border", "style", "cellspacing")]
+    return " ".join([*filter(None, border), line, fill])
 
 
 def inks(element):
-    """The pieces of text in a label, each with its colour."""
-    return [(COLOURS[x.get("color")], x.text) for x in element.iter("font") if x.text]
+    """The pieces of text in a label, each after its colour."""
+    return [f"{COLOURS[x.get('color')]} {x.text}" for x in element.iter("font") if x.text]
 
 
 def example():

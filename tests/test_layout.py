@@ -28,7 +28,8 @@ def operations():
 
 
 GRAPHS = {
-    "network": lambda: output(4, 3, 3),
+    "2-3-1": lambda: output(2, 3, 1),
+    "4-3-3": lambda: output(4, 3, 3),
     "recurrent": recurrent,
     "numbers": numbers,
     "labels": labels,
