@@ -112,8 +112,7 @@ class Browser:
         if self.target:
             self.call("Target.closeTarget", targetId=self.target)
         self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=self.target, flatten=True)
-        self.session = attached["sessionId"]
+        self.attach(self.target)
         self.call("Network.enable")
         self.call("Page.enable")
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
@@ -169,19 +168,19 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="rawKeyDown", **event)
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
+    def mouse(self, kind, x, y):
+        about = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
+
     def click(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.drag(x, y, x)
 
     def drag(self, x, y, to):
         """Press at a point, move sideways to another, release there."""
-        mouse = {"y": y, "button": "left", "clickCount": 1}
-        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, **mouse)
+        self.mouse("Pressed", x, y)
         for i in range(1, 5):
-            self.call(
-                "Input.dispatchMouseEvent", type="mouseMoved", x=x + i * (to - x) / 4, **mouse
-            )
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, **mouse)
+            self.mouse("Moved", x + i * (to - x) / 4, y)
+        self.mouse("Released", to, y)
 
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
         """Show the page on a screen of this size, to a reader with these preferences."""
@@ -197,16 +196,17 @@ class Browser:
         """The page as PNG, in base 64."""
         return self.call("Page.captureScreenshot")["data"]
 
+    def attach(self, target):
+        found = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = found["sessionId"]
+
     def in_frames(self, expression):
         """The values of an expression in the frames of the page, which are separate processes."""
         page, values = self.session, []
         self.session = None
         for target in self.call("Target.getTargets")["targetInfos"]:
             if target["type"] == "iframe" and target["parentId"] == self.target:
-                found = self.call(
-                    "Target.attachToTarget", targetId=target["targetId"], flatten=True
-                )
-                self.session = found["sessionId"]
+                self.attach(target["targetId"])
                 values.append(self.evaluate(expression))
                 self.session = None
         self.session = page

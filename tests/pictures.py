@@ -5,11 +5,10 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 
-import numpy as np
 from pygraphviz import AGraph
 
 import autodiff as ad
-from autodiff import Matrix, Value, Vector, optim, show_training
+from autodiff import Value, optim, show_training
 from autodiff.nn import Linear, Sequential, mse_loss
 from autodiff.pictures import look
 
@@ -107,14 +106,6 @@ def woven():
     return ad.sum(row)
 
 
-def recurrent(steps=3, size=2):
-    w = Matrix([[0.6 - 0.9 * ((i + j) % 2) for j in range(size)] for i in range(size)])
-    u, state = Vector([0.5 - i for i in range(size)]), Vector([0.0] * size)
-    for t in range(steps):
-        state = (w @ state + u * Value(0.1 * t, label=f"x{t}")).map(ad.tanh)
-    return state.sum()
-
-
 def network(*sizes, activation=ad.tanh, seed=0):
     """A layer for each pair of sizes; the last has no activation."""
     layers = [
@@ -126,26 +117,23 @@ def network(*sizes, activation=ad.tanh, seed=0):
 
 
 def output(*sizes):
-    """What a network makes of small numbers, summed up if they are several."""
-    found = network(*sizes)(Vector([math.sin(i + 1) for i in range(sizes[0])]))
+    """What a network makes of some numbers, summed up if that is several."""
+    found = network(*sizes)([0.5 * (-1) ** i * (i + 1) for i in range(sizes[0])])
     return found.sum() if len(found) > 1 else found[0]
 
 
 # -- Trainings ------------------------------------------------------------------------------------
 
 
-def moons(n):
-    rng = np.random.default_rng(0)
-    t, second = rng.uniform(0, np.pi, n), np.arange(n) % 2
-    x = np.where(second, 1 - np.cos(t), np.cos(t)) + rng.normal(0, 0.1, n)
-    y = np.where(second, 0.5 - np.sin(t), np.sin(t)) + rng.normal(0, 0.1, n)
-    return np.column_stack([x, y]), second.tolist()
+def classes(n):
+    """Points of a plane, in two classes."""
+    return [[math.sin(3 * i), math.cos(i)] for i in range(n)], [i % 2 for i in range(n)]
 
 
-def of_moons(*sizes, n=100, activation=ad.relu, loss=mse_loss, **more):
+def of_classes(*sizes, n=100, activation=ad.relu, loss=mse_loss, **more):
     model = network(*sizes, activation=activation)
     descent = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    return show_training(model, *moons(n), loss, descent, **more)
+    return show_training(model, *classes(n), loss, descent, **more)
 
 
 def sunflower(**more):

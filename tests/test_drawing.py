@@ -203,7 +203,6 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None, 'LR' or 'TB'"),
-     ({"edges": "all"}, ValueError, "found edges 'all', expected None, 'local' or 'message'"),
      ({"color": "data"}, ValueError, "found color 'data', expected None or 'grad'"),
      ({"format": "gif2"}, ValueError, "gif2"),
      ({"names": [X]}, AttributeError, "'list' object has no attribute 'items'")],

@@ -1,9 +1,10 @@
 """Arrays as grids."""
 
+import io
 import math
 import re
-import zlib
 
+import matplotlib.image
 import numpy as np
 import pytest
 from pictures import network, tables
@@ -73,11 +74,8 @@ def test_names():
 
 
 def pixels(image):
-    """The colours in a PNG that `png` has written, without its frame."""
-    width, height = int.from_bytes(image[16:20], "big"), int.from_bytes(image[20:24], "big")
-    data = zlib.decompress(image[image.index(b"IDAT") + 4 : -16])
-    rows = np.frombuffer(data, np.uint8).reshape(height, 1 + 3 * width)[:, 1:]
-    return rows.reshape(height, width, 3)[2:-2, 2:-2]
+    """The colours in a PNG, without its frame."""
+    return (255 * matplotlib.image.imread(io.BytesIO(image))[2:-2, 2:-2]).round().astype(int)
 
 
 def test_cells_are_shaded_by_data():
@@ -153,11 +151,3 @@ def test_a_gradient_of_0_is_said():
     one, other = relu(Value(-1.0)), relu(Value(-2.0))
     assert "grad 0<" in source(one * 2, color="grad")
     assert "|grad| ≤ 0<" in source(ad.sum([one, other]), color="grad")
-
-
-def test_too_many_arrays_are_not_drawn():
-    x = y = Value(0.5)
-    for _ in range(301):
-        y = y.tanh() if y is not x else y.sin()
-    with pytest.raises(ValueError, match="found 302 boxes and 301 edges"):
-        draw(y, arrays=True)

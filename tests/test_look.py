@@ -15,18 +15,14 @@ X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
 @pytest.mark.parametrize(
     ("y", "sign"),
-    [(X**2, "x²"), (X**12, "x¹²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"),
-     (Value(3.0, label="a b") ** 2, "( )²"), (X**Y, "**"), (X - 1, "−"), (X * 1, "·")],
+    [(X**2, "x²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"), (Value(3.0, label="a b") ** 2, "( )²"),
+     (X**Y, "**"), (X * 1, "·")],
 )  # fmt: skip
 def test_the_sign_of_an_operation(y, sign):
     assert said(draw(y))[-1].split(" | ")[0] == sign
 
 
-@pytest.mark.parametrize(
-    ("x", "number"),
-    [(1e-9, "1e−9"), (1 / 3, "0.3333"), (123456789.0, "1.235e8"), (-0.5, "−0.5"), (-0.0, "0"),
-     (math.nan, "nan"), (math.inf, "inf")],
-)  # fmt: skip
+@pytest.mark.parametrize(("x", "number"), [(1 / 3, "0.3333"), (-123456789.0, "−1.235e8")])
 def test_numbers_have_four_digits_everywhere(x, number):
     picture = draw(Value(x, label="x") * 1)
     assert said(picture)[0] == f"x | data {number}"
@@ -116,14 +112,20 @@ def test_colours_can_be_seen_on_light_and_dark_pages():
     assert shades == sorted(shades)
 
 
-@pytest.mark.parametrize(
-    ("gradient", "shade"),
-    [(0.0, "0"), (1e-300, "below 1e−5"), (9e-6, "below 1e−5"), (2e-5, "1e−5 to 0.0001"),
-     (2e-4, "0.0001 to 0.001"), (2e-3, "0.001 to 0.01"), (0.02, "0.01 to 0.1"),
-     (-0.5, "0.1 to 1"), (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
-)  # fmt: skip
-def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
-    picture = draw(X * gradient, color="grad")
+LEVELS = {
+    0.0: "0", 1e-300: "below 1e−5", 9e-6: "below 1e−5", 2e-5: "1e−5 to 0.0001",
+    2e-4: "0.0001 to 0.001", 2e-3: "0.001 to 0.01", 0.02: "0.01 to 0.1", 0.5: "0.1 to 1",
+    1.0: "1 to 10", 99.0: "10 to 100", 1e300: "above 100", math.inf: "nan or inf", None: "no gradient",
+}  # fmt: skip
+
+
+def test_gradients_have_levels():
+    assert {size: look.level(size) for size in LEVELS} == LEVELS
+
+
+@pytest.mark.parametrize("gradient", [0.0, -0.5, 99.0])
+def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient):
+    picture, shade = draw(X * gradient, color="grad"), look.level(abs(gradient))
     (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
     assert f'bgcolor="{look.SCALE[shade]}"' in x
     assert {"|grad|:", shade} <= set(texts(picture))

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from browser import eventually
-from pictures import fork, of_moons, output, running, sunflower, woven
+from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
@@ -17,7 +17,7 @@ PAGES = {
     "network": lambda: show_steps(output(2, 3, 1)),
     "woven": lambda: show_steps(woven()),
     "formula": live.page,
-    "moons": lambda: of_moons(2, 8, 8, 1),
+    "classes": lambda: of_classes(2, 8, 8, 1),
     "sunflower": sunflower,
     "descent": lambda: show_descent(ad.cos, 2.0),
 }
@@ -32,7 +32,7 @@ def test_a_file_ends_in_html(tmp_path):
 
 
 def test_pages_are_small():
-    large = of_moons(2, 29, 29, 1, n=500, loss=nn.binary_cross_entropy_with_logits)
+    large = of_classes(2, 29, 29, 1, n=500, loss=nn.binary_cross_entropy_with_logits)
     for page, most in ((live.page(), 150), (show_steps(woven())._page, 150), (large._page, 200)):
         assert len(page.encode()) <= 1000 * most
 

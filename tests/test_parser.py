@@ -4,6 +4,7 @@ import json
 import random
 import re
 from functools import cache
+from urllib.parse import unquote
 
 import pytest
 from operations import FORMULAS
@@ -37,10 +38,7 @@ def program():
 
 @pytest.fixture
 def read(node):
-    """What the page makes of texts: its values, adjoints, ... or the reason why it reads none.
-
-    Beside a text there may be the numbers at which each of its operations is evaluated alone.
-    """
+    """What the page makes of texts; each operation also alone, if its numbers are given."""
     return lambda *cases: node(
         f"(() => {{ {program()} return {json.dumps(cases)}.map(answer) }})()"
     )
@@ -130,8 +128,7 @@ def test_the_signs_that_people_type(read):
 
 def odd():
     """Shared results, labels that are no names, a constant and a negative one."""
-    a, b = Value(-1.5, label="my loss"), Value(2.5, label="lambda")
-    c = Value(3.0, label="c")
+    a, b, c = Value(-1.5, label="my loss"), Value(2.5, label="lambda"), Value(3.0, label="c")
     c.requires_grad = False
     shared = a * b - c
     return shared * shared + (-a) ** 2 + 2**b - a / -2.0
@@ -139,8 +136,7 @@ def odd():
 
 def test_a_link_holds_the_graph(read):
     for root in (odd(), *[root for _, root in cases(100)]):
-        link = re.sub("%(..)", lambda x: chr(int(x[1], 16)), live.show_steps(root).link[1:])
-        [(values, slopes, *_)] = read([link])
+        [(values, slopes, *_)] = read([unquote(live.show_steps(root).link[1:])])
         order, adjoint = topological_order(root), adjoints(root)
         assert sorted(values) == pytest.approx(sorted(x.data for x in order))
         assert sorted(slopes) == pytest.approx(sorted(adjoint.get(x, 0.0) for x in order))

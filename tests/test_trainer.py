@@ -1,10 +1,10 @@
 """The steps of pages, in Node.js: the same numbers as those of `fit`."""
 
 import pytest
-from pictures import moons, network, of_moons, sunflower
+from pictures import classes, network, of_classes, sunflower
 
 import autodiff as ad
-from autodiff import Vector, nn, optim, show_training
+from autodiff import nn, optim, show_training
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ TRAININGS = {
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_hundred_steps_are_those_of_fit_and_of_walking(run, name, loss):
     outputs, activation, engine = TRAININGS[loss]
-    model, (inputs, targets) = network(2, 5, 3, outputs, activation=activation), moons(9)
+    model, (inputs, targets) = network(2, 5, 3, outputs, activation=activation), classes(9)
     targets = [i % 3 for i in range(9)] if outputs == 3 else targets
     given = model, inputs, targets, loss, OPTIMIZERS[name](model.parameters())
     losses, parameters = run(STEPS, show_training(*given))
@@ -57,7 +57,7 @@ def test_a_hundred_steps_are_those_of_fit_and_of_walking(run, name, loss):
 
 def test_it_goes_on_where_the_optimiser_stands(run):
     model = network(2, 4, 1)
-    inputs, targets = moons(20)
+    inputs, targets = classes(20)
     targets = [2 * t - 1 for t in targets]
     given = model, inputs, targets, nn.hinge_loss, optim.Adam(model.parameters(), lr=0.05)
     nn.fit(*given, epochs=10, progress=False)
@@ -84,9 +84,9 @@ def test_batches_cover_every_sample_once_an_epoch(run):
     for (let i = 0; i < 3; i++) t.step(0.1);
     return seen.slice(before);
     """
-    found = run(script, of_moons(2, 3, 1, n=10, batch_size=4))
+    found = run(script, of_classes(2, 3, 1, n=10, batch_size=4))
     of_batches = found[0:4] + found[14:18] + found[28:30]  # after each, the loss of all ten
-    assert sorted(of_batches) == pytest.approx(sorted(moons(10)[0][:, 0]))
+    assert sorted(of_batches) == pytest.approx(sorted(x for x, _ in classes(10)[0]))
 
 
 def test_neurons_and_their_slopes(run):
@@ -94,10 +94,11 @@ def test_neurons_and_their_slopes(run):
     const v = programs.neurons([0.3, -0.7, ...data.parameters]);
     return [v, v.slice(-5).map((z) => programs.slopes[0]([z])[1][0])];
     """
-    values, slopes = run(script, of_moons(2, 3, 2, 1, activation=ad.tanh))
-    model = network(2, 3, 2, 1)
-    first = model.layers[0](Vector([0.3, -0.7]))
-    second = model.layers[1](first)
-    hidden = [*first.data, *second.data]
-    assert values[:6] == pytest.approx([*hidden, *model.layers[2](second).data], rel=1e-12)
-    assert slopes == pytest.approx([1 - y * y for y in hidden], rel=1e-12)
+    page = of_classes(2, 3, 2, 1, activation=ad.tanh)
+    values, slopes = run(script, page)
+    first, second, last = network(2, 3, 2, 1).layers
+    hidden = first([0.3, -0.7])
+    deeper = second(hidden)
+    neurons = [*hidden.data, *deeper.data, *last(deeper).data]
+    assert values[:6] == pytest.approx(neurons, rel=1e-12)
+    assert slopes == pytest.approx([1 - y * y for y in neurons[:5]], rel=1e-12)

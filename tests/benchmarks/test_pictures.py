@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from pictures import network, recurrent
+from pictures import network, woven
 
 import autodiff as ad
 from autodiff import Value, Vector, draw, sin
@@ -35,7 +35,7 @@ GRAPHS = {
     "chain of 61": powers(60),
     "150 random nodes": tangle(100),
     "fan of 140": fan(46),
-    "recurrence": recurrent(12, 4),
+    "woven": woven(),
     "chain of 290": powers(289),
 }
 
