@@ -38,6 +38,12 @@ def texts(picture):
     return [(t.text or "").replace("\N{NO-BREAK SPACE}", " ") for t in root.iter(f"{SVG}text")]
 
 
+def smallest_text(layout):
+    """The size of the smallest text, in CSS pixels."""
+    sizes = map(float, re.findall(rb'font-size="([\d.]+)"', layout.svg))
+    return min(sizes) * layout.size[0] / layout.wide * 4 / 3
+
+
 def attributes(picture):
     """What DOT says of the whole, and of each node, frame and edge, by name."""
     graph = AGraph(picture.source)

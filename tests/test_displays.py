@@ -1,11 +1,11 @@
-"""Training runs, programs and graphs as notebooks show them."""
+"""Training runs and graphs as notebooks show them."""
 
 import math
 import re
 
 import pytest
 
-from autodiff import Expression, Value, sin
+from autodiff import Value
 from autodiff.nn.training import History
 from autodiff.pictures import displays
 
@@ -28,12 +28,6 @@ def test_a_history_has_a_curve(losses, points):
 def test_a_curve_has_at_most_one_point_a_pixel():
     (many,) = re.findall('points="(.*?)"', History([1.0] * 1000)._repr_html_())
     assert (many.count(","), many[:8], many[-10:]) == (250, "0.0,78.0", "239.3,78.0")
-
-
-def test_a_program_is_shown_with_the_colours_of_its_language():
-    x, y = Value(3.0), Value(4.0)
-    program = Expression(sin(x) * y).compile([x, y], wrt=[x, y])
-    assert program._repr_markdown_() == f"```python\n{program.source}```"
 
 
 def test_a_graph_is_its_formula():

@@ -6,6 +6,7 @@ import math
 
 import pytest
 from hypothesis import given, settings
+from operations import FORMULAS
 from random_graphs import OPERATIONS, graphs
 from test_program import AT_EDGES, BINARY, EDGES, LABELS, at_edge
 
@@ -28,23 +29,16 @@ def run(node):
     return run
 
 
-@pytest.mark.parametrize("i", range(len(OPERATIONS)))
-def test_every_operation(run, i):
-    leaves = [Value(x) for x in (0.3, -0.7, 1.1)]
-    y = OPERATIONS[i](*leaves)
-    y = y if isinstance(y, Value) else Value(y)
-    program = Expression(y).compile(leaves, wrt=leaves)
-    points = [(0.3, -0.7, 1.1), (-1.5, 0.4, 0.2), (2.0, 2.0, -2.0)]
-    for point, found in zip(points, run(y, leaves, points), strict=True):
-        value, gradients = program(*point)
-        assert close(found, [value, *gradients]), point
+POINTS = [(0.3, -0.7, 1.1), (-1.5, 0.4, 0.2), (2.0, 2.0, -2.0)]
 
 
-@pytest.mark.parametrize("name", AT_EDGES)
-def test_edges(run, name):
-    f, n = AT_EDGES[name], 2 if name in BINARY else 1
-    xs = [Value(0.5), Value(0.7)][:n]
-    points = list(itertools.product(EDGES, repeat=n))
+@pytest.mark.parametrize("name", [*AT_EDGES, *FORMULAS])
+def test_every_operation_and_its_edges(run, name):
+    if name in AT_EDGES:
+        f, points = AT_EDGES[name], [*itertools.product(EDGES, repeat=1 + (name in BINARY))]
+    else:
+        f, points = OPERATIONS[FORMULAS.index(name)], POINTS
+    xs = [Value(x) for x in (0.5, 0.7, 1.1)[: len(points[0])]]
     for point, found in zip(points, run(f(*xs), xs, points), strict=True):
         expected = at_edge(f, point)
         if name == "logsumexp" and not all(map(math.isfinite, point)):

@@ -166,7 +166,7 @@ function set(changes) {
 
 function render() {
   const wide = main.clientWidth;
-  state.width = Math.min(1072, wide - (innerWidth < 760 ? 32 : 128));
+  state.width = Math.min(1072, wide - (wide < 760 ? 32 : 128));
   match(main, h("div", page(state)));
   parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
 }
