@@ -81,6 +81,12 @@ def example():
     return c
 
 
+def constant(x, label=""):
+    found = Value(x, label=label)
+    found.requires_grad = False
+    return found
+
+
 def fork():
     # y = (a + b) b at (2, 1): ∂y/∂a = b = 1, ∂y/∂b = a + 2b = 4
     a, b = Value(2.0, label="a"), Value(1.0, label="b")

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from browser import eventually
-from pictures import fork, running
+from pictures import constant, fork, running
 
 import autodiff as ad
 from autodiff import Dual, Value, Vector, adjoints, nn, operation, show_steps, topological_order
@@ -38,12 +38,6 @@ def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
     assert "an expression is missing" in capsys.readouterr().err
 
 
-def constant():
-    x = Value(1.0)
-    x.requires_grad = False
-    return x
-
-
 def changed():
     x = Value(2.0, label="x")
     y = x * x
@@ -55,7 +49,7 @@ MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
-    (constant(), "found a constant, expected a Value that requires"),
+    (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
     (changed(), "found numbers that were changed after the graph"),
     (MYSIN(Value(0.5)), "and autodiff.sin(x) for math.sin(x)"),

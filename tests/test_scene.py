@@ -1,7 +1,7 @@
 """What a picture shows: boxes, the frames around them, edges."""
 
 import pytest
-from pictures import output, said
+from pictures import constant, output, said
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, scope
@@ -9,12 +9,6 @@ from autodiff.nn import Linear, Module, Sequential, mse_loss
 from autodiff.pictures.scene import scene
 
 X = Value(0.5, label="x")
-
-
-def constant(x, label=""):
-    found = Value(x, label=label)
-    found.requires_grad = False
-    return found
 
 
 def boxes(root, names=(), **options):
