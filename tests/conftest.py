@@ -50,6 +50,14 @@ def browser(tmp_path_factory):
     browser.close()
 
 
+@pytest.fixture(scope="module")
+def node():
+    """Node.js."""
+    node = browsers.Node()
+    yield node
+    node.close()
+
+
 @pytest.fixture
 def seed():
     """The seed of this run's random examples: new in each run, unless TEST_SEED is set."""

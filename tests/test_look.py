@@ -15,22 +15,17 @@ X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
 @pytest.mark.parametrize(
     ("y", "sign"),
-    [(X**2, "x²"), (X**12, "x¹²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"),
-     (Value(3.0, label="a b") ** 2, "( )²"), (X**Y, "**"), (X - 1, "−"), (X * 1, "·")],
+    [(X**2, "x²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"), (Value(3.0, label="a b") ** 2, "( )²"),
+     (X**Y, "**"), (X * 1, "·")],
 )  # fmt: skip
 def test_the_sign_of_an_operation(y, sign):
-    assert said(draw(y))[-1][0] == sign
+    assert said(draw(y))[-1].split(" | ")[0] == sign
 
 
-@pytest.mark.parametrize(
-    ("x", "number"),
-    [(1e-9, "1e−9"), (1 / 3, "0.3333"), (123456789.0, "1.235e8"), (-0.5, "−0.5"), (-0.0, "0"),
-     (math.nan, "nan"), (math.inf, "inf")],
-)  # fmt: skip
+@pytest.mark.parametrize(("x", "number"), [(1 / 3, "0.3333"), (-123456789.0, "−1.235e8")])
 def test_numbers_have_four_digits_everywhere(x, number):
-    y = Value(x, label="x") * 1
-    picture = draw(y)
-    assert said(picture)[0][1] == f"data {number}"
+    picture = draw(Value(x, label="x") * 1)
+    assert said(picture)[0] == f"x | data {number}"
     assert repr(picture).endswith(f"= {number}>")
 
 
@@ -38,53 +33,50 @@ def test_numbers_have_four_digits_everywhere(x, number):
 @pytest.mark.parametrize("options", [{}, {"edges": "message"}, {"color": "grad"}])
 def test_nan_and_inf_are_red(bad, options):
     source = draw(Value(bad, label="x") + Value(1.0, label="good"), **options).source
-    red = [">x<" in line for line in source.splitlines() if look.WRONG in line]
-    assert any(red)
-    assert not any(">good<" in line for line in source.splitlines() if look.WRONG in line)
+    red = "".join(line for line in source.splitlines() if look.WRONG in line)
+    assert ">x<" in red
+    assert ">good<" not in red
 
 
 def test_derivatives_on_the_edges():
     # c = a b + b³ at (-4, 2): ∂(ab)/∂a = b = 2, ∂(ab)/∂b = a = -4, ∂b³/∂b = 3 b² = 12
-    assert said(draw(example(), edges="local"), "e") == [["2"], ["−4"], ["12"], ["1"], ["1"]]
+    assert said(draw(example(), edges="local"), "e") == ["2", "−4", "12", "1", "1"]
     c = example() * 10.0  # so that what comes from above is 10, not 1
     picture = draw(c, edges="message")
     assert said(picture, "e") == [
-        ["10 · 2 = 20"], ["10 · (−4) = −40"], ["10 · 12 = 120"], ["10 · 1 = 10"], ["10 · 1 = 10"],
-        ["1 · 10 = 10"],
+        "10 · 2 = 20", "10 · (−4) = −40", "10 · 12 = 120", "10 · 1 = 10", "10 · 1 = 10", "1 · 10 = 10",
     ]  # fmt: skip
     assert {"grad 80 = 120 − 40", "grad 20"} <= set(shown(picture))
     assert all(node.grad == 0.0 for node in (c, *c.parents))  # nothing was changed
-    assert said(draw(Value(2.0) * 3, edges="message"), "e") == [["1 · 3 = 3"]]  # none to constants
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [(3, "1 · 3 = 3"), (2.345, "1 · 2.345 = 2.345"), (0.234, "1 · 0.234 = 0.234"),
+     (0.2345, "1 · 0.2345 | = 0.2345")],
+)  # fmt: skip
+def test_a_long_message_stands_in_two_lines(x, message):
+    assert said(draw(X * x, edges="message"), "e") == [message]  # none to constants
 
 
 def test_derivatives_on_the_edge_of_a_vector():
     a, x = Matrix([[1, 2], [3, 4]]), Vector([5, 6])
     picture = draw((a @ x).sum(), edges="message", names={"A": a, "x": x})
     assert said(picture, "e")[:4] == [
-        ["1 · (5, 6)", "= (5, 6)"], ["1 · (1, 2)", "= (1, 2)"], ["1 · (5, 6)", "= (5, 6)"],
-        ["1 · (3, 4)", "= (3, 4)"],
+        "1 · (5, 6) | = (5, 6)", "1 · (1, 2) | = (1, 2)", "1 · (5, 6) | = (5, 6)",
+        "1 · (3, 4) | = (3, 4)",
     ]  # fmt: skip
-    assert ["x[0…1]", "data", "grad", "5", "4 = 3 + 1", "6", "6 = 4 + 2"] in said(picture)
-    ones = draw(Vector([1.0] * 5).sum(), edges="local")
-    assert said(ones, "e") == [["(1, …, 1)"]]
-
-
-def test_a_long_message_stands_in_two_lines():
-    assert said(draw(X * 2.345, edges="message"), "e") == [["1 · 2.345 = 2.345"]]
-    assert said(draw(X * 0.234, edges="message"), "e") == [["1 · 0.234 = 0.234"]]
-    assert said(draw(X * 0.2345, edges="message"), "e") == [["1 · 0.2345", "= 0.2345"]]
-
-
-def test_a_long_sum_at_a_fork_is_counted():
-    x = Value(1.0, label="x")
-    assert "grad 1 = sum of 8" in shown(draw(logsumexp([x] * 8), edges="message"))
+    assert "x[0…1] | data | grad | 5 | 4 = 3 + 1 | 6 | 6 = 4 + 2" in said(picture)
+    four = draw(Vector([1.0, 2.0, 3.0, 4.0]) @ Vector([5.0, 6.0, 7.0, 8.0]), edges="local")
+    assert said(four, "e") == ["(5, …, 8)", "(1, …, 4)"]
+    assert "grad 1 = sum of 8" in shown(draw(logsumexp([X] * 8), edges="message"))
 
 
 def test_gradients_before_backward_are_left_out():
     x, y = Value(2.0, label="x"), Value(3.0, label="y")
     (x * x).backward()
-    assert not any("grad" in text for text in shown(draw(x * y)))  # x.grad is that of another
-    assert not any("grad" in text for text in shown(draw(x * y, edges="local")))
+    for edges in (None, "local"):
+        assert not any("grad" in text for text in shown(draw(x * y, edges=edges)))  # another's
     assert {"grad 2", "grad 3"} <= set(shown(draw(x * y, color="grad")))  # on request
 
 
@@ -118,17 +110,22 @@ def test_colours_can_be_seen_on_light_and_dark_pages():
         assert contrast(shade, look.PAPER if name in look.DARKEST else look.INK) >= 4.5, name
     shades = [contrast(shade, look.PAPER) for shade in list(look.SCALE.values())[3:]]
     assert shades == sorted(shades)
-    assert "bgcolor=transparent" in draw(example()).source
 
 
-@pytest.mark.parametrize(
-    ("gradient", "shade"),
-    [(0.0, "0"), (1e-300, "below 1e−5"), (9e-6, "below 1e−5"), (2e-5, "1e−5 to 0.0001"),
-     (2e-4, "0.0001 to 0.001"), (2e-3, "0.001 to 0.01"), (0.02, "0.01 to 0.1"),
-     (-0.5, "0.1 to 1"), (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
-)  # fmt: skip
-def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
-    picture = draw(Value(1.0, label="x") * gradient, color="grad")
+LEVELS = {
+    0.0: "0", 1e-300: "below 1e−5", 9e-6: "below 1e−5", 2e-5: "1e−5 to 0.0001",
+    2e-4: "0.0001 to 0.001", 2e-3: "0.001 to 0.01", 0.02: "0.01 to 0.1", 0.5: "0.1 to 1",
+    1.0: "1 to 10", 99.0: "10 to 100", 1e300: "above 100", math.inf: "nan or inf", None: "no gradient",
+}  # fmt: skip
+
+
+def test_gradients_have_levels():
+    assert {size: look.level(size) for size in LEVELS} == LEVELS
+
+
+@pytest.mark.parametrize("gradient", [0.0, -0.5, 99.0])
+def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient):
+    picture, shade = draw(X * gradient, color="grad"), look.level(abs(gradient))
     (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
     assert f'bgcolor="{look.SCALE[shade]}"' in x
     assert {"|grad|:", shade} <= set(texts(picture))
@@ -138,7 +135,5 @@ def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient, shade):
 def test_a_collapsed_scope_in_one_line():
     y = Linear(1, 1, seed=0)([0.5])[0]
     y.backward()
-    look_of = look.Look(scene(y, {}, collapse=True), {x: x.grad for x in [y, *y.parents]})
-    assert [look_of.title(box) for box in look_of.scene.boxes][
-        -1
-    ] == "Linear, 2 parameters, |grad| ≤ 1"
+    shown = look.Look(scene(y, {}, collapse=True), {x: x.grad for x in [y, *y.parents]})
+    assert shown.title(shown.scene.boxes[-1]) == "Linear, 2 parameters, |grad| ≤ 1"

@@ -12,7 +12,7 @@ from threading import Thread
 from urllib.parse import unquote
 
 import pytest
-from test_live import eventually
+from browser import eventually
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / ".github" / "pages.py"

@@ -1,10 +1,9 @@
 """The live graph of sixty nodes in a browser: how large its page is, how long a drag takes."""
 
-import json
 import statistics
 
 import pytest
-from test_live import network, woven
+from pictures import output, woven
 
 from autodiff import show_steps, topological_order
 
@@ -18,18 +17,17 @@ DRAGS = """(() => {
     document.body.getBoundingClientRect();
     times.push(performance.now() - start);
   }
-  return JSON.stringify(times);
+  return times;
 })()"""
 
 
-@pytest.mark.parametrize("graph", [woven, network])
-def test_drag(browser, graph, tmp_path):
-    root = graph()
-    show_steps(root).save(tmp_path / "live.html")
-    browser.open((tmp_path / "live.html").as_uri())
-    times = json.loads(browser.evaluate(DRAGS))
-    size = (tmp_path / "live.html").stat().st_size
+@pytest.mark.parametrize("graph", [woven, lambda: output(2, 3, 1)])
+def test_drag(browser, graph):
+    page = show_steps(root := graph())
+    browser.show(page)
+    times = browser.evaluate(DRAGS)
+    size = len(page._page.encode())
     print(
-        f"\n{graph.__name__}: {len(topological_order(root))} nodes, {size / 1000:.0f} kB; a drag "
+        f"\n{len(topological_order(root))} nodes, {size / 1000:.0f} kB; a drag "
         f"takes {statistics.median(times):.1f} ms (lowest {min(times):.1f}, highest {max(times):.1f})"
     )

@@ -3,17 +3,11 @@
 import random
 
 import pytest
+from pictures import network, woven
 
-import autodiff
-from autodiff import Matrix, Value, Vector, draw, sin, tanh
-from autodiff.nn import Linear, Sequential, cross_entropy
-
-
-def chain(steps):
-    x = y = Value(1.01, label="x")
-    for _ in range(steps):
-        y = y * x
-    return y
+import autodiff as ad
+from autodiff import Value, Vector, draw, sin
+from autodiff.nn import cross_entropy
 
 
 def tangle(count):
@@ -22,28 +16,27 @@ def tangle(count):
     for _ in range(count):
         one, other = rng.choice(nodes[-40:]), rng.choice(nodes[-40:])
         nodes.append(rng.choice([one + other, one * other, sin(one) * leaf]))
-    return autodiff.sum(nodes[-30:])
+    return ad.sum(nodes[-30:])
 
 
 def fan(count):
     x = Value(0.3, label="x")
-    return autodiff.sum([sin(x * float(i)) for i in range(count)])
+    return ad.sum([sin(x * float(i)) for i in range(count)])
 
 
-def recurrent(steps, size):
-    w = Matrix([[0.1 * (i - j) for j in range(size)] for i in range(size)])
-    state = Vector([0.0] * size)
-    for t in range(steps):
-        state = (w @ state + Value(0.1 * t)).map(tanh)
-    return state.sum()
+def powers(count):
+    x = y = Value(1.01, label="x")
+    for _ in range(count):
+        y = y * x
+    return y
 
 
 GRAPHS = {
-    "chain of 61": chain(60),
+    "chain of 61": powers(60),
     "150 random nodes": tangle(100),
     "fan of 140": fan(46),
-    "recurrence of 172": recurrent(12, 4),
-    "chain of 290": chain(289),
+    "woven": woven(),
+    "chain of 290": powers(289),
 }
 
 
@@ -60,7 +53,6 @@ def test_layout(edges, side_by_side):
 def test_grids(side_by_side):
     pictures = {}
     for sizes in ((64, 32, 10), (784, 128, 10)):
-        first, second = [Linear(n, m, seed=0) for n, m in zip(sizes, sizes[1:])]
-        loss = cross_entropy(Sequential(first, second)(Vector([0.01] * sizes[0])), 3)
+        loss = cross_entropy(network(*sizes)(Vector([0.01] * sizes[0])), 3)
         pictures["-".join(map(str, sizes))] = drawn(loss, arrays=True)
     side_by_side("Classifiers as grids", pictures, rounds=3)

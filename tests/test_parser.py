@@ -1,0 +1,142 @@
+"""What the live page makes of a formula: parser.js reads it, core.js computes with it."""
+
+import json
+import random
+import re
+from functools import cache
+from urllib.parse import unquote
+
+import pytest
+from operations import FORMULAS
+from pictures import constant
+
+from autodiff import Value, adjoints, topological_order
+from autodiff.__main__ import parse
+from autodiff.pictures import live
+
+ANSWER = """
+const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
+const answer = ([text, values, adjoints]) => {
+  try {
+    const graph = graphOf(parse(text, byName)), run = pass(graph, graph.start);
+    const own = graph.nodes.map(({ rule, inputs }, i) => {
+      const xs = values && rule && inputs.map((j) => values[j]);
+      return xs ? [rule.value(...xs), rule.back(adjoints[i], ...xs)] : null;
+    });
+    return [run.values, run.adjoints, own, graph.inputs.map((i) => graph.labels[i])];
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return error.message;
+  }
+};
+"""
+
+
+@cache
+def program():
+    return live.script(live.all_rules(), parts=["core", "parser"]) + ANSWER
+
+
+@pytest.fixture
+def read(node):
+    """What the page makes of texts; each operation also alone, if its numbers are given."""
+    return lambda *cases: node(
+        f"(() => {{ {program()} return {json.dumps(cases)}.map(answer) }})()"
+    )
+
+
+def formula(rng, depth):
+    """A random formula over x, y and z, of the operations of the package."""
+    if depth == 0:
+        return rng.choice(["x", "y", "z", f"{rng.uniform(0.1, 3):.2f}", "2", "pi"])
+    shape = rng.choice(["a + b", "a - b", "a * b", "a / b", rng.choice(FORMULAS[:-1])])
+    inside = lambda _: rng.choice(["{}", "({})"]).format(formula(rng, depth - 1))  # noqa: E731
+    return re.sub(r"\b[abc]\b", inside, shape.replace("m.", ""))
+
+
+def cases(count):
+    """Formulas with numbers, special ones too, and their graphs in Python."""
+    rng, found = random.Random(0), []
+    while len(found) < count:
+        text, special = formula(rng, rng.randint(1, 3)), [0.0, 1.0, -1.0, 1e-8, 50.0]
+        at = {x: rng.choice([rng.uniform(-3, 3), rng.choice(special)]) for x in "xyz"}
+        try:
+            root = parse(text, list(at))(*[Value(x, label=name) for name, x in at.items()])
+            if isinstance(root, Value) and len(topological_order(root)) <= 60:
+                adjoints(root)
+                found.append((";".join([*(f"{k}={x!r}" for k, x in at.items()), text]), root))
+        except (ValueError, ArithmeticError):
+            continue
+    return found
+
+
+def close(found, expected, size=0.0):
+    """Equal to a few units in the last place: libraries differ in theirs."""
+    return found == pytest.approx(expected, rel=2e-15, abs=2e-15 * size, nan_ok=True)
+
+
+def test_the_page_reads_and_computes_as_python_does(read):
+    exact, asked = 0, []
+    for text, root in (found := cases(500)):
+        order, adjoint = topological_order(root), adjoints(root)
+        asked.append((text, [x.data for x in order], [adjoint.get(x, 0.0) for x in order]))
+    for (text, root), (_, *at), answer in zip(found, asked, read(*asked), strict=True):
+        assert type(answer) is list, (text, answer)
+        values, slopes, own, _ = answer
+        exact += [values, slopes] == at
+        assert len(values) == len(at[0]), text
+        for node, said, grad in zip(topological_order(root), own, at[1]):
+            if said and grad:  # each operation, at Python's numbers; a message of 0 goes no further
+                assert close(said[0], node.data), (text, node.op)
+                for here, there in zip(said[1], node._backward(grad), strict=True):
+                    assert (here is None) == (there is None), text
+                    # 1 - tanh² may differ in more than its last bit
+                    assert here is None or close(here, there, abs(grad)), (text, node.op)
+    assert exact >= 0.85 * len(found)  # the rest differ in the last bits of a library's function
+
+
+REFUSED = {
+    "": "type a formula, such as tanh(w*x + b)",
+    "3 + 4": "a formula needs a name, such as x*y",
+    "2x": "a product needs its sign: 2*x",
+    "x y": "“y” stands where a sign is expected; a product needs its sign: 2*x",
+    "(x": "the formula ends where ) is expected",
+    "sine(x)": "there is no function sine",
+    "ln(x)": "there is no function ln; write log",
+    "atan2(x)": "atan2 takes 2 numbers",
+    "sin": "sin is a function; write sin(x)",
+    "x + 1e400": "this number is too large",
+    "x; x = 3": "x is given twice",
+    "dot([x], [x, y])": "the two lists differ in length",
+    "__proto__(x)": "there is no function __proto__",
+    "constructor(x)": "there is no function constructor",
+    "<img src=x onerror=hacked=1>": "< has no meaning in a formula",
+    "x" + "+x" * 60: "more than 60 nodes cannot be shown",
+    "x+" * 1200: "at most 2000 characters are read",
+}
+
+
+def test_what_it_refuses(read):
+    assert read(*[[text] for text in REFUSED]) == [*REFUSED.values()]
+
+
+def test_the_signs_that_people_type(read):
+    typed, plain = read(["x=3;y=2;x²·y^2 − y³÷4"], ["x=3; y=2; v = x**2*y**2; v - y**3/4"])
+    assert typed[0] == plain[0]
+    assert typed[0][-1] == 34.0
+    assert read(["x₁ + x1"])[0][3] == ["x1"]
+
+
+def odd():
+    """Shared results, labels that are no names, a constant and a negative one."""
+    a, b = Value(-1.5, label="my loss"), Value(2.5, label="lambda")
+    shared = a * b - constant(3.0, "c")
+    return shared * shared + (-a) ** 2 + 2**b - a / -2.0
+
+
+def test_a_link_holds_the_graph(read):
+    for root in (odd(), *[root for _, root in cases(100)]):
+        [(values, slopes, *_)] = read([unquote(live.show_steps(root).link[1:])])
+        order, adjoint = topological_order(root), adjoints(root)
+        assert sorted(values) == pytest.approx(sorted(x.data for x in order))
+        assert sorted(slopes) == pytest.approx(sorted(adjoint.get(x, 0.0) for x in order))
