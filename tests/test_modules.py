@@ -1,11 +1,10 @@
-"""Layers, what they hold, and their initial weights."""
+"""Layers, what they hold, and their state."""
 
 import copy
+import functools
 import json
 import math
 import pickle
-import random
-import statistics
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn, relu, tanh
 from autodiff.nn import Linear, Module, Sequential
+from autodiff.nn.modules import mode
 
 
 def network():
@@ -74,6 +74,33 @@ def test_modes_reach_all_modules():
     assert all(each.training for each in all_of_them)
 
 
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+    def __call__(self, x):
+        return self.held(x)
+
+
+class Wrapped(Module):
+    def __init__(self, held):
+        self.forward = lambda x: held(x)
+
+
+WRAPS = [lambda net: lambda x: net(x), lambda net: net.forward, functools.partial, Holder, Wrapped]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_modes_reach_the_modules_that_functions_and_objects_use(wrap):
+    net = Sequential(nn.Dropout(0.5, seed=0), Linear(2, 1, seed=0))
+    for before in (True, False):
+        net.train(before)
+        for training in (True, False):
+            with mode(wrap(net), training):
+                assert net.training == net.layers[0].training == training
+            assert net.training == net.layers[0].training == before
+
+
 def test_a_repr_says_layers_and_parameters():
     assert repr(network()) == (
         "Sequential(\n"
@@ -90,7 +117,6 @@ def test_a_repr_says_layers_and_parameters():
         (lambda: Linear(0, 1), ValueError, "found in_features = 0, expected a positive integer"),
         (lambda: Linear(1, 2.0), ValueError, "found out_features = 2.0"),
         (lambda: Linear(1, 1, activation="relu"), TypeError, "activation: found 'relu' of type str, expected a"),
-        (lambda: Linear(1, 1, init=lambda i, o, r: [[1, 2]]), ValueError, r"shape \(1, 2\) from init"),
         (lambda: Linear(2, 1)([1.0]), ValueError, r"found an input of shape \(1,\), expected \(2,\)"),
         (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found .* of type list, expected"),
         (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
@@ -99,10 +125,6 @@ def test_a_repr_says_layers_and_parameters():
 def test_what_layers_refuse(attempt, kind, message):
     with pytest.raises(kind, match=message):
         attempt()
-
-
-def test_all_names_are_there():
-    assert all(hasattr(nn, name) for name in nn.__all__)
 
 
 # -- What a module holds --------------------------------------------------------------------------
@@ -262,34 +284,3 @@ def test_models_copy_and_pickle():
         assert other.state_dict() == model.state_dict()
         assert not set(other.parameters()) & set(model.parameters())
         assert other([1.0, 2.0]).data == model([1.0, 2.0]).data
-
-
-# -- Initial weights ------------------------------------------------------------------------------
-
-
-def test_seeds():
-    before = random.getstate()
-    one, again, other = (Linear(3, 3, seed=s).weight.data for s in (1, 1, 2))
-    assert one == again != other
-    assert Linear(3, 3).weight.data != Linear(3, 3).weight.data
-    assert random.getstate() == before
-
-
-@pytest.mark.parametrize(
-    ("name", "variance"), [("he", 2 / 300), ("xavier", 2 / (300 + 100)), ("lecun", 1 / 300)]
-)
-@pytest.mark.parametrize("form", ["normal", "uniform"])
-def test_the_variance_of_initialisers(name, form, variance):
-    rows = getattr(nn, f"{name}_{form}")(300, 100, random.Random(0))
-    assert (len(rows), len(rows[0])) == (100, 300)
-    weights = [w for row in rows for w in row]
-    # of 30,000 draws; the sample variance is within 5 of its own standard deviations
-    assert statistics.pvariance(weights) == pytest.approx(variance, rel=5 * math.sqrt(2 / 30_000))
-    assert statistics.fmean(weights) == pytest.approx(0, abs=5 * math.sqrt(variance / 30_000))
-    if form == "uniform":
-        assert max(map(abs, weights)) <= math.sqrt(3 * variance)
-
-
-def test_what_init_computes_is_refused_too():
-    with pytest.raises(ValueError, match="Linear.weight: found a Matrix that was computed"):
-        Linear(2, 1, init=lambda n, m, rng: 0.1 * Matrix([[1.0] * n] * m))

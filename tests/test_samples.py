@@ -1,0 +1,84 @@
+"""Training samples: inputs of many kinds as one array, copied; what is refused."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas
+import pytest
+
+import autodiff as ad
+from autodiff import Vector
+from autodiff.nn.samples import Samples, flat
+
+ROWS = [[0.25, 1.0], [2.0, -0.5], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "rows"),
+    [
+        (np.array(ROWS), ROWS),
+        (np.array(ROWS) > 0, [[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
+        (np.array([[1], [2]]), [[1.0], [2.0]]),
+        (np.array(ROWS, dtype=np.float32), ROWS),
+        (pandas.DataFrame(ROWS, columns=["a", "b"]), ROWS),
+        (pandas.DataFrame({"a": [1, 2], "b": [0.5, 0.5]}), [[1.0, 0.5], [2.0, 0.5]]),
+        ([tuple(row) for row in ROWS], ROWS),
+        ([Vector(row) for row in ROWS], ROWS),
+        ([[Fraction(1, 2), 3]], [[0.5, 3.0]]),
+        ([1.0, 2.0], [[1.0], [2.0]]),
+    ],
+)
+def test_inputs_of_many_kinds(inputs, rows):
+    samples = Samples(inputs, rows)
+    assert samples.inputs.dtype == float
+    assert samples.inputs.tolist() == rows
+    assert samples.input(0).data == rows[0]
+    assert not any(x.requires_grad for x in samples.input(0))
+
+
+def test_a_frame_of_targets_is_its_rows_not_the_names_of_its_columns():
+    frame = pandas.DataFrame(ROWS, index=[5, 3, 4])
+    assert [list(target) for target in Samples(ROWS, frame).targets] == ROWS
+
+
+def test_both_are_copied():
+    """So that a callback may change its own."""
+    inputs, targets = np.array(ROWS), [{"y": np.ones(2)}, {"y": [1.0]}, 0]
+    samples = Samples(inputs, targets)
+    inputs *= 2.0
+    targets[0]["y"] *= 2.0
+    targets[1]["y"].append(9.0)
+    assert samples.inputs.tolist() == ROWS
+    assert samples.targets[0]["y"].tolist() == samples.targets[1]["y"] * 2 == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "kind", "words"),
+    [
+        ([1.0], [1.0, 2.0], ValueError, "fit: found 1 input and 2 targets, expected as many"),
+        ([], [], ValueError, "found 0 inputs and 0 targets"),
+        (np.ones((2, 8, 8)), [1, 2], ValueError, r"flatten or .*: inputs.reshape\(len\(inputs\), -1\)"),
+        ([[1.0], [1.0, 2.0]], [1, 2], ValueError, "found rows of different lengths"),
+        ([*ROWS, [math.nan, 1.0]], range(4), ValueError, "found nan in row 3, expected finite"),
+        ([*ROWS, [1.0, math.inf]], range(4), ValueError, "found inf in row 3, expected finite"),
+        *[given for data in ({0: 1.0}, {1.0, 2.0}, "12", 1.0, None) for given in (
+            (data, [1.0], TypeError, "fit, inputs: found .*, expected a sequence"),
+            ([1.0], data, TypeError, "fit, targets: found .*, expected a sequence"))],
+    ],
+)  # fmt: skip
+def test_what_is_refused(inputs, targets, kind, words):
+    with pytest.raises(kind, match=words):
+        Samples(inputs, targets)
+
+
+@pytest.mark.parametrize("derivative", [ad.grad, ad.jacfwd, ad.jacrev])
+def test_inputs_that_would_lose_their_derivative_are_refused(derivative):
+    with pytest.raises(RuntimeError, match="fit, inputs: found a number inside a function"):
+        derivative(lambda x: Samples([[1.0, x]], [1.0]))(2.0)
+
+
+def test_ragged_numbers_have_the_shapes_of_their_parts():
+    assert flat([[1.0], [2.0, 3.0], 4.0], "") == ((3, (1,), (2,), ()), [1.0, 2.0, 3.0, 4.0])
+    assert flat(np.array(5.0), "") == ((), [5.0])
+    assert flat(["ab"], "") == ((1,), ["ab"])
