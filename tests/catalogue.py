@@ -3,6 +3,7 @@ person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
 import inspect
+import math
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class Model:
         self.loss = loss(self.x, *held)
         self.parameters = [p for array in held for p in getattr(array, "_entries", array)]
         self.p = np.array([p.data for p in self.parameters])
+
+    def rows(self, n):
+        return np.random.default_rng(1).normal(size=(n, len(self.x)))
 
     def hand(self, rows, p):
         """The program by hand, in the form of a compiled one."""
@@ -117,18 +121,19 @@ def tied(x, w, u):
     return error**2, [dh @ x.T + h @ dy.T, y @ (2 * error)]
 
 
-STEPS = 6
+def by_step(x, size):
+    return x.reshape(len(x) // size, size, x.shape[1])
 
 
 def rnn(x, u, w, b, v):
-    x = x.reshape(STEPS, -1, x.shape[1])
+    x = by_step(x, u.shape[1])
     z = u @ x + b[:, None]
     hs = [np.tanh(z[0])]
-    for t in range(1, STEPS):
+    for t in range(1, len(x)):
         hs.append(np.tanh(w @ hs[-1] + z[t]))
     error = v @ hs[-1] - 0.5
     dh, dz, dw = v[:, None] * (2 * error), np.empty_like(z), np.zeros_like(w)
-    for t in reversed(range(STEPS)):
+    for t in reversed(range(len(x))):
         dz[t] = dh * (1 - hs[t] ** 2)
         if t:
             dw += dz[t] @ hs[t - 1].T
@@ -138,10 +143,10 @@ def rnn(x, u, w, b, v):
 
 
 def lstm(x, u, w, v):
-    x = x.reshape(STEPS, -1, x.shape[1])
+    x = by_step(x, u.shape[1])
     z, k = u @ x, len(v)
     h, c, kept = np.zeros((k, x.shape[2])), np.zeros((k, x.shape[2])), []
-    for t in range(STEPS):
+    for t in range(len(x)):
         a = z[t] + w @ h
         gates, new = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
         i, f, o = gates[:k], gates[k : 2 * k], gates[2 * k :]
@@ -150,7 +155,7 @@ def lstm(x, u, w, v):
         h = o * kept[-1][-1]
     error = v @ h - 0.5
     dv, dh, dc, dz, dw = h @ (2 * error), v[:, None] * (2 * error), 0.0, np.empty_like(z), 0.0
-    for t in reversed(range(STEPS)):
+    for t in reversed(range(len(x))):
         h, c, i, f, o, new, y = kept[t]
         dc = dc + dh * o * (1 - y * y)
         di, df, do = dc * new * i * (1 - i), dc * c * f * (1 - f), dh * y * o * (1 - o)
@@ -160,7 +165,7 @@ def lstm(x, u, w, v):
 
 
 def attention(x, q, k, v):
-    x = x.reshape(STEPS, -1, x.shape[1]).transpose(2, 0, 1)
+    x = by_step(x, len(q)).transpose(2, 0, 1)
     a, b, c = x @ q, x @ k, x @ v
     s = np.exp(a @ b.mT)
     s /= s.sum(axis=2, keepdims=True)
@@ -173,12 +178,10 @@ def attention(x, q, k, v):
     return error**2, [(x.mT @ d).sum(axis=0) for d in (da, db, dc)]
 
 
-SIDE = 8
-
-
 def convolution(x, kernels, bias, v):
-    corners = (np.arange(0, SIDE * (SIDE - 2), SIDE)[:, None] + np.arange(SIDE - 2)).reshape(-1)
-    patch = (np.arange(0, 3 * SIDE, SIDE)[:, None] + np.arange(3)).reshape(-1)
+    side = math.isqrt(len(x))
+    corners = (np.arange(0, side * (side - 2), side)[:, None] + np.arange(side - 2)).reshape(-1)
+    patch = (np.arange(0, 3 * side, side)[:, None] + np.arange(3)).reshape(-1)
     patches = x[corners[:, None] + patch]  # (positions, 9, n)
     h = (kernels @ patches).swapaxes(0, 1) + bias[:, None, None]
     y = np.maximum(h, 0.0).reshape(len(v), -1)
@@ -197,14 +200,13 @@ def chain(x, *p):
     return squared(dot(p[18], x))
 
 
-def steps_of(x):
-    k = len(x) // STEPS
-    return [x[t * k : (t + 1) * k] for t in range(STEPS)]
+def split(x, size):
+    return [x[i : i + size] for i in range(0, len(x), size)]
 
 
 def recurrence(x, u, w, b, v):
     h = Vector([0.0] * len(v))
-    for step in steps_of(x):
+    for step in split(x, u.shape[1]):
         h = (w @ h + u @ step + b).map(tanh)
     return squared(dot(v, h))
 
@@ -212,16 +214,16 @@ def recurrence(x, u, w, b, v):
 def long_memory(x, u, w, v):
     k = len(v)
     h, c = Vector([0.0] * k), Vector([0.0] * k)
-    for step in steps_of(x):
-        a = u @ step + w @ h
-        i, f, o = (a[j * k : (j + 1) * k].map(sigmoid) for j in range(3))
-        c = f * c + i * a[3 * k :].map(tanh)
+    for step in split(x, u.shape[1]):
+        *gates, new = split(u @ step + w @ h, k)
+        i, f, o = (gate.map(sigmoid) for gate in gates)
+        c = f * c + i * new.map(tanh)
         h = o * c.map(tanh)
     return squared(dot(v, h))
 
 
 def attending(x, q, k, v):
-    rows = Matrix([[*step] for step in steps_of(x)])
+    rows = Matrix([[*step] for step in split(x, q.shape[0])])
     a, b, c = rows @ q, rows @ k, rows @ v
     shares = []
     for row in a @ b.T:
@@ -231,11 +233,11 @@ def attending(x, q, k, v):
 
 
 def convolved(x, kernels, bias, v):
-    m, outputs = SIDE - 2, []
+    side, outputs = math.isqrt(len(x)), []
     for kernel, b in zip(kernels, bias):
-        for i in range(m):
-            for j in range(m):
-                patch = [x[(i + r) * SIDE + j + c] for r in range(3) for c in range(3)]
+        for corner in range(side * (side - 2)):
+            if corner % side < side - 2:
+                patch = [x[corner + r * side + c] for r in range(3) for c in range(3)]
                 outputs.append(relu(dot([*kernel], patch) + b))
     return squared(dot(v, outputs))
 
@@ -243,11 +245,9 @@ def convolved(x, kernels, bias, v):
 MAKE = {
     "linear": lambda: Model(8, [(8,), (1,)], lambda x, w, b: squared(dot(w, x) + b[0]), linear),
     "softmax": lambda: Model(8, [(4, 8), (4,)], lambda x, w, b: of_softmax(w @ x + b), softmax),
-    "binary": lambda: Model(
-        8, [(8,), (1,)], lambda x, w, b: (dot(w, x) + b[0]).softplus(), binary
-    ),
-    "64-32-10": lambda: Model(
-        64, [(32, 64), (32,), (10, 32), (10,)],
+    "binary": lambda: Model(8, [(8,), (1,)], lambda x, w, b: (dot(w, x) + b[0]).softplus(), binary),
+    "network": lambda n=64, h=32, k=10: Model(
+        n, [(h, n), (h,), (k, h), (k,)],
         lambda x, w, b, v, c: of_softmax(v @ (w @ x + b).map(tanh) + c), network,
     ),
     "ten layers": lambda: Model(10, [(10, 10), (10,)] * 9 + [(10,)], chain, ten_layers),
@@ -263,8 +263,10 @@ MAKE = {
         8, [(5, 8), (8,)],
         lambda x, w, u: squared(dot(u, (w.T @ (w @ x).map(tanh)).map(tanh))), tied,
     ),
-    "RNN": lambda: Model(STEPS * 3, [(8, 3), (8, 8), (8,), (8,)], recurrence, rnn),
-    "LSTM": lambda: Model(STEPS * 3, [(32, 3), (32, 8), (8,)], long_memory, lstm),
-    "attention": lambda: Model(STEPS * 4, [(4, 4)] * 3, attending, attention),
-    "convolution": lambda: Model(SIDE * SIDE, [(4, 9), (4,), (4 * 36,)], convolved, convolution),
+    "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence, rnn),
+    "LSTM": lambda: Model(18, [(32, 3), (32, 8), (8,)], long_memory, lstm),
+    "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending, attention),
+    "convolution": lambda side=8, k=4: Model(
+        side**2, [(k, 9), (k,), (k * (side - 2) ** 2,)], convolved, convolution
+    ),
 }  # fmt: skip

@@ -5,7 +5,8 @@ import os
 
 import numpy as np
 import pytest
-from test_batch import batched, by_hand, classifier, everything, samples
+from catalogue import MAKE
+from test_batch import batched, everything, leaves
 
 import autodiff as ad
 from autodiff import Expression, Value, Vector, nn
@@ -40,12 +41,12 @@ def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, xp):
         "network": nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
     }[name]
     wrt, dtype = x if name == "inputs" else w, getattr(xp, precision)
-    program = batched(y, [x], [wrt], xp=xp)
+    program = batched(y, x, wrt, xp=xp)
     rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
     given = [rows] if name == "inputs" else [rows, xp.asarray(w.data, dtype=dtype)]
     values, gradients = program(*given)
     assert values.dtype == gradients.dtype == dtype, program.source
-    expected = batched(y, [x], [wrt])(*[np.asarray(x, float) for x in given])
+    expected = batched(y, x, wrt)(*[np.asarray(x, float) for x in given])
     for found, right in zip((values, gradients), expected):
         np.testing.assert_allclose(found, right, rtol=1e-6 if precision == "float32" else 1e-13)
     if name == "inputs":
@@ -55,18 +56,20 @@ def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, xp):
 
 
 @pytest.mark.parametrize("xp", OTHERS)
-@pytest.mark.parametrize("make", [everything, classifier])
-def test_the_numbers_are_those_of_numpy(make, xp):
+@pytest.mark.parametrize("name", [*MAKE, "everything"])
+def test_the_numbers_are_those_of_numpy(name, xp):
     xp = library(xp)
-    leaves, loss, parameters = classifier()
-    if make is everything:
-        loss, leaves, parameters = everything()
-    rows, numbers = samples()[:, : len(leaves)], np.array([p.data for p in parameters])
-    expected = batched(loss, leaves, parameters)(rows, numbers)
-    program = batched(loss, leaves, parameters, xp=xp)
+    if name == "everything":
+        loss, inputs, parameters = everything()
+    else:
+        loss, inputs, parameters = (model := MAKE[name]()).loss, model.x, model.parameters
+    rows = np.random.default_rng(1).normal(size=(6, len(inputs)))
+    p = np.array([x.data for x in leaves(parameters)])
+    expected = batched(loss, inputs, parameters)(rows, p)
+    program = batched(loss, inputs, parameters, xp=xp)
     runs = [program, library("jax").jit(program)] if xp.__name__ == "jax.numpy" else [program]
     for run in runs:
-        for found, wanted in zip(run(xp.asarray(rows.copy()), xp.asarray(numbers)), expected):
+        for found, wanted in zip(run(xp.asarray(rows.copy()), xp.asarray(p)), expected):
             np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-11, atol=1e-12)
 
 
@@ -76,24 +79,22 @@ def test_jax_with_the_batch_over_four_devices():
     jax = importlib.import_module("jax")
     if len(jax.devices()) < 4:
         pytest.fail("JAX was imported before this file asked for four devices")
-    leaves, loss, parameters = classifier()
-    program = batched(loss, leaves, parameters, xp=jax.numpy)
+    model = MAKE["network"]()
+    program = batched(model.loss, model.x, model.parameters, xp=jax.numpy)
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("batch",))
     over_devices = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
-    rows, numbers = samples(8), np.array([p.data for p in parameters])
-    sharded = jax.device_put(rows, over_devices)
+    sharded = jax.device_put(model.rows(8), over_devices)
     assert len(sharded.addressable_shards) == 4
-    values, gradients = jax.jit(program)(sharded, jax.numpy.asarray(numbers))
-    assert len({shard.device for shard in values.addressable_shards}) == 4
-    expected = by_hand(rows, numbers)
-    np.testing.assert_allclose(values, expected[0], rtol=1e-12)
-    np.testing.assert_allclose(gradients, expected[1], rtol=1e-11, atol=1e-13)
+    found = jax.jit(program)(sharded, jax.numpy.asarray(model.p))
+    assert len({shard.device for shard in found[0].addressable_shards}) == 4
+    for numbers, expected in zip(found, model.hand(model.rows(8), model.p)):
+        np.testing.assert_allclose(numbers, expected, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
 def test_integers_become_floats(xp):
     xp, x, w = library(xp), Vector([1.0, 2.0]), Vector([0.5, 0.25])
-    program = batched((x * w).sum() * 0.5, [x], [w], xp=xp)
+    program = batched((x * w).sum() * 0.5, x, w, xp=xp)
     values, gradients = program(xp.asarray([[2, 4], [6, 8]]), xp.asarray(w.data))
     assert (values.tolist(), gradients.tolist()) == ([1.0, 2.5], [4.0, 6.0])
 
