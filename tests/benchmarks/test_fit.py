@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from networks import ByHand, digits, iris, sizes, torch
+from networks import ByHand, digits, in_torch, iris, torch
 
 from autodiff import nn, optim
 
@@ -61,13 +61,7 @@ class Trainer(ByHand):
 
 
 def by_torch(task, adam=False):
-    n, h, k = sizes(task)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k)
-    ).double()
-    for p, array in zip(model.parameters(), task.layers):
-        p.data = torch.tensor(array)
-    x, classes = torch.as_tensor(task.x), torch.as_tensor(task.kinds)
+    model, x, classes = in_torch(task)
     kind = torch.optim.Adam if adam else torch.optim.SGD
     optimizer = kind(model.parameters(), lr=0.01)
     cross_entropy = torch.nn.CrossEntropyLoss()
@@ -94,7 +88,7 @@ def by_scikit_learn(task):
 
     def train(epochs, size):
         MLPClassifier(
-            hidden_layer_sizes=sizes(task)[1:2], activation="tanh", solver="sgd", alpha=0,
+            hidden_layer_sizes=task.sizes[1:2], activation="tanh", solver="sgd", alpha=0,
             batch_size=len(task.x), learning_rate_init=1e-4, momentum=0, max_iter=epochs, tol=0,
             n_iter_no_change=epochs, shuffle=False,
         ).fit(task.x, task.kinds)  # fmt: skip
