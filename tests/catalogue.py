@@ -1,4 +1,4 @@
-"""Twelve models: the loss of one sample as a graph of scalars, and the program for a batch that a
+"""Seven models: the loss of one sample as a graph of scalars, and the program for a batch that a
 person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
@@ -63,53 +63,11 @@ def linear(x, w, b):
     return error**2, [x @ (2 * error), 2 * error.sum()]
 
 
-def softmax(x, w, b):
-    values, dz = of_softmax_by_hand(w @ x + b[:, None])
-    return values, [dz @ x.T, dz.sum(axis=1)]
-
-
-def binary(x, w, b):
-    z = w @ x + b
-    dz = 1 / (1 + np.exp(-z))
-    return np.logaddexp(0, z), [x @ dz, dz.sum()]
-
-
 def network(x, w1, b1, w2, b2):
     h = np.tanh(w1 @ x + b1[:, None])
     values, dz = of_softmax_by_hand(w2 @ h + b2[:, None])
     dh = (w2.T @ dz) * (1 - h * h)
     return values, [dh @ x.T, dh.sum(axis=1), dz @ h.T, dz.sum(axis=1)]
-
-
-def ten_layers(x, *p):
-    hs = [x]
-    for w, b in zip(p[0:18:2], p[1:18:2]):
-        hs.append(np.tanh(w @ hs[-1] + b[:, None]))
-    error = p[18] @ hs[-1] - 0.5
-    gradients, dh = [hs[-1] @ (2 * error)], p[18][:, None] * (2 * error)
-    for w, h, before in zip(p[16::-2], hs[:0:-1], hs[-2::-1]):
-        dz = dh * (1 - h * h)
-        gradients[:0] = [dz @ before.T, dz.sum(axis=1)]
-        dh = w.T @ dz
-    return error**2, gradients
-
-
-def residual(x, w, v, u):
-    h = np.tanh(w @ x)
-    y = x + v @ h
-    error = u @ y - 0.5
-    dy = u[:, None] * (2 * error)
-    dh = (v.T @ dy) * (1 - h * h)
-    return error**2, [dh @ x.T, dy @ h.T, y @ (2 * error)]
-
-
-def gated(x, w, v, u):
-    h = np.tanh(w @ x)
-    g = 1 / (1 + np.exp(-(v @ x)))
-    error = u @ (g * h) - 0.5
-    d = u[:, None] * (2 * error)
-    dh, dg = d * g * (1 - h * h), d * h * g * (1 - g)
-    return error**2, [dh @ x.T, dg @ x.T, (g * h) @ (2 * error)]
 
 
 def tied(x, w, u):
@@ -194,12 +152,6 @@ def convolution(x, kernels, bias, v):
 # -- The same as graphs ---------------------------------------------------------------------------
 
 
-def chain(x, *p):
-    for w, b in zip(p[0:18:2], p[1:18:2]):
-        x = (w @ x + b).map(tanh)
-    return squared(dot(p[18], x))
-
-
 def split(x, size):
     return [x[i : i + size] for i in range(0, len(x), size)]
 
@@ -244,20 +196,9 @@ def convolved(x, kernels, bias, v):
 
 MAKE = {
     "linear": lambda: Model(8, [(8,), (1,)], lambda x, w, b: squared(dot(w, x) + b[0]), linear),
-    "softmax": lambda: Model(8, [(4, 8), (4,)], lambda x, w, b: of_softmax(w @ x + b), softmax),
-    "binary": lambda: Model(8, [(8,), (1,)], lambda x, w, b: (dot(w, x) + b[0]).softplus(), binary),
     "network": lambda n=64, h=32, k=10: Model(
         n, [(h, n), (h,), (k, h), (k,)],
         lambda x, w, b, v, c: of_softmax(v @ (w @ x + b).map(tanh) + c), network,
-    ),
-    "ten layers": lambda: Model(10, [(10, 10), (10,)] * 9 + [(10,)], chain, ten_layers),
-    "residual": lambda: Model(
-        8, [(16, 8), (8, 16), (8,)],
-        lambda x, w, v, u: squared(dot(u, x + v @ (w @ x).map(tanh))), residual,
-    ),
-    "gated": lambda: Model(
-        8, [(16, 8), (16, 8), (16,)],
-        lambda x, w, v, u: squared(dot(u, (w @ x).map(tanh) * (v @ x).map(sigmoid))), gated,
     ),
     "weight tying": lambda: Model(
         8, [(5, 8), (8,)],

@@ -166,7 +166,7 @@ def variants(part):
             for i, op in enumerate(part.ops):
                 yield like(ops=[*part.ops[:i], COMPARISONS[type(op)](), *part.ops[i + 1 :]])
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
-            yield part.operand
+            yield copy.copy(part.operand)  # whose place will be another
         case ast.Constant(value=bool()):
             yield like(value=not part.value)
         case ast.Constant(value=int() | float()):

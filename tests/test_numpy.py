@@ -1,7 +1,4 @@
-"""NumPy in, NumPy through: programs as a NumPy user writes them, with our derivatives, under SciPy.
-
-Each is minimised or solved by SciPy, and its gradient compared with one that is derived by hand.
-"""
+"""NumPy in, NumPy through: programs as a NumPy user writes them, with our derivatives, under SciPy."""
 
 import numpy as np
 import pandas
@@ -11,13 +8,7 @@ from scipy import optimize
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp
 
-rng = np.random.default_rng(0)
-A, TRUE = rng.normal(size=(20, 3)), np.array([1.0, -2.0, 0.5])
-Y = A @ TRUE
-T = np.linspace(0.0, 4.0, 30)
-LABELS = (A @ TRUE > 0).astype(float)
-
-
+TRUE = np.array([1.0, -2.0, 0.5])
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0]])
 
 
@@ -26,67 +17,11 @@ def forgetful(x):
     return x * x, lambda grad: (grad * x,)
 
 
-def least_squares(p):
-    return ((A @ p - Y) ** 2).sum()
-
-
-def ridge(p):
-    return np.mean((A @ p - Y) ** 2) + 0.1 * np.dot(p, p)
-
-
-def logistic(p):
-    z = A @ p
-    return np.sum(np.log(1 + np.exp(-z)) + (1 - LABELS) * z) + 0.01 * (p**2).sum()
-
-
-def decay(p):  # a measured curve: 3 e^(-1.5 t) + 0.5
-    return np.mean((p[0] * np.exp(-p[1] * T) + p[2] - (3 * np.exp(-1.5 * T) + 0.5)) ** 2)
-
-
-def springs(q):  # masses on a line, the ends fixed
-    ends = np.concatenate([[0.0], q, [1.0]])
-    return 0.5 * (np.diff(ends) ** 2).sum() - 0.1 * q.sum()
-
-
-def charges(q):  # three equal charges on a circle repel one another
+def charges(q):  # equal charges on a circle repel one another
     x, y = np.cos(q), np.sin(q)
     return sum(
-        1 / np.sqrt((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) for i in range(3) for j in range(i)
+        1 / np.sqrt((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) for i in range(4) for j in range(i)
     )
-
-
-def polynomial(p):
-    return np.sum((np.polyval(p, T) - (2 * T**2 - T + 3)) ** 2)
-
-
-def factors(p):  # a table as a product of a column and a row
-    u, v = p[:3], p[3:]
-    return ((np.outer(u, v) - np.outer([1.0, 2.0, 3.0], [1.0, 0.5])) ** 2).sum()
-
-
-PROGRAMS = {
-    least_squares: ([0.0, 0.0, 0.0], TRUE),
-    ridge: ([0.0, 0.0, 0.0], np.linalg.solve(A.T @ A / 20 + 0.1 * np.eye(3), A.T @ Y / 20)),
-    logistic: ([0.0, 0.0, 0.0], None),
-    decay: ([1.0, 1.0, 1.0], [3.0, 1.5, 0.5]),
-    springs: ([0.2, 0.5, 0.9], [0.4, 0.7, 0.9]),  # -q₋ + 2q - q₊ = 0.1, from 0 to 1
-    charges: ([0.0, 1.0, 3.0], None),
-    polynomial: ([0.0, 0.0, 0.0], [2.0, -1.0, 3.0]),
-    factors: ([1.0, 1.0, 1.0, 1.0, 1.0], None),
-}
-
-
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_scipy_minimises_a_program_with_our_gradient(f):
-    start, expected = PROGRAMS[f]
-    answer = optimize.minimize(value_and_grad(f), np.array(start), jac=True, tol=1e-12)
-    assert np.abs(grad(f)(answer.x)).max() < 1e-5
-    if expected is not None:
-        assert answer.x == pytest.approx(expected, abs=1e-4)
-    if f is charges:  # 120 degrees apart
-        assert np.cos(np.diff(answer.x)) == pytest.approx([-0.5, -0.5], abs=1e-4)
-    if f is factors:
-        assert answer.fun == pytest.approx(0.0, abs=1e-10)
 
 
 IDIOMS = {
@@ -102,15 +37,17 @@ IDIOMS = {
     "maximum": lambda p: np.maximum(p, 2.0).sum(), "diff": lambda p: (np.diff(p) ** 3).sum(),
     "trapezoid": lambda p: np.trapezoid(p**2), "sort": lambda p: (np.sort(p) * [1, 2, 3, 4]).sum(),
     "stack": lambda p: np.stack([p, p**2]).sum(), "ours": lambda p: ad.sum(ad.sigmoid(p)),
+    "polyval": lambda p: np.polyval(p, [0.5, 2.0]).sum(), "charges": charges,
+    "outer": lambda p: ((np.outer(p[:3], p[2:]) - 1.0) ** 2).sum(),
+    "concatenate": lambda p: (np.diff(np.concatenate([[0.0], p, [1.0]])) ** 2).sum(),
+    "log": lambda p: np.sum(np.log(1 + np.exp(-p))), "mean of squares": lambda p: np.mean(p**2),
     "ours in a list": lambda p: ad.logsumexp(list(p)), "roll": lambda p: (p * np.roll(p, 1)).sum(),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "f", [*PROGRAMS, *IDIOMS.values()], ids=[*[f.__name__ for f in PROGRAMS], *IDIOMS]
-)
+@pytest.mark.parametrize("f", IDIOMS.values(), ids=IDIOMS)
 def test_every_mode_agrees_with_scipys_differences(f):
-    x = np.array(PROGRAMS[f][0]) + 0.3 if f in PROGRAMS else np.array([0.7, 1.9, 2.2, 3.1])
+    x = np.array([0.7, 1.9, 2.2, 3.1])
     slopes = optimize.approx_fprime(x, lambda p: float(f(p)), 1e-7)
     for derivative in (grad(f)(x), jacfwd(f)(x), jacrev(f)(x), vjp(f, x)[1](1.0)[0]):
         assert isinstance(derivative, np.ndarray)
@@ -122,7 +59,7 @@ def test_every_mode_agrees_with_scipys_differences(f):
 
 
 def test_a_table_is_an_argument_too():
-    weights = rng.normal(size=(2, 3))
+    weights = np.random.default_rng(0).normal(size=(2, 3))
     loss = lambda w: (np.tanh(w @ TRUE) ** 2).sum()  # noqa: E731
     z = np.tanh(weights @ TRUE)
     assert grad(loss)(weights) == pytest.approx(np.outer(2 * z * (1 - z**2), TRUE), rel=1e-13)
@@ -206,9 +143,11 @@ def rosenbrock(x):
 
 
 @pytest.mark.parametrize(("method", "more"), [
+    ("BFGS", {}),
     ("trust-exact", {"hess": hessian(rosenbrock)}),
     ("trust-krylov", {"hessp": lambda x, v: ad.hvp(rosenbrock, x, v)}),
 ])  # fmt: skip
-def test_scipy_takes_our_second_derivatives(method, more):
-    found = optimize.minimize(rosenbrock, [-1.0, 1.5], jac=grad(rosenbrock), method=method, **more)
-    assert found.x == pytest.approx([1.0, 1.0], abs=1e-2)
+def test_scipy_minimises_with_our_derivatives(method, more):
+    f, start = value_and_grad(rosenbrock), np.array([-1.0, 1.5])
+    found = optimize.minimize(f, start, jac=True, method=method, tol=1e-9, **more)
+    assert found.x == pytest.approx([1.0, 1.0], abs=1e-6)

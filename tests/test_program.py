@@ -91,14 +91,6 @@ CASES = [
     (W * X + Z, [X], [W, X], (5.0, 7.0), (39.0, (5.0, 7.0))),  # Z is 4
     (X**C, [X, C], [X], (-2.0, 3.0), (-8.0, (12.0,))),
     (X**C, [X, C], [X], (2.0, 0.0), (1.0, (0.0,))),
-    (X * -1.0, [X], [X], (2.0,), (-2.0, (-1.0,))),  # ones and signs are not in its text
-    (X / -1.0, [X], [X], (2.0,), (-2.0, (-1.0,))),
-    (-1.0 * X, [X], [X], (2.0,), (-2.0, (-1.0,))),
-    ((-X) * -1.0, [X], [X], (2.0,), (2.0, (1.0,))),
-    ((-X) / -1.0, [X], [X], (2.0,), (2.0, (1.0,))),
-    (-1.0 / X, [X], [X], (2.0,), (-0.5, (0.25,))),
-    (1.0 * X / 1.0, [X], [X], (2.0,), (2.0, (1.0,))),
-    (0.0 - X + 0.0, [X], [X], (2.0,), (-2.0, (-1.0,))),
     (-X - (-Z), [X, Z], [X, Z], (2.0, 3.0), (1.0, (-1.0, 1.0))),
     (ad.maximum(X, 0.0) + ad.minimum(X, -0.0), [X], [X], (0.0,), (0.0, (1.0,))),
     (ad.minimum(X, math.inf) + ad.maximum(X, -math.inf), [X], [X], (2.0,), (4.0, (2.0,))),
@@ -110,6 +102,23 @@ def test_values_and_gradients(case):
     y, inputs, wrt, point, expected = case
     for xp in (math, np):
         assert compiled(y, inputs, wrt, xp=xp)(*point) == expected
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        X * -1.0,
+        X / -1.0,
+        -1.0 * X,
+        (-X) * -1.0,
+        (-X) / -1.0,
+        -1.0 / X,
+        1.0 * X / 1.0,
+        0.0 - X + 0.0,
+    ],
+)
+def test_ones_and_signs_that_are_not_in_the_text(y):
+    assert compiled(y, [X])(3.0) == (y.data, (ad.adjoints(y)[X],))
 
 
 def test_data_changed_later_does_not_change_a_program():

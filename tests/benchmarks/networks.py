@@ -5,7 +5,6 @@ the losses and the gradients: an array for each parameter, or one for all of the
 lays the data out in the way that its library likes best.
 """
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -153,55 +152,6 @@ def walking(task):
         return total, [[p.grad for p in task.model.parameters()]]
 
     return epoch
-
-
-def product_by_product(value, tanh, exp, log):
-    """The runner of a scalar engine, with a node for each product and each sum of two."""
-
-    def layer(rows, biases, x):
-        return [sum((w * v for w, v in zip(row, x)), b) for row, b in zip(rows, biases)]
-
-    def runner(task):
-        layers = [np.vectorize(value)(array) for array in task.layers]
-        parameters = [p for array in layers for p in array.ravel()]
-
-        def epoch():
-            total = 0.0
-            for p in parameters:
-                p.grad = 0.0
-            for x, kind in zip(task.x.tolist(), task.kinds):
-                z = layer(*layers[2:], [tanh(h) for h in layer(*layers[:2], x)])
-                loss = log(sum(exp(v) for v in z)) - z[kind]
-                loss.backward()
-                total += loss.data
-            return total, [[p.grad for p in parameters]]
-
-        return epoch
-
-    return runner
-
-
-def by_micrograd(micrograd):
-    """micrograd, with tanh, exp and log, which it lacks, written like its own operations."""
-
-    def function(f, slope):
-        def apply(x):
-            out = micrograd.Value(f(x.data), (x,))
-
-            def backward():
-                x.grad += slope(x.data, out.data) * out.grad
-
-            out._backward = backward
-            return out
-
-        return apply
-
-    return product_by_product(
-        micrograd.Value,
-        function(math.tanh, lambda x, y: 1 - y * y),
-        function(math.exp, lambda x, y: y),
-        function(math.log, lambda x, y: 1 / x),
-    )
 
 
 def in_torch(task):

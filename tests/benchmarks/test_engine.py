@@ -3,6 +3,8 @@
 import random
 import sys
 import tracemalloc
+from functools import reduce
+from operator import add, mul
 
 import micrograd.engine
 import micrograd.nn
@@ -85,11 +87,12 @@ class Step:
         loss.backward()
         return loss.data, [p.grad for p in self.model.parameters()]
 
-    def ours(self, weighted_sum, total):
+    def ours(self, dot, total):
         losses = []
         for x, y in zip(self.xs, self.ys):
             for layer in self.layers:
-                x = [weighted_sum(w, x, b, nonlinear) for w, b, nonlinear in layer]
+                x = [dot(w, x) + b for w, b, _ in layer]
+                x = [z.relu() for z in x] if layer[0][2] else x
             losses.append((1 + -y * x[0]).relu())
         loss = total(losses) * (1.0 / len(losses))
         for p in self.parameters:
@@ -98,18 +101,10 @@ class Step:
         return loss.data, [p.grad for p in self.parameters]
 
     def product_by_product(self):
-        def weighted_sum(w, x, b, nonlinear):
-            a = sum((wi * xi for wi, xi in zip(w, x)), b)
-            return a.relu() if nonlinear else a
-
-        return self.ours(weighted_sum, sum)
+        return self.ours(lambda w, x: reduce(add, map(mul, w, x)), sum)
 
     def one_dot_a_neuron(self):
-        def weighted_sum(w, x, b, nonlinear):
-            a = autodiff.dot(w, x) + b
-            return a.relu() if nonlinear else a
-
-        return self.ours(weighted_sum, autodiff.sum)
+        return self.ours(autodiff.dot, autodiff.sum)
 
 
 def test_a_training_step(side_by_side):

@@ -2,7 +2,6 @@
 
 import time
 
-import micrograd.engine
 import micrograd.nn
 import networks
 import numpy as np
@@ -37,7 +36,6 @@ def test_an_epoch_of_a_classifier(side_by_side, make, few):
     agree(peers)
     side_by_side(f"{make.__name__} epoch, {task.sizes}, {len(task.x)} samples", peers, 40)
     peers = {
-        "micrograd": networks.by_micrograd(micrograd.engine)(part),
         "autodiff, walked": networks.walking(part),
         "compiled to plain Python": networks.plain_python(part),
     }
