@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas
 import pytest
+from tables import refusals
 from trainings import INPUTS, network
 
 from autodiff import nn
@@ -63,19 +64,14 @@ def test_a_model_predicts_in_evaluation_mode():
     assert model.layers[1].training
 
 
-@pytest.mark.parametrize(
-    ("model", "kind", "message"),
-    [
-        (lambda x: {"a": x[0]}, TypeError, "predict, what the model returns: found {'a'"),
-        (lambda x: None, TypeError, "predict, what the model returns: found None"),
-        (lambda x: [x, x[0]], ValueError, r"predict, what .*: found numbers of shape \(2, \(2,\), \(\)\)"),
-        (lambda x: [x[0]] * (1 + (x[0] > 0)), ValueError, "predict: found results of different shapes"),
-    ],
+test_what_a_model_may_not_return_to_predict = refusals(
+    {"predict": nn.predict, "INPUTS": INPUTS},
+    *[(f"predict(lambda x: {text}, INPUTS[:{n}])", kind, words) for n in (2, 20) for text, kind, words in [
+        ("{'a': x[0]}", TypeError, "predict, what the model returns: found {'a'"),
+        ("None", TypeError, "predict, what the model returns: found None"),
+        ("[x, x[0]]", ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
+        ("[x[0]] * (1 + (x[0] > 0))", ValueError, "predict: found results of different shapes")]],
 )  # fmt: skip
-def test_what_a_model_may_not_return_to_predict(model, kind, message):
-    for rows in (INPUTS[:2], INPUTS):
-        with pytest.raises(kind, match=message):
-            nn.predict(model, rows)
 
 
 # -- How often a model is right -------------------------------------------------------------------
@@ -101,27 +97,22 @@ def test_accuracy(predictions, targets, share, kind):
     assert nn.accuracy(kind(predictions), kind(targets)) == share
 
 
-@pytest.mark.parametrize(
-    ("predictions", "targets", "kind", "words"),
-    [
-        ([[1.0, 2.0]], [0, 1], ValueError, "accuracy: found 1 prediction and 2 targets, .*, expected as many"),
-        ([], [], ValueError, "found 0 predictions"),
-        (SCORES, [1, -1], ValueError, r"2 targets, \[1, -1\], .* and classes from 0 to 1"),
-        (SCORES, [1, 2], ValueError, "classes from 0 to 1"),
-        (SCORES, ["a", "b"], ValueError, "classes from 0 to 1"),
-        (SCORES, [[1, 0, 0], [0, 1, 0]], ValueError, "found 2 predictions and 6 targets"),
-        ([0.5, -2.0], [1, 2], ValueError, "classes from -1 to 1"),
-        ([[0.5], [-2.0]], [[1, 0], [0, 1]], ValueError, "2 predictions and 4 targets"),
-        # argmax gives the place of the nan
-        ([[math.nan, 1.0], [0.0, 1.0]], [0, 1], ValueError, "expected as many of each: numbers"),
-        ([math.nan, 1.0], [0, 1], ValueError, "expected as many of each: numbers"),
-        ([["1", "2"], ["2", "1"]], [0, 1], TypeError, "found '1'"),
-        ([[1j, 2.0], [2.0, 1.0]], [0, 1], TypeError, "found 1j"),
-        (np.zeros((2, 2, 2)), [0, 1], ValueError, r"found an array of shape \(2, 2, 2\)"),
-        ({0: [1.0, 2.0], 1: [2.0, 1.0]}, [0, 1], TypeError, "found {0"),
-        ([[1.0], [1.0, 2.0]], [0, 1], ValueError, "found rows of different lengths"),
-    ],
+test_what_accuracy_refuses = refusals(
+    {"accuracy": nn.accuracy, "nan": math.nan, "np": np, "SCORES": SCORES},
+    ("accuracy([[1.0, 2.0]], [0, 1])", ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
+    ("accuracy([], [])", ValueError, "accuracy: found 0 predictions"),
+    ("accuracy(SCORES, [1, -1])", ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
+    ("accuracy(SCORES, [1, 2])", ValueError, "...classes from 0 to 1"),
+    ("accuracy(SCORES, ['a', 'b'])", ValueError, "...classes from 0 to 1"),
+    ("accuracy(SCORES, [[1, 0, 0], [0, 1, 0]])", ValueError, "accuracy: found 2 predictions and 6 targets"),
+    ("accuracy([0.5, -2.0], [1, 2])", ValueError, "...classes from -1 to 1"),
+    ("accuracy([[0.5], [-2.0]], [[1, 0], [0, 1]])", ValueError, "...2 predictions and 4 targets"),
+    # argmax gives the place of the nan
+    ("accuracy([[nan, 1.0], [0.0, 1.0]], [0, 1])", ValueError, "...expected as many of each: numbers"),
+    ("accuracy([nan, 1.0], [0, 1])", ValueError, "...expected as many of each: numbers"),
+    ("accuracy([['1', '2'], ['2', '1']], [0, 1])", TypeError, "...found '1'"),
+    ("accuracy([[1j, 2.0], [2.0, 1.0]], [0, 1])", TypeError, "...found 1j"),
+    ("accuracy(np.zeros((2, 2, 2)), [0, 1])", ValueError, "...found an array of shape (2, 2, 2)"),
+    ("accuracy({0: [1.0, 2.0], 1: [2.0, 1.0]}, [0, 1])", TypeError, "...found {0"),
+    ("accuracy([[1.0], [1.0, 2.0]], [0, 1])", ValueError, "...found rows of different lengths"),
 )  # fmt: skip
-def test_what_accuracy_refuses(predictions, targets, kind, words):
-    with pytest.raises(kind, match=words):
-        nn.accuracy(predictions, targets)
