@@ -9,6 +9,7 @@ import pytest
 from catalogue import MAKE
 from random_graphs import OPERATIONS
 from rounding import EPSILON
+from tables import refusals
 from test_program import close, walked
 
 import autodiff as ad
@@ -299,20 +300,14 @@ def test_anything_that_is_an_array_is_taken_as_one(kind):
     assert (values.tolist(), gradients.tolist()) == ([2.25, 12.75, 31.25], [9.0, 9.0])
 
 
-ROWS = np.ones((6, 4))
-
-
-@pytest.mark.parametrize(
-    ("rows", "p", "kind", "message"),
-    [
-        (ROWS[:, :3], np.zeros(83), ValueError, r"inputs: found shape \(6, 3\), expected an array"),
-        (ROWS[0], np.zeros(83), ValueError, r"inputs: found shape \(4,\), expected .* \(n, 4\)"),
-        (ROWS, np.zeros(80), ValueError, r"parameters: found shape \(80,\), .* \(83,\)"),
-        (np.ma.array(ROWS, mask=ROWS > 0), np.zeros(83), TypeError, "found unknown numbers"),
-        (ROWS, Vector([0.0] * 83), TypeError, "has no derivative"),
-    ],
+MODEL = MAKE["network"](4, 10, 3)
+PROGRAM = batched(MODEL.loss, MODEL.x, MODEL.parameters)
+ROWS, P = MODEL.rows(6), MODEL.p
+test_what_a_program_refuses = refusals(
+    globals(),
+    ("PROGRAM(ROWS[:, :3], P)", ValueError, "inputs: found shape (6, 3), expected an array"),
+    ("PROGRAM(ROWS[0], P)", ValueError, "inputs: found shape (4,), expected ... (n, 4)"),
+    ("PROGRAM(ROWS, P[:80])", ValueError, "parameters: found shape (80,), ... (83,)"),
+    ("PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P)", TypeError, "...found unknown numbers"),
+    ("PROGRAM(ROWS, Vector(P))", TypeError, "...has no derivative"),
 )
-def test_what_a_program_refuses(rows, p, kind, message):
-    model = MAKE["network"](4, 10, 3)
-    with pytest.raises(kind, match=message):
-        batched(model.loss, model.x, model.parameters)(rows, p)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas
 import pytest
+from tables import refusals
 
 import autodiff as ad
 from autodiff import Vector
@@ -53,32 +54,23 @@ def test_both_are_copied():
     assert samples.targets[0]["y"].tolist() == samples.targets[1]["y"] * 2 == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "targets", "kind", "words"),
-    [
-        ([1.0], [1.0, 2.0], ValueError, "fit: found 1 input and 2 targets, expected as many"),
-        ([], [], ValueError, "found 0 inputs and 0 targets"),
-        (np.ones((2, 8, 8)), [1, 2], ValueError, r"flatten or .*: inputs.reshape\(len\(inputs\), -1\)"),
-        ([[1.0], [1.0, 2.0]], [1, 2], ValueError, "found rows of different lengths"),
-        ([*ROWS, [math.nan, 1.0]], range(4), ValueError, "found nan in row 3, expected finite"),
-        ([*ROWS, [1.0, math.inf]], range(4), ValueError, "found inf in row 3, expected finite"),
-        *[given for data in ({0: 1.0}, {1.0, 2.0}, "12", 1.0, None) for given in (
-            (data, [1.0], TypeError, "fit, inputs: found .*, expected a sequence"),
-            ([1.0], data, TypeError, "fit, targets: found .*, expected a sequence"))],
-    ],
-)  # fmt: skip
-def test_what_is_refused(inputs, targets, kind, words):
-    with pytest.raises(kind, match=words):
-        Samples(inputs, targets)
-
-
-@pytest.mark.parametrize("derivative", [ad.grad, ad.jacfwd, ad.jacrev])
-def test_inputs_that_would_lose_their_derivative_are_refused(derivative):
-    with pytest.raises(RuntimeError, match="fit, inputs: found a number inside a function"):
-        derivative(lambda x: Samples([[1.0, x]], [1.0]))(2.0)
-
-
 def test_ragged_numbers_have_the_shapes_of_their_parts():
     assert flat([[1.0], [2.0, 3.0], 4.0], "") == ((3, (1,), (2,), ()), [1.0, 2.0, 3.0, 4.0])
     assert flat(np.array(5.0), "") == ((), [5.0])
     assert flat(["ab"], "") == ((1,), ["ab"])
+
+
+test_what_is_refused = refusals(
+    globals() | vars(math) | vars(ad),
+    ("Samples([1.0], [1.0, 2.0])", ValueError, "fit: found 1 input and 2 targets, expected as many"),
+    ("Samples([], [])", ValueError, "fit: found 0 inputs and 0 targets"),
+    ("Samples(np.ones((2, 8, 8)), [1, 2])", ValueError, "...flatten or ...: inputs.reshape(len(inputs), -1)"),
+    ("Samples([[1.0], [1.0, 2.0]], [1, 2])", ValueError, "fit, inputs: found rows of different lengths"),
+    ("Samples([[1.0], [nan]], [1, 2])", ValueError, "fit, inputs: found nan in row 1, expected finite"),
+    ("Samples([[1.0, inf]], [1])", ValueError, "fit, inputs: found inf in row 0, expected finite"),
+    *[(f"Samples({given})", TypeError, f"fit, {where}: found ..., expected a sequence")
+      for data in ("{0: 1.0}", "{1.0, 2.0}", "'12'", "1.0", "None")
+      for where, given in (("inputs", f"{data}, [1.0]"), ("targets", f"[1.0], {data}"))],
+    *[(f"{derivative}(lambda x: Samples([[1.0, x]], [1.0]))(2.0)", RuntimeError, "fit, inputs: found a number inside a function")
+      for derivative in ("grad", "jacfwd", "jacrev")],
+)  # fmt: skip
