@@ -1,13 +1,22 @@
 """Tables of code: a row holds the text of a program, which is also the name of its case."""
 
+import math
 import re
 
+import numpy as np
 import pytest
+
+import autodiff as ad
+from autodiff import Dual, Expression, Matrix, Value, Vector, nn, optim
+
+EVERYWHERE = {"math": math, "np": np, "ad": ad, "nn": nn, "optim": optim} | {
+    kind.__name__: kind for kind in (Dual, Expression, Matrix, Value, Vector)
+}
 
 
 def function(arguments, text, names):
-    """The function of these arguments that a text is."""
-    return eval(f"lambda {arguments}: {text}", names)
+    """The function of these arguments that a text is, with these names."""
+    return eval(f"lambda {arguments}: {text}", EVERYWHERE | names)
 
 
 def refusals(names, *rows):
@@ -19,7 +28,7 @@ def refusals(names, *rows):
     @pytest.mark.parametrize(("text", "kind", "words"), rows)
     def test(text, kind, words):
         with pytest.raises(kind) as error:
-            exec(text, dict(names))
+            exec(text, EVERYWHERE | names)
         pattern = ".*".join(map(re.escape, words.split("...")))
         assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
 

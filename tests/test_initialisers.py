@@ -7,7 +7,7 @@ import statistics
 import pytest
 from tables import refusals
 
-from autodiff import Matrix, nn  # noqa: F401
+from autodiff import nn
 from autodiff.nn import Linear
 
 

@@ -1,10 +1,12 @@
 """What a model may not do: draw random numbers, or change what it holds. Either is put back."""
 
+import copy
 import random
 from contextlib import suppress
 
 import numpy as np
 import pytest
+from tables import function
 from trainings import NUMBERS, Layer, fitted, network, walked
 
 from autodiff import nn
@@ -12,54 +14,50 @@ from autodiff import nn
 GENERATOR = np.random.default_rng()  # as at the top of a notebook
 
 
-def rarely(draw):
-    """Depth that is dropped so rarely that verification alone would not see it."""
-    return lambda m, y: y * float(draw(m) > 0.001)
-
-
-def rng_of_a_closure():
-    rng = random.Random(0)
-    return lambda m: rng.random()
-
-
-def dropping():
-    return nn.Sequential(nn.Linear(2, 8, seed=0), nn.Dropout(0.1, seed=0), nn.Linear(8, 1, seed=1))
-
-
-RANDOM = {
-    "a global generator": lambda: Layer(rarely(lambda m: GENERATOR.random())),
-    "random": lambda: Layer(rarely(lambda m: random.random())),
-    "numpy.random": lambda: Layer(rarely(lambda m: np.random.normal())),
-    "a held generator": lambda: Layer(rarely(lambda m: m.rng.random()), rng=random.Random(0)),
-    "one of numpy": lambda: Layer(rarely(lambda m: m.rng.normal()), rng=np.random.default_rng(0)),
-    "an old one": lambda: Layer(rarely(lambda m: m.rng.normal()), rng=np.random.RandomState(0)),
-    "one in a dict": lambda: Layer(
-        rarely(lambda m: m.held["rng"].random()), held={"rng": random.Random(0)}
-    ),
-    "its method": lambda: Layer(rarely(lambda m: m.draw()), draw=random.Random(0).random),
-    "a closure": lambda: Layer(rarely(rng_of_a_closure())),
-    "Dropout": dropping,
+DRAWS = {  # a random number, in a call of a module m that holds...
+    "GENERATOR.random()": None,
+    "random.random()": None,
+    "np.random.normal()": None,
+    "m.held.random()": lambda: random.Random(0),
+    "m.held.normal()": lambda: np.random.default_rng(0),
+    "m.held.randn()": lambda: np.random.RandomState(0),
+    "m.held['rng'].random()": lambda: {"rng": random.Random(0)},
+    "m.held()": lambda: random.Random(0).random,
+    "m.held(0.0)": lambda: closed(random.Random(0)),
 }
 
 
-@pytest.mark.parametrize("name", RANDOM)
-def test_a_model_that_draws_random_numbers_is_walked(name):
+def closed(rng):
+    return lambda x: x + rng.random()
+
+
+def seeded():
+    random.seed(0)
+    np.random.seed(0)
+    GENERATOR.bit_generator.state = np.random.default_rng(0).bit_generator.state
+    return network()
+
+
+@pytest.mark.parametrize("text", DRAWS)
+def test_a_model_that_draws_random_numbers_is_walked(text):
+    """Depth that is dropped so rarely that verification alone would not see it."""
+
     def make():
-        random.seed(0)
-        np.random.seed(0)
-        GENERATOR.bit_generator.state = np.random.default_rng(0).bit_generator.state
-        return RANDOM[name]()
+        seeded()
+        change = function("m, y", f"y * float({text} > 0.001)", globals())
+        return Layer(change, held=DRAWS[text] and DRAWS[text]())
 
     walked(make, "a call draws random numbers: a model and a loss are pure functions")
 
 
-def test_noise_on_labels_is_walked():
-    def make():
-        random.seed(0)
-        return network()
+def test_dropout_is_walked():
+    make = lambda: nn.Sequential(nn.Linear(2, 1, seed=0), nn.Dropout(0.1, seed=0))  # noqa: E731
+    walked(make, "a call draws random numbers")
 
+
+def test_noise_on_labels_is_walked():
     noisy = lambda p, t: nn.mse_loss(p, t + (random.random() < 0.001))  # noqa: E731
-    walked(make, "a call draws random numbers", loss=noisy)
+    walked(seeded, "a call draws random numbers", loss=noisy)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -73,38 +71,29 @@ def test_global_generators_are_put_back_while_no_other_thread_may_use_them(
     first = generator.random()
     generator.seed(0)
     with pytest.raises(ValueError, match="a call draws random numbers"):
-        fitted(Layer(rarely(lambda m: generator.random() + own.random())))
+        fitted(Layer(lambda m, y: y * generator.random() * own.random()))
     assert (generator.random() == first) == (threads == 1)
     assert own.random() == random.Random(0).random()
 
 
-def counting(held, add):
-    def change(m, y):
-        add(held(m))
-        return y * (1.0 if len(held(m)) < 30 else 2.0)
-
-    return change
-
-
-def running_mean(m, y):
-    m.mean = 0.9 * m.mean + 0.1 * y[0].data
-    return y - m.mean
-
-
-STATES = {
-    "a running mean": lambda: Layer(running_mean, mean=0.0),
-    "a list": lambda: Layer(counting(lambda m: m.held, lambda x: x.append(1)), held=[]),
-    "a nested list": lambda: Layer(
-        counting(lambda m: m.held[0]["a"], lambda x: x.append(1)), held=[{"a": []}]
-    ),
-    "a dict": lambda: Layer(counting(lambda m: m.held, lambda x: x.update({len(x): 1})), held={}),
-    "an activation": lambda: Layer(lambda m, y: setattr(m, "held", y.data) or y, held=None),
+STATES = {  # what a call makes of the attribute of a module, and what it was
+    "0.9 * m.held + 0.1 * y[0].data": 0.0,
+    "y.data": None,
+    "m.held.append(1) or m.held": [],
+    "m.held[0]['a'].append(1) or m.held": [{"a": []}],
+    "m.held.update({len(m.held): 1}) or m.held": {},
 }
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_a_model_whose_state_a_call_changes_is_walked(name):
-    walked(STATES[name], "a call changes ('(mean|held)'|0); return what is to be looked at later")
+@pytest.mark.parametrize("text", STATES)
+def test_a_model_whose_state_a_call_changes_is_walked(text):
+    def change(m, y):
+        m.held = value(m, y)
+        return y * (1.0 if len(repr(m.held)) < 60 else 2.0)
+
+    value = function("m, y", text, globals())
+    words = "a call changes ('held'|0); return what is to be looked at later"
+    walked(lambda: Layer(change, held=copy.deepcopy(STATES[text])), words)
 
 
 @pytest.mark.parametrize("targets", [NUMBERS, [lambda y: y] * 20])

@@ -1,33 +1,15 @@
 """What is recorded once, and compiled for all samples; what has to be walked, and why."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pandas
 import pytest
+from tables import function
 from trainings import CLASSES, NUMBERS, Layer, fitted, network, numbers, same, walked
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn
-
-
-def two():
-    return network(2)
-
-
-def three():
-    return network(3)
-
-
-def returning(shape):
-    return lambda: nn.Sequential(nn.Linear(2, 2, seed=0), shape)
-
-
-def bent(activation):
-    return lambda: nn.Sequential(
-        nn.Linear(2, 4, activation=activation, seed=0), nn.Linear(4, 1, seed=1)
-    )
 
 
 def far(p, y):
@@ -85,50 +67,68 @@ def chooser(x):
     return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
 
 
-RECORDED = {  # a model, its targets, a loss
-    "rows": (two, [[y, -y] for y in NUMBERS], nn.mse_loss),
-    "arrays": (two, np.array([[y, -y] for y in NUMBERS]), nn.mse_loss),
-    "Vectors": (two, [Vector([y, 2.0]) for y in NUMBERS], nn.mse_loss),
-    "a Series": (network, pandas.Series(NUMBERS), nn.mse_loss),
-    "hinge": (network, [1 if y > 0 else -1 for y in NUMBERS], nn.hinge_loss),
-    "classes": (three, CLASSES, nn.cross_entropy),
-    "classes of numpy": (three, np.array(CLASSES), nn.cross_entropy),
-    "one-hot rows": (three, np.eye(3)[CLASSES], nn.cross_entropy),
-    "one class": (three, [1] * 20, nn.cross_entropy),
-    "binary": (network, [float(y > 0) for y in NUMBERS], nn.binary_cross_entropy_with_logits),
-    "a Vector of one": (network, NUMBERS, lambda p, t: (p - t) * (p - t)),
+def bent(activation):
+    return nn.Sequential(nn.Linear(2, 4, activation=activation, seed=0), nn.Linear(4, 1, seed=1))
+
+
+def returning(shape):
+    return nn.Sequential(nn.Linear(2, 2, seed=0), shape)
+
+
+ROWS = np.array([[y, -y] for y in NUMBERS])
+MSE = "nn.mse_loss(p, t)"
+LOSSES = [  # of a prediction p and a target t, the targets, and the outputs of the network
+    (MSE, ROWS.tolist(), 2),
+    (MSE, ROWS, 2),
+    (MSE, [Vector(row) for row in ROWS], 2),
+    (MSE, pandas.Series(NUMBERS), 1),
+    ("nn.hinge_loss(p, t)", np.sign(NUMBERS), 1),
+    ("nn.cross_entropy(p, t)", CLASSES, 3),
+    ("nn.cross_entropy(p, t)", np.array(CLASSES), 3),
+    ("nn.cross_entropy(p, t)", np.eye(3)[CLASSES], 3),
+    ("nn.cross_entropy(p, 1)", CLASSES, 3),
+    ("(p - t) * (p - t)", NUMBERS, 1),
     # the target decides what is computed
-    "a choice": (network, NUMBERS, lambda p, t: far(p, t) if t > 0 else 2.0 * abs(p[0] - math.exp(t)) + ad.exp(p[0])),
-    "lengths": (network, NUMBERS, lambda p, t: sum([p[0]] * (1 + int(9 * abs(t)))) ** 2 * t),
-    "operations": (two, NUMBERS, lambda p, t: [p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4]),
+    ("far(p, t) if t > 0 else 2.0 * abs(p[0] - math.exp(t)) + ad.exp(p[0])", NUMBERS, 1),
+    ("sum([p[0]] * (1 + int(9 * abs(t)))) ** 2 * t", NUMBERS, 1),
+    ("[p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4]", NUMBERS, 2),
     # targets are told apart exactly
-    "signs of zero": (network, [0.0, -0.0] * 10, lambda p, t: far(p, math.copysign(1.0, t))),
-    "types": (network, [(0.5, 0), (0.5, 0.0)] * 10, lambda p, t: far(p, float(isinstance(t[1], int)))),
-    "truth and one": (network, [True, 1] * 10, lambda p, t: far(p, float(isinstance(t, bool)))),
-    "arrays of two types": (network, [np.array([1.0]), np.array([1])] * 10, lambda p, t: far(p, float(t.dtype.kind == "f"))),
-    "dataclasses": (network, [Weighted(1.0, 0.5), Weighted(1.0, 2.0)] * 10, lambda p, t: t.weight * far(p, t.y)),
-    # a model returns what it likes
-    "a tuple": (returning(lambda y: (y[0], y[1])), NUMBERS, lambda p, t: far(p, p[1] + t)),
-    "a list with a number": (returning(lambda y: [y[0], 0.5]), NUMBERS, lambda p, t: far(p, p[1] * t)),
-    "a dict": (returning(lambda y: {"a": y[0], "b": [y[1]]}), NUMBERS, lambda p, t: (p["a"] - p["b"][0] - t) ** 2),
-    "a Matrix": (returning(lambda y: Matrix([[y[0], y[1]], [y[1], y[0]]])), NUMBERS, lambda p, t: ((p - t) * (p - t)).sum()),
-    "one Value": (returning(lambda y: y[0]), NUMBERS, nn.mse_loss),
-    # models of one's own
-    **{make.__name__: (make, NUMBERS, nn.mse_loss) for make in (Polynomial, Scaled, Residual)},
-    **{f.__name__: (bent(f), NUMBERS, nn.mse_loss) for f in (leaky, sloped)},
-}  # fmt: skip
+    ("far(p, math.copysign(1.0, t))", [0.0, -0.0] * 10, 1),
+    ("far(p, float(isinstance(t[1], int)))", [(0.5, 0), (0.5, 0.0)] * 10, 1),
+    ("far(p, float(isinstance(t, bool)))", [True, 1] * 10, 1),
+    ("far(p, float(t.dtype.kind == 'f'))", [np.array([1.0]), np.array([1])] * 10, 1),
+    ("t.weight * far(p, t.y)", [Weighted(1.0, 0.5), Weighted(1.0, 2.0)] * 10, 1),
+]
 
 
-@pytest.mark.parametrize("name", RECORDED)
-def test_what_is_compiled(name):
-    make, targets, loss = RECORDED[name]
-    same(make, targets=targets, loss=loss)
+@pytest.mark.parametrize(("text", "targets", "outputs"), LOSSES)
+def test_losses_and_targets_that_are_compiled(text, targets, outputs):
+    same(lambda: network(outputs), targets=targets, loss=function("p, t", text, globals()))
 
 
-@pytest.mark.parametrize("constant", [lambda: Value(0.0), lambda: Value(0.0) * 1.0])
+MODELS = {  # and a loss of what it returns
+    "returning(lambda y: (y[0], y[1]))": "far(p, p[1] + t)",
+    "returning(lambda y: [y[0], 0.5])": "far(p, p[1] * t)",
+    "returning(lambda y: {'a': y[0], 'b': [y[1]]})": "(p['a'] - p['b'][0] - t) ** 2",
+    "returning(lambda y: Matrix([[y[0], y[1]], [y[1], y[0]]]))": "((p - t) * (p - t)).sum()",
+    "returning(lambda y: y[0])": MSE,
+    "Polynomial()": MSE,
+    "Scaled()": MSE,
+    "Residual()": MSE,
+    "bent(leaky)": MSE,
+    "bent(sloped)": MSE,
+}
+
+
+@pytest.mark.parametrize("text", MODELS)
+def test_models_that_are_compiled(text):
+    same(function("", text, globals()), loss=function("p, t", MODELS[text], globals()))
+
+
+@pytest.mark.parametrize("constant", ["Value(0.0)", "Value(0.0) * 1.0"])
 def test_a_loss_may_be_constant_for_some_samples(constant):
     """Those without a label, for example."""
-    loss = lambda p, t: constant() if t is None else nn.mse_loss(p, t)  # noqa: E731
+    loss = function("p, t", f"{constant} if t is None else {MSE}", globals())
     same(targets=[None, *NUMBERS[1:]], loss=loss, batch_size=1)
 
 
@@ -158,44 +158,44 @@ class Stale(nn.Module):
 
 
 LOOKS = "not known"
-CHOICES = {  # what is done to the output of a layer
-    "a comparison": (catching, "found a comparison"),
-    "a comparison of parameters": (lambda m, y: y if m.inner.weight[0, 0] > 0.1 else -y, LOOKS),
-    "the truth of a number": (lambda m, y: y if y[0] else y * 0.1, LOOKS),
-    "its data": (lambda m, y: y * Value(y[0].data), LOOKS),
-    "arithmetic of its data": (lambda m, y: y * (2.0 * y[0].data + 1.0), "reads .data"),
-    "max": (lambda m, y: y * max(y[0], 0.1), "write autodiff.maximum"),
-    "its data among others": (lambda m, y: y if y[0].data in [0.0, 1.0] else -y, LOOKS),
-    "its data as a key": (lambda m, y: y * {0.0: 0.1}.get(y[0].data, 2.0), LOOKS),
-    "its text": (lambda m, y: y if str(y[0].data).startswith("-") else y * 0.1, LOOKS),
-    "its format": (lambda m, y: y if f"{y[0]:.1f}".startswith("-") else y * 0.1, LOOKS),
-    "round": (lambda m, y: y * round(y[0].data), "a whole number"),
-    "its remainder": (lambda m, y: y * (y[0].data % 0.5), LOOKS),
-    "a method of its data": (lambda m, y: y if y[0].data.hex().startswith("-") else -y, LOOKS),
-    "an embedding": (
-        lambda m, y: y * m.inner.weight[0][int(y[0].data) % 2],
-        r"make the input a one-hot row and write row @ weight for weight\[int",
-    ),
-    "a parameter that it sets": (adding, "found a comparison, a bool, a float"),
-}  # fmt: skip
-WALKED = {
-    **{name: (lambda f=f: Layer(f, scale=Value(1.0)), why) for name, (f, why) in CHOICES.items()},
-    "a float of the input": (
-        lambda: nn.Sequential(lambda x: x * float(x[0]), *network().layers),
-        LOOKS,
-    ),
-    "an operation with an if": (bent(chooser), LOOKS),
-    "numbers computed before the call": (Stale, "holds numbers computed from its parameters"),
+CHOICES = {  # what a module m makes of the output y of its layer, and why it is walked
+    "catching(m, y)": "found a comparison",
+    "y if m.inner.weight[0, 0] > 0.1 else -y": LOOKS,
+    "y if y[0] else y * 0.1": LOOKS,
+    "y * Value(y[0].data)": LOOKS,
+    "y * (2.0 * y[0].data + 1.0)": "reads .data",
+    "y * max(y[0], 0.1)": "write autodiff.maximum",
+    "y if y[0].data in [0.0, 1.0] else -y": LOOKS,
+    "y * {0.0: 0.1}.get(y[0].data, 2.0)": LOOKS,
+    "y if str(y[0].data).startswith('-') else y * 0.1": LOOKS,
+    "y if f'{y[0]:.1f}'.startswith('-') else y * 0.1": LOOKS,
+    "y * round(y[0].data)": "a whole number",
+    "y * (y[0].data % 0.5)": LOOKS,
+    "y if y[0].data.hex().startswith('-') else -y": LOOKS,
+    "y * m.inner.weight[0][int(y[0].data) % 2]": r"make the input a one-hot row and write row @ weight for weight\[int",
+    "adding(m, y)": "found a comparison, a bool, a float",
 }
 
 
-@pytest.mark.parametrize("name", WALKED)
-def test_a_graph_that_depends_on_numbers_is_walked(name):
-    walked(*WALKED[name])
+@pytest.mark.parametrize("text", CHOICES)
+def test_a_graph_that_depends_on_numbers_is_walked(text):
+    walked(lambda: Layer(function("m, y", text, globals()), scale=Value(1.0)), CHOICES[text])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nn.Sequential(lambda x: x * float(x[0]), *network().layers)", LOOKS),
+        ("bent(chooser)", LOOKS),
+        ("Stale()", "holds numbers computed from its parameters"),
+    ],
+)
+def test_models_that_are_walked(text, why):
+    walked(function("", text, globals()), why)
 
 
 def test_targets_that_cannot_be_told_apart_are_walked():
-    loss = lambda p, t: far(p, t(1.0))  # noqa: E731
+    loss = function("p, t", "far(p, t(1.0))", globals())
     walked(network, "local object", loss=loss, targets=[lambda y: y] * 20)
 
 
