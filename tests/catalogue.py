@@ -1,13 +1,12 @@
-"""Seven models: the loss of one sample as a graph of scalars, and the program for a batch that a
+"""Six models: the loss of one sample as a graph of scalars, and the program for a batch that a
 person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
-import inspect
 import math
 
 import numpy as np
 
-from autodiff import Matrix, Vector, dot, exp, logsumexp, relu, sigmoid, tanh
+from autodiff import Matrix, Vector, dot, exp, logsumexp, relu, tanh
 
 rng = np.random.default_rng(0)
 
@@ -34,11 +33,6 @@ class Model:
         arrays = [part.reshape(s) for part, s in zip(np.split(p, ends), self.shapes)]
         values, gradients = self.by_hand(rows.T, *arrays)
         return values, np.concatenate([np.ravel(g) for g in gradients])
-
-    def lines(self):
-        """How many lines of code a person writes, beside those that take p apart."""
-        text = inspect.getsource(self.by_hand).splitlines()[1:]
-        return sum(bool(line.strip()) for line in text) + len(self.shapes)
 
 
 def squared(y):
@@ -100,28 +94,6 @@ def rnn(x, u, w, b, v):
     return error**2, [du, dw, dz.sum(axis=(0, 2)), hs[-1] @ (2 * error)]
 
 
-def lstm(x, u, w, v):
-    x = by_step(x, u.shape[1])
-    z, k = u @ x, len(v)
-    h, c, kept = np.zeros((k, x.shape[2])), np.zeros((k, x.shape[2])), []
-    for t in range(len(x)):
-        a = z[t] + w @ h
-        gates, new = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
-        i, f, o = gates[:k], gates[k : 2 * k], gates[2 * k :]
-        before, c = c, f * c + i * new
-        kept.append((h, before, i, f, o, new, np.tanh(c)))
-        h = o * kept[-1][-1]
-    error = v @ h - 0.5
-    dv, dh, dc, dz, dw = h @ (2 * error), v[:, None] * (2 * error), 0.0, np.empty_like(z), 0.0
-    for t in reversed(range(len(x))):
-        h, c, i, f, o, new, y = kept[t]
-        dc = dc + dh * o * (1 - y * y)
-        di, df, do = dc * new * i * (1 - i), dc * c * f * (1 - f), dh * y * o * (1 - o)
-        dz[t] = np.concatenate([di, df, do, dc * i * (1 - new * new)])
-        dw, dh, dc = dw + dz[t] @ h.T, w.T @ dz[t], dc * f
-    return error**2, [(dz @ x.mT).sum(axis=0), dw, dv]
-
-
 def attention(x, q, k, v):
     x = by_step(x, len(q)).transpose(2, 0, 1)
     a, b, c = x @ q, x @ k, x @ v
@@ -163,17 +135,6 @@ def recurrence(x, u, w, b, v):
     return squared(dot(v, h))
 
 
-def long_memory(x, u, w, v):
-    k = len(v)
-    h, c = Vector([0.0] * k), Vector([0.0] * k)
-    for step in split(x, u.shape[1]):
-        *gates, new = split(u @ step + w @ h, k)
-        i, f, o = (gate.map(sigmoid) for gate in gates)
-        c = f * c + i * new.map(tanh)
-        h = o * c.map(tanh)
-    return squared(dot(v, h))
-
-
 def attending(x, q, k, v):
     rows = Matrix([[*step] for step in split(x, q.shape[0])])
     a, b, c = rows @ q, rows @ k, rows @ v
@@ -205,7 +166,6 @@ MAKE = {
         lambda x, w, u: squared(dot(u, (w.T @ (w @ x).map(tanh)).map(tanh))), tied,
     ),
     "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence, rnn),
-    "LSTM": lambda: Model(18, [(32, 3), (32, 8), (8,)], long_memory, lstm),
     "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending, attention),
     "convolution": lambda side=8, k=4: Model(
         side**2, [(k, 9), (k,), (k * (side - 2) ** 2,)], convolved, convolution

@@ -6,10 +6,11 @@ import os
 import numpy as np
 import pytest
 from catalogue import MAKE
-from test_batch import batched, everything, leaves
+from tables import function
+from test_batch import batched, drawn, everything, leaves
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, nn
+from autodiff import Expression, Value, Vector
 from autodiff.compiler.backends import erf, scatter_add
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported, or first computes
@@ -26,30 +27,32 @@ def library(name):
     return importlib.import_module(name)
 
 
+LOSSES = [  # also where a gradient is a number alone, such as n, the number of samples
+    "x[0] + w.sum() + ad.sin(w[2])",
+    "ad.where(w[0], 0.1, 0.2) + x[0] * 0.0",  # w[1] has gradient 0
+    "abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5",
+    "ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0]",
+    "nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0]",
+    "ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1])",
+]
+
+
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["parameters", "constants", "bends", "inputs", "wide", "network"])
-def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, xp):
-    """Also where a gradient is a number alone, such as n, the number of samples."""
+@pytest.mark.parametrize("text", LOSSES)
+def test_the_type_of_numbers_is_that_of_the_arrays(text, precision, xp):
     xp, x, w = library(xp), Vector([0.5, -0.25]), Vector([1.0, 2.0, -1.0])
-    y = {
-        "parameters": x[0] + w.sum() + ad.sin(w[2]),
-        "constants": ad.where(w[0], 0.1, 0.2) + x[0] * 0.0,  # w[1] has gradient 0
-        "bends": abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
-        "inputs": ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
-        "wide": ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
-        "network": nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
-    }[name]
-    wrt, dtype = x if name == "inputs" else w, getattr(xp, precision)
+    y, of_inputs = function("x, w", text, globals())(x, w), "w" not in text
+    wrt, dtype = x if of_inputs else w, getattr(xp, precision)
     program = batched(y, x, wrt, xp=xp)
     rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
-    given = [rows] if name == "inputs" else [rows, xp.asarray(w.data, dtype=dtype)]
+    given = [rows] if of_inputs else [rows, xp.asarray(w.data, dtype=dtype)]
     values, gradients = program(*given)
     assert values.dtype == gradients.dtype == dtype, program.source
     expected = batched(y, x, wrt)(*[np.asarray(x, float) for x in given])
     for found, right in zip((values, gradients), expected):
         np.testing.assert_allclose(found, right, rtol=1e-6 if precision == "float32" else 1e-13)
-    if name == "inputs":
+    if of_inputs:
         alone = Expression(y).compile([x], wrt=[x], xp=xp)(*rows.T)
         assert {each.dtype for each in (alone[0], *alone[1])} == {rows.dtype}
         np.testing.assert_allclose(alone[0], expected[0], rtol=1e-6)
@@ -60,7 +63,8 @@ def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, xp):
 def test_the_numbers_are_those_of_numpy(name, xp):
     xp = library(xp)
     if name == "everything":
-        loss, inputs, parameters = everything()
+        inputs, parameters = drawn(3), drawn(3, 3)
+        loss = everything(inputs, parameters)
     else:
         loss, inputs, parameters = (model := MAKE[name]()).loss, model.x, model.parameters
     rows = np.random.default_rng(1).normal(size=(6, len(inputs)))
