@@ -68,14 +68,15 @@ def test_the_history_plots_and_shows_the_engine():
     import matplotlib as mpl
 
     mpl.use("agg")
-    for validation in (None, (INPUTS[:5], NUMBERS[:5])):
-        history, *_ = fitted(validation=validation)
-        axes = history.plot()
-        curves = [history.losses, history.validation][: 1 + bool(validation)]
-        assert [line.get_ydata().tolist() for line in axes.lines] == curves
-        assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("epoch", "loss", "log")
-        labels = [text.get_text() for text in axes.get_legend().get_texts()] if validation else []
-        assert labels == ["training", "validation"][: 2 * bool(validation)]
+    history, *_ = fitted(validation=(INPUTS[:5], NUMBERS[:5]))
+    axes = history.plot()
+    curves = [line.get_ydata().tolist() for line in axes.lines]
+    assert curves == [history.losses, history.validation]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("epoch", "loss", "log")
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["training", "validation"]
+    alone = fitted()[0].plot()
+    assert (len(alone.lines), alone.get_legend()) == (1, None)
     assert repr(history).startswith("History(4 epochs, loss ")
     assert repr(history).endswith(", compiled)")
     assert repr(fitted(engine="eager")[0]).endswith(", eager)")
