@@ -1,4 +1,4 @@
-"""Six models: the loss of one sample as a graph of scalars, and the program for a batch that a
+"""Five models: the loss of one sample as a graph of scalars, and the program for a batch that a
 person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
@@ -62,15 +62,6 @@ def network(x, w1, b1, w2, b2):
     values, dz = of_softmax_by_hand(w2 @ h + b2[:, None])
     dh = (w2.T @ dz) * (1 - h * h)
     return values, [dh @ x.T, dh.sum(axis=1), dz @ h.T, dz.sum(axis=1)]
-
-
-def tied(x, w, u):
-    h = np.tanh(w @ x)
-    y = np.tanh(w.T @ h)
-    error = u @ y - 0.5
-    dy = u[:, None] * (2 * error) * (1 - y * y)
-    dh = (w @ dy) * (1 - h * h)
-    return error**2, [dh @ x.T + h @ dy.T, y @ (2 * error)]
 
 
 def by_step(x, size):
@@ -160,10 +151,6 @@ MAKE = {
     "network": lambda n=64, h=32, k=10: Model(
         n, [(h, n), (h,), (k, h), (k,)],
         lambda x, w, b, v, c: of_softmax(v @ (w @ x + b).map(tanh) + c), network,
-    ),
-    "weight tying": lambda: Model(
-        8, [(5, 8), (8,)],
-        lambda x, w, u: squared(dot(u, (w.T @ (w @ x).map(tanh)).map(tanh))), tied,
     ),
     "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence, rnn),
     "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending, attention),

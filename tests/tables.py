@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import autodiff as ad
 from autodiff import Dual, Expression, Matrix, Value, Vector, nn, optim
 
 EVERYWHERE = {"math": math, "np": np, "ad": ad, "nn": nn, "optim": optim} | {
-    kind.__name__: kind for kind in (Dual, Expression, Matrix, Value, Vector)
+    kind.__name__: kind for kind in (Dual, Expression, Fraction, Matrix, Value, Vector)
 }
 
 

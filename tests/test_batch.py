@@ -49,7 +49,7 @@ def drawn(*shape):
 # Ceilings, so that programs do not grow: the lines that they had when they were last read. (By hand
 # they take fewer: catalogue.py has them. A recurrence is written out, where a hand writes a loop.)
 LINES = {
-    "linear": 9, "network": 21, "weight tying": 15, "RNN": 31, "attention": 23,
+    "linear": 9, "network": 21, "RNN": 31, "attention": 23,
     "convolution": 16,
 }  # fmt: skip
 
@@ -195,21 +195,20 @@ def test_shapes(text, of_x, of_w, written):
 
 
 @pytest.mark.parametrize(
-    ("positions", "text"),
+    "text",
     [
-        ([0, 1, 2], "xp.arange(3)"),
-        ([0, 7, 14, 21], "xp.arange(0, 28, 7)"),
-        ([3, 4], "xp.arange(3, 5)"),
-        ([2, 0], "xp.asarray([2, 0])"),
-        ([[0, 1], [7, 8], [14, 15]], "xp.arange(0, 21, 7)[:, None] + xp.arange(2)"),
-        ([0, 1, 2, 10, 11, 12], "(xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1)"),
-        ([0, 1, 2, 10, 11, 13], "xp.asarray([0, 1, 2, 10, 11, 13])"),
-        ([[0, 1], [7, 9]], "xp.asarray([[0, 1], [7, 9]])"),
+        "xp.arange(3)",
+        "xp.arange(0, 28, 7)",
+        "xp.arange(3, 5)",
+        "xp.asarray([2, 0])",
+        "xp.arange(0, 21, 7)[:, None] + xp.arange(2)",
+        "(xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1)",
+        "xp.asarray([0, 1, 2, 10, 11, 13])",
+        "xp.asarray([[0, 1], [7, 9]])",
     ],
 )
-def test_regular_positions_are_written_as_ranges(positions, text):
-    assert index_text(np.array(positions)) == text
-    assert eval(text, {"xp": np}).tolist() == positions
+def test_regular_positions_are_written_as_ranges(text):
+    assert index_text(eval(text, {"xp": np})) == text
 
 
 # -- Numbers --------------------------------------------------------------------------------------

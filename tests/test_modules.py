@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tables import refusals
+from tables import function, refusals
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn, relu, tanh
@@ -133,19 +133,23 @@ class Holding(Module):
         return x
 
 
-def test_parameters_by_name_and_flat():
-    a, b, layer = Value(1.0), Value(2.0), Linear(1, 1, bias=False, seed=0)
-    names = {
-        "0.weight 0.bias 2.weight": network(),
-        "grid.0.0 grid.0.1 layers.0.weight": Holding(grid=np.array([[a, b]]), layers=np.array([layer, None])),
-        "layers.0.0.weight layers.1.b.0 layers.1.b.1.c": Holding(layers=[[layer], {"b": (Vector([1.0]), {"c": b})}]),
-        "one.weight two.weight": Holding(one=layer, two=layer),
-    }  # fmt: skip
-    for expected, model in names.items():
-        assert " ".join([name for name, _ in model.named_parameters()]) == expected
-        assert all(type(p) is Value for p in model.parameters())
-    assert [len(model.parameters()) for model in names.values()] == [12, 3, 3, 1]
-    assert Holding(held={1.0, "a"}).parameters() == []
+A, B, LAYER = Value(1.0), Value(2.0), Linear(1, 1, bias=False, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "count"),
+    [
+        ("network()", "0.weight 0.bias 2.weight", 12),
+        ("Holding(grid=np.array([[A, B]]), layers=np.array([LAYER, None]))", "grid.0.0 grid.0.1 layers.0.weight", 3),
+        ("Holding(layers=[[LAYER], {'b': (Vector([1.0]), {'c': B})}])", "layers.0.0.weight layers.1.b.0 layers.1.b.1.c", 3),
+        ("Holding(one=LAYER, two=LAYER)", "one.weight two.weight", 1),
+        ("Holding(held={1.0, 'a'})", "", 0),
+    ],
+)  # fmt: skip
+def test_parameters_by_name_and_flat(text, names, count):
+    model = function("", text, globals())()
+    assert " ".join([name for name, _ in model.named_parameters()]) == names
+    assert [type(p) for p in model.parameters()] == [Value] * count
 
 
 def test_modules_of_ones_own():
@@ -211,27 +215,29 @@ def test_weights_may_be_shared_transposed_and_frozen():
     assert [d(squared)(3.0) for d in (ad.grad, ad.jacfwd)] == [6.0, 6.0]
 
 
-@pytest.mark.parametrize(
-    ("keep", "words"),
-    [
-        (lambda x: x, "Keeping.last: found a Vector set in forward, .* keep its .data"),
-        (lambda x: x * 2.0, "Keeping.last: found a Vector that was computed, .*, or keep its .data"),
-        (lambda x: [x[0]], "Keeping.last.0: found a Value set in forward"),
-    ],
+class Keeping(Module):
+    """It keeps an activation, for a plot: its numbers are enough."""
+
+    def __init__(self, keep):
+        self.keep = keep
+
+    def forward(self, x):
+        self.last = self.keep(x)
+        return x
+
+
+test_what_forward_keeps_would_be_trained = refusals(
+    globals(),
+    *[(f"Keeping(lambda x: {kept})(Vector([1.0]))", ValueError, words) for kept, words in [
+        ("x", "Keeping.last: found a Vector set in forward, ... keep its .data"),
+        ("x * 2.0", "Keeping.last: found a Vector that was computed, ..., or keep its .data"),
+        ("[x[0]]", "Keeping.last.0: found a Value set in forward")]],
 )  # fmt: skip
-def test_what_forward_keeps_would_be_trained(keep, words):
-    """An activation for a plot: its numbers are enough."""
 
-    class Keeping(Module):
-        def __init__(self, keep):
-            self.keep = keep
 
-        def forward(self, x):
-            self.last = self.keep(x)
-            return x
-
-    model = Keeping(keep)
-    with pytest.raises(ValueError, match=words):
+def test_what_is_refused_in_forward_is_not_kept():
+    model = Keeping(lambda x: x)
+    with pytest.raises(ValueError, match="set in forward"):
         model(Vector([1.0]))
     assert model.parameters() == []
     model.last = Vector([1.0])  # outside

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas
 import pytest
-from tables import refusals
+from tables import function, refusals
 from trainings import INPUTS, network
 
 from autodiff import nn
@@ -37,15 +37,11 @@ def test_predictions_are_compiled(result):
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        lambda x: x[0] if x[0] > 0 else 0.1 * x[1],
-        lambda x: 2,
-        lambda x: x[0] * (1.0 if float(x[1]) > 0 else 2.0),
-    ],
+    "text",
+    ["x[0] if x[0] > 0 else 0.1 * x[1]", "2", "x[0] * (1.0 if float(x[1]) > 0 else 2.0)"],
 )
-def test_a_model_that_looks_at_numbers_is_walked(model):
-    rows = np.array(INPUTS)
+def test_a_model_that_looks_at_numbers_is_walked(text):
+    model, rows = function("x", text, {}), np.array(INPUTS)
     np.testing.assert_allclose(nn.predict(model, rows), [float(model(x)) for x in rows])
 
 
@@ -82,19 +78,20 @@ SCORES = [[2.0, 1.0], [0.0, 3.0]]
 @pytest.mark.parametrize(
     ("predictions", "targets", "share"),
     [
-        ([*SCORES, [1.0, 2.0]], [0, 1, 0], 2 / 3),
-        (SCORES, [[1, 0], [0, 1]], 1.0),
-        (SCORES, [False, True], 1.0),
-        ([[0.5], [-2.0]], [1, -1], 1.0),
-        ([[0.5], [-2.0]], [[1], [-1]], 1.0),
-        ([0.5, -2.0], [0, 0], 0.5),
-        ([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], [[1], [0]], 0.0),  # a column of classes
+        ("[*SCORES, [1.0, 2.0]]", "[0, 1, 0]", 2 / 3),
+        ("SCORES", "[[1, 0], [0, 1]]", 1.0),
+        ("SCORES", "[False, True]", 1.0),
+        ("[[0.5], [-2.0]]", "[1, -1]", 1.0),
+        ("[[0.5], [-2.0]]", "[[1], [-1]]", 1.0),
+        ("[0.5, -2.0]", "[0, 0]", 0.5),
+        ("[[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]]", "[[1], [0]]", 0.0),  # a column of classes
     ],
 )
 @pytest.mark.parametrize("kind", [list, np.array, pandas.DataFrame])
 def test_accuracy(predictions, targets, share, kind):
     """A frame is its rows, not the names of its columns."""
-    assert nn.accuracy(kind(predictions), kind(targets)) == share
+    given = [kind(function("", text, globals())()) for text in (predictions, targets)]
+    assert nn.accuracy(*given) == share
 
 
 test_what_accuracy_refuses = refusals(

@@ -76,10 +76,10 @@ MODES = ["compile", "numpy", "inputs of a batch"]
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "chosen", [lambda x: x > 2.0, lambda x: x >= 2.0, lambda x: x < 2.0, lambda x: x <= 2.0]
-)
-def test_a_comparison_in_a_rule_is_made_again_by_the_program(chosen, mode):
+@pytest.mark.parametrize("text", ["x > 2.0", "x >= 2.0", "x < 2.0", "x <= 2.0"])
+def test_a_comparison_in_a_rule_is_made_again_by_the_program(text, mode):
+    chosen = function("x", text, {})
+
     @operation
     def bent(x):
         return ad.where(chosen(x), x * x, -x), lambda grad: (grad,)
