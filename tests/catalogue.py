@@ -1,4 +1,4 @@
-"""Five models: the loss of one sample as a graph of scalars, and the program for a batch that a
+"""Four models: the loss of one sample as a graph of scalars, and the program for a batch that a
 person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
@@ -50,11 +50,6 @@ def of_softmax_by_hand(z):
     values = -np.log(p[0])
     p[0] -= 1.0
     return values, p
-
-
-def linear(x, w, b):
-    error = w @ x + b - 0.5
-    return error**2, [x @ (2 * error), 2 * error.sum()]
 
 
 def network(x, w1, b1, w2, b2):
@@ -147,7 +142,6 @@ def convolved(x, kernels, bias, v):
 
 
 MAKE = {
-    "linear": lambda: Model(8, [(8,), (1,)], lambda x, w, b: squared(dot(w, x) + b[0]), linear),
     "network": lambda n=64, h=32, k=10: Model(
         n, [(h, n), (h,), (k, h), (k,)],
         lambda x, w, b, v, c: of_softmax(v @ (w @ x + b).map(tanh) + c), network,

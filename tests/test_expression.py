@@ -21,16 +21,12 @@ def derivatives(x1, x2):
     return 1 / x1 + x2, x1 - math.cos(x2)
 
 
-def values(leaves):
-    return [x.data for x in leaves]
-
-
 def test_sources_are_the_leaves_in_topological_order():
     x1, x2, y = example()
     expression = Expression(2.0 * y)
     assert expression.sink.op == "*"
-    assert values(expression.sources) == [2.0, 2.0, 5.0]
-    assert expression.sources[1:] == [x1, x2]
+    two, *others = expression.sources
+    assert (two.data, others) == (2.0, [x1, x2])
     assert Expression(x1).sources == [x1]
     assert repr(Expression(y)) == "Expression(2 sources, 7 nodes)"
 
@@ -142,9 +138,8 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
     assert found == {p: everything[p] for p in last.parameters()}
     # the loss: largest, sum, log, - and +, and a - and an exp for each logit
     # the last layer: a dot and a + for each of two neurons
-    assert sorted(node.op for node in walked) == [
-        "+", "+", "+", "-", "-", "-", "dot", "dot", "exp", "exp", "largest", "log", "sum",
-    ]  # fmt: skip
+    expected = "+ + + - - - dot dot exp exp largest log sum"
+    assert " ".join(sorted(node.op for node in walked)) == expected
 
 
 X, D = Value(3.0, label="x"), Value(ad.Dual(2.0, 1.0))

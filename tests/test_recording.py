@@ -40,17 +40,6 @@ class Scaled(nn.Module):
         return (self.scale * Matrix([[1.0, 2.0]]).requires_grad_(False)) @ x + self.bias
 
 
-class Residual(nn.Sequential):
-    """A parameter beside the layers."""
-
-    def __init__(self):
-        super().__init__(nn.Linear(2, 2, seed=0))
-        self.scale = Value(0.5)
-
-    def forward(self, x):
-        return (super().forward(x) * self.scale).sum()
-
-
 @ad.operation
 def leaky(x):
     slope = ad.where(x > 0, 1.0, 0.1)
@@ -114,7 +103,6 @@ MODELS = {  # and a loss of what it returns
     "returning(lambda y: y[0])": MSE,
     "Polynomial()": MSE,
     "Scaled()": MSE,
-    "Residual()": MSE,
     "bent(leaky)": MSE,
     "bent(sloped)": MSE,
 }

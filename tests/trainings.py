@@ -3,6 +3,7 @@
 import random
 import re
 import warnings
+from functools import partial
 
 import pytest
 
@@ -37,11 +38,11 @@ class Layer(nn.Module):
 
 
 OPTIMIZERS = {
-    "SGD": lambda p, lr=0.05: optim.SGD(p, lr=lr),
-    "momentum": lambda p, lr=0.1: optim.SGD(p, lr=lr, momentum=0.5, weight_decay=0.01),
-    "Adagrad": lambda p, lr=0.05: optim.Adagrad(p, lr=lr, weight_decay=0.1),
-    "RMSprop": lambda p, lr=0.05: optim.RMSprop(p, lr=lr, momentum=0.5),
-    "Adam": lambda p, lr=0.05: optim.Adam(p, lr=lr, betas=(0.8, 0.99)),
+    "SGD": partial(optim.SGD, lr=0.05),
+    "momentum": partial(optim.SGD, lr=0.1, momentum=0.5, weight_decay=0.01),
+    "Adagrad": partial(optim.Adagrad, lr=0.05, weight_decay=0.1),
+    "RMSprop": partial(optim.RMSprop, lr=0.05, momentum=0.5),
+    "Adam": partial(optim.Adam, lr=0.05, betas=(0.8, 0.99)),
 }
 
 
