@@ -50,7 +50,6 @@ def test_a_program_that_is_wrong_is_walked_with_a_warning():
     words = "in epoch 2 the program is wrong for sample .* results since epoch 1"
     history, *_ = fitted(Hidden(4), engine="auto", epochs=5, walks=words)
     assert history.engine == "eager"
-    assert re.search(words, history.reason)
     assert int(os.environ["CALLS"]) == 5 + 4 * 20
     assert len(history.losses) == 5
 

@@ -348,7 +348,5 @@ def test_a_program_of_plain_python_runs_under_numba_unchanged():
     exec(program.source, names)
     jitted = numba.njit(names["program"])
     for point in ((2.0, 5.0), (5.0, 2.0), (0.25, 0.5)):
-        value, gradients = program(*point)
-        found = jitted(*point)
-        assert found[0] == pytest.approx(value, rel=1e-14)
-        assert found[1] == pytest.approx(gradients, rel=1e-14)
+        (value, slopes), (found, by_numba) = program(*point), jitted(*point)
+        assert [found, *by_numba] == pytest.approx([value, *slopes], rel=1e-14)

@@ -60,9 +60,6 @@ class Task:
         given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}
         self.settings = {name: draw.choice(among) for name, among in given.items()}
 
-    def __repr__(self):
-        return f"Task({self.seed}) with {vars(self)}"
-
     def forward(self, x, layers, apply):
         """The layers, each applied to x."""
         for layer, activation in zip(layers, self.activations):
@@ -159,12 +156,14 @@ def check(seed, peer):
     task = Task(seed)
     walked, compiled = outcome(task, "eager"), outcome(task, "compiled")
     if isinstance(walked, str) or isinstance(compiled, str):
-        assert compiled == walked, task
+        assert compiled == walked, vars(task)
         return
     tolerances = allowed(task, walked)
     other = task.by_torch() if peer == "PyTorch" else compiled
     for found, expected, tolerance in zip(other, walked, tolerances):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=tolerance, err_msg=task)
+        np.testing.assert_allclose(
+            found, expected, rtol=1e-12, atol=tolerance, err_msg=str(vars(task))
+        )
 
 
 def peers(compiled, by_torch):
