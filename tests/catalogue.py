@@ -1,12 +1,12 @@
-"""Twelve models: the loss of one sample as a graph of scalars, and the program for a batch that a
+"""Four models: the loss of one sample as a graph of scalars, and the program for a batch that a
 person writes in NumPy, forward and back. Samples come last: x is (features, n).
 """
 
-import inspect
+import math
 
 import numpy as np
 
-from autodiff import Matrix, Vector, dot, exp, logsumexp, relu, sigmoid, tanh
+from autodiff import Matrix, Vector, dot, exp, logsumexp, relu, tanh
 
 rng = np.random.default_rng(0)
 
@@ -24,17 +24,15 @@ class Model:
         self.parameters = [p for array in held for p in getattr(array, "_entries", array)]
         self.p = np.array([p.data for p in self.parameters])
 
+    def rows(self, n):
+        return np.random.default_rng(1).normal(size=(n, len(self.x)))
+
     def hand(self, rows, p):
         """The program by hand, in the form of a compiled one."""
         ends = np.cumsum([int(np.prod(s)) for s in self.shapes])[:-1]
         arrays = [part.reshape(s) for part, s in zip(np.split(p, ends), self.shapes)]
         values, gradients = self.by_hand(rows.T, *arrays)
         return values, np.concatenate([np.ravel(g) for g in gradients])
-
-    def lines(self):
-        """How many lines of code a person writes, beside those that take p apart."""
-        text = inspect.getsource(self.by_hand).splitlines()[1:]
-        return sum(bool(line.strip()) for line in text) + len(self.shapes)
 
 
 def squared(y):
@@ -54,22 +52,6 @@ def of_softmax_by_hand(z):
     return values, p
 
 
-def linear(x, w, b):
-    error = w @ x + b - 0.5
-    return error**2, [x @ (2 * error), 2 * error.sum()]
-
-
-def softmax(x, w, b):
-    values, dz = of_softmax_by_hand(w @ x + b[:, None])
-    return values, [dz @ x.T, dz.sum(axis=1)]
-
-
-def binary(x, w, b):
-    z = w @ x + b
-    dz = 1 / (1 + np.exp(-z))
-    return np.logaddexp(0, z), [x @ dz, dz.sum()]
-
-
 def network(x, w1, b1, w2, b2):
     h = np.tanh(w1 @ x + b1[:, None])
     values, dz = of_softmax_by_hand(w2 @ h + b2[:, None])
@@ -77,58 +59,19 @@ def network(x, w1, b1, w2, b2):
     return values, [dh @ x.T, dh.sum(axis=1), dz @ h.T, dz.sum(axis=1)]
 
 
-def ten_layers(x, *p):
-    hs = [x]
-    for w, b in zip(p[0:18:2], p[1:18:2]):
-        hs.append(np.tanh(w @ hs[-1] + b[:, None]))
-    error = p[18] @ hs[-1] - 0.5
-    gradients, dh = [hs[-1] @ (2 * error)], p[18][:, None] * (2 * error)
-    for w, h, before in zip(p[16::-2], hs[:0:-1], hs[-2::-1]):
-        dz = dh * (1 - h * h)
-        gradients[:0] = [dz @ before.T, dz.sum(axis=1)]
-        dh = w.T @ dz
-    return error**2, gradients
-
-
-def residual(x, w, v, u):
-    h = np.tanh(w @ x)
-    y = x + v @ h
-    error = u @ y - 0.5
-    dy = u[:, None] * (2 * error)
-    dh = (v.T @ dy) * (1 - h * h)
-    return error**2, [dh @ x.T, dy @ h.T, y @ (2 * error)]
-
-
-def gated(x, w, v, u):
-    h = np.tanh(w @ x)
-    g = 1 / (1 + np.exp(-(v @ x)))
-    error = u @ (g * h) - 0.5
-    d = u[:, None] * (2 * error)
-    dh, dg = d * g * (1 - h * h), d * h * g * (1 - g)
-    return error**2, [dh @ x.T, dg @ x.T, (g * h) @ (2 * error)]
-
-
-def tied(x, w, u):
-    h = np.tanh(w @ x)
-    y = np.tanh(w.T @ h)
-    error = u @ y - 0.5
-    dy = u[:, None] * (2 * error) * (1 - y * y)
-    dh = (w @ dy) * (1 - h * h)
-    return error**2, [dh @ x.T + h @ dy.T, y @ (2 * error)]
-
-
-STEPS = 6
+def by_step(x, size):
+    return x.reshape(len(x) // size, size, x.shape[1])
 
 
 def rnn(x, u, w, b, v):
-    x = x.reshape(STEPS, -1, x.shape[1])
+    x = by_step(x, u.shape[1])
     z = u @ x + b[:, None]
     hs = [np.tanh(z[0])]
-    for t in range(1, STEPS):
+    for t in range(1, len(x)):
         hs.append(np.tanh(w @ hs[-1] + z[t]))
     error = v @ hs[-1] - 0.5
     dh, dz, dw = v[:, None] * (2 * error), np.empty_like(z), np.zeros_like(w)
-    for t in reversed(range(STEPS)):
+    for t in reversed(range(len(x))):
         dz[t] = dh * (1 - hs[t] ** 2)
         if t:
             dw += dz[t] @ hs[t - 1].T
@@ -137,30 +80,8 @@ def rnn(x, u, w, b, v):
     return error**2, [du, dw, dz.sum(axis=(0, 2)), hs[-1] @ (2 * error)]
 
 
-def lstm(x, u, w, v):
-    x = x.reshape(STEPS, -1, x.shape[1])
-    z, k = u @ x, len(v)
-    h, c, kept = np.zeros((k, x.shape[2])), np.zeros((k, x.shape[2])), []
-    for t in range(STEPS):
-        a = z[t] + w @ h
-        gates, new = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
-        i, f, o = gates[:k], gates[k : 2 * k], gates[2 * k :]
-        before, c = c, f * c + i * new
-        kept.append((h, before, i, f, o, new, np.tanh(c)))
-        h = o * kept[-1][-1]
-    error = v @ h - 0.5
-    dv, dh, dc, dz, dw = h @ (2 * error), v[:, None] * (2 * error), 0.0, np.empty_like(z), 0.0
-    for t in reversed(range(STEPS)):
-        h, c, i, f, o, new, y = kept[t]
-        dc = dc + dh * o * (1 - y * y)
-        di, df, do = dc * new * i * (1 - i), dc * c * f * (1 - f), dh * y * o * (1 - o)
-        dz[t] = np.concatenate([di, df, do, dc * i * (1 - new * new)])
-        dw, dh, dc = dw + dz[t] @ h.T, w.T @ dz[t], dc * f
-    return error**2, [(dz @ x.mT).sum(axis=0), dw, dv]
-
-
 def attention(x, q, k, v):
-    x = x.reshape(STEPS, -1, x.shape[1]).transpose(2, 0, 1)
+    x = by_step(x, len(q)).transpose(2, 0, 1)
     a, b, c = x @ q, x @ k, x @ v
     s = np.exp(a @ b.mT)
     s /= s.sum(axis=2, keepdims=True)
@@ -173,12 +94,10 @@ def attention(x, q, k, v):
     return error**2, [(x.mT @ d).sum(axis=0) for d in (da, db, dc)]
 
 
-SIDE = 8
-
-
 def convolution(x, kernels, bias, v):
-    corners = (np.arange(0, SIDE * (SIDE - 2), SIDE)[:, None] + np.arange(SIDE - 2)).reshape(-1)
-    patch = (np.arange(0, 3 * SIDE, SIDE)[:, None] + np.arange(3)).reshape(-1)
+    side = math.isqrt(len(x))
+    corners = (np.arange(0, side * (side - 2), side)[:, None] + np.arange(side - 2)).reshape(-1)
+    patch = (np.arange(0, 3 * side, side)[:, None] + np.arange(3)).reshape(-1)
     patches = x[corners[:, None] + patch]  # (positions, 9, n)
     h = (kernels @ patches).swapaxes(0, 1) + bias[:, None, None]
     y = np.maximum(h, 0.0).reshape(len(v), -1)
@@ -191,37 +110,19 @@ def convolution(x, kernels, bias, v):
 # -- The same as graphs ---------------------------------------------------------------------------
 
 
-def chain(x, *p):
-    for w, b in zip(p[0:18:2], p[1:18:2]):
-        x = (w @ x + b).map(tanh)
-    return squared(dot(p[18], x))
-
-
-def steps_of(x):
-    k = len(x) // STEPS
-    return [x[t * k : (t + 1) * k] for t in range(STEPS)]
+def split(x, size):
+    return [x[i : i + size] for i in range(0, len(x), size)]
 
 
 def recurrence(x, u, w, b, v):
     h = Vector([0.0] * len(v))
-    for step in steps_of(x):
+    for step in split(x, u.shape[1]):
         h = (w @ h + u @ step + b).map(tanh)
     return squared(dot(v, h))
 
 
-def long_memory(x, u, w, v):
-    k = len(v)
-    h, c = Vector([0.0] * k), Vector([0.0] * k)
-    for step in steps_of(x):
-        a = u @ step + w @ h
-        i, f, o = (a[j * k : (j + 1) * k].map(sigmoid) for j in range(3))
-        c = f * c + i * a[3 * k :].map(tanh)
-        h = o * c.map(tanh)
-    return squared(dot(v, h))
-
-
 def attending(x, q, k, v):
-    rows = Matrix([[*step] for step in steps_of(x)])
+    rows = Matrix([[*step] for step in split(x, q.shape[0])])
     a, b, c = rows @ q, rows @ k, rows @ v
     shares = []
     for row in a @ b.T:
@@ -231,40 +132,23 @@ def attending(x, q, k, v):
 
 
 def convolved(x, kernels, bias, v):
-    m, outputs = SIDE - 2, []
+    side, outputs = math.isqrt(len(x)), []
     for kernel, b in zip(kernels, bias):
-        for i in range(m):
-            for j in range(m):
-                patch = [x[(i + r) * SIDE + j + c] for r in range(3) for c in range(3)]
+        for corner in range(side * (side - 2)):
+            if corner % side < side - 2:
+                patch = [x[corner + r * side + c] for r in range(3) for c in range(3)]
                 outputs.append(relu(dot([*kernel], patch) + b))
     return squared(dot(v, outputs))
 
 
 MAKE = {
-    "linear": lambda: Model(8, [(8,), (1,)], lambda x, w, b: squared(dot(w, x) + b[0]), linear),
-    "softmax": lambda: Model(8, [(4, 8), (4,)], lambda x, w, b: of_softmax(w @ x + b), softmax),
-    "binary": lambda: Model(
-        8, [(8,), (1,)], lambda x, w, b: (dot(w, x) + b[0]).softplus(), binary
-    ),
-    "64-32-10": lambda: Model(
-        64, [(32, 64), (32,), (10, 32), (10,)],
+    "network": lambda n=64, h=32, k=10: Model(
+        n, [(h, n), (h,), (k, h), (k,)],
         lambda x, w, b, v, c: of_softmax(v @ (w @ x + b).map(tanh) + c), network,
     ),
-    "ten layers": lambda: Model(10, [(10, 10), (10,)] * 9 + [(10,)], chain, ten_layers),
-    "residual": lambda: Model(
-        8, [(16, 8), (8, 16), (8,)],
-        lambda x, w, v, u: squared(dot(u, x + v @ (w @ x).map(tanh))), residual,
+    "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence, rnn),
+    "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending, attention),
+    "convolution": lambda side=8, k=4: Model(
+        side**2, [(k, 9), (k,), (k * (side - 2) ** 2,)], convolved, convolution
     ),
-    "gated": lambda: Model(
-        8, [(16, 8), (16, 8), (16,)],
-        lambda x, w, v, u: squared(dot(u, (w @ x).map(tanh) * (v @ x).map(sigmoid))), gated,
-    ),
-    "weight tying": lambda: Model(
-        8, [(5, 8), (8,)],
-        lambda x, w, u: squared(dot(u, (w.T @ (w @ x).map(tanh)).map(tanh))), tied,
-    ),
-    "RNN": lambda: Model(STEPS * 3, [(8, 3), (8, 8), (8,), (8,)], recurrence, rnn),
-    "LSTM": lambda: Model(STEPS * 3, [(32, 3), (32, 8), (8,)], long_memory, lstm),
-    "attention": lambda: Model(STEPS * 4, [(4, 4)] * 3, attending, attention),
-    "convolution": lambda: Model(SIDE * SIDE, [(4, 9), (4,), (4 * 36,)], convolved, convolution),
 }  # fmt: skip

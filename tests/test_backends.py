@@ -5,14 +5,15 @@ import os
 
 import numpy as np
 import pytest
-from test_batch import batched, by_hand, classifier, everything, samples
+from catalogue import MAKE
+from tables import function
+from test_batch import batched, drawn, everything, leaves
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, nn
+from autodiff import Expression, Value, Vector
 from autodiff.compiler.backends import erf, scatter_add
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported, or first computes
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 OTHERS = [
     pytest.param("jax.numpy", marks=pytest.mark.jax),
     pytest.param("torch", marks=pytest.mark.torch),
@@ -25,75 +26,60 @@ def library(name):
     return importlib.import_module(name)
 
 
+LOSSES = [  # also where a gradient is a number alone, such as n, the number of samples
+    "x[0] + w.sum() + ad.sin(w[2])",
+    "ad.where(w[0], 0.1, 0.2) + x[0] * 0.0",  # w[1] has gradient 0
+    "abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5",
+    "ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0]",
+    "nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0]",
+    "ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1])",
+]
+
+
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["parameters", "constants", "bends", "inputs", "wide", "network"])
-def test_the_type_of_numbers_is_that_of_the_arrays(name, precision, xp):
-    """Also where a gradient is a number alone, such as n, the number of samples."""
+@pytest.mark.parametrize("text", LOSSES)
+def test_the_type_of_numbers_is_that_of_the_arrays(text, precision, xp):
     xp, x, w = library(xp), Vector([0.5, -0.25]), Vector([1.0, 2.0, -1.0])
-    y = {
-        "parameters": x[0] + w.sum() + ad.sin(w[2]),
-        "constants": ad.where(w[0], 0.1, 0.2) + x[0] * 0.0,  # w[1] has gradient 0
-        "bends": abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
-        "inputs": ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
-        "wide": ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
-        "network": nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
-    }[name]
-    wrt, dtype = x if name == "inputs" else w, getattr(xp, precision)
-    program = batched(y, [x], [wrt], xp=xp)
+    y, of_inputs = function("x, w", text, globals())(x, w), "w" not in text
+    wrt, dtype = x if of_inputs else w, getattr(xp, precision)
+    program = batched(y, x, wrt, xp=xp)
     rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
-    given = [rows] if name == "inputs" else [rows, xp.asarray(w.data, dtype=dtype)]
+    given = [rows] if of_inputs else [rows, xp.asarray(w.data, dtype=dtype)]
     values, gradients = program(*given)
     assert values.dtype == gradients.dtype == dtype, program.source
-    expected = batched(y, [x], [wrt])(*[np.asarray(x, float) for x in given])
+    expected = batched(y, x, wrt)(*[np.asarray(x, float) for x in given])
     for found, right in zip((values, gradients), expected):
         np.testing.assert_allclose(found, right, rtol=1e-6 if precision == "float32" else 1e-13)
-    if name == "inputs":
+    if of_inputs:
         alone = Expression(y).compile([x], wrt=[x], xp=xp)(*rows.T)
         assert {each.dtype for each in (alone[0], *alone[1])} == {rows.dtype}
         np.testing.assert_allclose(alone[0], expected[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("xp", OTHERS)
-@pytest.mark.parametrize("make", [everything, classifier])
-def test_the_numbers_are_those_of_numpy(make, xp):
+@pytest.mark.parametrize("name", [*MAKE, "everything"])
+def test_the_numbers_are_those_of_numpy(name, xp):
     xp = library(xp)
-    leaves, loss, parameters = classifier()
-    if make is everything:
-        loss, leaves, parameters = everything()
-    rows, numbers = samples()[:, : len(leaves)], np.array([p.data for p in parameters])
-    expected = batched(loss, leaves, parameters)(rows, numbers)
-    program = batched(loss, leaves, parameters, xp=xp)
+    if name == "everything":
+        inputs, parameters = drawn(3), drawn(3, 3)
+        loss = everything(inputs, parameters)
+    else:
+        loss, inputs, parameters = (model := MAKE[name]()).loss, model.x, model.parameters
+    rows = np.random.default_rng(1).normal(size=(6, len(inputs)))
+    p = np.array([x.data for x in leaves(parameters)])
+    expected = batched(loss, inputs, parameters)(rows, p)
+    program = batched(loss, inputs, parameters, xp=xp)
     runs = [program, library("jax").jit(program)] if xp.__name__ == "jax.numpy" else [program]
     for run in runs:
-        for found, wanted in zip(run(xp.asarray(rows.copy()), xp.asarray(numbers)), expected):
+        for found, wanted in zip(run(xp.asarray(rows.copy()), xp.asarray(p)), expected):
             np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-11, atol=1e-12)
-
-
-@pytest.mark.jax
-def test_jax_with_the_batch_over_four_devices():
-    library("jax.numpy")
-    jax = importlib.import_module("jax")
-    if len(jax.devices()) < 4:
-        pytest.fail("JAX was imported before this file asked for four devices")
-    leaves, loss, parameters = classifier()
-    program = batched(loss, leaves, parameters, xp=jax.numpy)
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("batch",))
-    over_devices = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
-    rows, numbers = samples(8), np.array([p.data for p in parameters])
-    sharded = jax.device_put(rows, over_devices)
-    assert len(sharded.addressable_shards) == 4
-    values, gradients = jax.jit(program)(sharded, jax.numpy.asarray(numbers))
-    assert len({shard.device for shard in values.addressable_shards}) == 4
-    expected = by_hand(rows, numbers)
-    np.testing.assert_allclose(values, expected[0], rtol=1e-12)
-    np.testing.assert_allclose(gradients, expected[1], rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
 def test_integers_become_floats(xp):
     xp, x, w = library(xp), Vector([1.0, 2.0]), Vector([0.5, 0.25])
-    program = batched((x * w).sum() * 0.5, [x], [w], xp=xp)
+    program = batched((x * w).sum() * 0.5, x, w, xp=xp)
     values, gradients = program(xp.asarray([[2, 4], [6, 8]]), xp.asarray(w.data))
     assert (values.tolist(), gradients.tolist()) == ([1.0, 2.5], [4.0, 6.0])
 

@@ -1,12 +1,11 @@
-"""The stages of a program for a batch: its groups, its arrays, and where numbers lie in them."""
+"""The groups of nodes that become arrays, and what each of them reads."""
 
-import numpy as np
 import pytest
+from test_batch import batched, drawn
 
 import autodiff as ad
-from autodiff import Expression, Matrix, Vector
-from autodiff.compiler.array_text import MATRICES
-from autodiff.compiler.batch import Batch, index_text
+from autodiff import Matrix, Vector
+from autodiff.compiler.batch import Batch
 from autodiff.compiler.groups import Groups
 
 
@@ -41,44 +40,14 @@ def test_what_a_group_reads_is_named():
     ]
 
 
-@pytest.mark.parametrize(
-    ("positions", "text"),
-    [
-        ([0, 1, 2], "xp.arange(3)"),
-        ([0, 7, 14, 21], "xp.arange(0, 28, 7)"),
-        ([3, 4], "xp.arange(3, 5)"),
-        ([2, 0], "xp.asarray([2, 0])"),
-        ([[0, 1], [7, 8], [14, 15]], "xp.arange(0, 21, 7)[:, None] + xp.arange(2)"),
-        ([0, 1, 2, 10, 11, 12], "(xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1)"),
-        ([0, 1, 2, 10, 11, 13], "xp.asarray([0, 1, 2, 10, 11, 13])"),
-        ([[0, 1], [7, 9]], "xp.asarray([[0, 1], [7, 9]])"),
-    ],
-)
-def test_regular_positions_are_written_as_ranges(positions, text):
-    assert index_text(np.array(positions)) == text
-    assert eval(text, {"xp": np}).tolist() == positions
-
-
-@pytest.mark.parametrize("axes", MATRICES)
-def test_a_product_of_matrices_is_the_sum_of_products_over_its_axes(axes):
-    sizes, rng = dict(zip("ijkl", (2, 3, 4, 5))), np.random.default_rng(0)
-    x, y = [
-        rng.normal(size=[sizes[i] for i in part]) for part in axes[: axes.index("-")].split(",")
-    ]
-    found = eval(MATRICES[axes].format(x="x", y="y"), {"x": x, "y": y})
-    np.testing.assert_allclose(found, np.einsum(axes, x, y), rtol=1e-12)
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_dots_of_two_layers_over_two_inputs_are_two_products(turned):
     """Two towers: each matrix times its own vector, at one depth."""
-    rng = np.random.default_rng(0)
-    a, b = Matrix(rng.normal(size=(4, 3))), Matrix(rng.normal(size=(4, 3)))
-    x, z = Vector(rng.normal(size=3)), Vector(rng.normal(size=3))
+    a, b, x, z = drawn(4, 3), drawn(3, 3), drawn(3), drawn(3)
     pairs = [*[(row, x) for row in a], *[(row, z) for row in b]]
     y = ad.sum([ad.sin(ad.dot(v, u) if turned else ad.dot(u, v)) for u, v in pairs])
-    program = Expression(y).compile([x, z], [a, b], xp=np, batch=True)
-    assert program.source.count(" @ ") == 4
+    source = batched(y, [*x, *z], [*a._entries, *b._entries]).source
+    assert source.count(" @ ") == 4
 
 
 def test_a_row_is_no_grid_if_one_of_its_arguments_is_scattered():

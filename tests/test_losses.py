@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import EPSILON
+from tables import refusals
 
 import autodiff as ad
-from autodiff import Expression, Matrix, Value, Vector, check_gradients, grad, nn
+from autodiff import Expression, Matrix, Value, Vector, grad, nn
 
+BINARY = nn.binary_cross_entropy_with_logits
 LOGITS = [1.0, -2.0, 0.5]
 SHARES = np.exp(LOGITS) / np.exp(LOGITS).sum()
 
@@ -34,10 +36,9 @@ def test_the_mse_loss_of_matrices_is_the_mean_over_all_entries():
 
 
 def test_hinge_loss():
-    for score in (Value(0.25), Vector([0.25])):
-        assert nn.hinge_loss(score, 1).data == 0.75
-        assert nn.hinge_loss(score, -1).data == 1.25
-    assert nn.hinge_loss(Value(3.0), 1).data == 0.0
+    for score, label, loss in ((0.25, 1, 0.75), (0.25, -1, 1.25), (3.0, 1, 0.0)):
+        assert nn.hinge_loss(Value(score), label).data == loss
+        assert nn.hinge_loss(Vector([score]), label).data == loss
 
 
 def test_cross_entropy_with_an_index_a_row_or_a_vector():
@@ -48,14 +49,6 @@ def test_cross_entropy_with_an_index_a_row_or_a_vector():
     assert soft == pytest.approx(-np.log(SHARES) @ [0.5, 0.25, 0.25])
     found = grad(lambda z: nn.cross_entropy(z, 2))(np.array(LOGITS))
     assert found == pytest.approx(list(SHARES - [0, 0, 1]), rel=1e-13)
-
-
-def test_binary_cross_entropy_with_logits():
-    for z, t in ((0.3, 1), (0.3, 0), (-1.2, 0.25)):
-        p = 1 / (1 + math.exp(-z))
-        expected = -t * math.log(p) - (1 - t) * math.log(1 - p)
-        assert nn.binary_cross_entropy_with_logits(Value(z), t).data == pytest.approx(expected)
-        check_gradients(lambda z, t=t: nn.binary_cross_entropy_with_logits(z, t), z)
 
 
 def test_softmax():
@@ -70,72 +63,65 @@ def test_softmax():
 
 
 @pytest.mark.parametrize("size", [1e3, 1e8])
-def test_losses_from_logits_are_stable(size):
-    assert nn.cross_entropy(Vector([size, -size]), 0).data == 0.0
-    assert nn.cross_entropy(Vector([size, -size]), 1).data == 2 * size
+def test_the_cross_entropy_of_large_logits(size):
+    assert [nn.cross_entropy(Vector([size, -size]), k).data for k in (0, 1)] == [0.0, 2 * size]
     assert grad(lambda z: nn.cross_entropy(z, 1))([size, -size]) == [1.0, -1.0]
 
 
 @pytest.mark.parametrize("size", [0.0, 1e3, 1e16, -1e16, 1e300])
 def test_large_logits_that_are_equal_share_the_probability(size):
     """logsumexp(z) - z[k] is 0.0 at 1e16, where floats are 2 apart."""
-    z = [size, size, size - 1e4 - abs(size)]
+    z, shares = [size, size, size - 1e4 - abs(size)], np.array([0.5, 0.5, 0.0])
     for given in (z, Vector(z)):
-        assert nn.softmax(given).data == [0.5, 0.5, 0.0]
-    assert nn.softmax(np.array(z)).tolist() == [0.5, 0.5, 0.0]
-    for target in [0, 1, [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]:
+        assert nn.softmax(given).data == shares.tolist()
+    assert nn.softmax(np.array(z)).tolist() == shares.tolist()
+    for target in np.array(
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]
+    ):
         assert nn.cross_entropy(Vector(z), target).data == pytest.approx(math.log(2), rel=1e-15)
         x = Vector([0.1, 0.2, 0.3])
         expression = Expression(nn.cross_entropy(x, target))
-        values, gradients = expression.compile([x], wrt=[x], xp=np, batch=True)(np.array([z]))
+        values, gradients = expression.compile([x], wrt=[x], xp=np, batch=True)([z])
         assert values == pytest.approx(math.log(2), rel=1e-15)
-        row = np.eye(3)[target] if isinstance(target, int) else target
-        assert gradients[0] == pytest.approx([0.5, 0.5, 0.0] - np.array(row), abs=1e-15)
+        assert gradients[0] == pytest.approx(shares - target, abs=1e-15)
+    assert nn.cross_entropy(Vector(z), 1).data == pytest.approx(math.log(2), rel=1e-15)
 
 
-@pytest.mark.parametrize("logit", [1e16, -1e16, 1e3, 700.0, -40.0, 30.0])
-@pytest.mark.parametrize("target", [0.0, 0.25, 0.5, 1.0])
-def test_the_binary_loss_of_large_logits(logit, target):
-    found = nn.binary_cross_entropy_with_logits(Value(logit), target).data
+@pytest.mark.parametrize("logit", [1e16, -1e16, 1e3, 700.0, -40.0, 30.0, -1.2, 0.3])
+@pytest.mark.parametrize("target", [0, 0.25, 0.5, 1])
+def test_binary_cross_entropy_of_small_and_large_logits(logit, target):
+    z = Value(logit)
+    loss = BINARY(z, target)
+    loss.backward()
     with mpmath.workdps(50):
-        z = mpmath.mpf(logit)
-        exact = mpmath.log1p(mpmath.exp(-abs(z))) + max(z, 0) - target * z
-    assert found == pytest.approx(float(exact), rel=1e-15, abs=EPSILON * min(abs(logit), 1e3))
+        exact = mpmath.log1p(mpmath.exp(-abs(logit))) + max(logit, 0) - target * mpmath.mpf(logit)
+        slope = 1 / (1 + mpmath.exp(-logit)) - target
+    assert loss.data == pytest.approx(float(exact), rel=1e-15, abs=EPSILON * min(abs(logit), 1e3))
+    assert z.grad == pytest.approx(float(slope), abs=2 * EPSILON)
 
 
 # -- What is refused ------------------------------------------------------------------------------
 
 ROW = Vector([1.0, 2.0])
-BINARY = nn.binary_cross_entropy_with_logits
-REFUSED = [
-    (nn.mse_loss, ROW, 1.0, r"found a prediction of shape \(2,\) and a target of shape \(\), expected the same"),
-    (nn.mse_loss, ROW, pd.DataFrame([[5.0, 6.0]]), r"\(2,\) and a target of shape \(1, 2\)"),
-    (nn.mse_loss, Matrix([[1.0], [2.0]]), [1.0, 2.0], r"\(2, 1\) and a target of shape \(2,\)"),
-    (nn.mse_loss, Matrix([[1.0, 2.0]]), [[1.0], [2.0]], r"\(1, 2\) and a target of shape \(2, 1\)"),
-    (nn.mse_loss, Matrix([[1.0]]), 1.0, r"\(1, 1\) and a target of shape \(\)"),
-    (nn.mse_loss, [], [], "mse_loss: found no numbers, expected at least one"),
-    (nn.hinge_loss, Value(1.0), 0, "found label 0.0, expected 1 or -1"),
-    (nn.hinge_loss, ROW, 1, "hinge_loss, score: found 2 numbers, expected one"),
-    (BINARY, Value(0.0), 2, "found target 2.0, expected 0 to 1"),
-    (nn.cross_entropy, ROW, 2, "cross_entropy: found target 2, expected a class from 0 to 1, or 2 prob"),
-    (nn.cross_entropy, ROW, -1, "found target -1"),
-    (nn.cross_entropy, ROW, [1, 0, 0], r"found target \[1, 0, 0\], expected a class .*, or 2 probabilities"),
-    (nn.cross_entropy, ROW, [1, 1], r"found target \[1, 1\], expected .* probabilities that add up to 1"),
-    (nn.cross_entropy, ROW, Matrix([[1.0]]), r"cross_entropy, target: found numbers of shape \(1, 1\)"),
-    *[(loss, Matrix(rows), 1, r"found numbers of shape \(., .\), .*; call it for each")
-      for loss in (nn.hinge_loss, nn.cross_entropy, BINARY) for rows in ([[1.0]], [[1.0, 2.0], [3.0, 4.0]])],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("loss", "prediction", "target", "words"), REFUSED)
-def test_what_losses_refuse(loss, prediction, target, words):
-    with pytest.raises(ValueError, match=words):
-        loss(prediction, target)
-
-
-@pytest.mark.parametrize("target", [{0: 1.0, 1: 2.0}, {1.0, 2.0}])
-def test_a_dict_or_a_set_is_no_row_of_numbers(target):
-    with pytest.raises(TypeError, match=r"mse_loss, target: found {.*, expected numbers in"):
-        nn.mse_loss(ROW, target)  # not its keys
-    with pytest.raises(ValueError, match=r"softmax: found numbers of shape \(1, 2\)"):
-        nn.softmax([ROW])
+test_what_is_refused = refusals(
+    globals() | vars(nn),
+    ("mse_loss(ROW, 1.0)", ValueError, "mse_loss: found a prediction of shape (2,) and a target of shape (), expected the same"),
+    ("mse_loss(ROW, pd.DataFrame([[5.0, 6.0]]))", ValueError, "...(2,) and a target of shape (1, 2)"),
+    ("mse_loss(Matrix([[1.0], [2.0]]), [1.0, 2.0])", ValueError, "...(2, 1) and a target of shape (2,)"),
+    ("mse_loss(Matrix([[1.0, 2.0]]), [[1.0], [2.0]])", ValueError, "...(1, 2) and a target of shape (2, 1)"),
+    ("mse_loss(Matrix([[1.0]]), 1.0)", ValueError, "...(1, 1) and a target of shape ()"),
+    ("mse_loss([], [])", ValueError, "mse_loss: found no numbers, expected at least one"),
+    ("mse_loss(ROW, {0: 1.0, 1: 2.0})", TypeError, "mse_loss, target: found {0: 1.0, 1: 2.0}...expected numbers in"),  # not its keys
+    ("mse_loss(ROW, {1.0, 2.0})", TypeError, "mse_loss, target: found {1.0, 2.0}...expected numbers in"),
+    ("softmax([ROW])", ValueError, "softmax: found numbers of shape (1, 2)"),
+    ("hinge_loss(Value(1.0), 0)", ValueError, "hinge_loss: found label 0.0, expected 1 or -1"),
+    ("hinge_loss(ROW, 1)", ValueError, "hinge_loss, score: found 2 numbers, expected one"),
+    ("BINARY(Value(0.0), 2)", ValueError, "...found target 2.0, expected 0 to 1"),
+    ("cross_entropy(ROW, 2)", ValueError, "cross_entropy: found target 2, expected a class from 0 to 1, or 2 prob"),
+    ("cross_entropy(ROW, -1)", ValueError, "cross_entropy: found target -1"),
+    ("cross_entropy(ROW, [1, 0, 0])", ValueError, "cross_entropy: found target [1, 0, 0], expected a class ..., or 2 probabilities"),
+    ("cross_entropy(ROW, [1, 1])", ValueError, "cross_entropy: found target [1, 1], expected ... probabilities that add up to 1"),
+    ("cross_entropy(ROW, Matrix([[1.0]]))", ValueError, "cross_entropy, target: found numbers of shape (1, 1)"),
+    *[(f"{loss}(Matrix({rows}), 1)", ValueError, "...found numbers of shape ..., ...; call it for each")
+      for loss in ("hinge_loss", "cross_entropy", "BINARY") for rows in ("[[1.0]]", "[[1.0, 2.0], [3.0, 4.0]]")],
+)  # fmt: skip

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import refusals
+from trainings import ENGINES, OPTIMIZERS, fitted, network, same
 
-from autodiff import Value, optim, tanh
-from autodiff.nn import Linear, Sequential, mse_loss
+import autodiff as ad
+from autodiff import Value, nn, optim
 
 # Made once by PyTorch in float64, with the network, data and arguments below; see "made by".
 REFERENCE = json.loads(Path(__file__).with_name("optimizers_by_pytorch.json").read_text())
@@ -18,29 +20,25 @@ INPUTS = [[math.sin(3 * i), math.cos(5 * i)] for i in range(8)]
 TARGETS = [math.sin(i) for i in range(8)]
 
 
-def network():
+def of_pytorch():
     """The network with the weights from which PyTorch started."""
-    model = Sequential(
-        *[Linear(a, b, activation=tanh if b > 1 else None) for a, b in zip(SIZES, SIZES[1:])]
-    )
-    state, k = {}, 0
-    for n, (a, b) in enumerate(zip(SIZES, SIZES[1:])):
-        state[f"{n}.weight"] = [[math.sin(1 + k + i * a + j) for j in range(a)] for i in range(b)]
-        k += a * b
-        state[f"{n}.bias"] = [0.1 * math.cos(k + i) for i in range(b)]
-        k += b
-    model.load_state_dict(state)
-    return model
+    sizes, k, layers = list(zip(SIZES, SIZES[1:])), 0, []
+    for n, m in sizes:
+        layers.append(nn.Linear(n, m, activation=ad.tanh if m > 1 else None))
+        for j, p in enumerate(layers[-1].parameters()):
+            p.data = math.sin(1 + k + j) if j < n * m else 0.1 * math.cos(k + j)
+        k += n * m + m
+    return nn.Sequential(*layers)
 
 
 @pytest.mark.parametrize("name", REFERENCE["cases"])
 def test_fifty_steps_are_those_of_pytorch(name):
     case = REFERENCE["cases"][name]
-    model = network()
+    model = of_pytorch()
     optimizer = getattr(optim, case["optimizer"])(model.parameters(), **case["arguments"])
     for _ in range(REFERENCE["steps"]):
         optimizer.zero_grad()
-        loss = sum(mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
+        loss = sum(nn.mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
         loss.backward()
         optimizer.step()
     assert loss.data == pytest.approx(case["loss"], rel=1e-12)
@@ -48,13 +46,11 @@ def test_fifty_steps_are_those_of_pytorch(name):
     assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adagrad", "RMSprop", "Adam"])
-def test_an_optimiser_is_told_by_its_identity_and_says_its_settings(kind):
-    p = Value(1.0)
-    one, other = (getattr(optim, kind)([p], lr=0.1) for _ in range(2))
-    assert len({one, other}) == 2
-    assert repr(one).startswith(f"{kind}(1 parameter, lr=0.1, ")
-    assert "weight_decay=0.0" in repr(one)
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam])
+def test_a_repr_says_the_settings(kind):
+    optimizer = kind([Value(1.0)], lr=0.1)
+    assert repr(optimizer).startswith(f"{kind.__name__}(1 parameter, lr=0.1, ")
+    assert "weight_decay=0.0" in repr(optimizer)
 
 
 def test_frozen_parameters_stay():
@@ -127,3 +123,77 @@ def test_a_parameter_that_is_given_twice_counts_once_and_a_later_one_not_at_all(
         optimizer.step()
     with pytest.raises(AttributeError):
         optimizer.params.append(Value(2.0))
+
+
+# -- One of one's own -----------------------------------------------------------------------------
+
+
+class Clipped(optim.SGD):
+    def change(self, grad, state):
+        return super().change(np.clip(grad, -0.01, 0.01), state)
+
+
+class Signs(optim.SGD):
+    memory = ("velocity", "count")
+
+    def change(self, grad, state):
+        state["count"] = state["count"] + 1
+        return ad.where(ad.less(0.0, grad), self.lr, -self.lr) / state["count"]
+
+
+@pytest.mark.parametrize(("kind", "moved"), [(Clipped, 2 * 0.005), (Signs, 0.5 + 0.25)])
+def test_an_optimizer_of_ones_own(kind, moved):
+    same(optimizer=lambda p: kind(p, lr=0.05))
+    p = Value(3.0)
+    descent = kind([p], lr=0.5)
+    for _ in range(2):
+        p.grad = 4.0
+        descent.step()
+    assert p.data == 3.0 - moved
+
+
+# -- State ----------------------------------------------------------------------------------------
+
+
+@ENGINES
+@pytest.mark.parametrize("make", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_training_resumes_to_the_same_numbers(make, engine):
+    chosen = {"engine": engine, "batch_size": None}
+    whole, straight, final = fitted(epochs=5, optimizer=make, **chosen)
+    first, model, optimizer = fitted(epochs=2, optimizer=make, **chosen)
+    saved = json.loads(json.dumps([model.state_dict(), optimizer.state_dict()]))
+    again = network()
+    resumed = make(again.parameters(), lr=0.3)
+    again.load_state_dict(saved[0])
+    resumed.load_state_dict(saved[1])
+    rest, *_ = fitted(again, epochs=3, optimizer=lambda p: resumed, **chosen)
+    assert first.losses + rest.losses == whole.losses
+    assert again.state_dict() == straight.state_dict()
+    assert resumed.state_dict() == final.state_dict()
+
+
+ADAM = optim.Adam([Value(1.0), Value(2.0)], lr=0.1)
+
+
+def load(**changed):
+    """Adam's own state with changes: an error, and nothing has changed."""
+    before = ADAM.state_dict()
+    try:
+        ADAM.load_state_dict(before | {"steps": 7} | changed)
+    finally:
+        assert ADAM.state_dict() == before
+
+
+test_a_state_of_another_optimizer_changes_nothing = refusals(
+    globals(),
+    ("ADAM.load_state_dict(3)", TypeError, "..."),
+    ("ADAM.load_state_dict({'0.weight': [[1.0]]})", KeyError, "..."),  # of the model
+    ("load(settings=None)", TypeError, "..."),
+    ("load(state=None)", AttributeError, "..."),
+    ("load(settings=ADAM.settings() | {'lr': 'a'})", TypeError, "..."),
+    ("load(settings=ADAM.settings() | {'lr': -1.0})", ValueError, "..."),
+    ("load(state={})", ValueError, "...another state, expected that of Adam for 2 param"),
+    ("load(state={'mean': [0.0], 'square': [0.0]})", ValueError, "...another state"),
+    ("load(**optim.Adagrad([Value(1.0)]).state_dict())", ValueError, "...another state"),
+    ("load(**optim.SGD([Value(1.0)], lr=1.0).state_dict())", TypeError, "...unexpected keyword argument"),
+)  # fmt: skip

@@ -1,28 +1,27 @@
 """What a trained model predicts, and how often it is right."""
 
-import functools
 import itertools
 import math
 
 import numpy as np
 import pandas
 import pytest
-from trainings import CLASSES, INPUTS, fitted, network
+from tables import function, refusals
+from trainings import INPUTS, network
 
-from autodiff import nn, optim
+from autodiff import nn
 
 
-def test_predict_is_the_model_on_every_row():
+@pytest.mark.parametrize("rows", range(1, 7))
+def test_predict_is_the_model_on_every_row(rows):
     model = network(2)
-    found = nn.predict(model, INPUTS)
-    assert found.shape == (20, 2)
-    np.testing.assert_allclose(found, [model(x).data for x in INPUTS], rtol=1e-13)
-    frame = pandas.DataFrame(INPUTS, columns=["a", "b"])
-    np.testing.assert_array_equal(nn.predict(model, frame), found)
+    expected = [model(x).data for x in INPUTS[:rows]]
+    for given in (INPUTS[:rows], pandas.DataFrame(INPUTS[:rows], columns=["a", "b"])):
+        found = nn.predict(model, given)
+        assert found.shape == (rows, 2)
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
     one = nn.predict(lambda x: x[0] * 2.0, INPUTS)
     np.testing.assert_array_equal(one, 2 * np.array(INPUTS)[:, 0])
-    for n in range(1, 6):
-        np.testing.assert_allclose(nn.predict(model, INPUTS[:n]), found[:n], rtol=1e-13)
 
 
 @pytest.mark.parametrize("result", [lambda x: [x[0] * 2.0, 0.5], lambda x: (x[0] * 2.0, 0.5)])
@@ -38,15 +37,11 @@ def test_predictions_are_compiled(result):
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        lambda x: x[0] if x[0] > 0 else 0.1 * x[1],
-        lambda x: 2,
-        lambda x: x[0] * (1.0 if float(x[1]) > 0 else 2.0),
-    ],
+    "text",
+    ["x[0] if x[0] > 0 else 0.1 * x[1]", "2", "x[0] * (1.0 if float(x[1]) > 0 else 2.0)"],
 )
-def test_a_model_that_looks_at_numbers_is_walked(model):
-    rows = np.array(INPUTS)
+def test_a_model_that_looks_at_numbers_is_walked(text):
+    model, rows = function("x", text, {}), np.array(INPUTS)
     np.testing.assert_allclose(nn.predict(model, rows), [float(model(x)) for x in rows])
 
 
@@ -59,59 +54,20 @@ def test_a_program_that_gives_something_else_is_not_used():
     assert nn.predict(model, np.ones((20, 1))).tolist() == [2.0] * 20
 
 
-@pytest.mark.parametrize(
-    ("model", "kind", "message"),
-    [
-        (lambda x: {"a": x[0]}, TypeError, "predict, what the model returns: found {'a'"),
-        (lambda x: None, TypeError, "predict, what the model returns: found None"),
-        (lambda x: [x, x[0]], ValueError, r"predict, what .*: found numbers of shape \(2, \(2,\), \(\)\)"),
-        (lambda x: [x[0]] * (1 + (x[0] > 0)), ValueError, "predict: found results of different shapes"),
-    ],
+def test_a_model_predicts_in_evaluation_mode():
+    model = nn.Sequential(nn.Linear(2, 1, seed=0), nn.Dropout(0.5, seed=0))
+    np.testing.assert_array_equal(nn.predict(model, INPUTS), nn.predict(model.layers[0], INPUTS))
+    assert model.layers[1].training
+
+
+test_what_a_model_may_not_return_to_predict = refusals(
+    {"predict": nn.predict, "INPUTS": INPUTS},
+    *[(f"predict(lambda x: {text}, INPUTS[:{n}])", kind, words) for n in (2, 20) for text, kind, words in [
+        ("{'a': x[0]}", TypeError, "predict, what the model returns: found {'a'"),
+        ("None", TypeError, "predict, what the model returns: found None"),
+        ("[x, x[0]]", ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
+        ("[x[0]] * (1 + (x[0] > 0))", ValueError, "predict: found results of different shapes")]],
 )  # fmt: skip
-def test_what_a_model_may_not_return_to_predict(model, kind, message):
-    for rows in (INPUTS[:2], INPUTS):
-        with pytest.raises(kind, match=message):
-            nn.predict(model, rows)
-
-
-# -- Evaluation mode ------------------------------------------------------------------------------
-
-
-class Holder:
-    def __init__(self, held):
-        self.held = held
-
-    def __call__(self, x):
-        return self.held(x)
-
-
-class Wrapped(nn.Module):
-    def __init__(self, held):
-        self.function = lambda x: held(x)
-
-    def forward(self, x):
-        return self.function(x)
-
-
-WRAPS = [lambda net: lambda x: net(x), lambda net: net.forward, functools.partial, Holder, Wrapped]
-
-
-@pytest.mark.parametrize("wrap", WRAPS)
-def test_modes_reach_the_modules_that_functions_and_objects_use(wrap):
-    net = nn.Sequential(nn.Dropout(0.5, seed=0), nn.Linear(2, 1, seed=0))
-    expected = nn.predict(net, INPUTS)
-    assert nn.predict(wrap(net), INPUTS).tolist() == expected.tolist()
-    assert net.layers[0].training
-    modes = []
-    parameters = net.eval().parameters()
-    model = wrap(net)
-    nn.fit(
-        model, INPUTS, CLASSES, lambda p, t: modes.append(net.training) or p.sum(),
-        optim.SGD(parameters, lr=0.0), 1, progress=False, engine="eager",
-    )  # fmt: skip
-    assert set(modes) == {True}
-    assert not net.training
-    assert not net.layers[0].training
 
 
 # -- How often a model is right -------------------------------------------------------------------
@@ -122,52 +78,38 @@ SCORES = [[2.0, 1.0], [0.0, 3.0]]
 @pytest.mark.parametrize(
     ("predictions", "targets", "share"),
     [
-        ([*SCORES, [1.0, 2.0]], [0, 1, 0], 2 / 3),
-        (SCORES, [[1, 0], [0, 1]], 1.0),
-        (SCORES, [False, True], 1.0),
-        ([[0.5], [-2.0]], [1, -1], 1.0),
-        ([[0.5], [-2.0]], [[1], [-1]], 1.0),
-        ([0.5, -2.0], [0, 0], 0.5),
-        ([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], [[1], [0]], 0.0),  # a column of classes
+        ("[*SCORES, [1.0, 2.0]]", "[0, 1, 0]", 2 / 3),
+        ("SCORES", "[[1, 0], [0, 1]]", 1.0),
+        ("SCORES", "[False, True]", 1.0),
+        ("[[0.5], [-2.0]]", "[1, -1]", 1.0),
+        ("[[0.5], [-2.0]]", "[[1], [-1]]", 1.0),
+        ("[0.5, -2.0]", "[0, 0]", 0.5),
+        ("[[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]]", "[[1], [0]]", 0.0),  # a column of classes
     ],
 )
-def test_accuracy(predictions, targets, share):
-    assert nn.accuracy(predictions, targets) == share
-    assert nn.accuracy(np.array(predictions), np.array(targets)) == share
+@pytest.mark.parametrize("kind", [list, np.array, pandas.DataFrame])
+def test_accuracy(predictions, targets, share, kind):
+    """A frame is its rows, not the names of its columns."""
+    given = [kind(function("", text, globals())()) for text in (predictions, targets)]
+    assert nn.accuracy(*given) == share
 
 
-def test_a_frame_of_targets_is_its_rows_not_the_names_of_its_columns():
-    rows = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    frame = pandas.DataFrame(rows, index=[5, 3, 4])  # its columns are called 0, 1, 2
-    assert nn.accuracy([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]], frame) == 1.0
-    found = [
-        fitted(network(3), targets, nn.cross_entropy, inputs=INPUTS[:3])[0].losses
-        for targets in (frame, rows)
-    ]
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    ("predictions", "targets", "kind", "words"),
-    [
-        ([[1.0, 2.0]], [0, 1], ValueError, "accuracy: found 1 prediction and 2 targets, .*, expected as many"),
-        ([], [], ValueError, "found 0 predictions"),
-        (SCORES, [1, -1], ValueError, r"2 targets, \[1, -1\], .* and classes from 0 to 1"),
-        (SCORES, [1, 2], ValueError, "classes from 0 to 1"),
-        (SCORES, ["a", "b"], ValueError, "classes from 0 to 1"),
-        (SCORES, [[1, 0, 0], [0, 1, 0]], ValueError, "found 2 predictions and 6 targets"),
-        ([0.5, -2.0], [1, 2], ValueError, "classes from -1 to 1"),
-        ([[0.5], [-2.0]], [[1, 0], [0, 1]], ValueError, "2 predictions and 4 targets"),
-        # argmax gives the place of the nan
-        ([[math.nan, 1.0], [0.0, 1.0]], [0, 1], ValueError, "expected as many of each: numbers"),
-        ([math.nan, 1.0], [0, 1], ValueError, "expected as many of each: numbers"),
-        ([["1", "2"], ["2", "1"]], [0, 1], TypeError, "found '1'"),
-        ([[1j, 2.0], [2.0, 1.0]], [0, 1], TypeError, "found 1j"),
-        (np.zeros((2, 2, 2)), [0, 1], ValueError, r"found an array of shape \(2, 2, 2\)"),
-        ({0: [1.0, 2.0], 1: [2.0, 1.0]}, [0, 1], TypeError, "found {0"),
-        ([[1.0], [1.0, 2.0]], [0, 1], ValueError, "found rows of different lengths"),
-    ],
+test_what_accuracy_refuses = refusals(
+    {"accuracy": nn.accuracy, "nan": math.nan, "np": np, "SCORES": SCORES},
+    ("accuracy([[1.0, 2.0]], [0, 1])", ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
+    ("accuracy([], [])", ValueError, "accuracy: found 0 predictions"),
+    ("accuracy(SCORES, [1, -1])", ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
+    ("accuracy(SCORES, [1, 2])", ValueError, "...classes from 0 to 1"),
+    ("accuracy(SCORES, ['a', 'b'])", ValueError, "...classes from 0 to 1"),
+    ("accuracy(SCORES, [[1, 0, 0], [0, 1, 0]])", ValueError, "accuracy: found 2 predictions and 6 targets"),
+    ("accuracy([0.5, -2.0], [1, 2])", ValueError, "...classes from -1 to 1"),
+    ("accuracy([[0.5], [-2.0]], [[1, 0], [0, 1]])", ValueError, "...2 predictions and 4 targets"),
+    # argmax gives the place of the nan
+    ("accuracy([[nan, 1.0], [0.0, 1.0]], [0, 1])", ValueError, "...expected as many of each: numbers"),
+    ("accuracy([nan, 1.0], [0, 1])", ValueError, "...expected as many of each: numbers"),
+    ("accuracy([['1', '2'], ['2', '1']], [0, 1])", TypeError, "...found '1'"),
+    ("accuracy([[1j, 2.0], [2.0, 1.0]], [0, 1])", TypeError, "...found 1j"),
+    ("accuracy(np.zeros((2, 2, 2)), [0, 1])", ValueError, "...found an array of shape (2, 2, 2)"),
+    ("accuracy({0: [1.0, 2.0], 1: [2.0, 1.0]}, [0, 1])", TypeError, "...found {0"),
+    ("accuracy([[1.0], [1.0, 2.0]], [0, 1])", ValueError, "...found rows of different lengths"),
 )  # fmt: skip
-def test_what_accuracy_refuses(predictions, targets, kind, words):
-    with pytest.raises(kind, match=words):
-        nn.accuracy(predictions, targets)

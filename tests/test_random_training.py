@@ -4,193 +4,129 @@ import random
 
 import numpy as np
 import pytest
+from tables import function
 
 import autodiff as ad
-from autodiff import Vector, nn, optim
+from autodiff import nn, optim
 
 try:
     import torch
 except ImportError:  # the tests that are marked by it are skipped
     torch = None
 
-ACTIVATIONS = ["tanh", "relu", "sigmoid", "softplus", "sin", "abs", "swish", None]
 LEAST = 1e-6  # the optimisers' eps: below it they make a step of the rounding of a gradient of 0
-
-
-def softplus_by_torch(z):
-    return torch.logaddexp(z, torch.zeros_like(z))  # theirs is z itself above 20: off by 2e-9
+ACTIVATIONS = [  # with the functions of a library m
+    "m.tanh(z)", "m.relu(z)", "m.log(1 + m.exp(z))", "m.sin(z)", "abs(z)", "z * m.sigmoid(z)", "z",
+]  # fmt: skip
+KINDS = {  # a loss, the same of rows z by PyTorch, and n targets for k outputs
+    "numbers": (nn.mse_loss, "f.mse_loss(z[:, 0], t)", "rng.normal(size=n)"),
+    "hinge": (nn.hinge_loss, "f.relu(1 - t * z[:, 0]).mean()", "rng.choice([-1.0, 1.0], size=n)"),
+    "binary": (
+        nn.binary_cross_entropy_with_logits, "f.binary_cross_entropy_with_logits(z[:, 0], t)",
+        "rng.uniform(size=n)",
+    ),
+    "rows": (nn.mse_loss, "f.mse_loss(z, t)", "rng.normal(size=(n, k))"),
+    "classes": (nn.cross_entropy, "f.cross_entropy(z, t)", "rng.integers(k, size=n)"),
+    "shares": (nn.cross_entropy, "f.cross_entropy(z, t)", "rng.dirichlet(np.ones(k), size=n)"),
+}  # fmt: skip
+OPTIMIZERS = {  # what may be set, beside lr and weight_decay
+    "SGD": {"momentum": [0.0, 0.9]},
+    "Adagrad": {"eps": [LEAST]},
+    "RMSprop": {"momentum": [0.0, 0.9], "alpha": [0.9, 0.99], "eps": [LEAST]},
+    "Adam": {"betas": [(0.9, 0.999), (0.5, 0.8)], "eps": [LEAST]},
+}
 
 
 class Task:
     """A network, data, a loss and an optimiser, drawn at random; for both libraries."""
 
     def __init__(self, seed):
-        draw = self.draw = random.Random(seed)
+        draw, rng = random.Random(seed), np.random.default_rng(seed)
         self.sizes = [draw.randint(1, 5) for _ in range(draw.randint(2, 4))]
-        self.activations = [draw.choice(ACTIVATIONS) for _ in self.sizes[2:]] + [None]
+        texts = [draw.choice(ACTIVATIONS) for _ in self.sizes[2:]] + ["z"]
+        self.activations = [function("m, z", text, {}) for text in texts]
         self.biases = [draw.random() < 0.7 for _ in self.sizes[1:]]
         self.residual = draw.random() < 0.3  # x + layer(x) where the sizes allow it
         self.frozen = draw.random() < 0.2 and len(self.sizes) > 2
-        self.n = draw.randint(2, 12)
+        self.n, self.epochs = draw.randint(2, 12), draw.randint(1, 5)
         self.batch_size = draw.choice([None, 1, 2, 3, 5, self.n, 20])
-        self.epochs, self.seed, self.nudge = draw.randint(1, 5), seed, None
-        rng = np.random.default_rng(seed)
         self.xs = rng.normal(size=(self.n, self.sizes[0]))
-        kinds = ["numbers", "rows", "hinge", "binary"] if self.sizes[-1] == 1 else ["rows"]
-        kinds += ["classes", "one-hot", "shares"] if self.sizes[-1] > 1 else []
-        self.kind = draw.choice(kinds)
-        self.targets = self._targets(rng, self.sizes[-1])
+        kinds = list(KINDS)[:4] if self.sizes[-1] == 1 else list(KINDS)[3:]
+        self.loss, of_rows, targets = KINDS[draw.choice(kinds)]
+        self.of_rows = function("f, z, t", of_rows, {})
+        self.targets = function("rng, n, k", targets, {})(rng, self.n, self.sizes[-1])
         self.penalty = draw.choice([0.0, 0.0, 0.01])
-        self.name, self.settings = self._optimizer()
+        self.name, self.seed, self.nudge = draw.choice([*OPTIMIZERS]), seed, None
+        given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}
+        self.settings = {name: draw.choice(among) for name, among in given.items()}
 
-    def __repr__(self):
-        return f"Task({self.seed}) with {vars(self)}"
-
-    def _targets(self, rng, k):
-        n, draw = self.n, self.draw
-        if self.kind == "numbers":
-            return draw.choice([rng.normal(size=n).tolist(), rng.normal(size=n), [1, 2.0] * n])[:n]
-        if self.kind == "rows":
-            rows = rng.normal(size=(n, k))
-            return draw.choice(
-                [rows, rows.tolist(), [Vector(row) for row in rows], [[0.5] * k] * n]
-            )
-        if self.kind == "hinge":
-            return draw.choice([[1, -1] * n, [1.0] * n, rng.choice([-1, 1], size=n)])[:n]
-        if self.kind == "binary":
-            return draw.choice([rng.uniform(size=n), [0, 1] * n, [True, False] * n])[:n]
-        classes = rng.integers(k, size=n)
-        if self.kind == "classes":
-            return draw.choice([classes, classes.tolist(), [0] * n])
-        if self.kind == "one-hot":
-            return draw.choice([np.eye(k)[classes], np.eye(k, dtype=int)[classes].tolist()])
-        return rng.dirichlet(np.ones(k), size=n)
-
-    def _optimizer(self):
-        draw = self.draw
-        name = draw.choice(["SGD", "Adagrad", "RMSprop", "Adam"])
-        settings = {"lr": draw.choice([0.001, 0.01, 0.05])}
-        settings["weight_decay"] = draw.choice([0.0, 0.01])
-        if name in ("SGD", "RMSprop"):
-            settings["momentum"] = draw.choice([0.0, 0.9])
-        if name == "RMSprop":
-            settings["alpha"] = draw.choice([0.9, 0.99])
-        if name == "Adam":
-            settings["betas"] = draw.choice([(0.9, 0.999), (0.5, 0.8)])
-        return name, settings | ({} if name == "SGD" else {"eps": LEAST})
-
-    def network(self, library):
-        """A function of rows or a sample, from a list of weights and biases; the same for both."""
-        m = {"tanh": library.tanh, "sigmoid": library.sigmoid, "sin": library.sin}
-        m |= {"relu": torch.nn.functional.relu if library is torch else ad.relu, "abs": abs}
-        m |= {"softplus": softplus_by_torch if library is torch else ad.softplus}
-        m |= {"swish": lambda z: z * library.sigmoid(z), None: lambda z: z}
-
-        def forward(layers, x):
-            for (weight, bias), name in zip(layers, self.activations):
-                z = x @ weight.T if library is torch else weight @ x
-                z = z if bias is None else z + bias
-                z = m[name](z) if library is torch or name is None else z.map(m[name])
-                x = x + z if self.residual and x.shape == z.shape else z
-            return x
-
-        return forward
+    def forward(self, x, layers, apply):
+        """The layers, each applied to x."""
+        for layer, activation in zip(layers, self.activations):
+            z = apply(layer, activation, x)
+            x = x + z if self.residual and x.shape == z.shape else z
+        return x
 
     def ours(self, engine):
         """Losses and weights by fit."""
-        task, forward = self, self.network(ad)
+        sizes = zip(self.sizes, self.sizes[1:], self.biases)
+        layers = [nn.Linear(a, b, bias=bias, seed=i) for i, (a, b, bias) in enumerate(sizes)]
+        model = nn.Sequential(*layers)
 
-        class Network(nn.Module):
-            def __init__(self):
-                sizes = zip(task.sizes, task.sizes[1:], task.biases)
-                self.layers = [
-                    nn.Linear(a, b, bias=bias, seed=i) for i, (a, b, bias) in enumerate(sizes)
-                ]
-
-            def forward(self, x):
-                return forward([(layer.weight, layer.bias) for layer in self.layers], x)
-
-        model = Network()
-        if self.frozen:
-            model.layers[0].weight.requires_grad_(False)
-        of_kind = {
-            "hinge": nn.hinge_loss,
-            "binary": nn.binary_cross_entropy_with_logits,
-            "numbers": nn.mse_loss,
-            "rows": nn.mse_loss,
-        }.get(self.kind, nn.cross_entropy)
+        def forward(x):
+            return self.forward(x, layers, lambda layer, f, x: layer(x).map(lambda z: f(ad, z)))
 
         def loss(prediction, target):
-            target = int(target) if self.kind == "binary" and type(target) is bool else target
-            found = of_kind(prediction, target)
+            found = self.loss(prediction, target)
             if self.penalty:
-                found = found + self.penalty * ad.sum([p * p for p in model.layers[-1].weight[0]])
+                found = found + self.penalty * ad.sum([p * p for p in layers[-1].weight[0]])
             return found
 
+        if self.frozen:
+            layers[0].weight.requires_grad_(False)
         for p in model.parameters() if self.nudge else ():
             p.data += self.nudge.choice([-1, 1]) * np.spacing(p.data)
-        self.start = [p.data for p in model.parameters()]
+        self.start = np.array([p.data for p in model.parameters()])
         optimizer = getattr(optim, self.name)(model.parameters(), **self.settings)
         history = nn.fit(
-            model, self.xs, self.targets, loss, optimizer, self.epochs, self.batch_size,
+            forward, self.xs, self.targets, loss, optimizer, self.epochs, self.batch_size,
             progress=False, seed=self.seed, engine=engine,
         )  # fmt: skip
         assert history.engine == engine
-        return history.losses, [p.data for p in model.parameters()]
+        return np.array(history.losses), np.array([p.data for p in model.parameters()])
 
     def by_torch(self):
         """Losses and weights by PyTorch."""
-        numbers, layers = iter(self.start), []
-        for a, b, bias in zip(self.sizes, self.sizes[1:], self.biases):
-            weight = torch.tensor([[next(numbers) for _ in range(a)] for _ in range(b)]).double()
-            shift = torch.tensor([next(numbers) for _ in range(b)]).double() if bias else None
-            layers.append([weight, shift])
-        start = np.array(self.start)
-        for layer in layers:  # tensors of Python floats are float32: in full, from the array
-            for part in [part for part in layer if part is not None]:
-                part.copy_(torch.as_tensor(start[: part.numel()]).reshape(part.shape))
-                start = start[part.numel() :]
-                part.requires_grad_()
-        if self.frozen:
-            layers[0][0].requires_grad_(False)
-        forward, f = self.network(torch), torch.nn.functional
-        xs, order = torch.as_tensor(self.xs), np.random.default_rng(self.seed)
-        rows = [t.data if isinstance(t, Vector) else t for t in self.targets]
-        ts = torch.as_tensor(np.array(rows, dtype=int if self.kind == "classes" else float))
-
-        def loss(batch):
-            z, t = forward(layers, xs[batch]), ts[batch]
-            if self.kind == "hinge":
-                found = f.relu(1 - t * z[:, 0]).mean()
-            elif self.kind == "binary":
-                found = f.binary_cross_entropy_with_logits(z[:, 0], t)
-            elif self.kind in ("numbers", "rows"):
-                found = f.mse_loss(z, t.reshape(z.shape))
-            else:
-                found = f.cross_entropy(z, t)
-            return found + self.penalty * (layers[-1][0][0] ** 2).sum()
-
-        parameters = [part for layer in layers for part in layer if part is not None]
+        layers = [
+            torch.nn.Linear(a, b, bias=bias).double()
+            for a, b, bias in zip(self.sizes, self.sizes[1:], self.biases)
+        ]
+        parameters = [p for layer in layers for p in layer.parameters()]
+        torch.nn.utils.vector_to_parameters(torch.as_tensor(self.start), parameters)
+        parameters[0].requires_grad_(not self.frozen)
         trained = [p for p in parameters if p.requires_grad]
         optimizer = getattr(torch.optim, self.name)(trained, **self.settings)
-        losses, size = [], self.batch_size or self.n
+        xs, ts = torch.as_tensor(self.xs), torch.as_tensor(self.targets)
+        losses, size, rng = [], self.batch_size or self.n, np.random.default_rng(self.seed)
         for _ in range(self.epochs):
-            numbers = np.arange(self.n) if size >= self.n else order.permutation(self.n)
+            order = np.arange(self.n) if size >= self.n else rng.permutation(self.n)
             total = 0.0
-            for batch in [numbers[i : i + size] for i in range(0, self.n, size)]:
+            for batch in torch.split(torch.as_tensor(order), size):
                 optimizer.zero_grad()
-                found = loss(torch.as_tensor(batch))
-                found.backward()
+                z = self.forward(xs[batch], layers, lambda layer, f, x: f(torch, layer(x)))
+                loss = self.of_rows(torch.nn.functional, z, ts[batch])
+                loss = loss + self.penalty * (layers[-1].weight[0] ** 2).sum()
+                loss.backward()
                 optimizer.step()
-                total += found.item() * len(batch)
+                total += loss.item() * len(batch)
             losses.append(total / self.n)
-        return losses, np.concatenate([p.detach().numpy().ravel() for p in parameters])
+        return losses, torch.nn.utils.parameters_to_vector(parameters).detach().numpy()
 
 
 def outcome(task, engine):
     """Losses and weights, or the error of a training that diverged."""
     try:
-        return [np.array(found) for found in task.ours(engine)]
+        return task.ours(engine)
     except FloatingPointError as error:
         return str(error).partition(" (")[0]  # it names the epoch in which it diverged
 
@@ -220,12 +156,14 @@ def check(seed, peer):
     task = Task(seed)
     walked, compiled = outcome(task, "eager"), outcome(task, "compiled")
     if isinstance(walked, str) or isinstance(compiled, str):
-        assert compiled == walked, task
+        assert compiled == walked, vars(task)
         return
     tolerances = allowed(task, walked)
     other = task.by_torch() if peer == "PyTorch" else compiled
     for found, expected, tolerance in zip(other, walked, tolerances):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=tolerance, err_msg=task)
+        np.testing.assert_allclose(
+            found, expected, rtol=1e-12, atol=tolerance, err_msg=str(vars(task))
+        )
 
 
 def peers(compiled, by_torch):

@@ -1,37 +1,66 @@
-"""What several benchmarks train: classifiers, and graphs that are no networks."""
+"""A classifier to train, and everyone who trains it.
+
+A runner takes a Task and returns its `epoch`, a function without arguments that returns the sum of
+the losses and the gradients: an array for each parameter, or one for all of them. Before that, it
+lays the data out in the way that its library likes best.
+"""
 
 from types import SimpleNamespace
 
 import numpy as np
-import race
 
-from autodiff import Expression, Matrix, Vector, dot, exp, logsumexp, relu, tanh
+from autodiff import Expression, Vector, nn, tanh
 
-torch = race.torch
-if not torch:
+try:
+    import torch  # no extra brings it
+except ImportError:
+    torch = None
     print("PyTorch is not installed, and left out.")
+else:
+    torch.set_num_threads(1)
+
+
+class Task:
+    """Data (the first n samples, or all) and a network with one hidden layer to learn it."""
+
+    def __init__(self, data, hidden, n=None):
+        x = (data.data - data.data.mean(axis=0)) / np.maximum(data.data.std(axis=0), 1e-6)
+        self.x, self.kinds = x[:n], data.target[:n]  # (n, inputs) and (n,)
+        inputs, classes = x.shape[1], data.target.max() + 1
+        self.t = np.eye(classes)[self.kinds]  # (n, classes)
+        first = nn.Linear(inputs, hidden, activation=tanh, seed=0)
+        last = nn.Linear(hidden, classes, seed=1)
+        self.model = nn.Sequential(first, last)
+        self.layers = [np.array(p.data) for p in (first.weight, first.bias, last.weight, last.bias)]
+        self.p = np.concatenate([layer.ravel() for layer in self.layers])
+        self.sizes = [inputs, hidden, classes]
+
+    def recorded(self):
+        """The symbols of one sample, and its loss as a graph."""
+        x = Vector([0.1] * self.x.shape[1]).requires_grad_(False)
+        target = Vector(self.t[0]).requires_grad_(False)
+        return x, target, nn.cross_entropy(self.model(x), target)
 
 
 def iris(n=None):
     from sklearn.datasets import load_iris
 
-    return race.Task(load_iris(), 10, n)
+    return Task(load_iris(), 10, n)
 
 
 def digits(n=None):
     from sklearn.datasets import load_digits
 
-    return race.Task(load_digits(), 32, n)
+    return Task(load_digits(), 32, n)
 
 
 def random_data(samples, features, classes, hidden):
     """Random numbers, for networks of any size."""
     data = np.random.default_rng(0).normal(size=(samples, features))
-    return race.Task(SimpleNamespace(data=data, target=np.arange(samples) % classes), hidden)
+    return Task(SimpleNamespace(data=data, target=np.arange(samples) % classes), hidden)
 
 
-def sizes(task):
-    return [task.x.shape[1], len(task.layers[1]), task.t.shape[1]]
+# -- The runners ------------------------------------------------------------------------------
 
 
 class ByHand:
@@ -41,7 +70,7 @@ class ByHand:
         self.x, self.t = np.ascontiguousarray(task.x.T), np.ascontiguousarray(task.t.T)
         self.p = task.p.copy()
         self.gradient = np.empty_like(self.p)
-        n, h, k = sizes(task)
+        n, h, k = task.sizes
         ends = np.cumsum([h * n, h, k * h, k])
         shapes = (h, n), (h, 1), (k, h), (k, 1)
         self.parts, self.gradients = (
@@ -81,113 +110,68 @@ def by_hand(task):
     return lambda: (hand.derive(hand.x, hand.t), hand.gradients)
 
 
-class Shape:
-    """A graph of one sample that is not a plain network, and the same in PyTorch for a batch."""
+def compiled(task):
+    x, target, loss = task.recorded()
+    wrt = task.model.parameters()
+    program = Expression(loss).compile([x, target], wrt=wrt, xp=np, batch=True)
+    rows = np.asfortranarray(np.hstack([task.x, task.t]))  # each column in one piece
 
-    def __init__(self, name, inputs, parameters, output, forward, samples=100):
-        self.name = name
-        self.inputs, self.parameters = _leaves(inputs), _leaves(parameters)
-        self.loss = (output - 0.5) ** 2
-        self.forward, self.shapes = forward, [np.shape(p.data) for p in parameters]
-        self.rows = np.random.default_rng(1).normal(size=(samples, len(self.inputs)))
-        self.p = np.array([p.data for p in self.parameters])
+    def epoch():
+        values, gradients = program(rows, task.p)
+        return values.sum(), [gradients]
 
-    def compiled(self):
-        program = self.program = Expression(self.loss).compile(
-            self.inputs, self.parameters, xp=np, batch=True
-        )
-        rows = np.asfortranarray(self.rows)
+    return epoch
 
-        def epoch():
-            values, gradients = program(rows, self.p)
-            return values.sum(), [gradients]
 
-        return epoch
+def plain_python(task):
+    x, target, loss = task.recorded()
+    program = Expression(loss).compile([x, target], wrt=task.model.parameters())
+    rows, p = np.hstack([task.x, task.t]).tolist(), task.p.tolist()
 
-    def torch(self):
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
-        parts = [p.reshape(s) for p, s in zip(np.split(self.p, ends), self.shapes)]
-        parameters = [torch.tensor(p, requires_grad=True) for p in parts]
-        x = torch.tensor(self.rows)
+    def epoch():
+        total, sums = 0.0, [0.0] * len(p)
+        for row in rows:
+            value, gradients = program(*row, *p)
+            total, sums = total + value, [a + b for a, b in zip(sums, gradients)]
+        return total, [sums]
 
-        def epoch():
-            for p in parameters:
-                p.grad = None
-            loss = ((self.forward(torch, x, *parameters) - 0.5) ** 2).sum()
+    return epoch
+
+
+def walking(task):
+    """Our Values, with a node for each neuron's dot product."""
+    samples = list(zip(task.x.tolist(), task.kinds.tolist()))
+
+    def epoch():
+        task.model.zero_grad()
+        total = 0.0
+        for x, kind in samples:
+            loss = nn.cross_entropy(task.model(x), kind)
             loss.backward()
-            return loss.item(), [p.grad.numpy() for p in parameters]
+            total += loss.data
+        return total, [[p.grad for p in task.model.parameters()]]
 
-        return epoch
-
-
-def _leaves(arrays):
-    return [x for array in arrays for x in getattr(array, "_entries", array)]
+    return epoch
 
 
-def recurrent(steps=50, hidden=32, features=8):
-    """An Elman network, one output after the last step."""
-    rng = np.random.default_rng(0)
-    u, w = (
-        Matrix(rng.normal(size=(hidden, features)) * 0.3),
-        Matrix(rng.normal(size=(hidden, hidden)) * 0.1),
-    )
-    b, v = Vector(rng.normal(size=hidden) * 0.1), Vector(rng.normal(size=hidden))
-    x, h = Matrix(rng.normal(size=(steps, features))), Vector([0.0] * hidden)
-    for t in range(steps):
-        h = (w @ h + u @ x[t] + b).map(tanh)
-
-    def forward(torch, x, u, w, b, v):
-        z = x.reshape(-1, steps, features) @ u.T + b
-        h = torch.zeros((len(x), hidden), dtype=x.dtype)
-        for t in range(steps):
-            h = torch.tanh(h @ w.T + z[:, t])
-        return h @ v
-
-    return Shape(f"RNN, {steps} steps, {hidden} units", [x], [u, w, b, v], dot(v, h), forward)
+def in_torch(task):
+    """The network in PyTorch, and its data."""
+    n, h, k = task.sizes
+    net = torch.nn.Sequential(torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k))
+    net.double()
+    for p, array in zip(net.parameters(), task.layers):
+        p.data = torch.tensor(array)
+    return net, torch.tensor(task.x), torch.tensor(task.kinds)
 
 
-def attention(positions=16, width=8):
-    """One head of self-attention, and the sum of tanh of its outputs."""
-    rng = np.random.default_rng(0)
-    weights = [Matrix(rng.normal(size=(width, width)) * 0.3) for _ in range(3)]
-    x = Matrix(rng.normal(size=(positions, width)))
-    queries, keys, values = [x @ w for w in weights]
-    shares = []
-    for row in queries @ keys.T * width**-0.5:
-        total = logsumexp([*row])
-        shares.append([exp(score - total) for score in row])
-    output = (Matrix(shares) @ values).map(tanh).sum()
+def by_torch(task):
+    net, x, kinds = in_torch(task)
+    loss_of = torch.nn.CrossEntropyLoss(reduction="sum")
 
-    def forward(torch, x, *weights):
-        x = x.reshape(-1, positions, width)
-        queries, keys, values = [x @ w for w in weights]
-        shares = torch.softmax(queries @ keys.mT * width**-0.5, dim=-1)
-        return torch.tanh(shares @ values).sum(dim=(1, 2))
+    def epoch():
+        net.zero_grad()
+        loss = loss_of(net(x), kinds)
+        loss.backward()
+        return loss.item(), [p.grad.numpy() for p in net.parameters()]
 
-    return Shape(f"attention, {positions} positions of {width}", [x], weights, output, forward)
-
-
-def convolution(size=28, filters=8):
-    """A 3 x 3 convolution with relu, and a weight for each of its outputs."""
-    rng = np.random.default_rng(0)
-    kernels, bias = (
-        Matrix(rng.normal(size=(filters, 9)) * 0.3),
-        Vector(rng.normal(size=filters) * 0.1),
-    )
-    image, m = Matrix(rng.normal(size=(size, size))), size - 2
-    pixels = [list(row) for row in image]
-    outputs = []
-    for kernel, b in zip(kernels, bias):
-        for i in range(m):
-            for j in range(m):
-                patch = [pixels[i + r][j + c] for r in range(3) for c in range(3)]
-                outputs.append(relu(dot([*kernel], patch) + b))
-    v = Vector(rng.normal(size=len(outputs)) * 0.01)
-
-    def forward(torch, x, kernels, bias, v):
-        x = x.reshape(-1, 1, size, size)
-        y = torch.nn.functional.conv2d(x, kernels.reshape(-1, 1, 3, 3), bias)
-        return torch.relu(y).reshape(len(x), -1) @ v
-
-    name = f"3 x 3 convolution of {size} x {size}, {filters} filters"
-    return Shape(name, [image], [kernels, bias, v], dot(v, outputs), forward)
+    return epoch

@@ -1,5 +1,6 @@
 """The engine beside micrograd."""
 
+import copy
 import random
 import sys
 import tracemalloc
@@ -9,7 +10,7 @@ import micrograd.nn
 import pytest
 
 import autodiff
-from autodiff import Value, draw, nn
+from autodiff import Value
 
 DEPTH = 2000
 
@@ -61,77 +62,52 @@ def test_growth_with_depth(side_by_side):
 # -- A training step of a 2-16-16-1 network on 100 samples ------------------------------------------
 
 
-class Step:
-    """The same network and loss on micrograd and on this package."""
+class OneDot(micrograd.nn.Neuron):
+    """A neuron that is a dot, a sum and a relu."""
 
-    def __init__(self):
-        random.seed(0)
-        self.xs = [[random.uniform(-1, 1) for _ in range(2)] for _ in range(100)]
-        self.ys = [random.choice([-1, 1]) for _ in self.xs]
-        self.model = micrograd.nn.MLP(2, [16, 16, 1])
-        self.layers = [
-            [([Value(w.data) for w in n.w], Value(n.b.data), n.nonlin) for n in layer.neurons]
-            for layer in self.model.layers
-        ]
-        self.parameters = [
-            p for layer in self.layers for w, b, _ in layer for p in (*w, b)
-        ]  # fmt: skip
+    def __call__(self, x):
+        z = autodiff.dot(self.w, x) + self.b
+        return z.relu() if self.nonlin else z
 
-    def micrograd(self):
-        scores = [self.model(x) for x in self.xs]
-        losses = [(1 + -y * score).relu() for y, score in zip(self.ys, scores)]
-        loss = sum(losses) * (1.0 / len(losses))
-        self.model.zero_grad()
-        loss.backward()
-        return loss.data, [p.grad for p in self.model.parameters()]
 
-    def ours(self, weighted_sum, total):
-        losses = []
-        for x, y in zip(self.xs, self.ys):
-            for layer in self.layers:
-                x = [weighted_sum(w, x, b, nonlinear) for w, b, nonlinear in layer]
-            losses.append((1 + -y * x[0]).relu())
-        loss = total(losses) * (1.0 / len(losses))
-        for p in self.parameters:
-            p.grad = 0.0
-        loss.backward()
-        return loss.data, [p.grad for p in self.parameters]
-
-    def product_by_product(self):
-        def weighted_sum(w, x, b, nonlinear):
-            a = sum((wi * xi for wi, xi in zip(w, x)), b)
-            return a.relu() if nonlinear else a
-
-        return self.ours(weighted_sum, sum)
-
-    def one_dot_a_neuron(self):
-        def weighted_sum(w, x, b, nonlinear):
-            a = autodiff.dot(w, x) + b
-            return a.relu() if nonlinear else a
-
-        return self.ours(weighted_sum, autodiff.sum)
+def of_ours(network, kind):
+    """micrograd's network, with our numbers in neurons of this kind."""
+    network = copy.deepcopy(network)
+    for neuron in [neuron for layer in network.layers for neuron in layer.neurons]:
+        neuron.w, neuron.b = [Value(w.data) for w in neuron.w], Value(neuron.b.data)
+        neuron.__class__ = kind
+    return network
 
 
 def test_a_training_step(side_by_side):
-    step = Step()
-    loss, gradients = step.micrograd()
-    for other in (step.product_by_product(), step.one_dot_a_neuron()):
-        assert other[0] == pytest.approx(loss, rel=1e-12)
-        assert other[1] == pytest.approx(gradients, rel=1e-9, abs=1e-12)
+    random.seed(0)
+    xs = [[random.uniform(-1, 1) for _ in range(2)] for _ in range(100)]
+    ys = [random.choice([-1, 1]) for _ in xs]
+    theirs = micrograd.nn.MLP(2, [16, 16, 1])
 
-    def steps(one, n=4):
-        """A few steps in a row, as in training, so that each pays for the garbage it makes."""
-        return lambda: [one() for _ in range(n)]
+    def step(network, total):
+        losses = [(1 + -y * network(x)).relu() for x, y in zip(xs, ys)]
+        loss = total(losses) * (1.0 / len(losses))
+        network.zero_grad()
+        loss.backward()
+        return [loss.data, *[p.grad for p in network.parameters()]]
 
-    peers = {
-        "micrograd": steps(step.micrograd),
-        "autodiff, product by product": steps(step.product_by_product),
-        "autodiff, one dot a neuron": steps(step.one_dot_a_neuron),
+    networks = {
+        "micrograd": (theirs, sum),
+        "autodiff, product by product": (of_ours(theirs, micrograd.nn.Neuron), sum),
+        "autodiff, one dot a neuron": (of_ours(theirs, OneDot), autodiff.sum),
     }
-    side_by_side("training step, 2-16-16-1, batch 100", peers, 5, 4, "/step")
+    found = [step(*each) for each in networks.values()]
+    for other in found:
+        assert other == pytest.approx(found[0], rel=1e-9, abs=1e-12)
+    # A few steps in a row, as in training, so that each pays for the garbage it makes.
+    steps = {
+        name: lambda each=each: [step(*each) for _ in range(4)] for name, each in networks.items()
+    }
+    side_by_side("training step, 2-16-16-1, batch 100", steps, 5, 4, "/step")
 
 
-# -- Memory and drawing -----------------------------------------------------------------------------
+# -- Memory ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [micrograd.engine.Value, Value], ids=["micrograd", "autodiff"])
@@ -143,18 +119,3 @@ def test_memory_of_a_node(number, capsys):
     with capsys.disabled():
         print(f"\nmemory of a node: {used:.0f} bytes")
     assert y.data > 0
-
-
-def test_drawing(side_by_side):
-    def tree(n):
-        nodes = [Value(float(i)) for i in range((n + 1) // 2)]
-        while len(nodes) > 1:
-            nodes = [a * b for a, b in zip(nodes[::2], nodes[1::2])] + nodes[len(nodes) // 2 * 2 :]
-        return nodes[0]
-
-    graphs = {f"{n} nodes": tree(n) for n in (30, 99, 299)}
-    layers = [nn.Linear(9, 9, activation=autodiff.tanh, seed=i) for i in range(10)]
-    network = autodiff.sum(nn.Sequential(*layers)([0.1 * i for i in range(9)]))
-    draws = {name: lambda graph=graph: draw(graph).pipe() for name, graph in graphs.items()}
-    draws["900 parameters, collapsed"] = lambda: draw(network, collapse=True).pipe()
-    side_by_side("drawing", draws, 10)

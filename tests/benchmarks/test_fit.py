@@ -6,9 +6,23 @@ import warnings
 
 import numpy as np
 import pytest
-from networks import ByHand, digits, iris, sizes, torch
+from networks import ByHand, digits, in_torch, iris, torch
 
 from autodiff import nn, optim
+
+
+def training(step, n):
+    """Trains by steps, each with a batch, and returns the losses."""
+
+    def train(epochs, size=None):
+        rng, losses = np.random.default_rng(0), []
+        for _ in range(epochs):
+            order = rng.permutation(n) if size else None
+            batches = np.split(order, range(size, n, size)) if size else [slice(None)]
+            losses.append(sum(map(step, batches)) / n)
+        return losses
+
+    return train
 
 
 class Trainer(ByHand):
@@ -18,8 +32,12 @@ class Trainer(ByHand):
         super().__init__(task)
         self.mean, self.square = np.zeros_like(self.p), np.zeros_like(self.p)
         self.steps, self.adam = 0, adam
+        self.train = training(self.step, self.x.shape[1])
 
-    def step(self, x, t, lr=0.01):
+    def step(self, batch, lr=0.01):
+        x, t = self.x, self.t
+        if not isinstance(batch, slice):
+            x, t = x.take(batch, axis=1), t.take(batch, axis=1)
         loss = self.derive(x, t)
         if self.adam:
             self.move_by_adam(lr, x.shape[1])
@@ -45,48 +63,22 @@ class Trainer(ByHand):
         root *= lr / (1 - 0.9**self.steps)
         self.p -= root
 
-    def train(self, epochs, size=None):
-        losses, n = [], self.x.shape[1]
-        rng = np.random.default_rng(0)
-        for _ in range(epochs):
-            if size is None:
-                total = self.step(self.x, self.t)
-            else:
-                batches = np.split(rng.permutation(n), range(size, n, size))
-                total = sum(
-                    self.step(self.x.take(b, axis=1), self.t.take(b, axis=1)) for b in batches
-                )
-            losses.append(total / n)
-        return losses
-
 
 def by_torch(task, adam=False):
-    n, h, k = sizes(task)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k)
-    ).double()
-    for p, array in zip(model.parameters(), task.layers):
-        p.data = torch.tensor(array)
-    x, classes = torch.as_tensor(task.x), torch.as_tensor(task.kinds)
+    model, x, classes = in_torch(task)
     kind = torch.optim.Adam if adam else torch.optim.SGD
     optimizer = kind(model.parameters(), lr=0.01)
     cross_entropy = torch.nn.CrossEntropyLoss()
 
-    def train(epochs, size=None):
-        losses, rng = [], np.random.default_rng(0)
-        for _ in range(epochs):
-            order = torch.as_tensor(rng.permutation(len(x))) if size else None
-            total = 0.0
-            for batch in torch.split(order, size) if size else [slice(None)]:
-                optimizer.zero_grad()
-                loss = cross_entropy(model(x[batch]), classes[batch])
-                loss.backward()
-                optimizer.step()
-                total += loss.item() * len(x[batch])
-            losses.append(total / len(x))
-        return losses
+    def step(batch):
+        batch = batch if isinstance(batch, slice) else torch.as_tensor(batch)
+        optimizer.zero_grad()
+        loss = cross_entropy(model(x[batch]), classes[batch])
+        loss.backward()
+        optimizer.step()
+        return loss.item() * len(x[batch])
 
-    return train
+    return training(step, len(x))
 
 
 def by_scikit_learn(task):
@@ -94,7 +86,7 @@ def by_scikit_learn(task):
 
     def train(epochs, size):
         MLPClassifier(
-            hidden_layer_sizes=sizes(task)[1:2], activation="tanh", solver="sgd", alpha=0,
+            hidden_layer_sizes=task.sizes[1:2], activation="tanh", solver="sgd", alpha=0,
             batch_size=len(task.x), learning_rate_init=1e-4, momentum=0, max_iter=epochs, tol=0,
             n_iter_no_change=epochs, shuffle=False,
         ).fit(task.x, task.kinds)  # fmt: skip

@@ -1,0 +1,95 @@
+"""Training in JAX, on one device and on several: in a process of its own, which sets them."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, network, numbers
+
+from autodiff import nn, optim
+from autodiff.nn.devices import split
+from autodiff.nn.engines import Losses
+from autodiff.nn.samples import Samples
+from autodiff.nn.steps import Steps
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("devices", [1, 4])
+def test_training_in_jax_is_training_in_numpy(devices):
+    flags = f"--xla_force_host_platform_device_count={devices}"
+    found = subprocess.run(
+        [sys.executable, __file__, str(devices)],
+        env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.stdout.endswith("done\n"), found.stderr
+
+
+def trains_as_numpy_does(jnp, make, batch_size):
+    found = []
+    for xp in (jnp, None):
+        model = network(3)
+        optimizer = make(model.parameters())
+        history, *_ = fitted(
+            model, CLASSES, nn.cross_entropy, lambda p, given=optimizer: given, batch_size=batch_size,
+            xp=xp, callback=lambda history, each=optimizer: setattr(each, "lr", each.lr / 2),
+        )  # fmt: skip
+        memory = [x for array in optimizer.state.values() for x in array]
+        found.append([*history.losses, *numbers(model), *memory, optimizer.steps])
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+
+
+def shares_every_batch(jnp, devices):
+    """Its rows are split, and each device has all 35 parameters."""
+    model, xs = network(3), np.array(INPUTS)
+    steps = Steps(optim.SGD(model.parameters(), lr=0.1))
+    losses = Losses(model, nn.cross_entropy, Samples(xs, CLASSES), steps, "compiled", 0, jnp)
+    losses.make()
+    for batch in (None, np.arange(8)):
+        rows, rest = split(xs if batch is None else xs[batch])
+        assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
+        assert {shard.device for shard in rows.addressable_shards} == {*devices}
+        assert len(rest) == 0
+        steps.move(losses.program(batch, steps.now[0])[1])
+        shards = steps.now[0].addressable_shards
+        assert [shard.data.shape for shard in shards] == [(len(steps.parameters),)] * len(devices)
+
+
+def diverges(jnp, lr, epochs):
+    model = network()
+    with pytest.raises(FloatingPointError, match="diverged in epoch"):
+        fitted(model, [100.0] * 20, optimizer=lambda p: optim.SGD(p, lr=lr), epochs=epochs, xp=jnp)
+    assert np.isfinite(numbers(model)).all()
+
+
+def validates_in_float32(jnp):
+    found = [
+        fitted(network(3), CLASSES, nn.cross_entropy, validation=(INPUTS, CLASSES), xp=xp)[0]
+        for xp in (jnp, None)
+    ]
+    np.testing.assert_allclose(*[history.validation for history in found], rtol=1e-5)
+
+
+def main(count):
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    devices = jax.devices()
+    assert len(devices) == count
+    for make, batch_size in zip(OPTIMIZERS.values(), (None, 8, 7, 3, 20)):
+        trains_as_numpy_does(jnp, make, batch_size)
+    shares_every_batch(jnp, devices)
+    diverges(jnp, 1e100, 9)
+    diverges(jnp, 1e308, 1)  # in its very last step
+    jax.config.update("jax_enable_x64", False)  # the default: parameters are float32
+    validates_in_float32(jnp)
+    print("done")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

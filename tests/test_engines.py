@@ -1,0 +1,194 @@
+"""Programs are verified by walking a few samples; what is said where they are wrong, or diverge."""
+
+import math
+import os
+import random
+import re
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from tables import function
+from trainings import ENGINES, INPUTS, NUMBERS, fitted, network, numbers
+
+import autodiff as ad
+from autodiff import nn, optim
+
+# -- Verification ---------------------------------------------------------------------------------
+
+
+class Hidden(nn.Module):
+    """A model that the environment changes after some calls, where nobody looks."""
+
+    def __init__(self, calls, training=True):
+        self.inner, self.calls, self.counts = nn.Linear(2, 1, seed=0), calls, training
+        os.environ["CALLS"] = "0"
+
+    def forward(self, x):
+        if self.training == self.counts:
+            os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
+        return self.inner(x) * (1.0 if int(os.environ["CALLS"]) <= self.calls else 1.001)
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    monkeypatch.setenv("CALLS", "0")
+
+
+@pytest.mark.parametrize(("calls", "epoch"), [(1, 1), (3, 1), (4, 2), (5, 4), (6, 8)])
+def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(calls, epoch):
+    """Recording takes one call, and the first check three."""
+    message = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by"
+    with pytest.raises(RuntimeError, match=message) as caught:
+        fitted(Hidden(calls), epochs=20)
+    assert "are pure functions of their input and parameters" in str(caught.value)
+    since = f"; results since epoch {epoch // 2}, when it was last right, may be wrong"
+    assert (since in str(caught.value)) == (epoch > 1)
+
+
+def test_a_program_that_is_wrong_is_walked_with_a_warning():
+    words = "in epoch 2 the program is wrong for sample .* results since epoch 1"
+    history, *_ = fitted(Hidden(4), engine="auto", epochs=5, walks=words)
+    assert history.engine == "eager"
+    assert int(os.environ["CALLS"]) == 5 + 4 * 20
+    assert len(history.losses) == 5
+
+
+def test_the_program_for_validation_is_verified():
+    """A model that is pure in training mode alone."""
+    chosen = {"epochs": 2, "validation": (INPUTS[:9], NUMBERS[:9])}
+    with pytest.raises(RuntimeError, match="in epoch 2 the program is wrong"):
+        fitted(Hidden(5, training=False), **chosen)
+    words = "walks the graphs of the validation samples"
+    history, *_ = fitted(Hidden(5, training=False), engine="auto", walks=words, **chosen)
+    assert history.engine == "compiled"
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_samples_that_are_walked(called, monkeypatch):
+    """Three in the first and the last epoch, one in 2, 4, 8, ... and after a callback."""
+    walks, compared = [], nn.engines.Losses.compared
+    monkeypatch.setattr(
+        nn.engines.Losses, "compared", lambda *given: walks.append(given[1]) or compared(*given)
+    )
+    random.seed(0)
+    for seed in (0, 0, 1):
+        fitted(epochs=11, seed=seed, callback=id if called else None)
+    n = 3 + 9 + 3 if called else 3 + 1 + 1 + 1 + 3
+    assert len(walks) == 3 * n
+    assert walks[:n] == walks[n : 2 * n] != walks[2 * n :]
+    assert random.random() == random.Random(0).random()
+
+
+@pytest.mark.parametrize(
+    ("nudge", "words"),
+    [((0, 1e-4), "epoch 1 .* sample .*: its derivative is off by"), ((1e-6, 0), "its loss is off by 1e-06")],
+)  # fmt: skip
+def test_a_wrong_program_is_found(nudge, words, monkeypatch):
+    correct = ad.Expression.compile
+
+    def wrong(self, *given, **more):
+        def nudged(inputs, parameters):
+            loss, gradients = run(inputs, parameters)
+            return loss + nudge[0], gradients * [
+                1 + nudge[1] * (i == 3) for i in range(len(gradients))
+            ]
+
+        program = correct(self, *given, **more)
+        run, program._function = program._function, nudged
+        return program
+
+    monkeypatch.setattr(ad.Expression, "compile", wrong)
+    with pytest.raises(RuntimeError, match=words):
+        fitted()
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled"])
+def test_a_fault_of_the_compiler_surfaces(engine, monkeypatch):
+    def broken(*given, **more):
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(ad.Expression, "compile", broken)
+    with pytest.raises(KeyError, match="a fault"):
+        fitted(engine=engine)
+
+
+def guarded(p, t):
+    """The logarithm of some samples fails, and the loss catches that."""
+    try:
+        return ad.log((p.sum() - 5.0) if t < 0 else 1.0) * 1e-9 + nn.mse_loss(p, t)
+    except ValueError:
+        return nn.mse_loss(p, t)
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled"])
+def test_a_program_that_fails_where_walking_does_not(engine):
+    words = r"the program fails where walking does not, .* write log\(maximum"
+    compiled = engine == "compiled"
+    with pytest.raises(ValueError, match=words) if compiled else nullcontext():
+        found, *_ = fitted(loss=guarded, engine=engine, walks="" if compiled else words)
+        assert found.engine == "eager"
+        assert found.losses == pytest.approx(fitted(loss=guarded, engine="eager")[0].losses)
+
+
+# -- Errors are those of walking ------------------------------------------------------------------
+
+
+def descent(lr):
+    return lambda p: optim.SGD(p, lr=lr)
+
+
+FAILURES = [
+    "optimizer=descent(1e6), epochs=50",
+    "loss=lambda p, t: ad.log(p[0] - 1e3)",
+    "loss=lambda p, t: 1.0 / (p[0] - p[0])",
+    "loss=lambda p, t: None",
+    "loss=nn.cross_entropy, targets=[7] * 20",
+    "targets=[math.nan] * 20",
+    "targets=[math.inf] * 20",
+    "targets=[[1.0, 2.0]] * 20",
+    "targets=['one'] * 20",
+    "inputs=[[1.0, 2.0, 3.0]] * 20",
+]
+
+
+@pytest.mark.parametrize("chosen", FAILURES)
+def test_errors_are_those_of_walking(chosen):
+    def failure(engine):
+        model = network()
+        with pytest.raises(Exception, match=".") as caught:
+            fitted(model, engine=engine, **function("", f"dict({chosen})", globals())())
+        text = re.sub(r"(\d\.\d{9})\d*", r"\1", str(caught.value))  # the last digits may differ
+        return caught.type, text, numbers(model)
+
+    (*error, weights), (*expected, of_walking) = failure("auto"), failure("eager")
+    assert error == expected
+    assert weights == pytest.approx(of_walking, rel=1e-9)
+    assert all(map(math.isfinite, weights))
+    if "epochs" in chosen:
+        assert re.search("diverged in epoch .* smaller learning rate.*too large|inf", error[1])
+
+
+@ENGINES
+@pytest.mark.parametrize(("lr", "epoch"), [(1e200, 2), (1e308, 1)])
+def test_a_step_that_overflows_is_not_made(engine, lr, epoch):
+    """Of (w - 1)² and (2 w - 1)², from w = 2; also in the very last step."""
+    model = nn.Linear(1, 1, bias=False, init=lambda n, m, rng: [[2.0]])
+    data = {"inputs": [[1.0], [2.0]], "targets": [1.0, 1.0]}
+    with pytest.raises(
+        FloatingPointError, match=f"diverged in epoch {epoch} .*(overflow|too large)"
+    ):
+        fitted(model, **data, optimizer=descent(lr), epochs=9 if epoch > 1 else 1, engine=engine)
+    slope = (2 * 1.0 + 2 * 3.0 * 2.0) / 2
+    assert model.weight.data[0] == [pytest.approx(2.0 - lr * slope if epoch > 1 else 2.0)]
+
+
+def test_numpy_in_a_loss_that_is_walked_keeps_its_settings():
+    """fit makes errors of its own overflows, not of the user's."""
+
+    def loss(p, t):
+        return nn.mse_loss(p, t) * float(np.divide(1.0, np.zeros(1))[0] > 0.0)
+
+    with np.errstate(divide="ignore"):
+        history, *_ = fitted(loss=loss, engine="eager")
+    assert history.losses == fitted(engine="eager")[0].losses
