@@ -1,6 +1,5 @@
 // Sliders and curves, for any page that has inputs to drag.
 
-const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
 
 // A row: name, slider with an arrow that says where and how strongly the output rises, field, end.

@@ -22,7 +22,7 @@ const lines = edges.map(([from, to, factor]) => {
   return [h("path.edge", { d: `M${a} ${b + 23}L${c} ${d - 23}` }),
     h("text.factor", at, `× ${minus(String(Number(factor.toFixed(2))))}`)];
 });
-const box = (name, tangent) => {
+const boxOf = (name, tangent) => {
   const [x, y, words] = nodes[name];
   return [h("rect", { x: x - 56, y: y - 23, width: 112, height: 46, rx: 8 }),
     h("text.value", { x, y: y - 4 }, words),
@@ -46,7 +46,7 @@ function paint() {
   s.trail = [...s.trail, `${speed.cx} ${speed.cy}`].slice(-400);
   match(main, h("div.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
     "aria-label": "the graph of y, with the tangent of every line" }, lines,
-  Object.entries(found).map(([name, tangent]) => box(name, tangent))),
+  Object.entries(found).map(([name, tangent]) => boxOf(name, tangent))),
   h("section", h("svg.dial", { viewBox: "-122 -122 244 244", role: "img",
     "aria-label": "a dial for the direction", onpointerdown: turn, onpointermove: turn },
   h("circle", { r: 100 }), h("path.edge", { d: "M-100 0H100M0 -100V100" }),

@@ -59,6 +59,26 @@ function match(element, tree, space) {
   while (element.childNodes.length > tree.children.length) element.lastChild.remove();
 }
 
+// -- Shapes ---------------------------------------------------------------------------------------
+
+const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
+const put = (kind, at, ...inside) => h("g", { class: kind, transform: `translate(${at})` }, inside);
+const write = (kind, x, y, ...inside) => h("text", { class: kind, x, y }, inside);
+const disc = (kind, [cx, cy], r) => h("circle", { class: kind, cx, cy, r });
+const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
+  h("rect", { class: kind, x, y, width: w, height: tall, rx });
+
+// A line through points; where a number has no value, there is none.
+function through(kind, points) {
+  const known = points.filter((point) => !point.some(Number.isNaN));
+  return known.length > 0 && draw(kind, `M${known.map((p) => p.map((v) => v.toFixed(1))).join("L")}`);
+}
+
+// -- Words ----------------------------------------------------------------------------------------
+
+const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
+const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
+
 const SERIF = '"STIX Two Text", Cambria, Georgia, "Times New Roman", serif';
 const SANS = '-apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const pen = globalThis.document?.createElement("canvas").getContext("2d");

@@ -131,11 +131,6 @@ function ribbonsOf({ units }, { run }) {
 
 // -- The picture ----------------------------------------------------------------------------------
 
-const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
-const put = (kind, at, ...inside) => h("g", { class: kind, transform: `translate(${at})` }, inside);
-const write = (kind, x, y, ...inside) => h("text", { class: kind, x, y }, inside);
-const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
-  h("rect", { class: kind, x, y, width: w, height: tall, rx });
 const question = (at, wrong) =>
   put("asked", at, box("", 52, 28, 7), write("middle", 0, 5, wrong ?? ""));
 

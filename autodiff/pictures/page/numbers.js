@@ -1,5 +1,7 @@
 // Numbers as people write them.
 
+const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+
 // x as people write it: 4 significant digits, 3 below 1; integers whole.
 function number(x, digits = 4) {
   if (Number.isNaN(x)) return "no value";

@@ -51,8 +51,6 @@ function say(strings, ...values) {
     return bold ? h("b", part) : part;
   }), bold && i < values.length ? h("b", values[i]) : values[i]]);
 }
-const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
-const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 
 // What an operation does on the way back.
 function ruleWords(graph, { values }, i) {
