@@ -157,7 +157,7 @@ function findUnits(graph) {
 const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.groups.length, moving: false, playing: false,
   speed: 1, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  fold: false, zoom: 1, problem: null, text: null, ...changes,
+  fold: false, problem: null, text: null, ...changes,
 });
 
 const lastStep = (graph) => 2 * graph.groups.length + 1;

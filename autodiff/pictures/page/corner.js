@@ -34,12 +34,12 @@ function paint() {
   const nudged = entries[s.at], [of, i, j] = nudged;
   const [mover, factor] = of === "A" ? [`row ${i}`, `row ${j} of B`]
     : [`column ${j}`, `column ${i} of A`];
-  match(main, h("div.lesson", h("div.corner", h("span"), table("B", B, nudged),
+  match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", C, nudged)),
   h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),
-  !guess && h("label", "Point at an entry of A or B, or drag", h("input.slider", { type: "range",
+  !guess && h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",
     min: 0, max: entries.length - 1, value: s.at,
     oninput: ({ target }) => nudge(Number(target.value)) }))));
 }

@@ -68,7 +68,7 @@ function pathPicture(width, height) {
     const [align, aside] = px > width / 2 ? ["end", -16] : ["", 16];
     return [cross([px, py]), write(`error ${align}`, px + aside, py + 4, `off the map at step ${out}`)];
   };
-  return h("div.plot", pixels, picture([ground, h("g.path", through("", seen),
+  return h("div.view", pixels, picture([ground, h("g.path", through("", seen),
     far > 6 && h("g", { transform: `translate(${x1} ${y1}) rotate(${turn})` },
       draw("thick", `M${-far} 0H-13`), draw("solid", "M-5 0L-17-6V6Z")),
     seen.map((spot) => disc("", spot, 3.5)))],
@@ -166,16 +166,16 @@ function nudges(phone, width) {
 }
 
 function paint() {
-  const [phone, width] = sizes(main), above = floor < 0 ? " above the lowest," : "";
+  const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h(phone ? "div.learning.descent.phone" : "div.learning.descent", h("h1", data.title),
+  show(h("main.page.descent", h("h1", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
     pathPicture(width, height),
     h("div.below", onAxis([red(after), above, " at every learning rate"],
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
-    h("div.told", "learning rate", h("b", amount(s.rate)), h("span.error", after),
+    h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
       h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
     two ? null : nudges(phone, phone ? width : (width - 45) / 2),
     program(`const f = ${programs.f};`)));

@@ -44,7 +44,7 @@ function paint() {
   const found = tangents(u1, u2), at = (far) => ({ cx: far * u1, cy: -far * u2 });
   const speed = at(17 * found.y);
   s.trail = [...s.trail, `${speed.cx} ${speed.cy}`].slice(-400);
-  match(main, h("div.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
+  match(main, h("main.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
     "aria-label": "the graph of y, with the tangent of every line" }, lines,
   Object.entries(found).map(([name, tangent]) => boxOf(name, tangent))),
   h("section", h("svg.dial", { viewBox: "-122 -122 244 244", role: "img",
@@ -54,7 +54,7 @@ function paint() {
   h("path.trail", { d: `M${s.trail.join("L")}` }),
   h("path.needle", { d: `M0 0L${100 * u1} ${-100 * u2}` }),
   h("circle.tip", { r: 11, ...at(100) }), h("circle.speed", { r: 7, ...speed })),
-  h("label", "direction", h("input.slider", { type: "range", min: -180, max: 180,
+  h("label", "direction", h("input", { type: "range", min: -180, max: 180,
     value: s.direction, oninput: ({ target }) => point(Number(target.value)) })),
   h("p", `ẋ₁ = ${near(u1)}, ẋ₂ = ${near(u2)}: y moves at `, h("output", near(found.y))))));
 }

@@ -29,7 +29,7 @@ function spot({ x, y, row }) {
 function paint() {
   const left = nodes.filter((node) => node.below.length
     && (s.folded < node.row + 1 || node === firsts[node.row]));
-  match(main, h("div.lesson", h("label", "fold", h("input.slider", { type: "range", min: 0,
+  match(main, h("main.lesson", h("label", "fold", h("input", { type: "range", min: 0,
     max: rows.length, step: 0.05, value: s.folded,
     oninput: ({ target }) => { s.folded = Number(target.value); paint(); } })),
   h("svg.tree", { viewBox: `0 0 ${32 * width} ${58 * depth}`, role: "img",

@@ -83,7 +83,7 @@ function placed(graph, way) {
 const endRoom = (units) => (units.length > 24 ? 92 : 72);
 
 // The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
-function fitOf({ graph, width, zoom }) {
+function fitOf({ graph, width }) {
   const network = graph.neurons.size > 0, phone = width < 600, many = graph.units.length > 24;
   const least = { roomy: 0.75, compact: network ? 0.66 : 0.61, down: network ? 0.76 : 0.54 };
   const ways = network && phone ? ["down"]
@@ -96,7 +96,7 @@ function fitOf({ graph, width, zoom }) {
   const fit = fits.find((each) => each.whole >= each.least)
     ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
   const most = phone ? 1 : fit.down ? 0.7 : 1.28;
-  return { ...fit, scale: clamp(fit.whole, fit.least, most) * zoom };
+  return { ...fit, scale: clamp(fit.whole, fit.least, most) };
 }
 
 // -- Wires ----------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name
       line("wire value", xs.map((x, k) => spot(x, ys[k]))),
       view.sent(u) && Number.isFinite(y + slope) && line("tangent",
         [-reach, reach].map((by) => spot(at + by, y + slope * by))),
-      view.valued(u) && Number.isFinite(y) && h("circle.point", { cx, cy, r: 3.5 })];
+      view.valued(u) && Number.isFinite(y) && disc("value", spot(at, y), 3.5)];
   };
   return [
     write("", 12 - right, top + 27, nameSpans(name, down ? 18 : 21)),

@@ -2,7 +2,7 @@
 
 let state, timer = 0;
 const FORMULA = "a=2; b=1; y=(a+b)*b";
-const main = document.getElementById("app"), typing = data === null;
+const typing = data === null;
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 
 // -- What is seen ---------------------------------------------------------------------------------
@@ -30,12 +30,9 @@ function page(state) {
 }
 
 function graphPane(state, view) {
-  const { whole, least } = fitOf(state), wide = whole < least || state.zoom !== 1;
-  const zoom = (by) => () => set({ zoom: clamp(state.zoom * by, Math.min(1, whole / least), 3) });
-  return h("section.pane", { "aria-label": "Graph", tabindex: wide && 0 },
-    drawGraph(state, view, actions), wide && h("p.zoom",
-      h("button", { "aria-label": "smaller", onclick: zoom(0.8) }, "−"),
-      h("button", { "aria-label": "larger", onclick: zoom(1.25) }, "+")));
+  const { whole, least } = fitOf(state);
+  return h("section.pane", { "aria-label": "Graph", tabindex: whole < least && 0 },
+    drawGraph(state, view, actions));
 }
 
 function stepBar({ step, graph, playing, speed, moving }, asks) {
@@ -67,7 +64,7 @@ function inputList(state, view) {
     const { complete } = view.gradient(i), slope = view.run.adjoints[i];
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, end: complete ? h("b.gradient", number(slope)) : h("span.place"),
-      arrow: complete && state.step === lastStep(graph) ? slope : 0,
+      slope: complete && state.step === lastStep(graph) ? slope : 0,
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
   return h("section.inputs", { "aria-label": "Inputs" },
@@ -104,7 +101,7 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
-      height: 260, name: `${plainName(y)} as a curve over ${plainName(name)}` }));
+      height: 260 }));
 }
 
 const KEY = (() => {
@@ -165,10 +162,8 @@ function set(changes) {
 }
 
 function render() {
-  const wide = main.clientWidth;
-  state.width = Math.min(1072, wide - (wide < 760 ? 32 : 128));
+  [, state.width] = sizes();
   match(main, h("div", page(state)));
-  parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
 }
 
 // Ranges for the sliders: one size for all, less where the domain ends; kept during a drag.
@@ -302,19 +297,11 @@ function start() {
   const { text, step, ask } = readAddress(location.hash);
   const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
   state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
-  main.tree = { attributes: {} };
-  main.replaceChildren();
   if (typing && text) retype(text);
   set(step === undefined ? {} : { step: Math.min(step, lastStep(state.graph)) });
 }
 
 addEventListener("hashchange", start);
-addEventListener("message", ({ data: told, source }) => {
-  const dark = told?.dark;
-  if (source === parent && typeof dark === "boolean") {
-    document.documentElement.style.colorScheme = dark ? "dark" : "light";
-  }
-});
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, target, key } = event, { step, graph } = state;
   const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: lastStep(graph) }[key];
@@ -324,6 +311,5 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-new ResizeObserver(() => state.seen !== main.clientWidth
-  && set({ seen: main.clientWidth })).observe(main);
+follow(render);
 start();

@@ -1,48 +1,6 @@
-// Charts, planes and sliders: what the pages of learning have in common. A chart is SVG, like all
-// that is drawn; a plane is made of pixels.
+// What the pages of learning have in common. All is drawn in SVG; only planes are pixels.
 
-// -- Charts ---------------------------------------------------------------------------------------
-
-const spaced = (n, low, high) => [...Array(n + 1).keys()].map((i) => low + ((high - low) * i) / n);
-
-// Round numbers that cover low to high, in about so many steps.
-function ticks(low, high, about, least = 0) {
-  const step = Math.max(least, roundUp((0.9 * (high - low || 1)) / about));
-  const first = Math.floor(low / step + 1e-9), last = Math.ceil(high / step - 1e-9);
-  return spaced(Math.max(1, last - first), first, Math.max(first + 1, last)).map((k) => k * step);
-}
-const powers = (low, high, about = 3) =>
-  ticks(Math.log10(low), Math.log10(high), about, 1).map((k) => Number(`1e${k}`));
-
-function tick(x) {
-  const [mantissa, power] = x.toExponential(5).split("e").map(Number);
-  if (mantissa === 1 && Math.abs(power) > 3) return `10${raise(power)}`;
-  return minus(Number(x.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 9 }));
-}
-
-// Where the numbers of the data are in a picture of this size, and the picture itself. logs: the
-// logarithmic axes, "y" or "xy"; room: around it, for the numbers of levels and across.
-function chart(width, height, xs, ys, options) {
-  const { logs = "", room = [46, 16, 10, 24], levels = [], across = [], unit = "" } = options;
-  const [left, right, top, bottom] = [room[0], width - room[1], room[2], height - room[3]];
-  const scale = (ends, from, to, log) => {
-    const on = log ? (v) => Math.log(Math.max(v, 1e-300)) : Number, [low, high] = ends.map(on);
-    return (v) => clamp(from + ((to - from) * (on(v) - low)) / (high - low), -1e4, 1e4);
-  };
-  const x = scale(xs, left, right, logs.includes("x")), y = scale(ys, bottom, top, logs);
-  const back = (px, py) => [scale([left, right], ...xs)(clamp(px, left, right)),
-    scale([bottom, top], ...ys)(clamp(py, top, bottom))];
-  const at = ([a, b]) => [x(a), y(b)], line = (kind, points) => through(kind, points.map(at));
-  const numbers = () => [levels.map((level) => [
-    line(level ? "grid" : "axis", xs.map((x) => [x, level])),
-    write("end", left - 8, y(level) + 4, tick(level), level === levels.at(-1) && unit)]),
-  across.map((a) => a >= xs[0] && a <= xs[1] && write("middle", x(a), bottom + 20, tick(a)))];
-  const inside = { x: left, width: right - left, height: bottom,
-    viewBox: `${left} 0 ${right - left} ${bottom}` };
-  const picture = (cut, ...whole) => // the first are cut off at the edges
-    h("svg.chart", { width, height }, numbers(), h("svg", inside, cut), whole);
-  return { left, right, top, bottom, x, y, at, back, line, picture };
-}
+// -- Losses ---------------------------------------------------------------------------------------
 
 const cross = ([x, y]) =>
   put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
@@ -65,14 +23,14 @@ function lossCurve(width, height, { losses, diverged }, ghosts) {
 
 // -- Planes ---------------------------------------------------------------------------------------
 
-// 257 pixels from sand over the plane's colour to blue, mixed in OKLab by the browser.
+// 257 pixels from sand over grey to blue, mixed in OKLab by the browser.
 function shades() {
   const c = document.createElement("canvas").getContext("2d");
   const probe = document.body.appendChild(document.createElement("i"));
   probe.style.forcedColorAdjust = "none";
   for (let i = 0; i < 257; i++) {
     const end = `var(--${i < 128 ? "sand" : "blue"}) ${Math.abs(i - 128) / 1.28}%`;
-    probe.style.color = `color-mix(in oklab, ${end}, var(--plane))`;
+    probe.style.color = `color-mix(in oklab, ${end}, var(--panel))`;
     c.fillStyle = getComputedStyle(probe).color;
     c.fillRect(i, 0, 1, 1);
   }
@@ -118,7 +76,7 @@ const big = (text) => text[0].toUpperCase() + text.slice(1);
 const red = (...words) => h("b.error", words);
 
 // A slider on a logarithmic scale, snapped to some digits.
-const logSlider = (label, low, high, value, moved, digits = 2) => h("input.slider", {
+const logSlider = (label, low, high, value, moved, digits = 2) => h("input", {
   type: "range", min: Math.log(low), max: Math.log(high), step: "any", value: Math.log(value),
   "aria-label": label, "aria-valuetext": amount(value, digits),
   oninput: ({ target }) => moved(Number(Math.exp(target.value).toPrecision(digits))),
@@ -132,6 +90,3 @@ function show(tree) {
   match(main, h("div", tree));
   for (const canvas of main.querySelectorAll("canvas")) canvas.onpaint(canvas);
 }
-
-// Whether the page is a phone's, and how wide its inside is.
-const sizes = ({ clientWidth: w }) => [w < 760, Math.min(1200, w) - (w < 760 ? 32 : 88)];

@@ -126,7 +126,7 @@ function point(row, i) {
   const known = outputs > 1 ? target : classes?.indexOf(target) ?? Number(target > level);
   const says = outputs > 1 ? values.indexOf(Math.max(...values)) : Number(values[0] > level);
   const wrong = (classes ? says !== known : far > 0.05) ? " wrong" : "";
-  const kind = ["sand", "blue"][known] ?? "digit", size = Math.round(Math.min(2 + 10 * far, 18));
+  const kind = ["sand", "value"][known] ?? "digit", size = Math.round(Math.min(2 + 10 * far, 18));
   return mark(kind + wrong, row[1], classes ? 5 : size, kind === "digit" && String(known));
 }
 

@@ -51,7 +51,7 @@ const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
 const curve = (width, height) => lossCurve(width, height, t, s.ghosts);
 
-const plot = () => h("div.plot",
+const plot = () => h("div.view",
   few ? null : h("div.caption", s.focus !== null
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
     : chance ? "the chance of a 1, says the model" : "what the model says"),
@@ -77,18 +77,16 @@ function formula() {
   return [output && `${output} = `, parts.map((x) => (known.includes(x) ? h("b", x) : x))];
 }
 
-// A slider for a parameter, and its arrow: where it has no room it is cut off, with two heads.
+// A slider for a parameter, and its arrow.
 function parameter(label, k) {
-  const [name, ...rest] = label.split(" "), p = t.p[k], g = t.g[k];
-  const at = clamp((p - lows[k]) / span, 0, 1), far = Math.abs(g) * perUnit;
-  const room = g < 0 ? 1 - at : at, way = `arrow${g < 0 ? "" : " left"}${far > room ? " cut" : ""}`;
-  return h("div.row", h("span.name", nameIn(name), h("small", rest.join(" "))),
-    h("div.track", h(at > 0 && at < 1 ? "input.slider" : "input.slider.off", {
-      type: "range", min: lows[k], max: lows[k] + span, step: "any", value: p,
-      "aria-label": label, "aria-valuetext": places(p),
-      oninput: ({ target }) => byHand(k, Number(target.value)),
-    }), s.asked && h("span", { class: way, style: `--at: ${at}; --long: ${Math.min(far, room)}` })),
-    h("output", places(p), s.asked && h("small", slope(g))));
+  const [name, ...rest] = label.split(" "), p = t.p[k], at = clamp((p - lows[k]) / span, 0, 1);
+  return h("div", { class: at > 0 && at < 1 ? "row slider" : "row slider off" },
+    h("span.name", nameIn(name), h("small", rest.join(" "))),
+    h("div.track", h("input", { type: "range", min: lows[k], max: lows[k] + span, step: "any",
+      value: p, "aria-label": label, "aria-valuetext": places(p),
+      oninput: ({ target }) => byHand(k, Number(target.value)) }),
+    s.asked && arrow(at, -t.g[k] * perUnit)),
+    h("output", places(p), s.asked && h("small", slope(t.g[k]))));
 }
 
 function telling() {
@@ -154,7 +152,7 @@ function frame() {
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
   ].join("\n\n");
-  return h("div", { class: `learning${few ? " few" : ""}${s.phone ? " phone" : ""}` }, heading(),
+  return h(few ? "main.page.few" : "main.page", heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
       : [controls(), h("div.columns", sides, inside,
         h("div.right", large, curve(s.plotWidth, features < 3 ? 112 : 320))), key()],
@@ -163,7 +161,7 @@ function frame() {
 }
 
 function measure() {
-  [s.phone, s.width] = sizes(main);
+  [s.phone, s.width] = sizes();
   const most = s.phone ? s.width : s.width * (few ? 0.57 : 0.5);
   s.plotWidth = Math.min(most, features === 2 ? (few ? 570 : 440) : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
