@@ -18,11 +18,7 @@ function ticks(low, high, about, least = 0) {
 const powers = (low, high, about = 3) =>
   ticks(Math.log10(low), Math.log10(high), about, 1).map((k) => Number(`1e${k}`));
 
-function tick(x) {
-  const [mantissa, power] = x.toExponential(5).split("e").map(Number);
-  if (mantissa === 1 && Math.abs(power) > 3) return `10${raise(power)}`;
-  return minus(Number(x.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 9 }));
-}
+const tick = (x) => number(x, 6).replace(/^1·/, "");
 
 // Where the numbers of the data are in a picture of this size, and the picture itself. logs: the
 // logarithmic axes, "y" or "xy"; room: around it, for the numbers of levels and across.

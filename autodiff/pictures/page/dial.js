@@ -9,7 +9,6 @@ const nodes = { // where each stands, what it says
 };
 const edges = [["x1", "v1", 1 / x1], ["x1", "v2", x2], ["x2", "v2", x1], ["x2", "v3", Math.cos(x2)],
   ["v1", "v4", 1], ["v2", "v4", 1], ["v4", "y", 1], ["v3", "y", -1]];
-const near = (x) => minus(x.toFixed(2));
 
 function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
   const found = { x1: u1, x2: u2, v1: 0, v2: 0, v3: 0, v4: 0, y: 0 };
@@ -20,13 +19,13 @@ function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
 const lines = edges.map(([from, to, factor]) => {
   const [[a, b], [c, d]] = [nodes[from], nodes[to]], at = { x: (a + c) / 2, y: (b + d) / 2 + 5 };
   return [h("path.edge", { d: `M${a} ${b + 23}L${c} ${d - 23}` }),
-    h("text.factor", at, `× ${minus(String(Number(factor.toFixed(2))))}`)];
+    h("text.factor", at, `× ${number(factor, 3)}`)];
 });
 const boxOf = (name, tangent) => {
   const [x, y, words] = nodes[name];
   return [h("rect", { x: x - 56, y: y - 23, width: 112, height: 46, rx: 8 }),
     h("text.value", { x, y: y - 4 }, words),
-    h("text.tangent", { x, y: y + 15 }, `moves at ${near(tangent)}`)];
+    h("text.tangent", { x, y: y + 15 }, `moves at ${places(tangent)}`)];
 };
 
 function point(direction) {
@@ -56,7 +55,7 @@ function paint() {
   h("circle.tip", { r: 11, ...at(100) }), h("circle.speed", { r: 7, ...speed })),
   h("label", "direction", h("input", { type: "range", min: -180, max: 180,
     value: s.direction, oninput: ({ target }) => point(Number(target.value)) })),
-  h("p", `ẋ₁ = ${near(u1)}, ẋ₂ = ${near(u2)}: y moves at `, h("output", near(found.y))))));
+  h("p", `ẋ₁ = ${places(u1)}, ẋ₂ = ${places(u2)}: y moves at `, h("output", places(found.y))))));
 }
 
 follow(paint);

@@ -3,7 +3,7 @@
 const main = document.querySelector("#app");
 
 // Whether the page is a phone's, and how wide its inside is.
-const sizes = ({ clientWidth: w } = main) => [w < 760, Math.min(1200, w) - (w < 760 ? 32 : 88)];
+const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 
 // Paint anew when the page has another width or other colours.
 function follow(paint) {

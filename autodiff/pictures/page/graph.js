@@ -110,12 +110,9 @@ function pathOf(points, shift, at) {
   }).join("");
 }
 
-function heightAt(points, x) {
-  const k = Math.max(1, points.findIndex((p) => p[0] >= x));
-  const [[x0, y0], [x1, y1]] = points.slice(k - 1);
-  const p = clamp((x - x0) / (x1 - x0 || 1), 0, 1);
-  return y0 + (y1 - y0) * p * p * (3 - 2 * p);
-}
+// On a wire, so far before its end.
+const onWire = (path, far) =>
+  ({ style: `offset-path: path("${path}"); offset-distance: max(9px, 100% - ${far}px)` });
 
 // The widths of wires in a network: blue by weight, orange by message; a negative one is dashed.
 function ribbonsOf({ units }, { run }) {
@@ -196,32 +193,29 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   if (graph.uses[edge.from].length === 1) points.unshift(start);
   const live = view.run.messages[i][k] != null && graph.needs[edge.from];
   const sent = live && view.sent(u), known = view.valued(edge.unit);
-  const bead = (kind, path, ...inside) => h(kind, { style: `offset-path: path("${path}")` }, inside);
+  const path = pathOf(points, 0, at), whole = pathOf([start, ...points], 0, at);
   wires.push(() => strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
-  if (now && forward) heads.push(bead("circle.bead", pathOf([start, ...points], 0, at)));
+  if (now && forward) heads.push(h("circle.bead", { r: 5, ...onWire(whole, 0) }));
   if (edge.weight !== undefined) return;
   const asked = view.asked?.edge === edge.edge;
   let left = 24;
   if (asked || (sent && (!many || now || state.hover === unit.node))) {
-    const parts = asked ? [] : messageText(tools, i, k, now), [up, local, ...result] = parts;
+    const parts = asked ? [state.wrong ?? ""] : messageText(tools, i, k, now);
     const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), `650 15px ${SANS}`) + 12);
-    const x = endX - (down ? 24 : 8 + wide / 2), y = heightAt(points, x);
-    const spot = at(x, down ? y : clamp(y, endY - 9, endY + 9));
+    const [up, local, ...result] = parts, tall = asked ? 28 : 22;
     left = down ? 26 : Math.max(24, wide + 3);
-    heads.push(asked ? question(spot, state.wrong)
-      : put(now ? "message now" : "message", spot, box("", wide, 22, 11), write("middle", 0, 5, up,
-        local && h("tspan.local", local), result)));
+    heads.push(h("g", { class: `${asked ? "asked" : "message"} ${now && "now"}`,
+      ...onWire(path, down ? 24 : 8 + wide / 2) }, box("", wide, tall, tall / 2),
+    write("middle", 0, 5, up, local && h("tspan.local", local), result)));
   }
-  const x = Math.max(points[0][0] + 9, endX - 14 - left), y = heightAt(points, x);
-  const angle = Math.atan2(heightAt(points, x + 4) - heightAt(points, x - 4), 8) * 180 / Math.PI;
   const kind = sent || asked ? "gradient turned" : known ? "value" : "";
-  heads.push(h("g", { transform: `translate(${at(x, y)}) rotate(${down ? 90 - angle : angle})` },
-    draw(`head ${kind}`, many ? "M-4-4L5 0L-4 4Z" : "M-6-5.5L8 0L-6 5.5Z")));
+  heads.push(h("g", onWire(path, left + 14),
+    draw(`solid head ${kind}`, many ? "M-4-4L5 0L-4 4Z" : "M-6-5.5L8 0L-6 5.5Z")));
   const other = unit.edges[1 - k];
   if (now && sent && graph.nodes[i].rule.op === "mul" && other) { // the values change places
     const beside = endY + other.port - edge.port, bend = at(endX + (k ? 4 : -72), (endY + beside) / 2);
-    heads.push(bead("text.value.swap", `M${at(endX - 34, endY)}Q${bend} ${at(endX - 34, beside)}`,
-      number(view.run.values[edge.from])));
+    const arc = `M${at(endX - 34, endY)}Q${bend} ${at(endX - 34, beside)}`;
+    heads.push(h("text.value.swap", onWire(arc, 0), number(view.run.values[edge.from])));
   }
 }
 

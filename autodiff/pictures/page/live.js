@@ -114,7 +114,7 @@ const KEY = (() => {
     row([draw("wire value", "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"),
       h("g.fork", h("circle", { cx: 38, cy: 23, r: 5 }))],
     say`A fork: one value, used twice. Its messages **add**.`),
-    row([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
+    row([draw("wire gradient", "M0 23H96"), draw("solid head gradient", "M36 17L22 23L36 29Z"),
       put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
     "On a wire, going left: a message."));
 })();
@@ -163,7 +163,7 @@ function set(changes) {
 
 function render() {
   [, state.width] = sizes();
-  match(main, h("div", page(state)));
+  match(main, page(state));
 }
 
 // Ranges for the sliders: one size for all, less where the domain ends; kept during a drag.

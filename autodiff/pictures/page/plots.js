@@ -87,6 +87,6 @@ const program = (source) => h("details", h("summary", "The program that runs her
 
 // The page made to match a tree, and its planes painted.
 function show(tree) {
-  match(main, h("div", tree));
+  match(main, tree);
   for (const canvas of main.querySelectorAll("canvas")) canvas.onpaint(canvas);
 }

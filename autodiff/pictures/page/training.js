@@ -86,7 +86,7 @@ function parameter(label, k) {
       value: p, "aria-label": label, "aria-valuetext": places(p),
       oninput: ({ target }) => byHand(k, Number(target.value)) }),
     s.asked && arrow(at, -t.g[k] * perUnit)),
-    h("output", places(p), s.asked && h("small", slope(t.g[k]))));
+    h("output", places(p), s.asked && h("small", places(t.g[k]))));
 }
 
 function telling() {
