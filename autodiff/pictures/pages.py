@@ -41,7 +41,7 @@ PARTS = {
     "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
     "dial": ("numbers", "dom", "frame", "dial"),
-    "fold": ("dom", "frame", "fold"),
+    "fold": ("numbers", "dom", "frame", "fold"),
     "corner": ("numbers", "dom", "frame", "corner"),
 }
 

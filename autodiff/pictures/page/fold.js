@@ -22,7 +22,7 @@ const rows = firsts.map(({ text, row, below }) => {
 
 // Where a node stands: on its way to the first of its row.
 function spot({ x, y, row }) {
-  const part = Math.min(Math.max(s.folded - row, 0), 1), to = firsts[row];
+  const part = clamp(s.folded - row, 0, 1), to = firsts[row];
   return [32 * (x + part * (to.x - x)) + 16, 58 * (y + part * (to.y - y)) + 29];
 }
 
@@ -34,11 +34,9 @@ function paint() {
     oninput: ({ target }) => { s.folded = Number(target.value); paint(); } })),
   h("svg.tree", { viewBox: `0 0 ${32 * width} ${58 * depth}`, role: "img",
     "aria-label": "the tree of a formula, folding into its graph" },
-  nodes.map((node) => h("path.edge", { d: `M${spot(node)}L${spot(node.above ?? node)}` })),
-  nodes.map((node) => h(s.folded < node.row + 1 ? "g" : "g.one",
-    { transform: `translate(${spot(node)})` }, h("circle", { r: 13 }),
-    h("text", { y: 5.5 }, node.text.replace("*", "×")),
-    h("text.small", { x: 17, y: -9 }, `v${node.row}`)))),
+  nodes.map((node) => through("soft thin", [spot(node), spot(node.above ?? node)])),
+  nodes.map((node) => put(s.folded < node.row + 1 ? "" : "one", spot(node), disc("", [0, 0], 13),
+    write("", 0, 5.5, node.text.replace("*", "×")), write("small", 17, -9, `v${node.row}`)))),
   h("section", h("b", left.length), " operations",
     h("pre", { "aria-live": "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
 }

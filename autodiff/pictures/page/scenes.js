@@ -6,7 +6,7 @@ const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small pictur
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
 const s = {
   rate: data.rate, running: false, asked: false, byHand: null, focus: null, ghosts: [], trail: [],
-  health: [], turn: 0, moved: true,
+  turn: 0,
 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
@@ -70,7 +70,7 @@ function examined() {
 function framed() {
   const { plotWidth: width, plotHeight: height } = s;
   if (features === 2) return chart(width, height, ...ranges, { room: [0, 0, 0, 0] });
-  const ys = [...(targets ?? []).flat(), ...s.grid.slice(hidden.length).flatMap((ys) => [...ys])];
+  const ys = [...(targets ?? []).flat(), ...s.says.flatMap((ys) => [...ys])];
   s.range ??= [Math.min, Math.max].map((end) => end(...ys.filter(Number.isFinite)));
   const levels = ticks(...s.range, 4), across = ticks(...ranges[0], width / (few ? 48 : 120));
   const around = { levels, across, unit: ` ${unit(data.axes[1])}`, room: [few ? 46 : 34, 8, 14, 42] };
@@ -78,15 +78,14 @@ function framed() {
 }
 
 function curvePicture() {
-  const { left, right, bottom, x, y, picture } = s.box, curves = s.grid.slice(hidden.length);
-  const xs = spaced(159, left, right);
+  const { left, right, bottom, x, y, picture } = s.box, xs = spaced(159, left, right);
   const curve = (kind, ys) => through(`value ${kind}`, xs.map((x, i) => [x, y(ys[i])]));
   const stick = ([at], i) => draw(t.diverged ? "error ghost" : "error",
     `M${x(at)} ${y(s.predictions[i][0])}V${y(targetOf(i))}`);
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
     : [s.trail.map((ys) => curve("ghost", ys)), data.measures && t.rows.map(stick),
-      curves.map((ys) => curve("thick", ys))];
-  return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])), farAway(curves[0]));
+      s.says.map((ys) => curve("thick", ys))];
+  return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])), farAway(s.says[0]));
 }
 
 // Where the curve has left the picture, an arrow says how far it is.
@@ -101,9 +100,8 @@ function farAway(ys) {
 // -- Two inputs: a plane --------------------------------------------------------------------------
 
 function mapPicture() {
-  const own = s.focus !== null && s.grid[s.focus].map((x) => x / s.sizes[s.focus]);
-  const values = own || s.grid[0].map((_, i) =>
-    said(s.grid.slice(hidden.length).map((each) => each[i])));
+  const own = s.scaled[s.focus];
+  const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
   return [plane(values), s.box.picture(levels.map((level) =>
     contour(level ? "ink thin" : "ink", values, level)))];
@@ -158,24 +156,23 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
       opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
 }));
 
-// What small pictures are scaled by: their layer, so that weak neurons look weak.
-function measureNeurons() {
+// The numbers of small pictures, from -1 to 1 in each layer, so that weak neurons look weak.
+function scaled() {
   const each = s.grid.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9));
-  s.sizes = drawn.flatMap(({ weights }) => {
+  return drawn.flatMap(({ weights }) => {
     const most = Math.max(...each.splice(0, weights.length));
     return weights.map(() => most);
-  });
+  }).map((most, k) => s.grid[k].map((x) => x / most));
 }
 
-// What a neuron, or an input, makes of the inputs.
-function small(k) {
-  const side = features === 1 ? 160 : 48, own = k - features;
-  const shown = s.grid[0].map((_, i) => (own >= 0 ? s.grid[own][i] / s.sizes[own]
-    : (2 * (k ? side - 1 - Math.floor(i / side) : i % side)) / (side - 1) - 1));
-  if (features === 2) return plane(shown);
+// What a neuron makes of the inputs, or what an input is.
+function small(values) {
+  if (features === 2) return plane(values);
   return h("svg", { viewBox: "0 -109 159 218", preserveAspectRatio: "none" },
-    draw("axis", "M0 0H159"), through("value", [...shown].map((y, i) => [i, -100 * y])));
+    draw("axis", "M0 0H159"), through("value", [...values].map((y, i) => [i, -100 * y])));
 }
+const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed();
+const ramps = features === 1 ? [ramp] : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
 
 // -- Weights of any model: squares by size, and diamonds if negative -----------------------------
 

@@ -105,7 +105,7 @@ function network() {
     const [x, y] = placeOf(l, i);
     return { style: `left: ${x}px; top: ${y}px`, ...inside };
   };
-  const inputs = Array.from({ length: features }, (_, i) => h("div.neuron", around(0, i), small(i),
+  const inputs = Array.from({ length: features }, (_, i) => h("div.neuron", around(0, i), small(ramps[i]),
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
   const names = ["input", ...drawn.map(({ name }) => name)]; // one for equal layers of a deep net
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
@@ -113,7 +113,7 @@ function network() {
   return h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
     h("svg", { width: "100%", height: "100%" }, layers.map(wires)), names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
-      neuron(k, around(l + 1, i), small(features + k++)))),
+      neuron(k, around(l + 1, i), small(s.scaled[k++])))),
     end && h("span.output", around(columns.length, 0)));
 }
 
@@ -173,13 +173,15 @@ function measure() {
 const KEPT = [0, 1, 3, 8, 20, 60]; // the steps whose curves stay
 function paint() {
   measure();
-  if (features < 3) s.grid = evaluated();
-  if (s.moved || s.turn % 4 === 0) examined();
-  if (drawn.length) measureNeurons();
-  if (features < 3) s.box = framed();
-  if (few && features === 1 && KEPT[s.trail.length] === t.steps) s.trail.push(s.grid[hidden.length]);
+  examined();
+  if (features < 3) {
+    s.grid = evaluated();
+    s.says = s.grid.slice(hidden.length);
+    s.scaled = scaled();
+    s.box = framed();
+  }
+  if (few && features === 1 && KEPT[s.trail.length] === t.steps) s.trail.push(s.says[0]);
   show(frame());
-  s.moved = false;
 }
 
 // -- Events ---------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ let waiting = 0;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const wake = () => { waiting ||= requestAnimationFrame(next); };
 function change(changes) {
-  Object.assign(s, changes, { moved: true });
+  Object.assign(s, changes);
   wake();
 }
 const look = (focus) => change({ focus });
@@ -196,16 +198,16 @@ const look = (focus) => change({ focus });
 function next() {
   waiting = 0;
   s.turn += 1;
-  if (s.running && !few) advance(1 + Math.min(8, Math.floor(t.steps / 60)), 6);
-  else if (s.running && (t.steps >= 12 || s.turn % 8 === 0)) advance(t.steps < 100 ? 1 : 2);
+  const slow = t.steps < 12 && s.turn % 8;
+  if (s.running && !slow) advance(1 + Math.min(8, Math.floor(t.steps / 60)));
   paint();
   if (s.running && calm.matches) setTimeout(() => { s.running && advance(10); wake(); }, 400);
   else if (s.running) wake();
 }
 
-// Some steps, but no longer than some milliseconds.
-function advance(n, most = 1000) {
-  const until = performance.now() + most;
+// Some steps, as far as they fit into a frame.
+function advance(n) {
+  const until = performance.now() + 6;
   while (n-- > 0 && !t.diverged && performance.now() < until) t.step(s.rate);
   if (t.diverged) s.running = false;
   if (!s.running) change();
@@ -255,6 +257,5 @@ function nudge(event) {
 
 follow(() => {
   table = null;
-  s.moved = true;
   paint();
 });
