@@ -4,21 +4,25 @@
 
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
-  const { graph, step, moving, touched } = state, { needs, uses, owner, units } = graph;
+  const { graph, step, moving, touched } = state, { needs, uses, owner, units, output } = graph;
   const last = step === lastStep(graph), next = unitsAt(graph, step + 1)[0];
   const valued = (u) => units[u].at[0] <= step, sent = (u) => units[u].at[1] <= step;
-  const gradient = (j) => {
-    if (j === graph.output) return { terms: [1], of: 1, complete: step > half(state) };
-    const all = uses[j].filter(([i, k]) => run.messages[i][k] != null).reverse(), of = all.length;
-    const terms = all.filter(([i]) => sent(owner[i])).map(([i, k]) => run.messages[i][k]);
-    return { terms, of, complete: terms.length === of && (of > 0 || last) };
-  };
   const rest = touched !== null || (!moving && (step === half(state) || last));
-  const view = { run, gradient, valued, sent, now: rest ? [] : unitsAt(graph, step) };
-  if (!state.ask || touched !== null || units[next]?.kind !== "op") return view;
+  const asks = state.ask && touched === null && units[next]?.kind === "op";
+  const now = rest || asks ? [] : unitsAt(graph, step);
+  const gradient = (j) => { // fresh: it comes at this step
+    const all = uses[j].filter(([i, k]) => run.messages[i][k] != null).reverse();
+    const terms = all.filter(([i]) => sent(owner[i])).map(([i, k]) => run.messages[i][k]);
+    const of = all.length, fresh = all.some(([i]) => now.includes(owner[i]));
+    return j === output
+      ? { terms: [1], of: 1, complete: step > half(state), fresh: step === half(state) + 1 }
+      : { terms, of, complete: terms.length === of && (of > 0 || last), fresh };
+  };
+  const view = { run, gradient, valued, sent, now };
+  if (!asks) return view;
   const edges = units[next].edges.filter(({ from, edge: [i, k] }) =>
     step >= half(state) && needs[from] && run.messages[i][k] !== null);
-  return { ...view, now: [], asking: next, asked: edges[state.asked], questions: edges.length };
+  return { ...view, asking: next, asked: edges[state.asked], questions: edges.length };
 }
 
 // -- Sizes ----------------------------------------------------------------------------------------
@@ -128,8 +132,9 @@ function ribbonsOf({ units }, { run }) {
 
 // -- The picture ----------------------------------------------------------------------------------
 
-const question = (at, wrong) =>
-  put("asked", at, box("", 52, 28, 7), write("middle", 0, 5, wrong ?? ""));
+// A message, or the place for an answer.
+const capsule = (kind, wide, where, ...inside) => h("g", { class: kind, ...where },
+  box("", wide, 22, 11), write("middle", 0, 5, inside));
 
 function drawGraph(state, view, actions) {
   const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
@@ -140,18 +145,15 @@ function drawGraph(state, view, actions) {
     digits: compact && !graph.neurons.size ? 3 : 4 };
   const sides = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
   const [[x, w], [y, tall]] = down ? sides.reverse() : sides;
-  const wires = [], heads = [], key = [state.step, state.touched === null, way].join();
+  const wires = [], heads = [];
   units.forEach((unit, u) => {
     drawTrunk(tools, unit, u, wires, heads);
     unit.edges.forEach((edge) => drawEdge(tools, unit, u, edge, wires, heads));
   });
-  if (graph.wires?.key !== key || graph.neurons.size) { // else they stay as they are
-    graph.wires = { key, tree: h("g", wires.map((drawn) => drawn())) };
-  }
   return h("svg", { viewBox: `${x} ${y} ${w} ${tall}`, width: Math.round(w * scale), role: "img",
     height: Math.round(tall * scale), "aria-labelledby": "formula sentence",
     class: down ? "graph down" : "graph" },
-  graph.wires.tree, h("g", units.map((unit, u) => drawUnit(tools, unit, u))), h("g", heads));
+  h("g", wires), h("g", units.map((unit, u) => drawUnit(tools, unit, u))), h("g", heads));
 }
 
 // Both strands of a wire.
@@ -163,23 +165,18 @@ function strands(points, at, known, sent, fresh, [blue, orange]) {
       pathOf([...points].reverse(), apart, at), { ...orange, ...grows })];
 }
 
-// Whether the gradient of node j comes at this step.
-const isFresh = ({ graph, view, state }, j) => (j === graph.output ? state.step === half(state) + 1
-  : view.gradient(j).complete
-    && view.now.some((u) => graph.units[u].edges.some((edge) => edge.from === j)));
-
 // The wire from a unit to its fork, its dot, and for the output its end.
 function drawTrunk(tools, unit, u, wires, heads) {
   const { graph, view, at, down } = tools, { node, x, y, column, kind } = unit;
   const last = node === graph.output, many = graph.uses[node].length > 1;
   if (kind === "constant" || (!many && !last)) return;
-  const known = view.valued(u), sum = view.gradient(node).complete && graph.needs[node];
+  const known = view.valued(u), { complete, fresh } = view.gradient(node);
+  const sum = complete && graph.needs[node];
   const end = last ? x + column + (down ? 34 : endRoom(tools.units) - 8) : unit.fork;
-  const fresh = sum && isFresh(tools, node), points = [[x + column, y], [end, y]];
-  wires.push(() => strands(points, at, known, sum, fresh, tools.ribbons({})));
+  wires.push(strands([[x + column, y], [end, y]], at, known, sum, fresh, tools.ribbons({})));
   if (!many || last) return;
-  heads.push(put(`fork ${sum ? "sum" : ""} ${fresh ? "now" : ""} ${known ? "" : "idle"}`,
-    at(end, y), h("circle", { r: sum ? 8 : 5 }), sum && draw("", "M-4 0H4M0-4V4")));
+  heads.push(put(`fork ${sum && "sum"} ${sum && fresh && "now"} ${known || "idle"}`, at(end, y),
+    disc("", [0, 0], sum ? 8 : 5), sum && draw("", "M-4 0H4M0-4V4")));
 }
 
 // A wire to a port: its strands, arrowhead and message.
@@ -188,13 +185,13 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   const points = [...edge.points], [endX, endY] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
-    return wires.push(() => draw("wire thin", pathOf([start, ...points.slice(1)], 0, at)));
+    return wires.push(draw("wire thin", pathOf([start, ...points.slice(1)], 0, at)));
   }
   if (graph.uses[edge.from].length === 1) points.unshift(start);
   const live = view.run.messages[i][k] != null && graph.needs[edge.from];
   const sent = live && view.sent(u), known = view.valued(edge.unit);
   const path = pathOf(points, 0, at), whole = pathOf([start, ...points], 0, at);
-  wires.push(() => strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
+  wires.push(strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
   if (now && forward) heads.push(h("circle.bead", { r: 5, ...onWire(whole, 0) }));
   if (edge.weight !== undefined) return;
   const asked = view.asked?.edge === edge.edge;
@@ -202,11 +199,10 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   if (asked || (sent && (!many || now || state.hover === unit.node))) {
     const parts = asked ? [state.wrong ?? ""] : messageText(tools, i, k, now);
     const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), `650 15px ${SANS}`) + 12);
-    const [up, local, ...result] = parts, tall = asked ? 28 : 22;
+    const [up, local, ...result] = parts;
     left = down ? 26 : Math.max(24, wide + 3);
-    heads.push(h("g", { class: `${asked ? "asked" : "message"} ${now && "now"}`,
-      ...onWire(path, down ? 24 : 8 + wide / 2) }, box("", wide, tall, tall / 2),
-    write("middle", 0, 5, up, local && h("tspan.local", local), result)));
+    heads.push(capsule(`${asked ? "asked" : "message"} ${now && "now"}`, wide,
+      onWire(path, down ? 24 : 8 + wide / 2), up, local && h("tspan.local", local), result));
   }
   const kind = sent || asked ? "gradient turned" : known ? "value" : "";
   heads.push(h("g", onWire(path, left + 14),
@@ -289,7 +285,7 @@ function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name
 
 function drawTexts(tools, { node, kind, name, w, column }, u) {
   const { state, graph, view, down, compact, digits, many } = tools, { run } = view;
-  const named = kind === "op" && !compact && node !== graph.output, fresh = isFresh(tools, node);
+  const named = kind === "op" && !compact && node !== graph.output;
   const x = kind === "input" ? w / 2 + 8 : 10, turn = kind === "input" ? 6 : column + 18;
   const [x1, y1, x2, y2] = !down ? [column + 10, -10, column + 10, 24]
     : many ? [8, column + 18, 8, column + 37] : [-x, turn, x, turn];
@@ -297,11 +293,12 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
   const shift = named ? nameWidth(name, 16) + 7 : 0, side = down && !many ? " end" : "";
   const above = [named && write("soft", x1, y1, nameSpans(name, 16)),
-    view.asking === u && !view.asked ? question([x1 + 26, y1 - 7], state.wrong)
+    view.asking === u && !view.asked
+      ? capsule("asked", 52, { transform: `translate(${x1 + 26} ${y1 - 7})` }, state.wrong ?? "")
       : view.valued(u) && write(`value${lit ? " lit" : ""}${side}`, x1 + shift, y1,
         number(run.values[node], digits))];
   if (!graph.needs[node]) return above;
-  const { terms, of, complete } = view.gradient(node);
+  const { terms, of, complete, fresh } = view.gradient(node);
   if (!complete) { // perhaps half of it: 3 + ▢
     const half = !many && node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
     const wide = half ? widthOf(half, `18px ${SANS}`) : 0;
