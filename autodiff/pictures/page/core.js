@@ -1,6 +1,6 @@
 // The pass over a graph, and what follows from a state. Nothing here needs a page.
 
-// -- The graph ------------------------------------------------------------------------------------
+// -- The graph
 
 // nodes: {rule, inputs} for an operation, {value} for a leaf, each after its inputs, the output
 // last. Rules were printed from ops.py: value(...inputs), and back(grad, ...inputs) for messages.
@@ -67,7 +67,7 @@ function peculiar(graph, values, i) {
   return ends(-0.5) ? "left" : ends(0.5) ? "right" : null;
 }
 
-// -- Neurons --------------------------------------------------------------------------------------
+// -- Neurons
 
 const ACTIVATIONS = ["tanh", "relu", "sigmoid", "softplus", "sin", "exp"];
 
@@ -151,7 +151,7 @@ function findUnits(graph) {
   });
 }
 
-// -- The state ------------------------------------------------------------------------------------
+// -- The state
 
 // At the start: before the backward pass.
 const opened = (graph, changes) => ({
@@ -169,7 +169,7 @@ function unitsAt({ groups }, step) {
   return (step <= n ? groups[step - 1] : step > n + 1 && groups[2 * n + 1 - step]) || [];
 }
 
-// -- The address: the numbers, the formula, the step and the mode ---------------------------------
+// -- The address: the numbers, the formula, the step and the mode
 
 function addressOf({ graph, leaves, step, ask }) {
   const numbers = graph.inputs.map((i) => `${graph.ids[i]}=${leaves[i]}`);

@@ -28,7 +28,7 @@ const best = rates.flatMap(pathAt).filter((x) => x.every((v, i) => Math.abs(v - 
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
 const start = first + lift, results = rates.map((rate) => [rate, resultAt(rate) + lift]);
 
-// -- The map, or the curve ------------------------------------------------------------------------
+// -- The map, or the curve
 
 // One scale for both variables; lines as far apart as those of a bowl.
 function mapOf(width, height) {
@@ -76,7 +76,7 @@ function pathPicture(width, height) {
   out >= 0 && off()));
 }
 
-// -- A slider that is the axis of a plot ----------------------------------------------------------
+// -- A slider that is the axis of a plot
 
 // A picture of points on two logarithmic axes, and a line from the thumb up to the curve.
 function axisPicture(width, height, points, [x, y], levels, drawn, words = () => null) {
@@ -106,7 +106,7 @@ function errorPicture(width) {
       say(box, 5e-4, "the curve bends:", "error grows like h")]);
 }
 
-// -- One variable: secant and tangent -------------------------------------------------------------
+// -- One variable: secant and tangent
 
 const secantAt = (h) => (value([x0 + h]) - first) / h;
 const error = (h) => Math.abs(tangent ? secantAt(h) / tangent - 1 : secantAt(h));
@@ -132,7 +132,7 @@ function secantPicture(width, height) {
     write("value middle", x(x0 + s.h / 2), height - 44, "h")]);
 }
 
-// -- The page -------------------------------------------------------------------------------------
+// -- The page
 
 // What the path does: in how many variables it goes from side to side.
 function telling() {

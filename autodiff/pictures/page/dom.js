@@ -59,7 +59,7 @@ function match(element, tree, space) {
   while (element.childNodes.length > tree.children.length) element.lastChild.remove();
 }
 
-// -- Shapes ---------------------------------------------------------------------------------------
+// -- Shapes
 
 const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
 const put = (kind, at, ...inside) => h("g", { class: kind, transform: `translate(${at})` }, inside);
@@ -74,7 +74,7 @@ function through(kind, points) {
   return known.length > 0 && draw(kind, `M${known.map((p) => p.map((v) => v.toFixed(1))).join("L")}`);
 }
 
-// -- Words ----------------------------------------------------------------------------------------
+// -- Words
 
 const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
 const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);

@@ -25,7 +25,7 @@ function viewOf(state, run) {
   return { ...view, asking: next, asked: edges[state.asked], questions: edges.length };
 }
 
-// -- Sizes ----------------------------------------------------------------------------------------
+// -- Sizes
 
 const NAMES = { log: "ln", sqrt: "√", maximum: "max", minimum: "min", less: "<", less_equal: "≤",
   sigmoid: "σ", sum: "Σ", prod: "Π", abs: "|x|", pow: "xʸ", exponential: "aˣ",
@@ -103,7 +103,7 @@ function fitOf({ graph, width }) {
   return { ...fit, scale: clamp(fit.whole, fit.least, most) };
 }
 
-// -- Wires ----------------------------------------------------------------------------------------
+// -- Wires
 
 // A wire bends as a cubic whose height is known at each place: y₀ + (y₁ - y₀) p² (3 - 2p).
 function pathOf(points, shift, at) {
@@ -130,7 +130,7 @@ function ribbonsOf({ units }, { run }) {
   });
 }
 
-// -- The picture ----------------------------------------------------------------------------------
+// -- The picture
 
 // A message, or the place for an answer.
 const capsule = (kind, wide, where, ...inside) => h("g", { class: kind, ...where },

@@ -5,7 +5,7 @@ const FORMULA = "a=2; b=1; y=(a+b)*b";
 const typing = data === null;
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 
-// -- What is seen ---------------------------------------------------------------------------------
+// -- What is seen
 
 function page(state) {
   const { graph, touched, problem, dragging, moving, fold } = state, { neurons } = graph;
@@ -153,7 +153,7 @@ function table(state, view) {
       lines.map((u) => gradLines(state, view, u))] : "It has not begun.")));
 }
 
-// -- What people do -------------------------------------------------------------------------------
+// -- What people do
 
 function set(changes) {
   state = { ...state, ...changes };
@@ -280,7 +280,7 @@ async function copy(kind) {
   setTimeout(() => set({ copied: null }), 1500);
 }
 
-// -- The start ------------------------------------------------------------------------------------
+// -- The start
 
 // The graph that Python sent, with the numbers of the address.
 function sentGraph({ nodes, ...more }, text) {

@@ -1,6 +1,6 @@
 // What the pages of learning have in common. All is drawn in SVG; only planes are pixels.
 
-// -- Losses ---------------------------------------------------------------------------------------
+// -- Losses
 
 const cross = ([x, y]) =>
   put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
@@ -21,7 +21,7 @@ function lossCurve(width, height, { losses, diverged }, ghosts) {
     write("end", right, height - 4, `step ${tick(last)}`));
 }
 
-// -- Planes ---------------------------------------------------------------------------------------
+// -- Planes
 
 // 257 pixels from sand over grey to blue, mixed in OKLab by the browser.
 function shades() {
@@ -68,7 +68,7 @@ function contour(kind, values, level) {
   return h("svg", { width: "100%", height: "100%", ...whole }, draw(kind, d.join("")));
 }
 
-// -- Words and sliders ----------------------------------------------------------------------------
+// -- Words and sliders
 
 const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
 const counted = (n, noun) => `${NUMBERS[n] ?? n} ${noun}${n === 1 ? "" : "s"}`;

@@ -64,7 +64,7 @@ function examined() {
   });
 }
 
-// -- One input: data, curve, sticks -------------------------------------------------------------
+// -- One input: data, curve, sticks
 
 // Where the numbers stand in the picture.
 function framed() {
@@ -97,7 +97,7 @@ function farAway(ys) {
   return write("value middle", (left + right) / 2, over ? 34 : bottom - 20, words);
 }
 
-// -- Two inputs: a plane --------------------------------------------------------------------------
+// -- Two inputs: a plane
 
 function mapPicture() {
   const own = s.scaled[s.focus];
@@ -107,7 +107,7 @@ function mapPicture() {
     contour(level ? "ink thin" : "ink", values, level)))];
 }
 
-// -- Data points ----------------------------------------------------------------------------------
+// -- Data points
 
 // A sample, as elements that can be dragged: a height, a class, or a number's sign. What is wrong
 // has a ring, as large as the error of a number.
@@ -128,7 +128,7 @@ function point(row, i) {
   return mark(kind + wrong, row[1], classes ? 5 : size, kind === "digit" && String(known));
 }
 
-// -- The network: wires by size and sign, a small picture for each neuron ------------------------
+// -- The network: wires by size and sign, a small picture for each neuron
 
 const columns = [features, ...drawn.map(({ weights }) => weights.length)];
 const tallest = Math.max(...columns), end = outputs === 1;
@@ -174,7 +174,7 @@ function small(values) {
 const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed();
 const ramps = features === 1 ? [ramp] : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
 
-// -- Weights of any model: squares by size, and diamonds if negative -----------------------------
+// -- Weights of any model: squares by size, and diamonds if negative
 
 function weightPicture(rows, width) {
   const cell = Math.max(4, Math.min(24, Math.floor(width / rows[0].length)));

@@ -11,7 +11,7 @@ const stick = data.measures ? "squared stick" : "piece";
 const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
 
-// -- What stands on the page ----------------------------------------------------------------------
+// -- What stands on the page
 
 function heading() {
   const batches = data.batch ? `, batches of ${data.batch}` : "", p = data.parameters.length;
@@ -184,7 +184,7 @@ function paint() {
   show(frame());
 }
 
-// -- Events ---------------------------------------------------------------------------------------
+// -- Events
 
 let waiting = 0;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -229,7 +229,7 @@ function byHand(k, p) {
   change({ running: false, trail: [], byHand: s.asked ? t.loss : null });
 }
 
-// -- Data points that can be dragged --------------------------------------------------------------
+// -- Data points that can be dragged
 
 function movePoint(i, px, py) {
   const [x, y] = s.box.back(px, py), row = t.rows[i];

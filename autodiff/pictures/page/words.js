@@ -1,6 +1,6 @@
 // What the page says: the formula, the sentence of a step, the lines of the backward pass.
 
-// -- Formulas -------------------------------------------------------------------------------------
+// -- Formulas
 
 // Signs that stand between, how strongly they bind, and what the right side needs to stand bare.
 const SIGNS = { add: [" + ", 1, 1], sub: [" − ", 1, 2], mul: [" · ", 2, 2], div: [" / ", 2, 3],
@@ -41,7 +41,7 @@ function heading({ graph, step }, { now }) {
   return [one(output), also.map((i) => h("span.where", ", ", one(i)))];
 }
 
-// -- Sentences ------------------------------------------------------------------------------------
+// -- Sentences
 
 // A text with values and **bold** words in it.
 function say(strings, ...values) {
