@@ -370,8 +370,8 @@ def test_it_opens_before_the_backward_pass(browser, tmp_path):
 
 SENTENCES = [
     "The inputs hold their numbers. Press Play to run the values forward, in blue.",
-    "v1 = a + b = 2 + 1 = 3",
-    "y = v1 · b = 3 · 1 = 3",
+    "v₁ = a + b = 2 + 1 = 3",
+    "y = v₁ · b = 3 · 1 = 3",
     "The way back starts at the end: y changes 1 for 1 with itself.",
     "A product swaps: each input gets what arrived, times the other.",
     "A sum copies: both inputs get what arrived.",
@@ -473,7 +473,7 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser, tmp_path):
     opened(browser, tmp_path, show_steps(fork(), ask=True))
     browser.evaluate("play()")
     eventually(lambda: not browser.evaluate("state.playing"))  # Play waits for an answer
-    assert first(browser) == "Which message goes from × back to v1?"
+    assert first(browser) == "Which message goes from × back to v₁?"
 
     def answer(text):
         browser.evaluate(

@@ -50,7 +50,7 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
-    const wide = widthOf(said, `650 16px ${SANS}`), left = clamp(at - share * wide, 0, width - wide);
+    const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);
     texts.push(write(kind, left, clamp(y, 18, base - 6), said));
   };
 
@@ -107,10 +107,7 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
 // From where to where the values are shown: nearly all of them, and the one at x.
 function heightsOf(ys, value) {
   const finite = ys.filter(Number.isFinite).sort((a, b) => a - b), n = finite.length - 1;
-  const [least, low, high, most] = [0, 0.03, 0.97, 1].map((p) => finite[Math.round(p * n)] ?? 0);
-  const more = 0.6 * (high - low), seen = Number.isFinite(value) ? value : low;
-  const bottom = Math.min(Math.max(least, low - more), seen);
-  const top = Math.max(Math.min(most, high + more), seen);
-  const pad = top - bottom > 1e-9 * Math.max(1, Math.abs(top)) ? 0.12 * (top - bottom) : 1;
-  return [bottom - pad, top + pad];
+  const [low, high] = [0.03, 0.97].map((p) => finite[Math.round(p * n)] ?? 0);
+  const seen = Number.isFinite(value) ? value : low, pad = 0.2 * (high - low) || 1;
+  return [Math.min(low, seen) - pad, Math.max(high, seen) + pad];
 }

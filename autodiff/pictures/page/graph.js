@@ -54,7 +54,7 @@ function placed(graph, way) {
     const { kind, name, node } = unit, n = unit.edges.length, card = kind === "card";
     const sign = card || kind === "input" ? "" : signOf(graph, unit);
     let w = kind === "input" ? Math.max(40, nameWidth(name, 24) + 16)
-      : widthOf(sign, `17px ${SANS}`) + 8;
+      : widthOf(sign, 17) + 8;
     let port = 26, tall = kind === "op" ? 42 : 40;
     if (n > 2 && !down) tall = 26 * n + 4;
     if (kind === "op") w = Math.max(42, w + 14, down && n > 2 ? 26 * n + 16 : 0);
@@ -198,7 +198,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   let left = 24;
   if (asked || (sent && (!many || now || state.hover === unit.node))) {
     const parts = asked ? [state.wrong ?? ""] : messageText(tools, i, k, now);
-    const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), `650 15px ${SANS}`) + 12);
+    const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), 15) + 12);
     const [up, local, ...result] = parts;
     left = down ? 26 : Math.max(24, wide + 3);
     heads.push(capsule(`${asked ? "asked" : "message"} ${now && "now"}`, wide,
@@ -234,7 +234,7 @@ function drawUnit(tools, unit, u) {
     state.touched === node && "touched", state.hover === node && "hover",
     !view.valued(u) && "idle"];
   const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
-  const inside = kind === "input" ? write("middle", 0, 7, nameSpans(name, 24))
+  const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
     : kind === "card" ? drawCard(tools, unit, u)
       : write(/^[+−×÷√]$/.test(unit.sign) ? "large middle" : "middle", 0, 6, unit.sign);
   const end = unit.column + (down ? 56 : endRoom(tools.units));
@@ -243,7 +243,7 @@ function drawUnit(tools, unit, u) {
       kind !== "constant" && box("box", w, tall, kind === "op" ? 21 : 10), inside,
       odd && put("mark", `0 ${-tall / 2}`, draw(odd, odd === "corner" ? CORNER : END))),
     kind !== "constant" && drawTexts(tools, unit, u),
-    output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpans(name, 24)));
+    output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpan(name, 24)));
 }
 
 // A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports.
@@ -265,7 +265,7 @@ function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name
       view.valued(u) && Number.isFinite(y) && disc("value", spot(at, y), 3.5)];
   };
   return [
-    write("", 12 - right, top + 27, nameSpans(name, down ? 18 : 21)),
+    write("", 12 - right, top + 27, nameSpan(name, down ? 18 : 21)),
     !down && write("soft", 20 - right + nameWidth(name, 21), top + 26,
       `= ${act ? `${act.name} ` : ""}Σ`),
     act && curve(), draw("axis", `M${-right} ${top + 40}h${w}`),
@@ -274,7 +274,7 @@ function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
-        write("", (down ? 7 : 12) - right, y, nameSpans(graph.labels[j], size)),
+        write("", (down ? 7 : 12) - right, y, nameSpan(graph.labels[j], size)),
         write("value end", right - (down ? 44 : 76), y, number(run.values[j], digits)),
         view.gradient(j).complete ? write("gradient end", right - (down ? 5 : 10), y,
           number(run.adjoints[j], 3))
@@ -292,7 +292,7 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
   const shift = named ? nameWidth(name, 16) + 7 : 0, side = down && !many ? " end" : "";
-  const above = [named && write("soft", x1, y1, nameSpans(name, 16)),
+  const above = [named && write("soft", x1, y1, nameSpan(name, 16)),
     view.asking === u && !view.asked
       ? capsule("asked", 52, { transform: `translate(${x1 + 26} ${y1 - 7})` }, state.wrong ?? "")
       : view.valued(u) && write(`value${lit ? " lit" : ""}${side}`, x1 + shift, y1,
@@ -301,13 +301,13 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   const { terms, of, complete, fresh } = view.gradient(node);
   if (!complete) { // perhaps half of it: 3 + ▢
     const half = !many && node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
-    const wide = half ? widthOf(half, `18px ${SANS}`) : 0;
+    const wide = half ? widthOf(half, 18) : 0;
     return [above, half && write("gradient terms", x2, y2, half),
       box("place", half ? 24 : 40, down ? 18 : 22, 6, x2 + wide, y2 - (down ? 14 : 16))];
   }
   const own = number(run.adjoints[node], digits), kinds = fresh ? "gradient fresh" : "gradient";
   const hidden = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node);
-  const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, `650 18px ${SANS}`), y2];
+  const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, 18), y2];
   return [above, write(kinds, x2, y2, own), !hidden && write(`${kinds} terms`, tx, ty,
     of > 3 ? `= sum of ${of}` : `= ${total(terms)}`)];
 }
