@@ -5,9 +5,9 @@
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
   const { graph, step, moving, touched } = state, { needs, uses, owner, units, output } = graph;
-  const last = step === lastStep(graph), next = unitsAt(graph, step + 1)[0];
+  const last = step === graph.last, next = unitsAt(graph, step + 1)[0];
   const valued = (u) => units[u].at[0] <= step, sent = (u) => units[u].at[1] <= step;
-  const rest = touched !== null || (!moving && (step === half(state) || last));
+  const rest = touched !== null || (!moving && (step === graph.half || last));
   const asks = state.ask && touched === null && units[next]?.kind === "op";
   const now = rest || asks ? [] : unitsAt(graph, step);
   const gradient = (j) => { // fresh: it comes at this step
@@ -15,13 +15,16 @@ function viewOf(state, run) {
     const terms = all.filter(([i]) => sent(owner[i])).map(([i, k]) => run.messages[i][k]);
     const of = all.length, fresh = all.some(([i]) => now.includes(owner[i]));
     return j === output
-      ? { terms: [1], of: 1, complete: step > half(state), fresh: step === half(state) + 1 }
+      ? { terms: [1], of: 1, complete: step > graph.half, fresh: step === graph.half + 1 }
       : { terms, of, complete: terms.length === of && (of > 0 || last), fresh };
   };
-  const view = { run, gradient, valued, sent, now };
+  // the two slopes of a corner, where an input is touched
+  const sides = touched !== null && last && Number.isFinite(run.adjoints[touched])
+    && corner((at) => slopeAt(graph, state.leaves, touched, at), state.leaves[touched]);
+  const view = { run, gradient, valued, sent, now, sides };
   if (!asks) return view;
   const edges = units[next].edges.filter(({ from, edge: [i, k] }) =>
-    step >= half(state) && needs[from] && run.messages[i][k] !== null);
+    step >= graph.half && needs[from] && run.messages[i][k] !== null);
   return { ...view, asking: next, asked: edges[state.asked], questions: edges.length };
 }
 
@@ -30,15 +33,15 @@ function viewOf(state, run) {
 const NAMES = { log: "ln", sqrt: "√", maximum: "max", minimum: "min", less: "<", less_equal: "≤",
   sigmoid: "σ", sum: "Σ", prod: "Π", abs: "|x|", pow: "xʸ", exponential: "aˣ",
   add: "+", sub: "−", mul: "×", div: "÷", neg: "−" };
-const opOf = (graph, i) => NAMES[graph.nodes[i].rule.op] ?? graph.nodes[i].rule.name.slice(0, 12);
+const nameOf = (op, name) => NAMES[op] ?? name.slice(0, 12);
+const opOf = ({ nodes }, i) => nameOf(nodes[i].rule.op, nodes[i].rule.name);
 
 // What stands in the box of a unit that is a text.
 function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
   const said = labels[node] ? `${plainName(name)} = ` : "";
   if (kind === "constant") return said + number(start[node]);
   const { op, name: word } = nodes[node].rule, exponent = nodes[nodes[node].inputs[1]];
-  if (op !== "power" || edges.length > 1) return NAMES[op] ?? word.slice(0, 12);
-  return `x${raise(exponent.value)}`;
+  return op === "power" && edges.length < 2 ? `x${raise(exponent.value)}` : nameOf(op, word);
 }
 
 const CARD = { head: 41, row: 25.5 };
@@ -136,12 +139,12 @@ function ribbonsOf({ units }, { run }) {
 const capsule = (kind, wide, where, ...inside) => h("g", { class: kind, ...where },
   box("", wide, 22, 11), write("middle", 0, 5, inside));
 
-function drawGraph(state, view, actions) {
+function drawGraph(state, view) {
   const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
   const at = (x, y) => (down ? [y, x] : [x, y]).map((v) => v.toFixed(1)).join(" ");
   const compact = way !== "roomy", many = units.length > 24;
-  const tools = { state, graph, view, units, at, down, compact, many, actions,
-    forward: state.step <= half(state), ribbons: ribbonsOf(graph, view),
+  const tools = { state, graph, view, units, at, down, compact, many,
+    forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view),
     digits: compact && !graph.neurons.size ? 3 : 4 };
   const sides = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
   const [[x, w], [y, tall]] = down ? sides.reverse() : sides;
@@ -227,7 +230,7 @@ const END = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; //
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, at, down, forward, actions } = tools;
+  const { state, graph, view, at, down, forward } = tools;
   const { node, kind, name, w, tall } = unit, output = node === graph.output;
   const now = view.now.includes(u) || view.asking === u;
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
@@ -247,13 +250,13 @@ function drawUnit(tools, unit, u) {
 }
 
 // A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports.
-function drawCard({ state, graph, view, down, actions }, { neuron, w, tall, name }, u) {
+function drawCard({ state, graph, view, down }, { neuron, w, tall, name }, u) {
   const { run } = view, { act } = neuron, top = -tall / 2, right = w / 2;
   const [size, digits, wide] = down ? [13, 3, 40] : [15, 4, 60];
   const curve = () => { // 2 wide and 1 tall, as a drawing of its own
     const at = run.values[neuron.sum], y = act.value(at), slope = act.back(1, at)[0];
     const span = clamp(1.3 * Math.abs(at) || 3, 3, 30), reach = 0.3 * span;
-    const xs = Array.from({ length: 31 }, (_, k) => span * (k / 15 - 1)), ys = xs.map(act.value);
+    const xs = spaced(30, -span, span), ys = xs.map(act.value);
     const low = Math.min(...ys, 0), high = Math.max(...ys, 1e-9);
     const spot = (x, y) => [right - 6 + (x / span - 1) * wide / 2,
       top + 35 - 28 * (y - low) / (high - low)];

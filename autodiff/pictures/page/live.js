@@ -32,11 +32,11 @@ function page(state) {
 function graphPane(state, view) {
   const { whole, least } = fitOf(state);
   return h("section.pane", { "aria-label": "Graph", tabindex: whole < least && 0 },
-    drawGraph(state, view, actions));
+    drawGraph(state, view));
 }
 
 function stepBar({ step, graph, playing, speed, moving }, asks) {
-  const n = graph.groups.length, last = lastStep(graph), back = step > n;
+  const n = graph.groups.length, last = graph.last, back = step > n;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
   const dot = (_, k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
@@ -64,7 +64,7 @@ function inputList(state, view) {
     const { complete } = view.gradient(i), slope = view.run.adjoints[i];
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, end: complete ? h("b.gradient", number(slope)) : h("span.place"),
-      slope: complete && state.step === lastStep(graph) ? slope : 0,
+      slope: complete && state.step === graph.last ? slope : 0,
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
   return h("section.inputs", { "aria-label": "Inputs" },
@@ -80,13 +80,13 @@ function inputList(state, view) {
 function explanation(state, view) {
   const u = view.now.find((u) => state.graph.units[u].kind === "op");
   if (state.touched !== null) return curvePane(state, view);
-  if (state.step <= half(state) || u === undefined) return KEY;
+  if (state.step <= state.graph.half || u === undefined) return KEY;
   return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"),
     h("pre", gradLines(state, view, u).slice(0, 6)));
 }
 
-function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
-  const x = leaves[touched], slope = step === lastStep(graph) ? run.adjoints[touched] : null;
+function curvePane({ graph, touched, leaves, ranges, step, width }, { run, sides }) {
+  const x = leaves[touched], slope = step === graph.last ? run.adjoints[touched] : null;
   const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
   const values = (at) => along(graph, leaves, touched, at), f = (at) => values(at)[graph.output];
   const key = [touched, ranges[touched], leaves.with(touched, 0)].join();
@@ -95,8 +95,6 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
-  const sides = slope !== null && Number.isFinite(slope)
-    && corner((at) => slopeAt(graph, leaves, touched, at), x);
   return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
@@ -148,7 +146,7 @@ function table(state, view) {
   return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
     h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x))),
     rows.filter((i) => graph.labels[i] && graph.needs[i]).map(row)),
-  h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > half(state)
+  h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > graph.half
     ? [`${plainName(graph.labels[graph.output])}.grad = `, h("b.gradient", "1"), "\n",
       lines.map((u) => gradLines(state, view, u))] : "It has not begun.")));
 }
@@ -178,7 +176,7 @@ function scale() {
 const MOVES = { forward: 820, backward: 2000 }; // how long a step takes, with a rest, in ms
 
 function go(to, moving = false) {
-  const step = clamp(to, 0, lastStep(state.graph)), same = step === state.step;
+  const step = clamp(to, 0, state.graph.last), same = step === state.step;
   clearTimeout(timer);
   const playing = state.playing && moving && !same;
   set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null });
@@ -191,7 +189,7 @@ function go(to, moving = false) {
   const next = unitsAt(state.graph, step + 1)[0];
   // a question
   if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false });
-  const rest = step > half(state) ? MOVES.backward : MOVES.forward;
+  const rest = step > state.graph.half ? MOVES.backward : MOVES.forward;
   timer = setTimeout(() => go(step + 1, true), rest / state.speed);
 }
 
@@ -199,7 +197,7 @@ function play() {
   const { step, playing, graph } = state;
   set({ playing: !playing, touched: null });
   clearTimeout(timer);
-  if (!playing) go((step === lastStep(graph) ? half(state) : step) + 1, true);
+  if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 
 function move(node, x) {
@@ -223,12 +221,12 @@ const actions = {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
     clearTimeout(timer);
-    set({ touched: node, step: Math.max(step, half(state)), moving: false, playing: false });
+    set({ touched: node, step: Math.max(step, graph.half), moving: false, playing: false });
   },
   choose: (node) => {
     const { graph, step } = state;
     if (!graph.nodes[node].rule) actions.touch(node);
-    else go(graph.units[graph.owner[node]].at[Number(step > half(state))]);
+    else go(graph.units[graph.owner[node]].at[Number(step > graph.half)]);
   },
 };
 
@@ -298,13 +296,13 @@ function start() {
   const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
   state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
   if (typing && text) retype(text);
-  set(step === undefined ? {} : { step: Math.min(step, lastStep(state.graph)) });
+  set(step === undefined ? {} : { step: Math.min(step, state.graph.last) });
 }
 
 addEventListener("hashchange", start);
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, target, key } = event, { step, graph } = state;
-  const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: lastStep(graph) }[key];
+  const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: graph.last }[key];
   if (altKey || ctrlKey || metaKey || target.matches("input, .pane")) return;
   if (key === " " && !target.matches("button, summary, tr")) play();
   else if (to !== undefined) go(to, key === "ArrowRight");

@@ -32,7 +32,7 @@ const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j
 // The formula of the whole graph; what is used more than once stands by its name.
 function heading({ graph, step }, { now }) {
   const { nodes, uses, neurons, output, units } = graph;
-  const kind = step > half({ graph }) ? "now backward" : "now forward";
+  const kind = step > graph.half ? "now backward" : "now forward";
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
@@ -70,7 +70,7 @@ function ruleWords(graph, { values }, i) {
 // The sentence, and a smaller one below it.
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked } = view;
-  const { nodes, labels, units, output } = graph, n = half(state), y = nameIn(labels[output]);
+  const { nodes, labels, units, output } = graph, n = graph.half, y = nameIn(labels[output]);
   if (problem) return [problem, "The picture shows the formula before."];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
@@ -83,7 +83,7 @@ function sentence(state, view) {
     return [asked ? say`Which message goes from **${op}** back to ${nameIn(labels[asked.from])}?`
       : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
   }
-  if (touched !== null) return touchedWords(state, run, y);
+  if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node;
   if (!unit && step === n) {
     return [say`The values have run forward, in ${blue("blue")}. Press **Play** to send
@@ -137,14 +137,13 @@ function steepWords(graph, leaves, run, y, j) {
 }
 
 // While an input is touched.
-function touchedWords({ graph, leaves, step, touched }, run, y) {
+function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
   const x = nameIn(graph.labels[touched]), slope = run.adjoints[touched];
-  if (step < lastStep(graph)) {
+  if (step < graph.last) {
     return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
       "How fast? Press Play: the gradients come back and say it."];
   }
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
-  const sides = corner((at) => slopeAt(graph, leaves, touched, at), leaves[touched]);
   if (sides) {
     return [say`At the corner there are two slopes, ${orange(sides[0])} and ${orange(sides[1])}.
       **${cornerName(graph, run)} takes ${number(slope)}**.`,
