@@ -51,59 +51,57 @@ const CARD = { head: 41, row: 25.5 };
 function placed(graph, way) {
   graph.places ??= {};
   if (graph.places[way]) return graph.places[way];
-  const down = way === "down", roomy = way === "roomy", network = graph.neurons.size > 0;
-  const many = graph.units.length > 24, forked = (node) => graph.uses[node].length > 1;
+  const down = way === "down", roomy = way === "roomy", many = isLarge(graph);
+  const forked = (node) => graph.uses[node].length > 1;
   const units = graph.units.map((unit) => {
-    const { kind, name, node } = unit, n = unit.edges.length, card = kind === "card";
-    const sign = card || kind === "input" ? "" : signOf(graph, unit);
-    let w = kind === "input" ? Math.max(40, nameWidth(name, 24) + 16)
-      : widthOf(sign, 17) + 8;
-    let port = 26, tall = kind === "op" ? 42 : 40;
-    if (n > 2 && !down) tall = 26 * n + 4;
-    if (kind === "op") w = Math.max(42, w + 14, down && n > 2 ? 26 * n + 16 : 0);
-    if (card) [w, tall] = [down ? 116 : 190, CARD.head + CARD.row * unit.neuron.weights.length + 7];
-    if (card) port = down ? w / (n + 1) : CARD.row;
-    if (down && kind === "op" && n < 3) port = 20;
-    const middle = card && !down ? CARD.head + CARD.row * n / 2 - tall / 2 : 0;
-    const edges = unit.edges.map((edge, k) => ({ ...edge, port: port * (k - (n - 1) / 2) + middle }));
+    const { kind, name, node, neuron } = unit, n = unit.edges.length, wide = 26 * n;
+    const sign = neuron || kind === "input" ? "" : signOf(graph, unit);
+    const [w, tall, port, middle = 0] = neuron
+      ? [down ? 116 : 190, CARD.head + CARD.row * neuron.weights.length + 7]
+      : kind === "input" ? [Math.max(40, nameWidth(name, 24) + 16), 40]
+        : kind === "constant" ? [widthOf(sign, 17) + 8, 40]
+          : [Math.max(42, widthOf(sign, 17) + 22, down && n > 2 && wide + 16),
+            n > 2 && !down ? wide + 4 : 42, down && n < 3 ? 20 : 26];
+    const apart = !neuron ? port : down ? w / (n + 1) : CARD.row;
+    const first = (neuron && !down ? CARD.head + CARD.row / 2 - tall / 2 : apart * (1 - n) / 2);
+    const edges = unit.edges.map((edge, k) => ({ ...edge, port: first + apart * k }));
     const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
     const up = Math.max((down ? w : tall) / 2, beside);
-    const below = down && many ? 74 : way === "compact" && forked(node) ? 52 : 0;
-    return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2,
-      up, down: Math.max(up, kind === "constant" ? 0 : below) };
+    const below = kind === "constant" || roomy ? 0 : down && many ? 74 : !down && forked(node) ? 52 : 0;
+    return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2, up,
+      down: Math.max(up, below) };
   });
-  const end = nameWidth(graph.labels[graph.output], 24) + endRoom(units) + 8;
-  const room = ({ kind, node, name }) => {
-    if (kind === "constant") return 0;
-    if (roomy && !network) return forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72;
-    return network ? 72 : forked(node) ? (many ? 70 : 58) : many ? 50 : 36;
-  };
+  const room = ({ kind, node, name }) => (kind === "constant" ? 0
+    : !roomy ? (forked(node) ? 58 : 36)
+      : forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72);
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
-    if (here.some(({ node }) => node === graph.output)) return down ? 62 : end;
-    return down ? 90 + 14 * many : Math.max(...here.map(room)) + gap.curve + 8;
+    if (!here.some(({ node }) => node === graph.output)) {
+      return down ? 100 : Math.max(...here.map(room)) + gap.curve + 8;
+    }
+    return down ? 62 : nameWidth(graph.labels[graph.output], 24) + endRoom(units) + 8;
   };
-  gap.curve = down ? 60 - 6 * many : network ? 104 : roomy ? 110 : many ? 52 : 42;
+  gap.curve = down ? 57 : roomy ? 110 : 42;
   gap.run = down ? 0 : roomy ? 22 : 12;
   return (graph.places[way] = { ...layOut(units, gap), units });
 }
+const isLarge = ({ units }) => units.length > 24;
 const endRoom = (units) => (units.length > 24 ? 92 : 72);
 
 // The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
 function fitOf({ graph, width }) {
-  const network = graph.neurons.size > 0, phone = width < 600, many = graph.units.length > 24;
-  const least = { roomy: 0.75, compact: network ? 0.66 : 0.61, down: network ? 0.76 : 0.54 };
-  const ways = network && phone ? ["down"]
-    : ["roomy", "compact", "down"].slice(Number(phone), many && !network ? 3 : 2);
+  const network = graph.neurons.size > 0, many = isLarge(graph);
+  const ways = network ? [width < 600 ? "down" : "roomy"]
+    : ["roomy", "compact", ...many ? ["down"] : []];
   const fits = ways.map((way) => {
     const place = placed(graph, way), down = way === "down";
+    const least = network ? (down ? 0.76 : 0.66) : { roomy: 0.75, compact: 0.61, down: 0.54 }[way];
     const whole = width / (8 + (down ? place.high - place.low : place.length));
-    return { place, way, down, whole, least: least[way] };
+    return { place, way, down, whole, least };
   });
-  const fit = fits.find((each) => each.whole >= each.least)
+  const fit = fits.find(({ whole, least }) => whole >= least)
     ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
-  const most = phone ? 1 : fit.down ? 0.7 : 1.28;
-  return { ...fit, scale: clamp(fit.whole, fit.least, most) };
+  return { ...fit, scale: clamp(fit.whole, fit.least, many ? 0.7 : 1.28) };
 }
 
 // -- Wires
