@@ -2,7 +2,8 @@
 
 // An arrow from the thumb of a slider, in parts of its length; cut off where the slider ends.
 function arrow(at, by) {
-  const end = clamp(at + by, 0, 1), way = by < 0 ? "arrow back" : "arrow", long = Math.abs(end - at);
+  const end = clamp(at + by, 0, 1), long = Math.abs(end - at);
+  const way = by < 0 ? "arrow back" : "arrow";
   return long > 0 && h("span", { class: end === at + by ? way : `${way} cut`,
     style: `--at: ${at}; --long: ${long}` });
 }

@@ -3,7 +3,8 @@
 const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
 
 // A row: name, slider with an arrow that says where and how strongly the output rises, field, end.
-function sliderRow({ key, name, value, range: [min, max], touched, slope, end, move, rest, touch }) {
+function sliderRow({ key, name, value, range, touched, slope, end, move, rest, touch }) {
+  const [min, max] = range;
   const part = (x) => clamp((x - min) / (max - min), 0, 1), said = plainName(name);
   const field = { value: Number.isFinite(value) ? String(Number(value.toPrecision(5))) : "",
     onfocus: touch, onchange: rest, onblur: rest,
@@ -69,8 +70,8 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
   if (low * high < 0) path("axis", `M${px(0)} 0V${base}`);
   const jumps = (k) => !k || !Number.isFinite(ys[k - 1])
     || Math.abs(py(ys[k]) - py(ys[k - 1])) > 3 * height;
-  path(sides ? "curve band" : "curve", xs.map((at, k) => Number.isFinite(ys[k])
-    && `${jumps(k) ? "M" : "L"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}`).filter(Boolean).join(""));
+  path(sides ? "curve band" : "curve", xs.map((at, k) => (Number.isFinite(ys[k])
+    ? `${jumps(k) ? "M" : "L"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}` : "")).join(""));
   if (Number.isFinite(value)) {
     path("drop", `M${cx} ${cy}V${base}`);
     if (!sides) say("value", number(value), cx - 8, cy - 12, 1);
@@ -83,8 +84,9 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
       sides.forEach((s, k) => {
         const own = alike(s, slope), tx = cx + (k ? (width - cx) * 0.45 : -cx * 0.5);
         if (!own) slant(s, "tangent dashed", k ? x - span / 20 : low, k ? high : x + span / 20);
-        const said = `from the ${k ? "right" : "left"}: ${number(s)}${own ? `, ${taken} takes it` : ""}`;
-        say(own ? "gradient" : "gradient light", said, tx - 14 * Math.sign(s),
+        const side = `from the ${k ? "right" : "left"}: ${number(s)}`;
+        say(own ? "gradient" : "gradient light", own ? `${side}, ${taken} takes it` : side,
+          tx - 14 * Math.sign(s),
           py(value + s * (tx - cx) / width * span) - (s ? 0 : 14), (1 + Math.sign(s)) / 2);
       });
     } else {

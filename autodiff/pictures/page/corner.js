@@ -13,7 +13,7 @@ function nudge(k) {
   paint();
 }
 
-// What lights up when entry (i, j) of a matrix is nudged: its factors, and what of C moves, how far.
+// What lights up when entry (i, j) is nudged: its factors, and what of C moves, how far.
 const slopes = {
   A: (i, j) => ({ B: (r) => r === j, C: (r, c) => r === i && B[j][c] }),
   B: (i, j) => ({ A: (r, c) => c === i, C: (r, c) => c === j && A[r][i] }),
@@ -24,9 +24,9 @@ function table(name, M, [of, i, j]) {
   return h("table", { id: name }, h("caption", name), M.map((row, r) => h("tr", row.map((x, c) => {
     const k = names.indexOf(named(name, r, c)), slope = !guess && lights ? lights(r, c) : false;
     const kind = k === s.at ? "nudged" : slope === false ? "" : "lit";
-    const far = name === "C" && kind === "lit" && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)];
+    const far = name === "C" && kind === "lit";
     return h("td", { class: kind, onpointerenter: k >= 0 && !guess && (() => nudge(k)) },
-      minus(`${x}`), far);
+      minus(`${x}`), far && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)]);
   }))));
 }
 

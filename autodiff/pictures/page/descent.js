@@ -66,14 +66,15 @@ function pathPicture(width, height) {
   const off = () => {
     const px = clamp(spots[out][0], 12, width - 12), py = clamp(spots[out][1], 12, height - 12);
     const [align, aside] = px > width / 2 ? ["end", -16] : ["", 16];
-    return [cross([px, py]), write(`error ${align}`, px + aside, py + 4, `off the map at step ${out}`)];
+    return [cross([px, py]),
+      write(`error ${align}`, px + aside, py + 4, `off the map at step ${out}`)];
   };
   return h("div.view", pixels, picture([ground, h("g.path", through("", seen),
     far > 6 && h("g", { transform: `translate(${x1} ${y1}) rotate(${turn})` },
       draw("thick", `M${-far} 0H-13`), draw("solid", "M-5 0L-17-6V6Z")),
     seen.map((spot) => disc("", spot, 3.5)))],
-  two && disc("ink", at(best), 3), disc("ink", [x, y], 6.5), write("ink middle", x, y - 14, "start"),
-  out >= 0 && off()));
+  two && disc("ink", at(best), 3), disc("ink", [x, y], 6.5),
+  write("ink middle", x, y - 14, "start"), out >= 0 && off()));
 }
 
 // -- A slider that is the axis of a plot

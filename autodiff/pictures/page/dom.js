@@ -71,7 +71,8 @@ const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
 // A line through points; where a number has no value, there is none.
 function through(kind, points) {
   const known = points.filter((point) => !point.some(Number.isNaN));
-  return known.length > 0 && draw(kind, `M${known.map((p) => p.map((v) => v.toFixed(1))).join("L")}`);
+  const d = known.map((point) => point.map((v) => v.toFixed(1))).join("L");
+  return d && draw(kind, `M${d}`);
 }
 
 // -- Words

@@ -12,12 +12,14 @@ function place([text, ...parts], above, y) {
   return node;
 }
 place(data.tree, null, 0);
-const firsts = keys.map((_, row) => nodes.find((node) => node.row === row)); // the others move there
+// The others of a row move to its first.
+const firsts = keys.map((_, row) => nodes.find((node) => node.row === row));
 const width = Math.max(...nodes.map(({ x }) => x)) + 1;
 const depth = Math.max(...nodes.map(({ y }) => y)) + 1;
 const rows = firsts.map(({ text, row, below }) => {
   const parts = below.map((part) => `v${part.row}`);
-  return `v${row} = ${parts.length < 2 ? text + parts.map((v) => `(${v})`) : parts.join(` ${text} `)}`;
+  const called = text + parts.map((v) => `(${v})`);
+  return `v${row} = ${parts.length < 2 ? called : parts.join(` ${text} `)}`;
 });
 
 // Where a node stands: on its way to the first of its row.

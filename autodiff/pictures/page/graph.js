@@ -67,12 +67,12 @@ function placed(graph, way) {
     const edges = unit.edges.map((edge, k) => ({ ...edge, port: first + apart * k }));
     const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
     const up = Math.max((down ? w : tall) / 2, beside);
-    const below = kind === "constant" || roomy ? 0 : down && many ? 74 : !down && forked(node) ? 52 : 0;
+    const below = down ? 74 * many : way === "compact" && forked(node) ? 52 : 0;
     return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2, up,
-      down: Math.max(up, below) };
+      down: Math.max(up, kind === "constant" ? 0 : below) };
   });
   const room = ({ kind, node, name }) => (kind === "constant" ? 0
-    : !roomy ? (forked(node) ? 58 : 36)
+    : !roomy ? (forked(node) ? 58 : 36) + 13 * many
       : forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72);
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
@@ -127,7 +127,8 @@ function ribbonsOf({ units }, { run }) {
   return (edge) => kinds.map((of, k) => {
     if (edge.weight === undefined) return { "stroke-width": 2 };
     const x = of(edge), width = 1 + 4 * Math.min(1, Math.abs(x) / most[k] || 0);
-    return { "stroke-width": width, "stroke-dasharray": x < 0 && `${2 + 2 * width} ${1.5 + width}` };
+    return { "stroke-width": width,
+      "stroke-dasharray": x < 0 && `${2 + 2 * width} ${1.5 + width}` };
   });
 }
 
@@ -210,7 +211,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     draw(`solid head ${kind}`, many ? "M-4-4L5 0L-4 4Z" : "M-6-5.5L8 0L-6 5.5Z")));
   const other = unit.edges[1 - k];
   if (now && sent && graph.nodes[i].rule.op === "mul" && other) { // the values change places
-    const beside = endY + other.port - edge.port, bend = at(endX + (k ? 4 : -72), (endY + beside) / 2);
+    const beside = endY + other.port - edge.port;
+    const bend = at(endX + (k ? 4 : -72), (endY + beside) / 2);
     const arc = `M${at(endX - 34, endY)}Q${bend} ${at(endX - 34, beside)}`;
     heads.push(h("text.value.swap", onWire(arc, 0), number(view.run.values[edge.from])));
   }
@@ -252,18 +254,16 @@ function drawCard({ state, graph, view, down }, { neuron, w, tall, name }, u) {
   const { run } = view, { act } = neuron, top = -tall / 2, right = w / 2;
   const [size, digits, wide] = down ? [13, 3, 40] : [15, 4, 60];
   const curve = () => { // 2 wide and 1 tall, as a drawing of its own
-    const at = run.values[neuron.sum], y = act.value(at), slope = act.back(1, at)[0];
-    const span = clamp(1.3 * Math.abs(at) || 3, 3, 30), reach = 0.3 * span;
+    const x = run.values[neuron.sum], y = act.value(x), slope = act.back(1, x)[0];
+    const span = clamp(1.3 * Math.abs(x) || 3, 3, 30), reach = 0.3 * span;
     const xs = spaced(30, -span, span), ys = xs.map(act.value);
-    const low = Math.min(...ys, 0), high = Math.max(...ys, 1e-9);
-    const spot = (x, y) => [right - 6 + (x / span - 1) * wide / 2,
-      top + 35 - 28 * (y - low) / (high - low)];
-    const line = (kind, points) => draw(kind, `M${points.join("L")}`), [cx, cy] = spot(at, y);
-    return [line("axis", [spot(-span, 0), spot(span, 0)]),
-      line("wire value", xs.map((x, k) => spot(x, ys[k]))),
+    const { at, line } = chart(wide, 28, [-span, span],
+      [Math.min(...ys, 0), Math.max(...ys, 1e-9)], { room: [0, 0, 0, 0] });
+    return put("", [right - 6 - wide, top + 7], line("axis", [[-span, 0], [span, 0]]),
+      line("wire value", xs.map((x, k) => [x, ys[k]])),
       view.sent(u) && Number.isFinite(y + slope) && line("tangent",
-        [-reach, reach].map((by) => spot(at + by, y + slope * by))),
-      view.valued(u) && Number.isFinite(y) && disc("value", spot(at, y), 3.5)];
+        [-reach, reach].map((by) => [x + by, y + slope * by])),
+      view.valued(u) && Number.isFinite(y) && disc("value", at([x, y]), 3.5));
   };
   return [
     write("", 12 - right, top + 27, nameSpan(name, down ? 18 : 21)),
@@ -301,7 +301,8 @@ function drawTexts(tools, { node, kind, name, w, column }, u) {
   if (!graph.needs[node]) return above;
   const { terms, of, complete, fresh } = view.gradient(node);
   if (!complete) { // perhaps half of it: 3 + ▢
-    const half = !many && node !== graph.output && terms.length > 0 && `${total(terms.slice(0, 2))} + `;
+    const half = !many && node !== graph.output && terms.length > 0
+      && `${total(terms.slice(0, 2))} + `;
     const wide = half ? widthOf(half, 18) : 0;
     return [above, half && write("gradient terms", x2, y2, half),
       box("place", half ? 24 : 40, down ? 18 : 22, 6, x2 + wide, y2 - (down ? 14 : 16))];

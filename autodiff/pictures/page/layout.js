@@ -102,7 +102,9 @@ function settle(layer, wish) {
     if (k) offset += layer[k - 1].down + item.up + 12;
     Object.assign(item, { offset, wish: wish(item) - offset });
     let block = [item];
-    while (blocks.length && level(blocks.at(-1)) >= level(block)) block = [...blocks.pop(), ...block];
+    while (blocks.length && level(blocks.at(-1)) >= level(block)) {
+      block = [...blocks.pop(), ...block];
+    }
     blocks.push(block);
   });
   for (const block of blocks) {

@@ -13,12 +13,13 @@ function page(state) {
   const asks = view.asking !== undefined, [first, second] = sentence(state, view);
   const weights = [...neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
   const copying = graph.formula ? ["link", "Python"] : ["link"];
-  return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}` },
+  return h("main", { class: `page ${touched !== null && "touching"} ${moving && "moving"}` },
     typing && h("label.formula", "Type a formula", h("input", { autocapitalize: "off",
       value: state.text ?? graph.formula, "aria-invalid": problem && "true",
       "aria-describedby": "sentence", oninput: (event) => retype(event.target.value, true) })),
     h("header", h("h1", { id: "formula", class: graph.nodes.length > 12 && "long" },
-      heading(state, view), weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
+      heading(state, view),
+      weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
     h("p.copy", copying.map((kind) => h("button", { onclick: () => copy(kind) },
       state.copied === kind ? "Copied" : `Copy ${kind}`)))),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
@@ -39,7 +40,7 @@ function stepBar({ step, graph, playing, speed, moving }, asks) {
   const n = graph.groups.length, last = graph.last, back = step > n;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
-  const dot = (_, k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
+  const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     asks ? h("button.play", { onclick: () => go(step + 1) }, "Show me")
@@ -49,7 +50,7 @@ function stepBar({ step, graph, playing, speed, moving }, asks) {
     h("label", { class: back ? "bar gradient" : "bar value" },
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
-      h("span.dots", n < 15 && Array.from({ length: last + 1 }, dot)),
+      h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
       h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
         oninput: (event) => go(Number(event.target.value)) })),
     h("button.speed", { onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[speed] }) },

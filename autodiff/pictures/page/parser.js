@@ -11,7 +11,8 @@ class Unreadable extends Error {}
 const refuse = (reason) => { throw new Unreadable(reason); };
 
 const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/u.source;
-const TOKEN = RegExp(`\\s*(?:(${NUMBER})|([\\p{L}_][\\p{L}\\p{N}_]*)|(\\*\\*|[-+*/()[\\],;=])|(.))`, "giuys");
+const NAME = /[\p{L}_][\p{L}\p{N}_]*/u.source, SIGN = /\*\*|[-+*/()[\],;=]/.source;
+const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {

@@ -10,7 +10,8 @@ const s = {
 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
-const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b), [least, greatest] = [kinds[0], kinds.at(-1)];
+const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
+const [least, greatest] = [kinds[0], kinds.at(-1)];
 const classes = features === 2 && (outputs > 1 || kinds.length === 2) ? kinds : null;
 const logits = outputs === 1 && !data.measures && kinds.length === 2; // of a class against another
 const [level, scale] = logits || !(greatest > least) ? [0, 1]
@@ -73,8 +74,8 @@ function framed() {
   const ys = [...(targets ?? []).flat(), ...s.says.flatMap((ys) => [...ys])];
   s.range ??= [Math.min, Math.max].map((end) => end(...ys.filter(Number.isFinite)));
   const levels = ticks(...s.range, 4), across = ticks(...ranges[0], width / (few ? 48 : 120));
-  const around = { levels, across, unit: ` ${unit(data.axes[1])}`, room: [few ? 46 : 34, 8, 14, 42] };
-  return chart(width, height, ranges[0], [levels[0], levels.at(-1)], around);
+  return chart(width, height, ranges[0], [levels[0], levels.at(-1)], { levels, across,
+    unit: ` ${unit(data.axes[1])}`, room: [few ? 46 : 34, 8, 14, 42] });
 }
 
 function curvePicture() {
@@ -113,8 +114,8 @@ function mapPicture() {
 // has a ring, as large as the error of a number.
 function point(row, i) {
   const [target, ...more] = [targetOf(i)].flat(), values = s.predictions[i];
-  const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i, role: "button",
-    style: `left: ${s.box.x(row[0])}px; top: ${s.box.y(y)}px; --far: ${far}px`,
+  const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i,
+    role: "button", style: `left: ${s.box.x(row[0])}px; top: ${s.box.y(y)}px; --far: ${far}px`,
     tabindex: i ? -1 : 0, "aria-label": `point ${i + 1}` }, words);
   if (features === 1) {
     const kind = data.flower && i === points - 1 ? "flower" : "";
@@ -136,7 +137,8 @@ const tallest = Math.max(...columns), end = outputs === 1;
 // The middle of neuron i of column l; after the last column stands the output, where it is shown.
 function placeOf(l, i) {
   const { side, size, phone } = s, n = columns.length, left = phone ? 0 : 55;
-  const pitch = end && !phone ? (side - 62) / n : (side - left - (phone ? 10 : 24) - size) / (n - 1);
+  const pitch = end && !phone ? (side - 62) / n
+    : (side - left - (phone ? 10 : 24) - size) / (n - 1);
   const row = i - ((columns[l] ?? 1) - 1) / 2;
   return [l < n ? left + size / 2 + l * pitch : side, s.netHeight / 2 + 1.29 * size * row];
 }
@@ -149,9 +151,10 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
   const aside = s.focus !== null && !both.includes(s.focus);
   const [[x, y], [x2, y2]] = [placeOf(l, j), placeOf(l + 1, i)], from = x + s.size / 2;
   const stub = l + 1 === columns.length && (s.phone || !end);
-  const to = stub ? from + 10 : x2 - (l + 1 < columns.length ? s.size / 2 : 7), half = (from + to) / 2;
+  const [to, high] = stub ? [from + 10, y] : [x2 - (l + 1 < columns.length ? s.size / 2 : 7), y2];
+  const half = (from + to) / 2;
   return draw(dead ? "dead" : w < 0 ? "sand" : "value",
-    stub ? `M${from} ${y}H${to}` : `M${from} ${y}C${half} ${y} ${half} ${y2} ${to} ${y2}`,
+    `M${from} ${y}C${half} ${y} ${half} ${high} ${to} ${high}`,
     dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
       opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
 }));
@@ -172,7 +175,8 @@ function small(values) {
     draw("axis", "M0 0H159"), through("value", [...values].map((y, i) => [i, -100 * y])));
 }
 const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed();
-const ramps = features === 1 ? [ramp] : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
+const ramps = features === 1 ? [ramp]
+  : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
 
 // -- Weights of any model: squares by size, and diamonds if negative
 
@@ -180,9 +184,8 @@ function weightPicture(rows, width) {
   const cell = Math.max(4, Math.min(24, Math.floor(width / rows[0].length)));
   const mark = (index, i, j) => {
     const w = t.p[index], r = Math.tanh(Math.abs(w)) * (cell / 2 - 0.5);
-    const [x, y] = [(j + 0.5) * cell, (i + 0.5) * cell];
-    return w < 0 ? draw("sand solid", `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}Z`)
-      : box("value solid", 2 * r, 2 * r, 0, x - r, y - r);
+    return put(w < 0 ? "sand" : "value", [(j + 0.5) * cell, (i + 0.5) * cell],
+      box("solid", 2 * r, 2 * r, 0));
   };
   return h("svg", { width: cell * rows[0].length, height: cell * rows.length },
     rows.map((row, i) => row.map((index, j) => mark(index, i, j))));

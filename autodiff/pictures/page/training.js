@@ -92,7 +92,8 @@ function parameter(label, k) {
 function telling() {
   const far = t.g.map(Math.abs), most = Math.max(...far), k = far.indexOf(most);
   if (s.byHand !== null && t.steps && !s.running && t.loss < s.byHand) {
-    return `By hand you came to ${amount(s.byHand)}; following the arrows comes to ${amount(t.loss)}.`;
+    return `By hand you came to ${amount(s.byHand)}; `
+      + `following the arrows comes to ${amount(t.loss)}.`;
   }
   if (most < 0.005 || t.diverged) return "";
   return [t.g[k] < 0 ? "Raise " : "Lower ", nameIn(names[k].split(" ")[0]),
@@ -101,11 +102,11 @@ function telling() {
 
 function network() {
   let k = 0;
-  const around = (l, i, inside) => {
+  const around = (l, i) => {
     const [x, y] = placeOf(l, i);
-    return { style: `left: ${x}px; top: ${y}px`, ...inside };
+    return { style: `left: ${x}px; top: ${y}px` };
   };
-  const inputs = Array.from({ length: features }, (_, i) => h("div.neuron", around(0, i), small(ramps[i]),
+  const inputs = ramps.map((ramp, i) => h("div.neuron", around(0, i), small(ramp),
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
   const names = ["input", ...drawn.map(({ name }) => name)]; // one for equal layers of a deep net
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },

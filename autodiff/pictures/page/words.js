@@ -36,7 +36,8 @@ function heading({ graph, step }, { now }) {
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
-  const one = (i) => [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
+  const one = (i) =>
+    [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
   const also = neurons.size || nodes.length > 24 ? [] : [...nodes.keys()].filter(shared).reverse();
   return [one(output), also.map((i) => h("span.where", ", ", one(i)))];
 }
@@ -61,7 +62,9 @@ function ruleWords(graph, { values }, i) {
   if (op === "add" || op === "sum") {
     return say`A sum **copies**: ${inputs.length === 2 ? "both" : "all"} inputs get what arrived.`;
   }
-  if (op === "sub") return say`A difference **copies**, with the sign turned for what is taken away.`;
+  if (op === "sub") {
+    return say`A difference **copies**, with the sign turned for what is taken away.`;
+  }
   const slopes = localsOf(graph, values, i).filter((x) => x !== null);
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
