@@ -26,8 +26,7 @@ from .pages import Page, as_json, assembled, read
 from .scene import Leaves
 
 LARGEST = 60  # nodes
-PARTS = ("numbers", "core", "parser", "layout", "dom", "charts", "controls", "graph", "words", "frame",
-         "live")  # fmt: skip
+PARTS = "numbers core parser layout dom charts controls graph words frame live".split()
 STYLES = "base.css", "graph.css"
 STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This is its picture.</p>"
 
