@@ -26,7 +26,8 @@ from .pages import Page, as_json, assembled, read
 from .scene import Leaves
 
 LARGEST = 60  # nodes
-PARTS = "numbers core parser layout dom charts controls graph words frame live".split()
+PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
+         "charts", "controls", "graph", "words", "live")  # fmt: skip
 STYLES = "base.css", "graph.css"
 STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This is its picture.</p>"
 

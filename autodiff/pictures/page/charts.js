@@ -19,7 +19,10 @@ function ticks(low, high, about, least = 0) {
 const powers = (low, high, about = 3) =>
   ticks(Math.log10(low), Math.log10(high), about, 1).map((k) => Number(`1e${k}`));
 
-const tick = (x) => number(x, 6).replace(/^1·/, "");
+function tick(x) {
+  const power = Math.log10(x);
+  return Number.isInteger(power) && Math.abs(power) > 3 ? `10${raise(power)}` : number(x, 6);
+}
 
 // Where the numbers of the data are in a picture of this size, and the picture itself. logs: the
 // logarithmic axes, "y" or "xy"; room: around it, for the numbers of levels and across.
