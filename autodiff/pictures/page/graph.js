@@ -46,7 +46,23 @@ function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
 
 const CARD = { head: 41, row: 25.5 };
 
-// Gives each unit its size and ports, and lays all out. Numbers change nothing here.
+// What a unit's box says and how large it is, where its first port is and how far apart they are.
+function sizeOf(graph, unit, down) {
+  const { kind, name, neuron } = unit, n = unit.edges.length;
+  if (neuron) {
+    const w = down ? 116 : 190, tall = CARD.head + CARD.row * neuron.weights.length + 7;
+    return down ? { w, tall, first: w / (n + 1) - w / 2, apart: w / (n + 1) }
+      : { w, tall, first: CARD.head + CARD.row / 2 - tall / 2, apart: CARD.row };
+  }
+  if (kind === "input") return { w: Math.max(40, nameWidth(name, 24) + 16), tall: 40 };
+  const sign = signOf(graph, unit), w = widthOf(sign, 17) + 8, row = n > 2 ? 26 * n : 0;
+  if (kind === "constant") return { sign, w, tall: 40 };
+  const apart = down && !row ? 20 : 26, first = apart * (1 - n) / 2;
+  return { sign, w: Math.max(42, w + 14, down && row && row + 16), first, apart,
+    tall: row && !down ? row + 4 : 42 };
+}
+
+// Lays all out. Numbers change nothing here.
 // way: "roomy", "compact", or "down", from the top to the bottom.
 function placed(graph, way) {
   graph.places ??= {};
@@ -54,21 +70,13 @@ function placed(graph, way) {
   const down = way === "down", roomy = way === "roomy", many = isLarge(graph);
   const forked = (node) => graph.uses[node].length > 1;
   const units = graph.units.map((unit) => {
-    const { kind, name, node, neuron } = unit, n = unit.edges.length, wide = 26 * n;
-    const sign = neuron || kind === "input" ? "" : signOf(graph, unit);
-    const [w, tall, port, middle = 0] = neuron
-      ? [down ? 116 : 190, CARD.head + CARD.row * neuron.weights.length + 7]
-      : kind === "input" ? [Math.max(40, nameWidth(name, 24) + 16), 40]
-        : kind === "constant" ? [widthOf(sign, 17) + 8, 40]
-          : [Math.max(42, widthOf(sign, 17) + 22, down && n > 2 && wide + 16),
-            n > 2 && !down ? wide + 4 : 42, down && n < 3 ? 20 : 26];
-    const apart = !neuron ? port : down ? w / (n + 1) : CARD.row;
-    const first = (neuron && !down ? CARD.head + CARD.row / 2 - tall / 2 : apart * (1 - n) / 2);
+    const { kind, node } = unit, { first, apart, ...size } = sizeOf(graph, unit, down);
+    const { w, tall } = size;
     const edges = unit.edges.map((edge, k) => ({ ...edge, port: first + apart * k }));
     const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
     const up = Math.max((down ? w : tall) / 2, beside);
     const below = down ? 74 * many : way === "compact" && forked(node) ? 52 : 0;
-    return { ...unit, edges, sign, w, tall, column: (down ? tall : w) / 2, up,
+    return { ...unit, ...size, edges, column: (down ? tall : w) / 2, up,
       down: Math.max(up, kind === "constant" ? 0 : below) };
   });
   const room = ({ kind, node, name }) => (kind === "constant" ? 0
@@ -86,7 +94,7 @@ function placed(graph, way) {
   return (graph.places[way] = { ...layOut(units, gap), units });
 }
 const isLarge = ({ units }) => units.length > 24;
-const endRoom = (units) => (units.length > 24 ? 92 : 72);
+const endRoom = (units) => (isLarge({ units }) ? 92 : 72);
 
 // The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
 function fitOf({ graph, width }) {
@@ -141,7 +149,7 @@ const capsule = (kind, wide, where, ...inside) => h("g", { class: kind, ...where
 function drawGraph(state, view) {
   const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
   const at = (x, y) => (down ? [y, x] : [x, y]).map((v) => v.toFixed(1)).join(" ");
-  const compact = way !== "roomy", many = units.length > 24;
+  const compact = way !== "roomy", many = isLarge(graph);
   const tools = { state, graph, view, units, at, down, compact, many,
     forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view),
     digits: compact && !graph.neurons.size ? 3 : 4 };
