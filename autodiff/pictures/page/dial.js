@@ -22,7 +22,7 @@ const lines = edges.map(([from, to, factor]) => {
     write("factor", (a + c) / 2, (b + d) / 2 + 5, `× ${number(factor, 3)}`)];
 });
 const boxOf = ([name, tangent]) => put("", nodes[name].slice(0, 2), box("", 112, 46, 8),
-  write("value", 0, -4, nodes[name][2]), write("speed", 0, 15, `moves at ${places(tangent)}`));
+  write("value", 0, -4, nodes[name][2]), write("tangent", 0, 15, `moves at ${places(tangent)}`));
 
 function point(direction) {
   s.direction = direction;
