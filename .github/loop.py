@@ -39,8 +39,8 @@ def picture(browser: Browser) -> Image.Image:
 
 def frames(browser: Browser) -> list[tuple[Image.Image, int]]:
     """Pictures and how long each stands; the first is the end of the forward pass."""
-    last = browser.evaluate("lastStep(state.graph)")
-    first = browser.evaluate("half(state)")
+    last = browser.evaluate("state.graph.last")
+    first = browser.evaluate("state.graph.half")
     shown = [(picture(browser), 2 * REST)]
     for step in range(first + 1, last + 1):
         browser.evaluate(f"set({{step: {step}, moving: true}}), 1")

@@ -95,8 +95,8 @@ def gradients(browser):
 
 SENTENCES = [
     "The inputs hold their numbers. Press Play to run the values forward, in blue.",
-    "v1 = a + b = 2 + 1 = 3",
-    "y = v1 · b = 3 · 1 = 3",
+    "v₁ = a + b = 2 + 1 = 3",
+    "y = v₁ · b = 3 · 1 = 3",
     "The way back starts at the end: y changes 1 for 1 with itself.",
     "A product swaps: each input gets what arrived, times the other.",
     "A sum copies: both inputs get what arrived.",
@@ -191,7 +191,7 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.show(show_steps(fork(), ask=True))
     browser.evaluate("play()")
     eventually(lambda: not browser.evaluate("state.playing"))  # Play waits for an answer
-    assert first(browser) == "Which message goes from × back to v1?"
+    assert first(browser) == "Which message goes from × back to v₁?"
 
     def answer(text):
         browser.enter("#answer", text)

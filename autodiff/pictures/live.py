@@ -26,8 +26,9 @@ from .scene import Leaves
 from .texts import printable
 
 LARGEST = 60  # nodes
-PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
-STYLES = "palette.css", "style.css"
+PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
+         "charts", "controls", "graph", "words", "live")  # fmt: skip
+STYLES = "base.css", "graph.css"
 STILL = "<p>The live graph needs scripts, and a notebook that is trusted."
 
 

@@ -38,10 +38,10 @@ addEventListener("message", ({ data, source }) => {
 });
 })()</script>"""
 PARTS = {
-    "training": ("numbers", "dom", "plots", "trainer", "frame", "scenes", "training"),
-    "descent": ("numbers", "dom", "plots", "frame", "descent"),
+    "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
+    "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
     "dial": ("numbers", "dom", "frame", "dial"),
-    "fold": ("dom", "frame", "fold"),
+    "fold": ("numbers", "dom", "frame", "fold"),
     "corner": ("numbers", "dom", "frame", "corner"),
 }
 
@@ -110,7 +110,7 @@ def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "
     """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
     script += [read(f"{name}.js") for name in PARTS[kind]]
-    text = assembled(data["title"], "\n".join(script), ("palette.css", "learning.css"))
+    text = assembled(data["title"], "\n".join(script), ("base.css", "learning.css"))
     shown = f" It would show this:</p>{still}" if still else "</p>"
     return Page(text, data["title"], f"<p>This page needs scripts.{shown}")
 

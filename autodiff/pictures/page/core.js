@@ -1,6 +1,6 @@
 // The pass over a graph, and what follows from a state. Nothing here needs a page.
 
-// -- The graph ------------------------------------------------------------------------------------
+// -- The graph
 
 // nodes: {rule, inputs} for an operation, {value} for a leaf, each after its inputs, the output
 // last. Rules were printed from ops.py: value(...inputs), and back(grad, ...inputs) for messages.
@@ -67,7 +67,7 @@ function peculiar(graph, values, i) {
   return ends(-0.5) ? "left" : ends(0.5) ? "right" : null;
 }
 
-// -- Neurons --------------------------------------------------------------------------------------
+// -- Neurons
 
 const ACTIVATIONS = ["tanh", "relu", "sigmoid", "softplus", "sin", "exp"];
 
@@ -145,31 +145,27 @@ function findUnits(graph) {
   });
   graph.groups = [];
   ops.forEach((u) => (graph.groups[depth[u] - 1] ??= []).push(u));
-  const last = lastStep(graph); // when a unit runs, forward and backward
+  graph.half = graph.groups.length;
+  graph.last = 2 * graph.half + 1; // its steps: forward, the seed, backward
   graph.units.forEach((unit, u) => {
-    unit.at = depth[u] ? [depth[u], last - depth[u] + 1] : [0, Infinity];
+    unit.at = depth[u] ? [depth[u], graph.last - depth[u] + 1] : [0, Infinity];
   });
 }
 
-// -- The state ------------------------------------------------------------------------------------
+// -- The state
 
 // At the start: before the backward pass.
 const opened = (graph, changes) => ({
-  graph, leaves: [...graph.start], step: graph.groups.length, moving: false, playing: false,
+  graph, leaves: [...graph.start], step: graph.half, moving: false, playing: false,
   speed: 1, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  fold: false, zoom: 1, problem: null, text: null, ...changes,
+  fold: false, problem: null, text: null, ...changes,
 });
 
-const lastStep = (graph) => 2 * graph.groups.length + 1;
-const half = (state) => state.graph.groups.length;
-
 // The units that a step computes, or sends from; the start and the seed have none.
-function unitsAt({ groups }, step) {
-  const n = groups.length;
-  return (step <= n ? groups[step - 1] : step > n + 1 && groups[2 * n + 1 - step]) || [];
-}
+const unitsAt = ({ groups, half, last }, step) =>
+  groups[step <= half ? step - 1 : last - step] ?? [];
 
-// -- The address: the numbers, the formula, the step and the mode ---------------------------------
+// -- The address: the numbers, the formula, the step and the mode
 
 function addressOf({ graph, leaves, step, ask }) {
   const numbers = graph.inputs.map((i) => `${graph.ids[i]}=${leaves[i]}`);

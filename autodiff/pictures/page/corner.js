@@ -13,7 +13,7 @@ function nudge(k) {
   paint();
 }
 
-// What lights up when entry (i, j) of a matrix is nudged: its factors, and what of C moves, how far.
+// What lights up when entry (i, j) is nudged: its factors, and what of C moves, how far.
 const slopes = {
   A: (i, j) => ({ B: (r) => r === j, C: (r, c) => r === i && B[j][c] }),
   B: (i, j) => ({ A: (r, c) => c === i, C: (r, c) => c === j && A[r][i] }),
@@ -24,9 +24,9 @@ function table(name, M, [of, i, j]) {
   return h("table", { id: name }, h("caption", name), M.map((row, r) => h("tr", row.map((x, c) => {
     const k = names.indexOf(named(name, r, c)), slope = !guess && lights ? lights(r, c) : false;
     const kind = k === s.at ? "nudged" : slope === false ? "" : "lit";
-    const far = name === "C" && kind === "lit" && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)];
+    const far = name === "C" && kind === "lit";
     return h("td", { class: kind, onpointerenter: k >= 0 && !guess && (() => nudge(k)) },
-      minus(`${x}`), far);
+      minus(`${x}`), far && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)]);
   }))));
 }
 
@@ -34,12 +34,12 @@ function paint() {
   const nudged = entries[s.at], [of, i, j] = nudged;
   const [mover, factor] = of === "A" ? [`row ${i}`, `row ${j} of B`]
     : [`column ${j}`, `column ${i} of A`];
-  match(main, h("div.lesson", h("div.corner", h("span"), table("B", B, nudged),
+  match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", C, nudged)),
   h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),
-  !guess && h("label", "Point at an entry of A or B, or drag", h("input.slider", { type: "range",
+  !guess && h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",
     min: 0, max: entries.length - 1, value: s.at,
     oninput: ({ target }) => nudge(Number(target.value)) }))));
 }

@@ -1,6 +1,6 @@
 // The page of gradient descent: the path at one rate, the result at every rate, the secant's error.
 
-const two = data.x0.length === 2, [x0] = data.x0, s = { rate: data.rate, h: 0.5, moved: true };
+const two = data.x0.length === 2, [x0] = data.x0, s = { rate: data.rate, h: 0.5 };
 const value = (x) => programs.f(x)[0], slopes = (x) => programs.f(x)[1];
 const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
@@ -28,137 +28,112 @@ const best = rates.flatMap(pathAt).filter((x) => x.every((v, i) => Math.abs(v - 
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
 const start = first + lift, results = rates.map((rate) => [rate, resultAt(rate) + lift]);
 
-// -- The map, or the curve ------------------------------------------------------------------------
+// -- The map, or the curve
 
 // One scale for both variables; lines as far apart as those of a bowl.
-function mapOf(canvas, width, height) {
+function mapOf(width, height) {
   const [across, up] = best.map((m, i) => Math.abs(data.x0[i] - m));
-  const scale = Math.max(across / (0.43 * width), up / (0.4 * height), 1e-9), side = 140;
+  const scale = Math.max(across / (0.43 * width), up / (0.4 * height), 1e-9);
   const ends = [width, height].map((size, i) => [-0.5, 0.5].map((k) => best[i] + k * scale * size));
-  const box = chart(canvas, width, height, ...ends, { room: [0, 0, 0, 0] }), { c } = box;
-  const [xs, ys] = ends.map((each) => spaced(side - 1, ...each));
+  const [xs, ys] = ends.map((each) => spaced(139, ...each));
   const grid = ys.toReversed().flatMap((y) => xs.map((x) => value([x, y])));
   const top = grid.reduce((a, b) => (b < Infinity ? Math.max(a, b) : a), floor);
-  c.globalAlpha = 0.2;
-  paintPlane(c, grid.map((y) => Math.sqrt((y - floor) / (top - floor))), width, height);
-  c.globalAlpha = 0.4;
-  for (const k of spaced(10, 0, 1)) {
-    contour(c, grid, floor + (top - floor) * k * k, width, height, "blue", 1);
-  }
-  c.globalAlpha = 1;
-  box.disc(best, 3, "ink", 0);
-  return box;
+  const heights = grid.map((y) => Math.sqrt((y - floor) / (top - floor)));
+  return [chart(width, height, ...ends, { room: [0, 0, 0, 0] }),
+    spaced(10, 0, 1).map((k) => contour("value thin", heights, k)), plane(heights)];
 }
 
 // The curve of f, in a picture with so much room below.
-function curveOf(canvas, width, height, [low, high], below, ...style) {
+function curveOf(width, height, [low, high], below, kind) {
   const points = spaced(200, low, high).map((x) => [x, value([x])]);
   const ys = points.map(([, y]) => y).filter(Number.isFinite);
   const [bottom, top] = [Math.min(...ys), Math.max(...ys)], more = top - bottom || 1;
   const levels = ticks(bottom - below * more, top, 4), across = ticks(low, high, width / 120);
   const ends = [levels[0], levels.at(-1)];
-  const box = chart(canvas, width, height, [low, high], ends, { levels, across });
-  box.clip(() => box.line(points, ...style));
-  return box;
+  const chosen = chart(width, height, [low, high], ends, { levels, across });
+  return [chosen, chosen.line(kind, points)];
 }
 
 // The steps, the first as an arrow; a cross where they leave the picture.
-function paintPath(canvas, width, height) {
-  const wide = 1.25 * Math.abs(x0 - best[0]) || 2, ends = [best[0] - wide, best[0] + wide];
-  const box = two ? mapOf(canvas, width, height)
-    : curveOf(canvas, width, height, ends, 0.12, "blue", 4);
-  const { c } = box, spots = pathAt(s.rate).map((p) => box.at(two ? p : [p[0], value(p)]));
+function pathPicture(width, height) {
+  const wide = 1.25 * Math.abs(x0 - best[0]) || 2;
+  const [{ at, picture }, ground, pixels] = two ? mapOf(width, height)
+    : curveOf(width, height, [best[0] - wide, best[0] + wide], 0.12, "value thick");
+  const spots = pathAt(s.rate).map((p) => at(two ? p : [p[0], value(p)]));
   const out = spots.findIndex(([x, y]) => !(x >= 0 && x <= width && y >= 0 && y <= height));
-  const [[x, y], [x1, y1] = spots[0]] = spots, angle = Math.atan2(y1 - y, x1 - x);
-  const back = (far, turn) =>
-    [x1 - far * Math.cos(angle + turn), y1 - far * Math.sin(angle + turn)];
-  box.clip(() => {
-    const seen = out < 0 ? spots : spots.slice(0, out + 1);
-    line(c, seen, "orange-wire", 1.6);
-    if (Math.hypot(x1 - x, y1 - y) > 6) {
-      line(c, [[x, y], back(13, 0)], "orange-wire", 4);
-      fill(c, [back(5, 0), back(18, 0.32), back(18, -0.32)], "orange-wire");
-    }
-    for (const spot of seen) disc(c, ...spot, 3.5, "orange-wire", 1.5);
-  });
-  disc(c, x, y, 6.5, "ink");
-  text(c, "start", x, y - 14, { fill: "ink", align: "center" });
-  if (out < 0) return;
-  const px = clip(spots[out][0], [12, width - 12]), py = clip(spots[out][1], [12, height - 12]);
-  const [align, aside] = px > width / 2 ? ["right", -16] : ["left", 16];
-  cross(c, px, py);
-  text(c, `off the map at step ${out}`, px + aside, py + 4, { ...WRONG, align });
+  const seen = out < 0 ? spots : spots.slice(0, out + 1), [[x, y], [x1, y1] = spots[0]] = spots;
+  const far = Math.hypot(x1 - x, y1 - y), turn = Math.atan2(y1 - y, x1 - x) * 180 / Math.PI;
+  const off = () => {
+    const px = clamp(spots[out][0], 12, width - 12), py = clamp(spots[out][1], 12, height - 12);
+    const [align, aside] = px > width / 2 ? ["end", -16] : ["", 16];
+    return [cross([px, py]),
+      write(`error ${align}`, px + aside, py + 4, `off the map at step ${out}`)];
+  };
+  return h("div.view", pixels, picture([ground, h("g.path", through("", seen),
+    far > 6 && h("g", { transform: `translate(${x1} ${y1}) rotate(${turn})` },
+      draw("thick", `M${-far} 0H-13`), draw("solid", "M-5 0L-17-6V6Z")),
+    seen.map((spot) => disc("", spot, 3.5)))],
+  two && disc("ink", at(best), 3), disc("ink", [x, y], 6.5),
+  write("ink middle", x, y - 14, "start"), out >= 0 && off()));
 }
 
-// -- A slider that is the axis of a plot ----------------------------------------------------------
+// -- A slider that is the axis of a plot
 
-const WRONG = { fill: "red", font: STRONG };
-
-// Points on two logarithmic axes, and a line from the thumb up to the curve.
-function paintAxis(canvas, width, height, points, [x, y], levels, draw) {
+// A picture of points on two logarithmic axes, and a line from the thumb up to the curve.
+function axisPicture(width, height, points, [x, y], levels, drawn, words = () => null) {
   const ends = [points, levels.map((y) => [y])].map((each) => [each[0][0], each.at(-1)[0]]);
-  const box = chart(canvas, width, height, ...ends, { levels, logs: "xy" });
-  box.clip(() => draw(box));
-  const at = [box.x(x), clip(box.y(y), [10, height - 14])];
-  line(box.c, [at, [at[0], height]], "ink", 1.6);
-  disc(box.c, ...at, 6, "red");
-  return box;
+  const box = chart(width, height, ...ends, { levels, logs: "xy" });
+  const [cx, cy] = [box.x(x), clamp(box.y(y), 10, height - 14)];
+  return box.picture(drawn(box), draw("ink", `M${cx} ${cy}V${height}`), disc("error", [cx, cy], 6),
+    words(box));
 }
 
-function paintResults(canvas, width) {
+function resultPicture(width) {
   const least = Math.max(Math.min(...results.map(([, y]) => y)), 1e-15 * Math.abs(first));
-  const box = paintAxis(canvas, width, 168, results, [s.rate, resultAt(s.rate) + lift],
-    powers(least / 30, start * 40, 4), (box) => box.line(results, "red", 2.5));
-  const { c } = box, up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
-  box.line([[low, start], [high, start]], "soft", 1.4, [2, 3]);
-  text(c, "where it starts", box.left + 4, box.y(start) - 5);
-  if (up) text(c, "diverges →", Math.min(box.x(up[0]) + 18, box.right - 78), 18, WRONG);
+  const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
+  return axisPicture(width, 168, results, [s.rate, resultAt(s.rate) + lift],
+    powers(least / 30, start * 40, 4), ({ line }) => line("error", results),
+    ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
+      write("", left + 4, y(start) - 5, "where it starts"),
+      up && write("error", Math.min(x(up[0]) + 18, right - 78), 18, "diverges →")]);
 }
 
-function paintErrors(canvas, width) {
-  const { c, x, y } = paintAxis(canvas, width, 350, errors, [s.h, error(s.h)],
-    [1e-10, 1e-8, 1e-6, 1e-4, 0.01, 1],
-    (box) => errors.forEach((each) => box.disc(each, 2, "red", 0)));
-  const say = (h, ...lines) => lines.forEach((words, row) =>
-    text(c, words, x(h), y(1e-7) + 18 * row, { align: "center" }));
-  say(6e-14, "digits are lost:", "error grows like 1/h");
-  say(5e-4, "the curve bends:", "error grows like h");
+function errorPicture(width) {
+  const say = ({ x, y }, h, ...lines) => lines.map((words, row) =>
+    write("middle", x(h), y(1e-7) + 18 * row, words));
+  return axisPicture(width, 350, errors, [s.h, error(s.h)], [1e-10, 1e-8, 1e-6, 1e-4, 0.01, 1],
+    ({ at }) => errors.map((each) => disc("error dust", at(each), 2)),
+    (box) => [say(box, 6e-14, "digits are lost:", "error grows like 1/h"),
+      say(box, 5e-4, "the curve bends:", "error grows like h")]);
 }
 
-// -- One variable: secant and tangent -------------------------------------------------------------
+// -- One variable: secant and tangent
 
 const secantAt = (h) => (value([x0 + h]) - first) / h;
 const error = (h) => Math.abs(tangent ? secantAt(h) / tangent - 1 : secantAt(h));
 const errors = onLog(299, 1e-16, 1).map((h) => [h, error(h)]);
 
-function paintSecant(canvas, width, height) {
+function secantPicture(width, height) {
   const ends = [x0 - 1.6, x0 + 2], secant = secantAt(s.h), right = x0 + s.h;
-  const box = curveOf(canvas, width, height, ends, 0.4, "idle", 5), { c, y, at } = box;
+  const [{ x, y, at, line, picture }, curve] = curveOf(width, height, ends, 0.4, "idle thick");
   const through = (slope) => ends.map((x) => [x, first + slope * (x - x0)]);
-  const [blue, orange] = [through(secant), through(tangent)];
-  const apart = y(orange[1][1]) - y(blue[1][1]), near = Math.abs(apart) < 5;
-  box.clip(() => {
-    c.globalAlpha = 0.13;
-    fill(c, [[x0, first], blue[1], orange[1]].map(at), "red"); // the error
-    c.globalAlpha = 1;
-    box.line(blue, "blue", 3.5);
-    box.line(orange, "orange-wire", 3.5, near ? [10, 10] : [10, 6]);
-  });
-  const say = (words, slope, x, fill, dy) => {
+  const [below, above] = [through(secant), through(tangent)];
+  const apart = y(above[1][1]) - y(below[1][1]), near = Math.abs(apart) < 5;
+  const say = (kind, words, slope, x, dy) => {
     const [px, py] = at([x, first + slope * (x - x0)]);
-    const place = clip(py + dy * Math.sign(apart), [16, height - 44]);
-    text(c, words, px, place, { fill, font: STRONG, align: "center" });
+    return write(`${kind} middle`, px, clamp(py + dy * Math.sign(apart), 16, height - 44), words);
   };
-  box.disc([x0, first], 6.5, near ? "blue" : "ink");
-  say("tangent", tangent, x0 + 0.42, "orange", 34);
-  if (s.h < 0.08) return;
-  box.disc([right, value([right])], 6, "blue");
-  say("secant", secant, x0 + 1.45, "blue", -24);
-  line(c, [x0, right].map((x) => [box.x(x), height - 38]), "blue", 1.8);
-  text(c, "h", box.x(x0 + s.h / 2), height - 44, { fill: "blue", align: "center" });
+  return picture([curve, line("error wedge", [[x0, first], below[1], above[1]]),
+    line("value thick", below), line("gradient thick dashed", above)],
+  disc(near ? "value" : "ink", at([x0, first]), 6.5),
+  say("gradient", "tangent", tangent, x0 + 0.42, 34),
+  s.h >= 0.08 && [disc("value", at([right, value([right])]), 6),
+    say("value", "secant", secant, x0 + 1.45, -24),
+    draw("value", `M${x(x0)} ${height - 38}H${x(right)}`),
+    write("value middle", x(x0 + s.h / 2), height - 44, "h")]);
 }
 
-// -- The page -------------------------------------------------------------------------------------
+// -- The page
 
 // What the path does: in how many variables it goes from side to side.
 function telling() {
@@ -171,45 +146,43 @@ function telling() {
     : "Each step overshoots the floor, and lands on the other side, lower.";
 }
 
-const wide = (paint, height) =>
-  picture("", (canvas) => paint(canvas, canvas.parentNode.clientWidth, height));
-
 // A plot whose axis is the slider of s.rate or s.h.
-const onAxis = (title, paintAt, key, name, low, high) => h("div.onAxis", h("p.note", title),
-  wide(paintAt), logSlider(name, low, high, s[key], (x) => { s[key] = x; paint(); }, 3),
+const onAxis = (title, picture, key, name, low, high) => h("div.onAxis", h("p.note", title),
+  picture, logSlider(name, low, high, s[key], (x) => { s[key] = x; paint(); }, 3),
   h("p.ends", h("span", amount(low, 1)), name, h("span", amount(high, 1))));
 
-function nudges(phone) {
+function nudges(phone, width) {
   const [a, b] = [secantAt(s.h), tangent].map((x) => minus(x.toPrecision(16)));
   const k = [...`${a} `].findIndex((x, i) => x !== b[i]), same = a.slice(0, k);
   const right = same.replace(/^[−0.]+|\./g, "").length;
   return [h("h1.second", "How small should a nudge be?"),
-    h("p.lead", "Two values of f make ", mark("forward", "a secant"), "; as h shrinks it becomes ",
-      mark("backward", "the tangent"), ". Drag h to the left. Then farther."),
-    h("div.pair", h("div", wide(paintSecant, phone ? 280 : 390),
+    h("p.lead", "Two values of f make ", blue("a secant"), "; as h shrinks it becomes ",
+      orange("the tangent"), ". Drag h to the left. Then farther."),
+    h("div.pair", h("div", secantPicture(width, phone ? 280 : 390),
       h("dl", h("dt", "h"), h("dd", amount(s.h, 2)),
-        h("dt.forward", "secant"), h("dd.forward", same, h("u.error", a.slice(k))),
-        h("dt.backward", "tangent"), h("dd.backward", b)),
+        h("dt.value", "secant"), h("dd.value", same, h("u.error", a.slice(k))),
+        h("dt.gradient", "tangent"), h("dd.gradient", b)),
       h("p.note", `${counted(right, "right digit")}; the wrong ones are underlined`)),
-    onAxis(mark("error", "error of the secant’s slope"), paintErrors, "h", "h", 1e-16, 1))];
+    onAxis(red("error of the secant’s slope"), errorPicture(width), "h", "h", 1e-16, 1))];
 }
 
 function paint() {
-  const [phone, width] = sizes(main), above = floor < 0 ? " above the lowest," : "";
+  const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h(phone ? "div.learning.phone" : "div.learning", h("h1", data.title),
+  show(h("main.page.descent", h("h1", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
-    h("div", wide(paintPath, height)),
-    h("div.below", onAxis([mark("error", after), above, " at every learning rate"],
-      paintResults, "rate", "learning rate", low, high),
-    h("div.told", "learning rate", h("b", amount(s.rate)), h("span.error", after),
+    pathPicture(width, height),
+    h("div.below", onAxis([red(after), above, " at every learning rate"],
+      resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
+    h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
       h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
-    two ? null : nudges(phone), program(`const f = ${programs.f};`)));
+    two ? null : nudges(phone, phone ? width : (width - 45) / 2),
+    program(`const f = ${programs.f};`)));
 }
 
 follow(() => {
-  shown.clear();
+  table = null;
   paint();
 });

@@ -9,7 +9,6 @@ const nodes = { // where each stands, what it says
 };
 const edges = [["x1", "v1", 1 / x1], ["x1", "v2", x2], ["x2", "v2", x1], ["x2", "v3", Math.cos(x2)],
   ["v1", "v4", 1], ["v2", "v4", 1], ["v4", "y", 1], ["v3", "y", -1]];
-const near = (x) => minus(x.toFixed(2));
 
 function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
   const found = { x1: u1, x2: u2, v1: 0, v2: 0, v3: 0, v4: 0, y: 0 };
@@ -18,16 +17,12 @@ function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
 }
 
 const lines = edges.map(([from, to, factor]) => {
-  const [[a, b], [c, d]] = [nodes[from], nodes[to]], at = { x: (a + c) / 2, y: (b + d) / 2 + 5 };
-  return [h("path.edge", { d: `M${a} ${b + 23}L${c} ${d - 23}` }),
-    h("text.factor", at, `× ${minus(String(Number(factor.toFixed(2))))}`)];
+  const [[a, b], [c, d]] = [nodes[from], nodes[to]];
+  return [draw("soft thin", `M${a} ${b + 23}L${c} ${d - 23}`),
+    write("factor", (a + c) / 2, (b + d) / 2 + 5, `× ${number(factor, 3)}`)];
 });
-const box = (name, tangent) => {
-  const [x, y, words] = nodes[name];
-  return [h("rect", { x: x - 56, y: y - 23, width: 112, height: 46, rx: 8 }),
-    h("text.value", { x, y: y - 4 }, words),
-    h("text.tangent", { x, y: y + 15 }, `moves at ${near(tangent)}`)];
-};
+const boxOf = ([name, tangent]) => put("", nodes[name].slice(0, 2), box("", 112, 46, 8),
+  write("value", 0, -4, nodes[name][2]), write("tangent", 0, 15, `moves at ${places(tangent)}`));
 
 function point(direction) {
   s.direction = direction;
@@ -41,22 +36,20 @@ function turn({ buttons, currentTarget, clientX, clientY }) {
 
 function paint() {
   const angle = (s.direction * Math.PI) / 180, u1 = Math.cos(angle), u2 = Math.sin(angle);
-  const found = tangents(u1, u2), at = (far) => ({ cx: far * u1, cy: -far * u2 });
-  const speed = at(17 * found.y);
-  s.trail = [...s.trail, `${speed.cx} ${speed.cy}`].slice(-400);
-  match(main, h("div.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
-    "aria-label": "the graph of y, with the tangent of every line" }, lines,
-  Object.entries(found).map(([name, tangent]) => box(name, tangent))),
+  const found = tangents(u1, u2), at = (far) => [far * u1, -far * u2];
+  s.trail = [...s.trail, at(17 * found.y)].slice(-400);
+  match(main, h("main.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",
+    "aria-label": "the graph of y, with the tangent of every line" },
+  lines, Object.entries(found).map(boxOf)),
   h("section", h("svg.dial", { viewBox: "-122 -122 244 244", role: "img",
     "aria-label": "a dial for the direction", onpointerdown: turn, onpointermove: turn },
-  h("circle", { r: 100 }), h("path.edge", { d: "M-100 0H100M0 -100V100" }),
-  h("text", { x: 84, y: 16 }, "ẋ₁"), h("text", { x: 14, y: -84 }, "ẋ₂"),
-  h("path.trail", { d: `M${s.trail.join("L")}` }),
-  h("path.needle", { d: `M0 0L${100 * u1} ${-100 * u2}` }),
-  h("circle.tip", { r: 11, ...at(100) }), h("circle.speed", { r: 7, ...speed })),
-  h("label", "direction", h("input.slider", { type: "range", min: -180, max: 180,
+  disc("", [0, 0], 100), draw("soft thin", "M-100 0H100M0 -100V100"),
+  write("", 84, 16, "ẋ₁"), write("", 14, -84, "ẋ₂"), through("speed ghost", s.trail),
+  draw("ink", `M0 0L${at(100)}`), disc("solid", at(100), 11),
+  disc("speed solid", at(17 * found.y), 7)),
+  h("label", "direction", h("input", { type: "range", min: -180, max: 180,
     value: s.direction, oninput: ({ target }) => point(Number(target.value)) })),
-  h("p", `ẋ₁ = ${near(u1)}, ẋ₂ = ${near(u2)}: y moves at `, h("output", near(found.y))))));
+  h("p", `ẋ₁ = ${places(u1)}, ẋ₂ = ${places(u2)}: y moves at `, h("output", places(found.y))))));
 }
 
 follow(paint);

@@ -59,45 +59,46 @@ function match(element, tree, space) {
   while (element.childNodes.length > tree.children.length) element.lastChild.remove();
 }
 
-const SERIF = '"STIX Two Text", Cambria, Georgia, "Times New Roman", serif';
-const SANS = '-apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+// -- Shapes
+
+const draw = (kind, d, more) => h("path", { class: kind, d, ...more });
+const put = (kind, at, ...inside) => h("g", { class: kind, transform: `translate(${at})` }, inside);
+const write = (kind, x, y, ...inside) => h("text", { class: kind, x, y }, inside);
+const disc = (kind, [cx, cy], r) => h("circle", { class: kind, cx, cy, r });
+const box = (kind, w, tall, rx, x = -w / 2, y = -tall / 2) =>
+  h("rect", { class: kind, x, y, width: w, height: tall, rx });
+
+// A line through points; where a number has no value, there is none.
+function through(kind, points) {
+  const known = points.filter((point) => !point.some(Number.isNaN));
+  const d = known.map((point) => point.map((v) => v.toFixed(1))).join("L");
+  return d && draw(kind, `M${d}`);
+}
+
+// -- Words
+
+const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
+const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
+
+// The width of a text as the browser sets it, in a font of the style sheet.
 const pen = globalThis.document?.createElement("canvas").getContext("2d");
-const measured = new Map();
-
-// The width of a text in a font, as the browser sets it.
-function widthOf(text, font) {
-  const key = font + text;
-  if (!measured.has(key)) {
-    pen.font = font;
-    measured.set(key, pen.measureText(text).width);
-  }
-  return measured.get(key);
+function widthIn(style, font, text) {
+  const { documentElement } = document;
+  pen.font = `${style} ${getComputedStyle(documentElement).getPropertyValue(font)}`;
+  return pen.measureText(text).width;
 }
+const widthOf = (text, size) => widthIn(`650 ${size}px`, "--sans", text);
 
-// A name in two parts: x1, x₁, x_1, x[1] and weight[0,1] have a small number.
-function nameParts(name) {
-  const plain = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
-  const found = plain.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/) ?? ["", plain, ""];
-  const base = { weight: "w", bias: "b" }[found[1]] ?? found[1];
-  const short = base.length > 14 ? `${base.slice(0, 13)}…` : base;
-  return [short, found[2].replace(/[,_]/g, "")];
-}
-
+// A name with its small number: x1, x_1 and x[1] are x₁, and layer.weight[0,1] is w₀₁.
 const subscript = (x) => String.fromCharCode(0x2080 + Number(x));
-const plainName = (name) => {
-  const [base, small] = nameParts(name);
-  return base + small.replace(/\d/g, subscript);
-};
-const nameIn = (name) => { // in HTML
-  const [base, small] = nameParts(name);
-  return h("i", base, small && h("sub", small));
-};
-const nameSpans = (name, size) => { // in SVG
-  const [base, small] = nameParts(name);
-  const below = { "font-size": size * 0.68, dy: size * 0.18 };
-  return [h("tspan.name", { "font-size": size }, base), small && h("tspan.small", below, small)];
-};
-const nameWidth = (name, size) => {
-  const [base, small] = nameParts(name);
-  return widthOf(base, `italic ${size}px ${SERIF}`) + widthOf(small, `${size * 0.68}px ${SERIF}`);
-};
+function plainName(name) {
+  const digits = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
+  const [, long, small] =
+    digits.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/) ?? ["", digits, ""];
+  const base = long.replace(/^weight$/, "w").replace(/^bias$/, "b");
+  const short = base.length > 14 ? `${base.slice(0, 13)}…` : base;
+  return short + small.replace(/[,_]/g, "").replace(/\d/g, subscript);
+}
+const nameIn = (name) => h("i", plainName(name)); // in HTML
+const nameSpan = (name, size) => h("tspan.name", { "font-size": size }, plainName(name)); // in SVG
+const nameWidth = (name, size) => widthIn(`italic ${size}px`, "--serif", plainName(name));

@@ -12,33 +12,33 @@ function place([text, ...parts], above, y) {
   return node;
 }
 place(data.tree, null, 0);
-const firsts = keys.map((_, row) => nodes.find((node) => node.row === row)); // the others move there
+// The others of a row move to its first.
+const firsts = keys.map((_, row) => nodes.find((node) => node.row === row));
 const width = Math.max(...nodes.map(({ x }) => x)) + 1;
 const depth = Math.max(...nodes.map(({ y }) => y)) + 1;
 const rows = firsts.map(({ text, row, below }) => {
   const parts = below.map((part) => `v${part.row}`);
-  return `v${row} = ${parts.length < 2 ? text + parts.map((v) => `(${v})`) : parts.join(` ${text} `)}`;
+  const called = text + parts.map((v) => `(${v})`);
+  return `v${row} = ${parts.length < 2 ? called : parts.join(` ${text} `)}`;
 });
 
 // Where a node stands: on its way to the first of its row.
 function spot({ x, y, row }) {
-  const part = Math.min(Math.max(s.folded - row, 0), 1), to = firsts[row];
+  const part = clamp(s.folded - row, 0, 1), to = firsts[row];
   return [32 * (x + part * (to.x - x)) + 16, 58 * (y + part * (to.y - y)) + 29];
 }
 
 function paint() {
   const left = nodes.filter((node) => node.below.length
     && (s.folded < node.row + 1 || node === firsts[node.row]));
-  match(main, h("div.lesson", h("label", "fold", h("input.slider", { type: "range", min: 0,
+  match(main, h("main.lesson", h("label", "fold", h("input", { type: "range", min: 0,
     max: rows.length, step: 0.05, value: s.folded,
     oninput: ({ target }) => { s.folded = Number(target.value); paint(); } })),
   h("svg.tree", { viewBox: `0 0 ${32 * width} ${58 * depth}`, role: "img",
     "aria-label": "the tree of a formula, folding into its graph" },
-  nodes.map((node) => h("path.edge", { d: `M${spot(node)}L${spot(node.above ?? node)}` })),
-  nodes.map((node) => h(s.folded < node.row + 1 ? "g" : "g.one",
-    { transform: `translate(${spot(node)})` }, h("circle", { r: 13 }),
-    h("text", { y: 5.5 }, node.text.replace("*", "×")),
-    h("text.small", { x: 17, y: -9 }, `v${node.row}`)))),
+  nodes.map((node) => through("soft thin", [spot(node), spot(node.above ?? node)])),
+  nodes.map((node) => put(s.folded < node.row + 1 ? "" : "one", spot(node), disc("", [0, 0], 13),
+    write("", 0, 5.5, node.text.replace("*", "×")), write("small", 17, -9, `v${node.row}`)))),
   h("section", h("b", left.length), " operations",
     h("pre", { "aria-live": "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
 }

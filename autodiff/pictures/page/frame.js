@@ -2,6 +2,9 @@
 
 const main = document.querySelector("#app");
 
+// Whether the page is a phone's, and how wide its inside is.
+const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
+
 // Paint anew when the page has another width or other colours.
 function follow(paint) {
   const again = () => {
@@ -9,7 +12,6 @@ function follow(paint) {
     parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
   };
   main.tree = { attributes: {} };
-  main.replaceChildren();
   matchMedia("(prefers-color-scheme: dark)").onchange = again;
   addEventListener("message", ({ data: told, source }) => {
     const scheme = told?.dark ? "dark" : "light", { style } = document.documentElement;

@@ -42,8 +42,8 @@ function itemsOf(units) {
     const late = !unit.edges.length && (unit.kind === "constant"
       || (single && uses[u].length === 1));
     if (late) unit.layer = Math.max(0, Math.min(...uses[u].map((use) => use.layer)) - 1);
-    const { layer, up, down } = unit, ends = { left: [], right: [], ways: [] };
-    return { unit, layer, up, down, weight: 1, fixed: layer === 0 && !late, ...ends };
+    const { layer, up, down } = unit, fixed = layer === 0 && !late;
+    return { unit, layer, up, down, fixed, left: [], right: [], ways: [] };
   });
   units.forEach((unit, v) => unit.edges.forEach((edge) => {
     const way = [], link = (from, to, port) => {
@@ -53,7 +53,7 @@ function itemsOf(units) {
     };
     let last = items[edge.unit];
     for (let layer = last.layer + 1; layer < unit.layer; layer++) {
-      const dummy = { layer, up: 9, down: 9, left: [], right: [], weight: 3 };
+      const dummy = { layer, up: 9, down: 9, left: [], right: [] };
       items.push(dummy);
       way.push(dummy);
       last = link(last, dummy, 0);
@@ -74,64 +74,53 @@ const crossings = (a, b) => ["left", "right"].reduce((sum, side) => {
   return heightsAt(a, side).reduce((n, p) => n + below.filter((q) => p > q).length, sum);
 }, 0);
 
+// Each by the mean height of what it is joined to, from left to right and back; then two that
+// stand side by side change places where that saves crossings.
 function putInOrder(layers) {
   const number = (layer) => layer.forEach((item, k) => { item.place = k; });
-  const count = () => layers.flatMap((layer) =>
-    layer.flatMap((a, i) => layer.slice(i + 1).map((b) => crossings(a, b)))).reduce((a, b) => a
-      + b, 0);
-  let best = null;
   layers.forEach(number);
-  for (let sweep = 0; sweep < 12; sweep++) {
-    const side = sweep % 2 ? "right" : "left";
-    for (const layer of sweep % 2 ? layers.toReversed() : layers) {
-      const wish = (item) => (item[side].length ? mean(heightsAt(item, side)) : item.place);
-      const at = new Map(layer.map((item) => [item, wish(item)]));
-      if (!layer.some((item) => item.fixed)) layer.sort((a, b) => at.get(a) - at.get(b));
+  for (const side of ["left", "right", "left"]) {
+    const wish = (item) => (item[side].length ? mean(heightsAt(item, side)) : item.place);
+    for (const layer of side === "left" ? layers : layers.toReversed()) {
+      if (!layer.some((item) => item.fixed)) layer.sort((a, b) => wish(a) - wish(b));
       number(layer);
-      for (let round = 0; round < 8; round++) {
-        for (let k = 1; k < layer.length; k++) {
-          const [a, b] = layer.slice(k - 1);
-          if ((a.fixed && b.fixed) || crossings(a, b) <= crossings(b, a)) continue;
-          layer.splice(k - 1, 2, b, a);
-          [a.place, b.place] = [k, k - 1];
-        }
+      for (const k of [...layer.keys(), ...layer.keys()].filter(Boolean)) {
+        const [a, b] = layer.slice(k - 1);
+        if ((a.fixed && b.fixed) || crossings(a, b) <= crossings(b, a)) continue;
+        layer.splice(k - 1, 2, b, a);
+        number(layer);
       }
     }
-    const crossed = count();
-    if (!best || crossed < best.crossed) best = { crossed, layers: layers.map((x) => [...x]) };
   }
-  best.layers.forEach((layer, l) => number(layers[l] = layer));
 }
 
 // Heights as wished, but in order and apart: isotonic regression.
 function settle(layer, wish) {
-  const blocks = [];
+  const blocks = [], level = (block) => mean(block.map((item) => item.wish));
   let offset = 0;
   layer.forEach((item, k) => {
     if (k) offset += layer[k - 1].down + item.up + 12;
-    item.offset = offset;
-    let block = { sum: (wish(item) - offset) * item.weight, weight: item.weight, items: [item] };
-    while (blocks.length && blocks.at(-1).sum / blocks.at(-1).weight >= block.sum / block.weight) {
-      const { sum, weight, items } = blocks.pop();
-      block = { sum: sum + block.sum, weight: weight + block.weight,
-        items: [...items, ...block.items] };
+    Object.assign(item, { offset, wish: wish(item) - offset });
+    let block = [item];
+    while (blocks.length && level(blocks.at(-1)) >= level(block)) {
+      block = [...blocks.pop(), ...block];
     }
     blocks.push(block);
   });
-  for (const { sum, weight, items } of blocks) {
-    items.forEach((item) => { item.y = sum / weight + item.offset; });
+  for (const block of blocks) {
+    const top = level(block);
+    block.forEach((item) => { item.y = top + item.offset; });
   }
 }
 
 function settleAll(layers) {
   layers.forEach((layer) => settle(layer, () => 0));
   for (let sweep = 0; sweep < 24; sweep++) {
-    const right = sweep > 15 || sweep % 2, left = sweep > 15 || !right;
     for (const layer of sweep % 2 ? layers.toReversed() : layers) {
-      settle(layer, (item) => {
-        const wishes = [...left ? item.left.map((end) => end.item.y - end.port) : [],
-          ...right ? item.right.map((end) => end.item.y + end.port) : []];
-        return wishes.length ? mean(wishes) : item.y;
+      settle(layer, ({ left, right, y }) => {
+        const wishes = [...left.map((end) => end.item.y - end.port),
+          ...right.map((end) => end.item.y + end.port)];
+        return wishes.length ? mean(wishes) : y;
       });
     }
   }

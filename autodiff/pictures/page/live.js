@@ -2,10 +2,10 @@
 
 let state, timer = 0;
 const FORMULA = "a=2; b=1; y=(a+b)*b";
-const main = document.getElementById("app"), typing = data === null;
+const typing = data === null;
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 
-// -- What is seen ---------------------------------------------------------------------------------
+// -- What is seen
 
 function page(state) {
   const { graph, touched, problem, dragging, moving, fold } = state, { neurons } = graph;
@@ -13,12 +13,13 @@ function page(state) {
   const asks = view.asking !== undefined, [first, second] = sentence(state, view);
   const weights = [...neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
   const copying = graph.formula ? ["link", "Python"] : ["link"];
-  return h("main", { class: `page ${touched === null ? "" : "touching"} ${moving ? "moving" : ""}` },
+  return h("main", { class: `page ${touched !== null && "touching"} ${moving && "moving"}` },
     typing && h("label.formula", "Type a formula", h("input", { autocapitalize: "off",
       value: state.text ?? graph.formula, "aria-invalid": problem && "true",
       "aria-describedby": "sentence", oninput: (event) => retype(event.target.value, true) })),
     h("header", h("h1", { id: "formula", class: graph.nodes.length > 12 && "long" },
-      heading(state, view), weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
+      heading(state, view),
+      weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
     h("p.copy", copying.map((kind) => h("button", { onclick: () => copy(kind) },
       state.copied === kind ? "Copied" : `Copy ${kind}`)))),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
@@ -30,19 +31,16 @@ function page(state) {
 }
 
 function graphPane(state, view) {
-  const { whole, least } = fitOf(state), wide = whole < least || state.zoom !== 1;
-  const zoom = (by) => () => set({ zoom: clamp(state.zoom * by, Math.min(1, whole / least), 3) });
-  return h("section.pane", { "aria-label": "Graph", tabindex: wide && 0 },
-    drawGraph(state, view, actions), wide && h("p.zoom",
-      h("button", { "aria-label": "smaller", onclick: zoom(0.8) }, "−"),
-      h("button", { "aria-label": "larger", onclick: zoom(1.25) }, "+")));
+  const { whole, least } = fitOf(state);
+  return h("section.pane", { "aria-label": "Graph", tabindex: whole < least && 0 },
+    drawGraph(state, view));
 }
 
 function stepBar({ step, graph, playing, speed, moving }, asks) {
-  const n = graph.groups.length, last = lastStep(graph), back = step > n;
+  const n = graph.groups.length, last = graph.last, back = step > n;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
-  const dot = (_, k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
+  const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     asks ? h("button.play", { onclick: () => go(step + 1) }, "Show me")
@@ -52,7 +50,7 @@ function stepBar({ step, graph, playing, speed, moving }, asks) {
     h("label", { class: back ? "bar gradient" : "bar value" },
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
-      h("span.dots", n < 15 && Array.from({ length: last + 1 }, dot)),
+      h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
       h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
         oninput: (event) => go(Number(event.target.value)) })),
     h("button.speed", { onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[speed] }) },
@@ -67,7 +65,7 @@ function inputList(state, view) {
     const { complete } = view.gradient(i), slope = view.run.adjoints[i];
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, end: complete ? h("b.gradient", number(slope)) : h("span.place"),
-      arrow: complete && state.step === lastStep(graph) ? slope : 0,
+      slope: complete && state.step === graph.last ? slope : 0,
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
   return h("section.inputs", { "aria-label": "Inputs" },
@@ -83,13 +81,13 @@ function inputList(state, view) {
 function explanation(state, view) {
   const u = view.now.find((u) => state.graph.units[u].kind === "op");
   if (state.touched !== null) return curvePane(state, view);
-  if (state.step <= half(state) || u === undefined) return KEY;
+  if (state.step <= state.graph.half || u === undefined) return KEY;
   return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"),
     h("pre", gradLines(state, view, u).slice(0, 6)));
 }
 
-function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
-  const x = leaves[touched], slope = step === lastStep(graph) ? run.adjoints[touched] : null;
+function curvePane({ graph, touched, leaves, ranges, step, width }, { run, sides }) {
+  const x = leaves[touched], slope = step === graph.last ? run.adjoints[touched] : null;
   const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
   const values = (at) => along(graph, leaves, touched, at), f = (at) => values(at)[graph.output];
   const key = [touched, ranges[touched], leaves.with(touched, 0)].join();
@@ -98,13 +96,11 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
-  const sides = slope !== null && Number.isFinite(slope)
-    && corner((at) => slopeAt(graph, leaves, touched, at), x);
   return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
-      height: 260, name: `${plainName(y)} as a curve over ${plainName(name)}` }));
+      height: 260 }));
 }
 
 const KEY = (() => {
@@ -117,7 +113,7 @@ const KEY = (() => {
     row([draw("wire value", "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"),
       h("g.fork", h("circle", { cx: 38, cy: 23, r: 5 }))],
     say`A fork: one value, used twice. Its messages **add**.`),
-    row([draw("wire gradient", "M0 23H96"), draw("head gradient", "M36 17L22 23L36 29Z"),
+    row([draw("wire gradient", "M0 23H96"), draw("solid head gradient", "M36 17L22 23L36 29Z"),
       put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
     "On a wire, going left: a message."));
 })();
@@ -151,12 +147,12 @@ function table(state, view) {
   return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
     h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x))),
     rows.filter((i) => graph.labels[i] && graph.needs[i]).map(row)),
-  h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > half(state)
+  h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > graph.half
     ? [`${plainName(graph.labels[graph.output])}.grad = `, h("b.gradient", "1"), "\n",
       lines.map((u) => gradLines(state, view, u))] : "It has not begun.")));
 }
 
-// -- What people do -------------------------------------------------------------------------------
+// -- What people do
 
 function set(changes) {
   state = { ...state, ...changes };
@@ -165,10 +161,8 @@ function set(changes) {
 }
 
 function render() {
-  const wide = main.clientWidth;
-  state.width = Math.min(1072, wide - (wide < 760 ? 32 : 128));
-  match(main, h("div", page(state)));
-  parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
+  [, state.width] = sizes();
+  match(main, page(state));
 }
 
 // Ranges for the sliders: one size for all, less where the domain ends; kept during a drag.
@@ -183,7 +177,7 @@ function scale() {
 const MOVES = { forward: 820, backward: 2000 }; // how long a step takes, with a rest, in ms
 
 function go(to, moving = false) {
-  const step = clamp(to, 0, lastStep(state.graph)), same = step === state.step;
+  const step = clamp(to, 0, state.graph.last), same = step === state.step;
   clearTimeout(timer);
   const playing = state.playing && moving && !same;
   set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null });
@@ -196,7 +190,7 @@ function go(to, moving = false) {
   const next = unitsAt(state.graph, step + 1)[0];
   // a question
   if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false });
-  const rest = step > half(state) ? MOVES.backward : MOVES.forward;
+  const rest = step > state.graph.half ? MOVES.backward : MOVES.forward;
   timer = setTimeout(() => go(step + 1, true), rest / state.speed);
 }
 
@@ -204,7 +198,7 @@ function play() {
   const { step, playing, graph } = state;
   set({ playing: !playing, touched: null });
   clearTimeout(timer);
-  if (!playing) go((step === lastStep(graph) ? half(state) : step) + 1, true);
+  if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 
 function move(node, x) {
@@ -228,12 +222,12 @@ const actions = {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
     clearTimeout(timer);
-    set({ touched: node, step: Math.max(step, half(state)), moving: false, playing: false });
+    set({ touched: node, step: Math.max(step, graph.half), moving: false, playing: false });
   },
   choose: (node) => {
     const { graph, step } = state;
     if (!graph.nodes[node].rule) actions.touch(node);
-    else go(graph.units[graph.owner[node]].at[Number(step > half(state))]);
+    else go(graph.units[graph.owner[node]].at[Number(step > graph.half)]);
   },
 };
 
@@ -285,7 +279,7 @@ async function copy(kind) {
   setTimeout(() => set({ copied: null }), 1500);
 }
 
-// -- The start ------------------------------------------------------------------------------------
+// -- The start
 
 // The graph that Python sent, with the numbers of the address.
 function sentGraph({ nodes, ...more }, text) {
@@ -302,28 +296,19 @@ function start() {
   const { text, step, ask } = readAddress(location.hash);
   const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
   state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
-  main.tree = { attributes: {} };
-  main.replaceChildren();
   if (typing && text) retype(text);
-  set(step === undefined ? {} : { step: Math.min(step, lastStep(state.graph)) });
+  set(step === undefined ? {} : { step: Math.min(step, state.graph.last) });
 }
 
 addEventListener("hashchange", start);
-addEventListener("message", ({ data: told, source }) => {
-  const dark = told?.dark;
-  if (source === parent && typeof dark === "boolean") {
-    document.documentElement.style.colorScheme = dark ? "dark" : "light";
-  }
-});
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, target, key } = event, { step, graph } = state;
-  const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: lastStep(graph) }[key];
+  const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: graph.last }[key];
   if (altKey || ctrlKey || metaKey || target.matches("input, .pane")) return;
   if (key === " " && !target.matches("button, summary, tr")) play();
   else if (to !== undefined) go(to, key === "ArrowRight");
   else return;
   event.preventDefault();
 });
-new ResizeObserver(() => state.seen !== main.clientWidth
-  && set({ seen: main.clientWidth })).observe(main);
+follow(render);
 start();

@@ -1,17 +1,19 @@
 // Numbers as people write them.
 
+const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+const minus = (text) => text.replaceAll("-", "−");
+const raise = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+
 // x as people write it: 4 significant digits, 3 below 1; integers whole.
 function number(x, digits = 4) {
   if (Number.isNaN(x)) return "no value";
   if (!Number.isFinite(x)) return x > 0 ? "infinity" : "−infinity";
-  const size = Math.abs(x);
-  const whole = Math.min(6, 1 + Math.floor(Math.log10(size)));
-  const places = size < 1 ? digits - 1 : Math.max(digits, whole);
-  const near = Number(x.toPrecision(places));
-  const plain = near === 0 || (Math.abs(near) >= 1e-4 && Math.abs(near) < 1e6);
-  const short = () => Number(x.toPrecision(digits - 1)).toExponential().replace("e+", "e");
-  const text = plain ? String(near) : short();
-  return (near === 0 ? "0" : text).replaceAll("-", "−");
+  const size = Math.abs(x), whole = Math.floor(Math.log10(size)) + 1;
+  if (size > 0 && (size < 1e-4 || size >= 1e6)) {
+    const [mantissa, power] = x.toExponential(Math.max(0, digits - 2)).split("e").map(Number);
+    return minus(`${mantissa}·10`) + raise(power);
+  }
+  return minus(String(Number(x.toPrecision(size < 1 ? digits - 1 : Math.max(digits, whole)))));
 }
 
 const factor = (x) => (x < 0 ? `(${number(x)})` : number(x)); // after a sign: 1 · (−4)
@@ -23,26 +25,8 @@ function roundUp(size) {
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= size * (1 - 1e-12)) ?? size;
 }
 
-// -- With as many digits whether they are 0 or not, so that nothing jumps ------------------------
-
-const minus = (text) => text.replace("-", "−");
-const raise = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
-
-// x to three digits: 4.10, 0.0122, 14,300, 1.2·10⁻⁹
-function amount(x, digits = 3) {
-  if (Number.isNaN(x)) return "no value";
-  if (!Number.isFinite(x)) return x > 0 ? "infinite" : "−infinite";
-  const size = Math.abs(x);
-  if (size === 0) return "0";
-  if (size < 1e-4 || size >= 1e6) {
-    const [mantissa, power] = x.toExponential(1).split("e");
-    return minus(`${mantissa}·10`) + raise(Number(power));
-  }
-  const text = x.toPrecision(digits);
-  return minus(size >= 999.5 ? Number(text).toLocaleString("en-US") : text);
-}
-
-// x to two places, or to three digits: 0.90, 1.32, 10.2, 827
-const places = (x) =>
-  (Math.abs(x) < 0.995 ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));
-const slope = (x) => (Math.abs(x) < 0.005 ? "0.00" : amount(x));
+// To three digits, and to two places, whether they are 0 or not, so that nothing jumps.
+const amount = (x, digits = 3) => (Math.abs(x) >= 1e-4 && Math.abs(x) < 999.5
+  ? minus(x.toPrecision(digits)) : number(x, digits));
+const places = (x) => (Math.abs(x) < 0.995
+  ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));

@@ -10,13 +10,13 @@ const LONGEST = 2000, MOST = 60;
 class Unreadable extends Error {}
 const refuse = (reason) => { throw new Unreadable(reason); };
 
-const NUMBER = /0x[\da-f]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?/u.source;
-const TOKEN = RegExp(`\\s*(?:(${NUMBER})|([\\p{L}_][\\p{L}\\p{N}_]*)|(\\*\\*|[-+*/()[\\],;=])|(.))`, "giuys");
+const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/u.source;
+const NAME = /[\p{L}_][\p{L}\p{N}_]*/u.source, SIGN = /\*\*|[-+*/()[\],;=]/.source;
+const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
-    const [all, digits, name, sign, other] = match, value = digits
-      && Number(digits.replaceAll("_", ""));
+    const [all, digits, name, sign, other] = match, value = Number(digits);
     if (other) refuse(`${other} has no meaning in a formula`);
     if (value === Infinity) refuse("this number is too large");
     const at = match.index + all.length - all.trimStart().length, end = match.index + all.length;

@@ -1,6 +1,6 @@
 // What the page says: the formula, the sentence of a step, the lines of the backward pass.
 
-// -- Formulas -------------------------------------------------------------------------------------
+// -- Formulas
 
 // Signs that stand between, how strongly they bind, and what the right side needs to stand bare.
 const SIGNS = { add: [" + ", 1, 1], sub: [" − ", 1, 2], mul: [" · ", 2, 2], div: [" / ", 2, 3],
@@ -32,16 +32,17 @@ const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j
 // The formula of the whole graph; what is used more than once stands by its name.
 function heading({ graph, step }, { now }) {
   const { nodes, uses, neurons, output, units } = graph;
-  const kind = step > half({ graph }) ? "now backward" : "now forward";
+  const kind = step > graph.half ? "now backward" : "now forward";
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
-  const one = (i) => [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
+  const one = (i) =>
+    [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
   const also = neurons.size || nodes.length > 24 ? [] : [...nodes.keys()].filter(shared).reverse();
   return [one(output), also.map((i) => h("span.where", ", ", one(i)))];
 }
 
-// -- Sentences ------------------------------------------------------------------------------------
+// -- Sentences
 
 // A text with values and **bold** words in it.
 function say(strings, ...values) {
@@ -51,8 +52,6 @@ function say(strings, ...values) {
     return bold ? h("b", part) : part;
   }), bold && i < values.length ? h("b", values[i]) : values[i]]);
 }
-const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
-const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 
 // What an operation does on the way back.
 function ruleWords(graph, { values }, i) {
@@ -63,7 +62,9 @@ function ruleWords(graph, { values }, i) {
   if (op === "add" || op === "sum") {
     return say`A sum **copies**: ${inputs.length === 2 ? "both" : "all"} inputs get what arrived.`;
   }
-  if (op === "sub") return say`A difference **copies**, with the sign turned for what is taken away.`;
+  if (op === "sub") {
+    return say`A difference **copies**, with the sign turned for what is taken away.`;
+  }
   const slopes = localsOf(graph, values, i).filter((x) => x !== null);
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
@@ -72,7 +73,7 @@ function ruleWords(graph, { values }, i) {
 // The sentence, and a smaller one below it.
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked } = view;
-  const { nodes, labels, units, output } = graph, n = half(state), y = nameIn(labels[output]);
+  const { nodes, labels, units, output } = graph, n = graph.half, y = nameIn(labels[output]);
   if (problem) return [problem, "The picture shows the formula before."];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
@@ -85,7 +86,7 @@ function sentence(state, view) {
     return [asked ? say`Which message goes from **${op}** back to ${nameIn(labels[asked.from])}?`
       : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
   }
-  if (touched !== null) return touchedWords(state, run, y);
+  if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node;
   if (!unit && step === n) {
     return [say`The values have run forward, in ${blue("blue")}. Press **Play** to send
@@ -139,14 +140,13 @@ function steepWords(graph, leaves, run, y, j) {
 }
 
 // While an input is touched.
-function touchedWords({ graph, leaves, step, touched }, run, y) {
+function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
   const x = nameIn(graph.labels[touched]), slope = run.adjoints[touched];
-  if (step < lastStep(graph)) {
+  if (step < graph.last) {
     return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
       "How fast? Press Play: the gradients come back and say it."];
   }
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
-  const sides = corner((at) => slopeAt(graph, leaves, touched, at), leaves[touched]);
   if (sides) {
     return [say`At the corner there are two slopes, ${orange(sides[0])} and ${orange(sides[1])}.
       **${cornerName(graph, run)} takes ${number(slope)}**.`,
