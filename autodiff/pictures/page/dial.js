@@ -20,7 +20,7 @@ function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
 const lines = edges.map(([from, to, factor]) => {
   const [[a, b], [c, d]] = [nodes[from], nodes[to]], at = { x: (a + c) / 2, y: (b + d) / 2 + 5 };
   return [h("path.edge", { d: `M${a} ${b + 23}L${c} ${d - 23}` }),
-    h("text.factor", at, `× ${minus(String(Number(factor.toFixed(2))))}`)];
+    h("text.factor", at, `×${minus(String(Number(factor.toFixed(2))))}`)];
 });
 const box = (name, tangent) => {
   const [x, y, words] = nodes[name];
@@ -40,7 +40,8 @@ function turn({ buttons, currentTarget, clientX, clientY }) {
 }
 
 function paint() {
-  const angle = (s.direction * Math.PI) / 180, u1 = Math.cos(angle), u2 = Math.sin(angle);
+  const exact = s.direction === 53 ? Math.atan2(4, 3) : null; // (0.6, 0.8)
+  const angle = exact ?? (s.direction * Math.PI) / 180, u1 = Math.cos(angle), u2 = Math.sin(angle);
   const found = tangents(u1, u2), at = (far) => ({ cx: far * u1, cy: -far * u2 });
   const speed = at(17 * found.y);
   s.trail = [...s.trail, `${speed.cx} ${speed.cy}`].slice(-400);

@@ -12,9 +12,13 @@ function place([text, ...parts], above, y) {
   return node;
 }
 place(data.tree, null, 0);
-const firsts = keys.map((_, row) => nodes.find((node) => node.row === row)); // the others move there
 const width = Math.max(...nodes.map(({ x }) => x)) + 1;
 const depth = Math.max(...nodes.map(({ y }) => y)) + 1;
+const firsts = keys.map((_, row) => nodes.find((node) => node.row === row)); // the others move there,
+const ends = firsts.map((first) => { // and leaves below the last node that uses them, at the bottom
+  const last = nodes.findLast(({ row, above }) => row === first.row && firsts.includes(above));
+  return first.below.length ? first : { x: (last ?? first).x, y: depth - 1 };
+});
 const rows = firsts.map(({ text, row, below }) => {
   const parts = below.map((part) => `v${part.row}`);
   return `v${row} = ${parts.length < 2 ? text + parts.map((v) => `(${v})`) : parts.join(` ${text} `)}`;
@@ -22,7 +26,7 @@ const rows = firsts.map(({ text, row, below }) => {
 
 // Where a node stands: on its way to the first of its row.
 function spot({ x, y, row }) {
-  const part = Math.min(Math.max(s.folded - row, 0), 1), to = firsts[row];
+  const part = Math.min(Math.max(s.folded - row, 0), 1), to = ends[row];
   return [32 * (x + part * (to.x - x)) + 16, 58 * (y + part * (to.y - y)) + 29];
 }
 
@@ -38,7 +42,7 @@ function paint() {
   nodes.map((node) => h(s.folded < node.row + 1 ? "g" : "g.one",
     { transform: `translate(${spot(node)})` }, h("circle", { r: 13 }),
     h("text", { y: 5.5 }, node.text.replace("*", "×")),
-    h("text.small", { x: 17, y: -9 }, `v${node.row}`)))),
+    h("text.small", { x: 22, y: 5 }, `v${node.row}`)))),
   h("section", h("b", left.length), " operations",
     h("pre", { "aria-live": "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
 }
