@@ -120,7 +120,7 @@ function paintErrors(canvas, width) {
     [1e-10, 1e-8, 1e-6, 1e-4, 0.01, 1],
     (box) => errors.forEach((each) => box.disc(each, 2, "red", 0)));
   const say = (h, ...lines) => lines.forEach((words, row) =>
-    text(c, words, x(h), y(1e-7) + 18 * row, { align: "center" }));
+    text(c, words, x(h), y(1e-8) + 18 * row, { align: "center" }));
   say(6e-14, "digits are lost:", "error grows like 1/h");
   say(5e-4, "the curve bends:", "error grows like h");
 }
@@ -183,7 +183,7 @@ function nudges(phone) {
   const [a, b] = [secantAt(s.h), tangent].map((x) => minus(x.toPrecision(16)));
   const k = [...`${a} `].findIndex((x, i) => x !== b[i]), same = a.slice(0, k);
   const right = same.replace(/^[−0.]+|\./g, "").length;
-  return [h("h1.second", "How small should a nudge be?"),
+  return [h("h1", "How small should a nudge be?"),
     h("p.lead", "Two values of f make ", mark("forward", "a secant"), "; as h shrinks it becomes ",
       mark("backward", "the tangent"), ". Drag h to the left. Then farther."),
     h("div.pair", h("div", wide(paintSecant, phone ? 280 : 390),
@@ -197,7 +197,8 @@ function nudges(phone) {
 function paint() {
   const [phone, width] = sizes(main), above = floor < 0 ? " above the lowest," : "";
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h(phone ? "div.learning.phone" : "div.learning", h("h1", data.title),
+  show(h(phone ? "div.learning.phone" : "div.learning", two ? null : nudges(phone),
+    h(two ? "h1" : "h1.second", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
@@ -206,7 +207,7 @@ function paint() {
       paintResults, "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b", amount(s.rate)), h("span.error", after),
       h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
-    two ? null : nudges(phone), program(`const f = ${programs.f};`)));
+    program(`const f = ${programs.f};`)));
 }
 
 follow(() => {
