@@ -556,7 +556,7 @@ TARGETS = """[...document.querySelectorAll("button, input, summary, .bar")].map(
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_it_fits_every_screen(browser, tmp_path, graph):
     opened(browser, tmp_path, show_steps(graph()))
-    for width in (360, 400, 900, 1600):
+    for width in (360, 400, 765, 830, 900, 1600):
         browser.emulate(width=width)
         for step in (0, 3, 99):
             browser.evaluate(f"go({step})")
@@ -567,6 +567,8 @@ def test_it_fits_every_screen(browser, tmp_path, graph):
             )
             assert width == 360 or browser.evaluate(beyond) <= 0  # the whole of it is in sight
         assert browser.evaluate(TARGETS) == []
+        browser.evaluate("actions.touch(state.graph.inputs[0])")  # its curve leaves room to drag
+        assert browser.evaluate("document.querySelector('.track').clientWidth") > 60
 
 
 def test_it_is_dark_where_the_page_around_it_is(browser, tmp_path):

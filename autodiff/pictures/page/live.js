@@ -103,7 +103,7 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run }) {
   return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
-      taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
+      taken: sides && cornerName(graph, run), width: innerWidth < 760 ? width : (width - 48) / 2,
       height: 260, name: `${plainName(y)} as a curve over ${plainName(name)}` }));
 }
 
@@ -165,8 +165,7 @@ function set(changes) {
 }
 
 function render() {
-  const wide = main.clientWidth;
-  state.width = Math.min(1072, wide - (wide < 760 ? 32 : 128));
+  state.width = Math.min(1072, main.clientWidth - (innerWidth < 760 ? 32 : 128)); // as style.css
   match(main, h("div", page(state)));
   parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
 }
