@@ -87,7 +87,7 @@ function fitOf({ graph, width, zoom }) {
   const network = graph.neurons.size > 0, phone = width < 600, many = graph.units.length > 24;
   const least = { roomy: 0.75, compact: network ? 0.66 : 0.61, down: network ? 0.76 : 0.54 };
   const ways = network && phone ? ["down"]
-    : ["roomy", "compact", "down"].slice(Number(phone), many && !network ? 3 : 2);
+    : ["roomy", "compact", "down"].slice(Number(phone), (many || phone) && !network ? 3 : 2);
   const fits = ways.map((way) => {
     const place = placed(graph, way), down = way === "down";
     const whole = width / (8 + (down ? place.high - place.low : place.length));
