@@ -115,16 +115,11 @@ class Watched(Node):
 
     looks = 0
 
-    @property
-    def parents(self):
-        Watched.looks += 1
+    def __getattribute__(self, name):
+        Watched.looks += name == "parents"
         if Watched.looks > 10_000:
             raise Hint(PATH_BY_PATH)
-        return self._parents
-
-    @parents.setter
-    def parents(self, parents):
-        self._parents = parents
+        return super().__getattribute__(name)
 
 
 PATH_BY_PATH = (
@@ -135,7 +130,7 @@ PATH_BY_PATH = (
 
 def watched(program):
     Watched.looks = 0
-    return run(program, map(Watched, DATA))
+    return run(program, map(Watched if program == MILLION else Node, DATA))
 
 
 # -- What it needs --------------------------------------------------------------------------------
@@ -289,7 +284,7 @@ def placed(order, program):
     at = place.get(nodes[-1])
     yield "the root", {None: "missing", 0: "first", len(found) - 1: "last"}.get(at, "in between")
     yield "each node", "once" if len(place) == len(found) else "more than once"
-    edges = [(x, parent) for x in place for parent in x._parents]
+    edges = [(x, parent) for x in place for parent in x.parents]
     lost = [names.get(parent) for _, parent in edges if parent not in place]
     yield "the parents", f"without {lost[0]}" if lost else "there"
     late = [f"{names.get(x)} before its parent" for x, p in edges if place[p] > place[x]]
