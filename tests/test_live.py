@@ -600,12 +600,21 @@ def test_the_frame_in_a_notebook_takes_the_height_of_its_page(browser, tmp_path)
     assert browser.in_frames("document.documentElement.scrollHeight > innerHeight") == [False]
 
 
+def test_it_takes_answers_in_a_notebook(browser, tmp_path):
+    in_a_notebook(browser, tmp_path, show_steps(fork(), ask=True))
+    eventually(lambda: browser.in_frames("typeof state") == ["object"])
+    answer = "(f => { f.value = -5; f.form.requestSubmit() })(document.getElementById('answer'))"
+    browser.in_frames(f"go(half(state) + 2); {answer}")
+    (told,) = browser.in_frames("document.getElementById('told').textContent")
+    assert told.startswith("Not yet")
+
+
 def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'; frame-src *\">"
     in_a_notebook(browser, tmp_path, show_steps(fork()), policy)
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
-    assert 'sandbox="allow-scripts"' in frame
+    assert 'sandbox="allow-scripts allow-forms"' in frame
     assert html.unescape(frame).count("This is its picture.</p><img") == 2  # without frames too
 
 
