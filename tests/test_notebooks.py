@@ -60,7 +60,7 @@ def seen(kind, data):
     if "srcdoc" in data:  # a page with a picture, and its size in pixels
         data = html.unescape(data)
         data = re.sub(r'atob\("([^"]*)"\)', lambda found: graph_of(found[1]), data)
-        data = re.sub(r"\d+px", "px", data)
+        data = re.sub(r'\d+px|sandbox="[\w -]*"', "", data)  # what a reader does not see
         return re.sub("<svg.*?</svg>|base64.*", lambda found: text_of(found[0]), data, flags=re.S)
     return re.sub('0x[0-9a-f]+|base64,[^"]+', "", data) if isinstance(data, str) else data
 

@@ -77,10 +77,10 @@ predict = guesses(globals())
 # -- 1. A rule that does not overflow -------------------------------------------------------------
 
 
-def once_and_twice(rule, x, upstream):
-    yield from result_and_messages(rule, (x,), upstream)
-    if x == 0.5 and upstream == 2.0:  # right once: and its derivative?
-        yield "the second derivative", grad(grad(operation(rule)))(x)
+def once_and_twice(rule, inputs, upstream):
+    yield from result_and_messages(rule, inputs, upstream)
+    if upstream == 2.0:  # right once: and its derivative?
+        yield "the second derivative", grad(grad(operation(rule)))(*inputs)
 
 
 STABLE = "softplus(2 * x) - x - math.log(2.0)"
@@ -92,7 +92,7 @@ def solution_1(x):
 
 check_1 = Exercise(
     solution_1,
-    ask=once_and_twice,
+    ask=lambda rule, x, upstream: once_and_twice(rule, (x,), upstream),
     at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
     + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
     + [(0.5, 2.0)],
@@ -119,12 +119,6 @@ check_1 = Exercise(
 # -- 2. A rule to mend ----------------------------------------------------------------------------
 
 
-def mended(rule, x, y, upstream):
-    yield from result_and_messages(rule, (x, y), upstream)
-    if upstream == 2.0:
-        yield "the second derivative", grad(grad(operation(rule)))(x, y)
-
-
 def solution_2(x, y):
     p = x * y / (x + y)
     return p, lambda grad: (grad * (p / x) ** 2, grad * (p / y) ** 2)
@@ -132,7 +126,7 @@ def solution_2(x, y):
 
 check_2 = Exercise(
     solution_2,
-    ask=mended,
+    ask=lambda rule, x, y, upstream: once_and_twice(rule, (x, y), upstream),
     at=[(3.0, 6.0, 1.0), (3.0, 6.0, 10.0), (2.0, 0.5, 1.0), (3.0, 6.0, 2.0)],
     praise="Right. Check where nothing is symmetric, and inside a larger function.",
     otherwise="p is 2 at (3, 6): what are p/x and p/y?",

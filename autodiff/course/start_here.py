@@ -11,8 +11,7 @@ def fit_by_hand():
     parameters = a, b, c, d = [Value(x, label=name) for name, x in start.items()]
 
     def height(week):
-        t = (week[0] - 6) / 3
-        return a * tanh(b * t + c) + d
+        return a * tanh(b * (week[0] - 6) / 3 + c) + d
 
     def loss(guess, measured):  # 12 times the square, since training takes the mean of twelve
         return 12 * (guess - measured) ** 2

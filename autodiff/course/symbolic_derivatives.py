@@ -3,7 +3,6 @@
 
 import operator
 
-from . import figures
 from .verdicts import Exercise, Hint, guess, guesses, integer, solutions
 
 # -- The guesses ----------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class Page:
         still = self._picture()
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
-            f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts" '
+            f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts allow-forms" '
             'allow="clipboard-write" style="width: 100%; height: 760px; border: 0" '
             f'srcdoc="{html.escape(page)}">{still}</iframe>{LISTENER}</div>'
         )

@@ -100,7 +100,7 @@ function resultPicture(width) {
 
 function errorPicture(width) {
   const say = ({ x, y }, h, ...lines) => lines.map((words, row) =>
-    write("middle", x(h), y(1e-7) + 18 * row, words));
+    write("middle", x(h), y(1e-8) + 18 * row, words));
   return axisPicture(width, 350, errors, [s.h, error(s.h)], [1e-10, 1e-8, 1e-6, 1e-4, 0.01, 1],
     ({ at }) => errors.map((each) => disc("error dust", at(each), 2)),
     (box) => [say(box, 6e-14, "digits are lost:", "error grows like 1/h"),
@@ -155,7 +155,7 @@ function nudges(phone, width) {
   const [a, b] = [secantAt(s.h), tangent].map((x) => minus(x.toPrecision(16)));
   const k = [...`${a} `].findIndex((x, i) => x !== b[i]), same = a.slice(0, k);
   const right = same.replace(/^[−0.]+|\./g, "").length;
-  return [h("h1.second", "How small should a nudge be?"),
+  return [h("h1", "How small should a nudge be?"),
     h("p.lead", "Two values of f make ", blue("a secant"), "; as h shrinks it becomes ",
       orange("the tangent"), ". Drag h to the left. Then farther."),
     h("div.pair", h("div", secantPicture(width, phone ? 280 : 390),
@@ -169,7 +169,8 @@ function nudges(phone, width) {
 function paint() {
   const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h("main.page.descent", h("h1", data.title),
+  show(h("main.page.descent", two ? null : nudges(phone, phone ? width : (width - 45) / 2),
+    h(two ? "h1" : "h1.second", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
@@ -178,7 +179,6 @@ function paint() {
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
       h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
-    two ? null : nudges(phone, phone ? width : (width - 45) / 2),
     program(`const f = ${programs.f};`)));
 }
 

@@ -35,7 +35,8 @@ function turn({ buttons, currentTarget, clientX, clientY }) {
 }
 
 function paint() {
-  const angle = (s.direction * Math.PI) / 180, u1 = Math.cos(angle), u2 = Math.sin(angle);
+  const exact = s.direction === 53 ? Math.atan2(4, 3) : null; // (0.6, 0.8)
+  const angle = exact ?? (s.direction * Math.PI) / 180, u1 = Math.cos(angle), u2 = Math.sin(angle);
   const found = tangents(u1, u2), at = (far) => [far * u1, -far * u2];
   s.trail = [...s.trail, at(17 * found.y)].slice(-400);
   match(main, h("main.lesson", h("svg", { viewBox: "0 0 360 400", role: "img",

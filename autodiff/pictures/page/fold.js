@@ -12,10 +12,14 @@ function place([text, ...parts], above, y) {
   return node;
 }
 place(data.tree, null, 0);
-// The others of a row move to its first.
-const firsts = keys.map((_, row) => nodes.find((node) => node.row === row));
 const width = Math.max(...nodes.map(({ x }) => x)) + 1;
 const depth = Math.max(...nodes.map(({ y }) => y)) + 1;
+// The others of a row move to its first; leaves go below the last node that uses them, to the bottom.
+const firsts = keys.map((_, row) => nodes.find((node) => node.row === row));
+const ends = firsts.map((first) => {
+  const last = nodes.findLast(({ row, above }) => row === first.row && firsts.includes(above));
+  return first.below.length ? first : { x: (last ?? first).x, y: depth - 1 };
+});
 const rows = firsts.map(({ text, row, below }) => {
   const parts = below.map((part) => `v${part.row}`);
   const called = text + parts.map((v) => `(${v})`);
@@ -24,7 +28,7 @@ const rows = firsts.map(({ text, row, below }) => {
 
 // Where a node stands: on its way to the first of its row.
 function spot({ x, y, row }) {
-  const part = clamp(s.folded - row, 0, 1), to = firsts[row];
+  const part = clamp(s.folded - row, 0, 1), to = ends[row];
   return [32 * (x + part * (to.x - x)) + 16, 58 * (y + part * (to.y - y)) + 29];
 }
 
@@ -38,7 +42,7 @@ function paint() {
     "aria-label": "the tree of a formula, folding into its graph" },
   nodes.map((node) => through("soft thin", [spot(node), spot(node.above ?? node)])),
   nodes.map((node) => put(s.folded < node.row + 1 ? "" : "one", spot(node), disc("", [0, 0], 13),
-    write("", 0, 5.5, node.text.replace("*", "×")), write("small", 17, -9, `v${node.row}`)))),
+    write("", 0, 5.5, node.text.replace("*", "×")), write("small", 22, 5, `v${node.row}`)))),
   h("section", h("b", left.length), " operations",
     h("pre", { "aria-live": "polite" }, rows.slice(0, Math.floor(s.folded)).join("\n")))));
 }

@@ -98,9 +98,9 @@ const endRoom = (units) => (isLarge({ units }) ? 92 : 72);
 
 // The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
 function fitOf({ graph, width }) {
-  const network = graph.neurons.size > 0, many = isLarge(graph);
-  const ways = network ? [width < 600 ? "down" : "roomy"]
-    : ["roomy", "compact", ...many ? ["down"] : []];
+  const network = graph.neurons.size > 0, phone = width < 600, many = isLarge(graph);
+  const ways = network ? [phone ? "down" : "roomy"]
+    : [...phone ? [] : ["roomy"], "compact", ...many || phone ? ["down"] : []];
   const fits = ways.map((way) => {
     const place = placed(graph, way), down = way === "down";
     const least = network ? (down ? 0.76 : 0.66) : { roomy: 0.75, compact: 0.61, down: 0.54 }[way];

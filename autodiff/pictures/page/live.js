@@ -86,7 +86,7 @@ function explanation(state, view) {
     h("pre", gradLines(state, view, u).slice(0, 6)));
 }
 
-function curvePane({ graph, touched, leaves, ranges, step, width }, { run, sides }) {
+function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run, sides }) {
   const x = leaves[touched], slope = step === graph.last ? run.adjoints[touched] : null;
   const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
   const values = (at) => along(graph, leaves, touched, at), f = (at) => values(at)[graph.output];
@@ -99,7 +99,7 @@ function curvePane({ graph, touched, leaves, ranges, step, width }, { run, sides
   return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
-      taken: sides && cornerName(graph, run), width: width < 720 ? width : (width - 48) / 2,
+      taken: sides && cornerName(graph, run), width: phone ? width : (width - 48) / 2,
       height: 260 }));
 }
 
@@ -161,7 +161,7 @@ function set(changes) {
 }
 
 function render() {
-  [, state.width] = sizes();
+  [state.phone, state.width] = sizes();
   match(main, page(state));
 }
 
