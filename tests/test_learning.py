@@ -239,6 +239,16 @@ def test_step_run_and_start_again(browser, opened):
     assert not others
 
 
+@pytest.mark.parametrize("width", [1200, 833, 390])
+def test_controls_stay_where_they_are_while_it_runs(browser, opened, width):
+    see = opened(of_moons(2, 8, 8, 1), width=width)
+    controls = "[...document.querySelectorAll('.controls > *')]"
+    places = f"{controls}.map((x) => [x.offsetLeft, x.offsetTop])"
+    before = see(places)
+    browser.evaluate("t.loss = 0.000634, t.steps = 12345, s.running = true, paint()")
+    assert see(places) == before
+
+
 def test_the_rate_is_dragged_until_it_diverges(browser, opened):
     see = opened(sunflower())
     click(browser, "Which way")

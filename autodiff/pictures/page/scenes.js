@@ -161,8 +161,7 @@ function paintWires(canvas) {
     c.globalAlpha = aside ? 0.1 : dead ? 1 : Math.min(0.9, 0.3 + 0.75 * size);
     c.setLineDash(dead ? [1.5, 3] : w < 0 ? [4 + wide, 3 + wide] : []);
     const x = from.offsetLeft + from.offsetWidth, y = middle(from);
-    const stub = to.offsetParent === null, x2 = stub ? x + 10 : to.offsetLeft;
-    const y2 = stub ? y : middle(to), half = (x + x2) / 2;
+    const x2 = to.offsetLeft, y2 = middle(to), half = (x + x2) / 2;
     c.beginPath();
     c.moveTo(x, y);
     c.bezierCurveTo(half, y, half, y2, x2, y2);
