@@ -603,7 +603,7 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
     assert 'sandbox="allow-scripts"' in frame
-    assert html.unescape(frame).count("This is its picture.</p><img") == 2  # without frames too
+    assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
 
 
 def test_one_announcement_a_step_and_none_while_dragging(browser, tmp_path):

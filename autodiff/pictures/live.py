@@ -28,7 +28,6 @@ from .scene import Leaves
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "controls", "graph", "words", "live")
 STYLES = "palette.css", "style.css"
-STILL = "<p>The live graph needs scripts, and a notebook that is trusted. This is its picture.</p>"
 
 
 class LiveGraph(Page):
@@ -39,7 +38,7 @@ class LiveGraph(Page):
         self._root, self._link = root, link
 
     def _picture(self) -> str:
-        return STILL + draw(self._root).image()
+        return draw(self._root).image()
 
     def __repr__(self) -> str:
         count = sum(bool(node.parents) for node in topological_order(self._root))

@@ -112,7 +112,7 @@ function network() {
   const deep = drawn.length > 5;
   let k = 0;
   return h("div.net", { style: `--size: ${size}px` }, picture("wires", paintWires),
-    layer("input", inputs), drawn.map(({ name, weights }, l) =>
+    layer(deep ? "" : "input", inputs), drawn.map(({ name, weights }, l) =>
       layer(deep && name === drawn[l - 1]?.name ? "" : name, // where they would not fit side by side
         weights.map(() => neuron(k, small(features + k++))))),
     outputs === 1 && h("span.end"));
