@@ -1,13 +1,11 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 6: a product whose rows light up, walks counted; its guesses and exercises."""
+"""Notebook 6: a product whose rows light up; its guesses and exercises."""
 
-from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from autodiff import dot, graph, jvp, vjp
+from autodiff import dot, jvp, vjp
 
 from .verdicts import Exercise, Hint, guess, guesses, solutions
 
@@ -130,9 +128,9 @@ guess_1 = guess(
 )
 guess_2 = guess(
     2,
-    "Right: one to each dot, that is, to each row of A.",
-    "Which rows of A multiply it?",
-    {"Those are all edges from x.": 4},
+    "Right: one from each dot, that is, for each row of M.",
+    "Which rows of M multiply it?",
+    {"That is both entries of x together.": 4},
 )
 guess_3 = guess(
     8192,
@@ -145,18 +143,19 @@ guess_3 = guess(
 )
 predict = guesses(globals())
 
-# -- The page, and counts -------------------------------------------------------------------------
+# -- The page, and a product both ways -------------------------------------------------------------------------
 
 
-def corner(a: Any, b: Any, guess: bool = False) -> Any:
+def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:
     """A on the left, B above, C = A B at the corner: point at an entry, and see which of C move.
 
-    guess: whether A[1, 2] is nudged, and nothing lights up yet.
+    gradient: of C, to stand in its place and add up to that of the entry. guess: whether A[1, 2]
+    is nudged, and nothing lights up yet.
     """
     from autodiff.pictures.pages import learning
 
-    data = {"title": "A row lights up", "A": a.data, "B": b.data, "guess": guess}
-    return learning("corner", data)
+    data = {"title": "A row lights up", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
+    return learning("corner", data, still=f"<p>A = {a.data}, B = {b.data}; A[1, 2] is orange.</p>")
 
 
 def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any, Any]:
@@ -170,13 +169,6 @@ def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any,
     moved = jvp(product, flat[:2], flat[2:4])[1]
     to_a, to_b = vjp(product, *flat[:2])[1](flat[4])
     return np.reshape(moved, (m, p)), np.reshape(to_a, a.shape), np.reshape(to_b, b.shape)
-
-
-def walks_back(job: Callable[[], Any]) -> int:
-    """How many times a graph is walked back while a function without arguments runs."""
-    with patch.object(graph, "backpropagated", wraps=graph.backpropagated) as walk:
-        job()
-    return walk.call_count
 
 
 solution = solutions(globals())
