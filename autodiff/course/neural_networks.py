@@ -235,7 +235,7 @@ def heat_maps(nets: Mapping[str, Any], limit: float = 1e6) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.colors import LogNorm
 
-    figure, axes = plt.subplots(2, len(nets), figsize=(9, 5.2), layout="compressed")
+    figure, axes = plt.subplots(2, len(nets), figsize=(6.4, 4.6), layout="compressed")
     found = {name: signals(net) for name, net in nets.items()}
     colours = plt.get_cmap("viridis").copy()
     colours.set_bad("#bbbbbb")  # the logarithm of 0
@@ -250,7 +250,7 @@ def heat_maps(nets: Mapping[str, Any], limit: float = 1e6) -> None:
             panel.set(xticks=[1, 3, 5, 7, 9], yticks=[])
         ends = " and ".join(f"{np.median(x[0]):.0e} to {np.median(x[-1]):.0e}" for x in pair)
         said.append(f"{name}: {ends}")
-        column[0].set_title(name, fontsize=11)
+        column[0].set_title(name.replace(", ", "\n"), fontsize=10)
         column[1].set_xlabel("layer")
     axes[0, 0].set_ylabel("activation of each neuron")
     axes[1, 0].set_ylabel("gradient of each neuron")
