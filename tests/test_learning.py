@@ -250,12 +250,15 @@ def test_controls_stay_where_they_are_while_it_runs(browser, opened, width):
 
 
 def test_the_rate_is_dragged_until_it_diverges(browser, opened):
-    see = opened(sunflower())
+    see = opened(sunflower(), width=833)
     click(browser, "Which way")
     slide(browser, ".rate", math.log(0.4))
     for _ in range(20):
         click(browser, "Step")
     assert "Diverged at step" in words(browser)
+    browser.evaluate("t.loss = 213000, paint()")
+    assert see("document.documentElement.scrollWidth") <= 833
+    assert see("[amount(412.3, 2), amount(99.4, 2), amount(99.6, 2)]") == ["410", "99", "100"]
     assert "Too large a step" in words(browser)
     assert see("document.querySelectorAll('.slider.off').length") > 0
     click(browser, "Start again")

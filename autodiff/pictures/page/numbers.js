@@ -39,7 +39,7 @@ function amount(x, digits = 3) {
     return minus(`${mantissa}·10`) + raise(Number(power));
   }
   const text = x.toPrecision(digits);
-  return minus(size >= 999.5 ? Number(text).toLocaleString("en-US") : text);
+  return minus(size >= 10 ** digits - 0.5 ? Number(text).toLocaleString("en-US") : text);
 }
 
 // x to two places, or to three digits: 0.90, 1.32, 10.2, 827

@@ -148,7 +148,7 @@ function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
   const inside = drawn.length ? network() : weights();
   const wide = few ? s.plotWidth : s.side;
-  const columns = { style: s.phone ? null : `grid-template-columns: ${wide}px 1fr` };
+  const columns = { style: s.phone ? null : `grid-template-columns: ${wide}px minmax(0, 1fr)` };
   const source = [
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
