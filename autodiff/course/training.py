@@ -227,7 +227,7 @@ guess_2 = guess(
     praise="Right, within five. See for yourself:",
     otherwise="Not quite: it is 83 %. See for yourself:",
     slips={
-        "That is the score on the 60 that it knows by heart. On the others it is 83 %.": 100.0,
+        "As on the 60 that it knows by heart? On the others it is 83 %.": 100.0,
         "In percent, please: 50 for one half.": 0.83,
     },
 )
