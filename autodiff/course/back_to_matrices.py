@@ -210,7 +210,7 @@ guess_1, guess_2, guess_3, guess_4 = (
         (1500, "150 rows, one for each flower, and 10 columns.", "That is one row.", 10),
         (1500, "the column is stretched 150 times, the row 10 times.", "Not side by side.", 160),
         (10, "messages add up, wherever they come from.", "Where paths meet, they add.", 30),
-        (12, "five in the layers, seven in the loss.", "The picture folds the loss into one box. Unfold it.", 6),
+        (12, "five in the layers, seven in the loss.", "The picture folds the loss. Unfold it.", 6),
     ]
 )
 predict = guesses(globals())
