@@ -239,12 +239,13 @@ def test_step_run_and_start_again(browser, opened):
     assert not others
 
 
-@pytest.mark.parametrize("width", [1200, 833, 390])
+@pytest.mark.parametrize("width", [1200, 833, 390, 324])
 def test_controls_stay_where_they_are_while_it_runs(browser, opened, width):
     see = opened(of_moons(2, 8, 8, 1), width=width)
     controls = "[...document.querySelectorAll('.controls > *')]"
     places = f"{controls}.map((x) => [x.offsetLeft, x.offsetTop])"
     before = see(places)
+    assert len({y for _, y in before[:3]}) == 1  # the buttons stand in a row
     browser.evaluate("t.loss = 0.000634, t.steps = 12345, s.running = true, paint()")
     assert see(places) == before
 
