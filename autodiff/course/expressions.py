@@ -89,9 +89,7 @@ guess_1 = guess(
     4,
     "Right: the logarithm is on no way from x2 to y.",
     "Follow the edges from x2 to y, and count the operations on the way.",
-    {
-        "All five are for both inputs. Is the logarithm on a way from x2 to y?": 5,
-    },
+    {"All five are for both inputs. Is the logarithm on a way from x2 to y?": 5},
 )
 guess_2 = guess(
     3,

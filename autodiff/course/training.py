@@ -217,9 +217,7 @@ guess_1 = guess(
     close=0.02,
     praise="Right: from one side to the other, and half as far again. It will never settle.",
     otherwise="It is 1 - 8.405 times 0.3.",
-    slips={
-        "The size is right. The sign matters too: it lands on the other side.": 1.5215,
-    },
+    slips={"The size is right. The sign matters too: it lands on the other side.": 1.5215},
 )
 guess_2 = guess(
     83.0,
