@@ -202,6 +202,15 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser, show):
             expected.append(f"{entry.data:g}{f'{slope:+g}' if slope else ''}")
         assert said.replace("−", "-") == " ".join(expected)
 
+    gradient = [[1, 2], [0, -3]]
+    (product * ad.Matrix(gradient)).sum().backward()
+    show(vectors_and_matrices.corner(left, above, gradient))
+    for k, entry in enumerate(entries):
+        browser.evaluate(f"nudge({k})")
+        said = browser.evaluate("document.querySelector('p').textContent").replace("−", "-")
+        *_, products, total = re.split(" = |: ", said.rstrip("."))
+        assert eval(products.replace("·", "*")) == float(total) == entry.grad
+
 
 # -- 9 ----------------------------------------------------------------------------------------------
 

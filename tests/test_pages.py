@@ -66,7 +66,7 @@ def test_without_scripts_a_picture_stands_there(browser):
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
     assert 'sandbox="allow-scripts allow-forms"' in frame
-    assert html.unescape(frame).count("This is its picture.</p><img") == 2  # without frames too
+    assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
     browser.show(sunflower(), scripts=False)
     assert "needs scripts" in browser.evaluate("document.body.innerText")
 

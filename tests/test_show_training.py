@@ -63,8 +63,19 @@ def test_step_run_and_start_again(browser):
     assert browser.evaluate("[t.steps, t.loss, s.ghosts.length]") == [0, before, 1]
 
 
+@pytest.mark.parametrize("width", [1200, 833, 390, 324])
+def test_controls_stay_where_they_are_while_it_runs(browser, width):
+    browser.show(of_classes(2, 8, 8, 1), width=width)
+    controls = "[...document.querySelectorAll('.controls > *')]"
+    places = f"{controls}.map((x) => [x.offsetLeft, x.offsetTop])"
+    before = browser.evaluate(places)
+    assert len({y for _, y in before[:3]}) == 1  # the buttons stand in a row
+    browser.evaluate("t.loss = 0.000634, t.steps = 12345, s.running = true, paint()")
+    assert browser.evaluate(places) == before
+
+
 def test_the_rate_is_dragged_until_it_diverges(browser):
-    browser.show(sunflower())
+    browser.show(sunflower(), width=833)
     browser.push("Which way")
     browser.words()
     browser.enter(".rate input", math.log(0.1))
@@ -72,6 +83,9 @@ def test_the_rate_is_dragged_until_it_diverges(browser):
         browser.push("Step")
     assert "Too large a step\n\nDiverged at step 7." in browser.words()
     assert browser.texts(".slider.off")
+    browser.evaluate("t.loss = 213000, paint()")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 833
+    assert browser.evaluate("[412.3, 99.4, 99.6].map((x) => amount(x, 2))") == ["412", "99", "100"]
     browser.push("Start again")
     assert "Diverged" not in browser.words()
 

@@ -134,7 +134,7 @@ def houses(throws, places, energies):
     import matplotlib.pyplot as plt
 
     titles = [f"{before:.2f} → {after:.2f}" for before, after in zip(*energies)]
-    figure, axes = plt.subplots(1, 4, figsize=(8.5, 2.8), layout="constrained")
+    figure, axes = plt.subplots(1, 4, figsize=(6.4, 2.3), layout="constrained")
     for panel, title, *pair in zip(axes, titles, throws, places):
         for at, colour in zip(pair, (GREY, BLUE)):
             across, up = at.reshape(5, 2).T
@@ -190,16 +190,16 @@ def bars(results):
     """The times as bars on one logarithmic axis."""
     import matplotlib.pyplot as plt
 
-    figure, panels = plt.subplots(
-        len(results), 1, figsize=(8, 3.6), sharex=True, layout="constrained"
-    )
+    figure, panels = plt.subplots(2, 1, figsize=(6.4, 3.6), sharex=True, layout="constrained")
+    said = []
     for panel, (title, times) in zip(panels, results.items()):
+        shown = [f"{each * 1e3:,.2f} ms" for each in times.values()]
         drawn = panel.barh([*times], times.values(), color=[GREY, BLUE, ORANGE])
-        panel.bar_label(drawn, [f"{each * 1e3:,.1f} ms" for each in times.values()], padding=4)
+        panel.bar_label(drawn, shown, padding=4)
         panel.set(title=title, xscale="log", xlim=(1e-5, 300))
+        said += [title, *map(" ".join, zip(times, shown))]
     panels[-1].set_xlabel("seconds for one epoch")
-    said = "; ".join(f"{title}: {times}" for title, times in results.items())
-    show(figure, f"Seconds for one epoch, as bars. {said}")
+    show(figure, f"Seconds for one epoch, as bars. {', '.join(said)}")
 
 
 # -- The guesses ------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ guess_1, guess_2, guess_3, guess_4 = (
         (1500, "150 rows, one for each flower, and 10 columns.", "That is one row.", 10),
         (1500, "the column is stretched 150 times, the row 10 times.", "Not side by side.", 160),
         (10, "messages add up, wherever they come from.", "Where paths meet, they add.", 30),
-        (12, "five in the layers, seven in the loss.", "The loss is one box, but not one.", 6),
+        (12, "five in the layers, seven in the loss.", "The picture folds the loss. Unfold it.", 6),
     ]
 )
 predict = guesses(globals())

@@ -61,7 +61,8 @@ def line_by_line(program, table, **inputs):
             theirs = step.formula, step.value
             if name.endswith("_bar"):
                 theirs = step.derivative_formula, step.derivative_value
-            print(f"{line:27}{space[name]:9.5f}   {theirs[0]:22}{theirs[1]:9.5f}")
+            width = 22 + theirs[0].count("\N{COMBINING MACRON}")
+            print(f"{line:27}{space[name]:9.5f}   {theirs[0]:{width}}{theirs[1]:9.5f}")
 
 
 def by_scikit_learn(features, kinds, start, epochs):
@@ -88,9 +89,7 @@ guess_1 = guess(
     4,
     "Right: the logarithm is on no way from x2 to y.",
     "Follow the edges from x2 to y, and count the operations on the way.",
-    {
-        "All five are for both inputs. Is the logarithm on a way from x2 to y?": 5,
-    },
+    {"All five are for both inputs. Is the logarithm on a way from x2 to y?": 5},
 )
 guess_2 = guess(
     3,

@@ -21,8 +21,8 @@ xs, ys = map(list, zip(*SUNFLOWER))
 
 
 def described(x):
-    shape = f" of shape {x.shape}" if isinstance(x, Matrix) else ""
-    return f"{a(x)}{shape or f' of {len(x)}' if isinstance(x, (Matrix, Vector)) else ''}"
+    shape = f" of shape {np.shape(x.data)}" if isinstance(x, (Matrix, Vector)) else ""
+    return a(x) + shape
 
 
 def layer_of(kind, n_in, n_out, activation, seed):
@@ -169,17 +169,13 @@ guess_2 = guess(
     8.0,
     "Right: a derivative for each of the 4 · 2 entries.",
     "A gradient has the shape of what it belongs to.",
-    {
-        "That is one for each row. Every entry of W has its derivative.": 4.0,
-    },
+    {"That is one for each row. Every entry of W has its derivative.": 4.0},
 )
 guess_3 = guess(
     1.0,
     "Right: the variances of independent numbers add up.",
     "The variances of independent numbers add up.",
-    {
-        "That is the variance of their mean.": 0.01,
-    },
+    {"That is the variance of their mean.": 0.01},
 )
 guess_4 = guess(
     0.0,
@@ -230,36 +226,28 @@ def spreads(net: Any) -> tuple[Any, Any]:
 # -- The figures ----------------------------------------------------------------------------------
 
 
-def heat_maps(nets: Mapping[str, Any], limit: float = 1e6) -> None:
+def heat_maps(nets: Mapping[str, Any]) -> None:
     """The size of every activation and gradient in these networks."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import LogNorm
 
-    figure, axes = plt.subplots(2, len(nets), figsize=(9, 5.2), layout="compressed")
-    found = {name: signals(net) for name, net in nets.items()}
-    colours = plt.get_cmap("viridis").copy()
-    colours.set_bad("#bbbbbb")  # the logarithm of 0
+    figure, axes = plt.subplots(2, len(nets), figsize=(6.4, 4.6), layout="compressed")
+    colours = plt.get_cmap("viridis").with_extremes(bad="#bbbbbb")  # the logarithm of 0
     said = []
-    for column, (name, pair) in zip(axes.T, found.items()):
-        for panel, sizes in zip(column, pair):
-            layers, neurons = sizes.shape
-            box = (0.5, layers + 0.5, neurons + 0.5, 0.5)
-            shades = np.ma.masked_equal(sizes.T, 0.0)
-            norm = LogNorm(1 / limit, limit)
-            image = panel.imshow(shades, norm=norm, cmap=colours, extent=box, aspect="auto")
-            panel.set(xticks=[1, 3, 5, 7, 9], yticks=[])
-        ends = " and ".join(f"{np.median(x[0]):.0e} to {np.median(x[-1]):.0e}" for x in pair)
-        said.append(f"{name}: {ends}")
-        column[0].set_title(name, fontsize=11)
-        column[1].set_xlabel("layer")
-    axes[0, 0].set_ylabel("activation of each neuron")
-    axes[1, 0].set_ylabel("gradient of each neuron")
+    for column, (name, net) in zip(axes.T, nets.items()):
+        column[0].set_title(name.replace(", ", "\n"), fontsize=10)
+        for kind, panel, sizes in zip(("activations", "gradients"), column, signals(net)):
+            box = (0.5, len(sizes) + 0.5, len(sizes[0]) + 0.5, 0.5)
+            image = panel.imshow(
+                np.ma.masked_equal(sizes.T, 0.0),
+                norm=LogNorm(1e-6, 1e6), cmap=colours, extent=box, aspect="auto",
+            )  # fmt: skip
+            panel.set(xticks=[1, 3, 5, 7, 9], yticks=[], xlabel="layer", ylabel=kind)
+            ends = " to ".join(f"{np.median(each):.0e}" for each in sizes[[0, -1]])
+            said.append(f"{kind} of {name}: {ends}")
+            panel.label_outer()
     figure.colorbar(image, ax=axes, extend="both", label="size (grey: exactly 0)")
-    medians = "; ".join(said)
-    show(
-        figure,
-        f"Sizes of activations and gradients, medians of the first layer and the last. {medians}",
-    )
+    show(figure, f"Medians of the first layer and the last: {'; '.join(said)}")
 
 
 solution = solutions(globals())

@@ -217,9 +217,7 @@ guess_1 = guess(
     close=0.02,
     praise="Right: from one side to the other, and half as far again. It will never settle.",
     otherwise="It is 1 - 8.405 times 0.3.",
-    slips={
-        "The size is right. The sign matters too: it lands on the other side.": 1.5215,
-    },
+    slips={"The size is right. The sign matters too: it lands on the other side.": 1.5215},
 )
 guess_2 = guess(
     83.0,
@@ -227,7 +225,7 @@ guess_2 = guess(
     praise="Right, within five. See for yourself:",
     otherwise="Not quite: it is 83 %. See for yourself:",
     slips={
-        "That is the score on the 60 that it knows by heart. On the others it is 83 %.": 100.0,
+        "As on the 60 that it knows by heart? On the others it is 83 %.": 100.0,
         "In percent, please: 50 for one half.": 0.83,
     },
 )
@@ -258,7 +256,7 @@ def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
     import matplotlib.pyplot as plt
 
     down, titles = -(-len(images) // across), list(titles)
-    size = (9, down * (9 / across + 0.5))
+    size = (6.4, down * (6.4 / across + 0.5))
     figure, panels = plt.subplots(down, across, figsize=size, layout="constrained")
     for axes in panels.flat:
         axes.set_axis_off()
@@ -275,7 +273,7 @@ def valley_paths(paths: Mapping[str, Any]) -> None:
     from matplotlib.patches import Ellipse
 
     shared: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained"}
-    figure, axes = plt.subplots(2, 2, figsize=(9, 4.8), **shared)
+    figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.4), **shared)
     marks = zip(paths.items(), [BLUE, ORANGE, GREEN, PINK], "os^D")
     for panel, ((name, points), colour, mark) in zip(axes.flat, marks):
         for level in (0.3, 1.5, 4):  # the ellipse on which x²/20 + y² is the level

@@ -1,17 +1,11 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 6: a product whose rows light up, walks counted; its guesses and exercises."""
+"""Notebook 6: a product whose rows light up; its guesses and exercises."""
 
-from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from autodiff import dot, graph, jvp, vjp
-
 from .verdicts import Exercise, Hint, guess, guesses, solutions
-
-FORMULA = "nothing here yet. Put a formula where the dots are."
 
 
 def random_at(*shapes):
@@ -34,7 +28,6 @@ def solution_1(a, x, b):
 check_1 = Exercise(
     solution_1,
     at=random_at((3, 3), (2, 3), (4, 2)),
-    nothing=f"The gradient for A: {FORMULA}",
     praise="Right: G = r / |r| goes to A x, and A gets G xᵀ. It is the box, with B = x.",
     otherwise="The norm sends G = r / |r| to r = A x - b. Then G Bᵀ, with x for B.",
     slips={
@@ -69,7 +62,6 @@ check_2 = Exercise(
         )
         for m, n in [(3, 3), (2, 4), (4, 1)]
     },
-    nothing="Nothing here yet: put a formula where the dots are, for A and for B.",
     praise="Right: G is the identity, so G Bᵀ = Bᵀ and Aᵀ G = Aᵀ.",
     otherwise="What is G, entry by entry, for a trace?",
     slips={
@@ -104,7 +96,6 @@ def solution_3(a, x, b):
 check_3 = Exercise(
     solution_3,
     at=random_at((3, 3), (5, 2), (2, 4)),
-    nothing=f"The gradient for x: {FORMULA}",
     praise=praise_3,
     otherwise="G = 2 r goes to A x, with r = A x - b. And to x: Aᵀ G.",
     slips={
@@ -130,9 +121,9 @@ guess_1 = guess(
 )
 guess_2 = guess(
     2,
-    "Right: one to each dot, that is, to each row of A.",
-    "Which rows of A multiply it?",
-    {"Those are all edges from x.": 4},
+    "Right: one from each dot, that is, for each row of M.",
+    "Which rows of M multiply it?",
+    {"That is both entries of x together.": 4},
 )
 guess_3 = guess(
     8192,
@@ -145,38 +136,19 @@ guess_3 = guess(
 )
 predict = guesses(globals())
 
-# -- The page, and counts -------------------------------------------------------------------------
+# -- The page -------------------------------------------------------------------------------------
 
 
-def corner(a: Any, b: Any, guess: bool = False) -> Any:
+def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:
     """A on the left, B above, C = A B at the corner: point at an entry, and see which of C move.
 
-    guess: whether A[1, 2] is nudged, and nothing lights up yet.
+    gradient: of C, to stand in its place and add up to that of the entry. guess: whether A[1, 2]
+    is nudged, and nothing lights up yet.
     """
     from autodiff.pictures.pages import learning
 
-    data = {"title": "A row lights up", "A": a.data, "B": b.data, "guess": guess}
-    return learning("corner", data)
-
-
-def both_ways(a: Any, b: Any, a_dot: Any, b_dot: Any, g: Any) -> tuple[Any, Any, Any]:
-    """How A B moves along (a_dot, b_dot), by jvp; and what g sends to A and to B, by vjp."""
-    (m, n), p = a.shape, b.shape[1]
-
-    def product(a: Any, b: Any) -> list[Any]:  # the entries of the matrices, in rows
-        return [dot(a[n * i : n * i + n], b[j::p]) for i in range(m) for j in range(p)]
-
-    flat = [matrix.ravel().tolist() for matrix in (a, b, a_dot, b_dot, g)]
-    moved = jvp(product, flat[:2], flat[2:4])[1]
-    to_a, to_b = vjp(product, *flat[:2])[1](flat[4])
-    return np.reshape(moved, (m, p)), np.reshape(to_a, a.shape), np.reshape(to_b, b.shape)
-
-
-def walks_back(job: Callable[[], Any]) -> int:
-    """How many times a graph is walked back while a function without arguments runs."""
-    with patch.object(graph, "backpropagated", wraps=graph.backpropagated) as walk:
-        job()
-    return walk.call_count
+    data = {"title": "A row lights up", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
+    return learning("corner", data, still=f"<p>A = {a.data}, B = {b.data}; A[1, 2] is orange.</p>")
 
 
 solution = solutions(globals())

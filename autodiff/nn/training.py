@@ -35,7 +35,7 @@ class History:
         """The learning curve, loss against epoch on a logarithmic scale: matplotlib Axes."""
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots()
+        _, axes = plt.subplots(layout="constrained")
         axes.plot(range(1, len(self.losses) + 1), self.losses, label="training")
         axes.set(xlabel="epoch", ylabel="loss")
         if self.validation:

@@ -29,7 +29,6 @@ LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "words", "live")  # fmt: skip
 STYLES = "base.css", "graph.css"
-STILL = "<p>The live graph needs scripts, and a notebook that is trusted."
 
 
 class LiveGraph(Page):
@@ -41,9 +40,9 @@ class LiveGraph(Page):
 
     def _picture(self) -> str:
         try:
-            return f"{STILL} This is its picture.</p>{draw(self._root).image()}"
+            return draw(self._root).image()
         except RuntimeError:  # no Graphviz, as in a browser; the live graph needs none
-            return f"{STILL}</p>"
+            return ""
 
     def __repr__(self) -> str:
         count = sum(bool(node.parents) for node in topological_order(self._root))

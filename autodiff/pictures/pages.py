@@ -37,6 +37,7 @@ addEventListener("message", ({ data, source }) => {
   source.postMessage({ dark: r + g + b > 382 }, "*");
 });
 })()</script>"""
+STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
     "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
@@ -65,7 +66,7 @@ class Page:
         # A frame keeps styles, scripts and keys apart from the notebook's. Packed, because a
         # notebook has several.
         packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
-        still = self._picture()
+        still = STILL + self._picture()
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
             f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts allow-forms" '
@@ -111,8 +112,7 @@ def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
     script += [read(f"{name}.js") for name in PARTS[kind]]
     text = assembled(data["title"], "\n".join(script), ("base.css", "learning.css"))
-    shown = f" It would show this:</p>{still}" if still else "</p>"
-    return Page(text, data["title"], f"<p>This page needs scripts.{shown}")
+    return Page(text, data["title"], still)
 
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:

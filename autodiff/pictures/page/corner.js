@@ -1,7 +1,8 @@
 // A on the left, B above, C = A B at the corner: point at an entry of A or B, and what it moves
-// lights up, with how many times as far below each number.
+// lights up, with how many times as far below each number. With G, the gradient of C, in its place:
+// the products that add up to the gradient of the entry.
 
-const { A, B, guess } = data;
+const { A, B, G, guess } = data;
 const C = A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 const named = (name, i, j) => `${name}[${i}, ${j}]`;
 const entriesOf = (name, M) => M.flatMap((row, i) => row.map((_, j) => [name, i, j]));
@@ -21,13 +22,22 @@ const slopes = {
 
 function table(name, M, [of, i, j]) {
   const lights = slopes[of](i, j)[name];
-  return h("table", { id: name }, h("caption", name), M.map((row, r) => h("tr", row.map((x, c) => {
+  const caption = h("caption", M === G ? "G" : name);
+  return h("table", { id: name }, caption, M.map((row, r) => h("tr", row.map((x, c) => {
     const k = names.indexOf(named(name, r, c)), slope = !guess && lights ? lights(r, c) : false;
     const kind = k === s.at ? "nudged" : slope === false ? "" : "lit";
-    const far = name === "C" && kind === "lit";
+    const sign = G ? "· " : slope < 0 ? "" : "+";
+    const far = name === "C" && kind === "lit" && [h("br"), sign, minus(`${slope}`)];
     return h("td", { class: kind, onpointerenter: k >= 0 && !guess && (() => nudge(k)) },
-      minus(`${x}`), far && [h("br"), slope < 0 ? "" : "+", minus(`${slope}`)]);
+      minus(`${x}`), far);
   }))));
+}
+
+// The products that add up to the gradient of an entry.
+function sum([of, i, j]) {
+  const pairs = of === "A" ? B[j].map((b, c) => [G[i][c], b]) : A.map((row, r) => [G[r][j], row[i]]);
+  const total = pairs.reduce((added, [g, x]) => added + g * x, 0);
+  return `${pairs.map(([g, x]) => `${g} · ${x}`).join(" + ")} = ${total}`.replaceAll("-", "−");
 }
 
 function paint() {
@@ -35,8 +45,9 @@ function paint() {
   const [mover, factor] = of === "A" ? [`row ${i}`, `row ${j} of B`]
     : [`column ${j}`, `column ${i} of A`];
   match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
-    table("A", A, nudged), table("C", C, nudged)),
+    table("A", A, nudged), table("C", G ?? C, nudged)),
   h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
+    : G ? `The gradient of ${names[s.at]} adds up ${mover} of G times ${factor}: ${sum(nudged)}.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),
   !guess && h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",

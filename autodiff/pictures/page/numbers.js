@@ -26,7 +26,7 @@ function roundUp(size) {
 }
 
 // To three digits, and to two places, whether they are 0 or not, so that nothing jumps.
-const amount = (x, digits = 3) => (Math.abs(x) >= 1e-4 && Math.abs(x) < 999.5
+const amount = (x, digits = 3) => (Math.abs(x) >= 1e-4 && Math.abs(x) < 10 ** digits - 0.5
   ? minus(x.toPrecision(digits)) : number(x, digits));
 const places = (x) => (Math.abs(x) < 0.995
   ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));

@@ -137,10 +137,10 @@ const tallest = Math.max(...columns), end = outputs === 1;
 // The middle of neuron i of column l; after the last column stands the output, where it is shown.
 function placeOf(l, i) {
   const { side, size, phone } = s, n = columns.length, left = phone ? 0 : 55;
-  const pitch = end && !phone ? (side - 62) / n
+  const pitch = end ? (side - (phone ? 8 : 62)) / n
     : (side - left - (phone ? 10 : 24) - size) / (n - 1);
   const row = i - ((columns[l] ?? 1) - 1) / 2;
-  return [l < n ? left + size / 2 + l * pitch : side, s.netHeight / 2 + 1.29 * size * row];
+  return [l < n ? left + size / 2 + l * pitch : side - (phone && 8), s.netHeight / 2 + 1.29 * size * row];
 }
 
 // The wires into a layer.
@@ -150,7 +150,7 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
   const dead = both.some((k) => s.health[k] === "dead"), wide = Math.min(8, 0.4 + 2.2 * size);
   const aside = s.focus !== null && !both.includes(s.focus);
   const [[x, y], [x2, y2]] = [placeOf(l, j), placeOf(l + 1, i)], from = x + s.size / 2;
-  const stub = l + 1 === columns.length && (s.phone || !end);
+  const stub = l + 1 === columns.length && !end;
   const [to, high] = stub ? [from + 10, y] : [x2 - (l + 1 < columns.length ? s.size / 2 : 7), y2];
   const half = (from + to) / 2;
   return draw(dead ? "dead" : w < 0 ? "sand" : "value",

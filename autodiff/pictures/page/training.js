@@ -108,9 +108,9 @@ function network() {
   };
   const inputs = ramps.map((ramp, i) => h("div.neuron", around(0, i), small(ramp),
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
-  const names = ["input", ...drawn.map(({ name }) => name)]; // one for equal layers of a deep net
+  const names = ["input", ...drawn.map(({ name }) => name)]; // a deep net has room for few
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
-    drawn.length > 5 && name === names[l - 1] ? "" : name);
+    drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
   return h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
     h("svg", { width: "100%", height: "100%" }, layers.map(wires)), names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
@@ -148,7 +148,7 @@ function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
   const inside = drawn.length ? network() : weights();
   const wide = few ? s.plotWidth : s.side;
-  const sides = { style: s.phone ? null : `grid-template-columns: ${wide}px 1fr` };
+  const sides = { style: s.phone ? null : `grid-template-columns: ${wide}px minmax(0, 1fr)` };
   const source = [
     `// the loss of a sample, and its derivatives\nconst sample = ${programs.sample};`,
     `// a step of the optimiser\nconst move = ${programs.move};`, trainer,
