@@ -17,6 +17,7 @@ import argparse
 import ast
 import copy
 import gc
+import importlib
 import inspect
 import itertools
 import json
@@ -86,6 +87,9 @@ class Change(NamedTuple):
         line = self.path.read_text(encoding="utf-8").splitlines()[self.old.lineno - 1].strip()
         old, new = (ast.unparse(part).partition("\n")[0][:60] for part in (self.old, self.new))
         return f"{line} : {old} -> {new}"
+
+    def module(self):
+        return ".".join(self.path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
     def file(self):
         return self.path.relative_to(ROOT).as_posix()
@@ -249,6 +253,7 @@ class Tests:
         RECORD.write_text(json.dumps(known))
         self.items = {item.nodeid: item for item in session.items}
         for change in self.chosen:
+            importlib.import_module(change.module())  # else there are no functions to change
             if len(self.running) == self.jobs:
                 self.finish(*os.wait())
             self.running[self.in_a_process(change)] = change
