@@ -69,7 +69,7 @@ class Page:
 
 
 def notebook(path: Path) -> Page:
-    """A notebook, its outputs folded where Jupyter folds them, with links to pages, not to files."""
+    """A notebook, with outputs folded as in Jupyter, and links to pages in place of files."""
     cells = nbformat.read(path, as_version=4).cells
     exporter = HTMLExporter(
         template_name="basic", template_file="notebook.html.j2", filters={"markdown2html": html},
