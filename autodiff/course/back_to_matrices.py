@@ -15,7 +15,7 @@ import autodiff as ad
 from autodiff import Expression, Value, Vector, draw, nn, topological_order
 
 from .figures import BLUE, GREY, ORANGE, show
-from .verdicts import Exercise, Hint, a, guess, guesses, integer, solutions
+from .verdicts import Exercise, Hint, a, guesses, integer, solutions
 
 # -- Groups, each in one colour ---------------------------------------------------------------
 
@@ -202,18 +202,24 @@ def bars(results):
     show(figure, f"Seconds for one epoch, as bars. {', '.join(said)}")
 
 
-# -- The guesses ------------------------------------------------------------------------------
-
-guess_1, guess_2, guess_3, guess_4 = (
-    guess(right, f"Right: {why}", why[0].upper() + why[1:], {hint: slip})
-    for right, why, hint, slip in [
-        (1500, "150 rows, one for each flower, and 10 columns.", "That is one row.", 10),
-        (1500, "the column is stretched 150 times, the row 10 times.", "Not side by side.", 160),
-        (10, "messages add up, wherever they come from.", "Where paths meet, they add.", 30),
-        (12, "five in the layers, seven in the loss.", "The picture folds the loss. Unfold it.", 6),
-    ]
+predict = guesses(
+    {
+        1500: "Right: 150 rows, one for each flower, and 10 columns.",
+        10: "That is one row.",
+        ...: "150 rows, one for each flower, and 10 columns.",
+    },
+    {
+        1500: "Right: the column is stretched 150 times, the row 10 times.",
+        160: "Not side by side.",
+        ...: "The column is stretched 150 times, the row 10 times.",
+    },
+    {10: "Right: messages add up, wherever they come from.", ...: "Where paths meet, they add."},
+    {
+        12: "Right: five in the layers, seven in the loss.",
+        6: "The picture folds the loss. Unfold it.",
+        ...: "Five in the layers, seven in the loss.",
+    },
 )
-predict = guesses(globals())
 
 # -- 1. Predict the groups --------------------------------------------------------------------
 

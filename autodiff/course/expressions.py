@@ -26,7 +26,7 @@ from autodiff import (
 )
 
 from .figures import BLUE, GREY, ORANGE, show
-from .verdicts import Exercise, Hint, a, guess, guesses, integer, solutions
+from .verdicts import Exercise, Hint, a, guesses, integer, solutions
 
 
 def closures_run(loss, wrt=None):
@@ -83,30 +83,24 @@ def by_scikit_learn(features, kinds, start, epochs):
     return peer.loss_curve_, wrong, time.process_time() - began
 
 
-# -- The guesses ------------------------------------------------------------------------------
-
-guess_1 = guess(
-    4,
-    "Right: the logarithm is on no way from x2 to y.",
-    "Follow the edges from x2 to y, and count the operations on the way.",
-    {"All five are for both inputs. Is the logarithm on a way from x2 to y?": 5},
-)
-guess_2 = guess(
-    3,
-    "Right: a sine, a cosine and an exp. The compiler remembers what it has written.",
-    "What is computed twice needs to be written only once.",
+predict = guesses(
     {
-        "That is the value alone. Its slope needs cos x as well.": 2,
-        "The second sine would be the same as the first.": 4,
+        4: "Right: the logarithm is on no way from x2 to y.",
+        5: "All five are for both inputs. Is the logarithm on a way from x2 to y?",
+        ...: "Follow the edges from x2 to y, and count the operations on the way.",
+    },
+    {
+        3: "Right: a sine, a cosine and an exp. The compiler remembers what it has written.",
+        2: "That is the value alone. Its slope needs cos x as well.",
+        4: "The second sine would be the same as the first.",
+        ...: "What is computed twice needs to be written only once.",
+    },
+    {
+        2.25: "Right, alas: it still computes x² + 2.",
+        1.5: "That is what the function says. The program never saw that branch.",
+        ...: "Which branch did Python take when the graph was recorded, at 4?",
     },
 )
-guess_3 = guess(
-    2.25,
-    "Right, alas: it still computes x² + 2.",
-    "Which branch did Python take when the graph was recorded, at 4?",
-    {"That is what the function says. The program never saw that branch.": 1.5},
-)
-predict = guesses(globals())
 
 # -- 1. A function that survives --------------------------------------------------------------
 

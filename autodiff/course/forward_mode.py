@@ -7,38 +7,30 @@ from collections.abc import Mapping
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
-from .verdicts import Exercise, Hint, a, empty, guess, guesses, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, solutions
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    32.0,
-    "Right: the derivative of x⁴ is 4x³, and at 2 that is 32.",
-    "In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?",
+predict = guesses(
     {
-        "That is the value of x⁴, which stands before the point.": 16.0,
+        32: "Right: the derivative of x⁴ is 4x³, and at 2 that is 32.",
+        16: "That is the value of x⁴, which stands before the point.",
+        ...: "In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?",
+    },
+    {
+        4: "Right: x₁ from the product, and 1 from the sum.",
+        3: "That is the product alone. x₂ is used once more.",
+        ...: "x₂ is used twice, in the product and in the sum.",
+    },
+    {
+        (4.66, 4.69): "Right: 0.6 times the one, and 0.8 times the other.",
+        (7.2, 7.23): "That is along (1, 1): both inputs at full speed.",
+        ...: "The inputs move at 0.6 and 0.8. What does each bring to y?",
+    },
+    {
+        2: "Right, and it is wrong! Where does the 2 come from?",
+        1: "So says calculus, and so should our pairs. Run the next cell.",
+        ...: "Run the next cell, and be surprised.",
     },
 )
-guess_2 = guess(
-    4.0,
-    "Right: x₁ from the product, and 1 from the sum.",
-    "x₂ is used twice, in the product and in the sum.",
-    {"That is the product alone. x₂ is used once more.": 3.0},
-)
-guess_3 = guess(
-    0.6 * 5.5 + 0.8 * (2 - math.cos(5)),
-    "Right: 0.6 times the one, and 0.8 times the other.",
-    "The inputs move at 0.6 and 0.8. What does each bring to y?",
-    {"That is along (1, 1): both inputs at full speed.": 7.5 - math.cos(5)},
-    close=2e-3,
-)
-guess_4 = guess(
-    2.0,
-    "Right, and it is wrong! Where does the 2 come from?",
-    "Run the next cell, and be surprised.",
-    {"So says calculus, and so should our pairs. Run the next cell.": 1.0},
-)
-predict = guesses(globals())
 
 # -- 1. A rule for pairs --------------------------------------------------------------------------
 

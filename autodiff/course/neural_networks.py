@@ -13,7 +13,7 @@ from autodiff.optim import SGD
 
 from .figures import BLUE, GREEN, ORANGE, show
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, a, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
@@ -157,33 +157,28 @@ check_3 = Exercise(
     },
 )  # fmt: skip
 
-# -- The guesses -----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    3.0,
-    "Right: the slope of tanh at 0 is 1, times the input 3.",
-    "The slope of tanh at 0 is 1. What does w multiply?",
-    {"That is the slope of tanh alone. It is multiplied by the input.": 1.0},
+predict = guesses(
+    {
+        3: "Right: the slope of tanh at 0 is 1, times the input 3.",
+        1: "That is the slope of tanh alone. It is multiplied by the input.",
+        ...: "The slope of tanh at 0 is 1. What does w multiply?",
+    },
+    {
+        8: "Right: a derivative for each of the 4 · 2 entries.",
+        4: "That is one for each row. Every entry of W has its derivative.",
+        ...: "A gradient has the shape of what it belongs to.",
+    },
+    {
+        1: "Right: the variances of independent numbers add up.",
+        0.01: "That is the variance of their mean.",
+        ...: "The variances of independent numbers add up.",
+    },
+    {
+        0: "Right, and few people guess it: see below.",
+        8: "None would be lost at a rate that small. This one is not small enough: see below.",
+        ...: "Fewer. See below.",
+    },
 )
-guess_2 = guess(
-    8.0,
-    "Right: a derivative for each of the 4 · 2 entries.",
-    "A gradient has the shape of what it belongs to.",
-    {"That is one for each row. Every entry of W has its derivative.": 4.0},
-)
-guess_3 = guess(
-    1.0,
-    "Right: the variances of independent numbers add up.",
-    "The variances of independent numbers add up.",
-    {"That is the variance of their mean.": 0.01},
-)
-guess_4 = guess(
-    0.0,
-    "Right, and few people guess it: see below.",
-    "Fewer. See below.",
-    {"None would be lost at a rate that small. This one is not small enough: see below.": 8.0},
-)
-predict = guesses(globals())
 
 # -- What the notebook measures --------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, so
 
 from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, empty, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, empty, guesses, number, solutions
 
 # -- The figures ----------------------------------------------------------------------------------
 
@@ -49,30 +49,24 @@ def readers():
     show(figure, f"The rule of tanh in the middle, and its readers at 0.5. {said}")
 
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    50,
-    "Right: ten times the local derivative 5, the other factor.",
-    "The closure returns grad times the local derivative.",
+predict = guesses(
     {
-        "That is the local derivative. The closure was given 10.": 5,
-        "That is the message to y. x gets the other factor.": 20,
+        50: "Right: ten times the local derivative 5, the other factor.",
+        5: "That is the local derivative. The closure was given 10.",
+        20: "That is the message to y. x gets the other factor.",
+        ...: "The closure returns grad times the local derivative.",
+    },
+    {
+        8: "Right: both read the same wrong line.",
+        12: "That is the true slope. But reverse mode reads the same page.",
+        ...: "Where does reverse mode get its derivative from?",
+    },
+    {
+        0.5: "Right: the mean of the slopes on either side, as if nothing were the matter.",
+        0: "That is what the page says. A difference does not read the page.",
+        ...: "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
     },
 )
-guess_2 = guess(
-    8,
-    "Right: both read the same wrong line.",
-    "Where does reverse mode get its derivative from?",
-    {"That is the true slope. But reverse mode reads the same page.": 12},
-)
-guess_3 = guess(
-    0.5,
-    "Right: the mean of the slopes on either side, as if nothing were the matter.",
-    "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
-    {"That is what the page says. A difference does not read the page.": 0},
-)
-predict = guesses(globals())
 
 # -- 1. A rule that does not overflow -------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, product
 
 from autodiff import grad, ops
 
-from .verdicts import Exercise, Hint, a, empty, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -135,28 +135,24 @@ def watched(program):
 
 # -- What it needs --------------------------------------------------------------------------------
 
-guess_1 = guess(
-    18.0,
-    "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
-    "How fast does u move with x, and y with u? Multiply.",
+predict = guesses(
     {
-        "Rates multiply along a chain; they do not add.": 9.0,
-        "That is the value of y, not how fast it moves.": 27.0,
+        18: "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
+        9: "Rates multiply along a chain; they do not add.",
+        27: "That is the value of y, not how fast it moves.",
+        ...: "How fast does u move with x, and y with u? Multiply.",
+    },
+    {
+        5: "Right: x2 stands still, so it is a factor like any other.",
+        2: "That is how far y moves with x2. Here x1 moves.",
+        ...: "x2 stands still, at 5: it is a factor like any other.",
+    },
+    {
+        10: "Right: the inner function remembers a = 2. That is a closure.",
+        2: "That is a, which the function remembers. It multiplies it by 5.",
+        ...: "times(2) is a function that remembers a = 2, and it is called with 5.",
     },
 )
-guess_2 = guess(
-    5.0,
-    "Right: x2 stands still, so it is a factor like any other.",
-    "x2 stands still, at 5: it is a factor like any other.",
-    {"That is how far y moves with x2. Here x1 moves.": 2.0},
-)
-guess_3 = guess(
-    10.0,
-    "Right: the inner function remembers a = 2. That is a closure.",
-    "times(2) is a function that remembers a = 2, and it is called with 5.",
-    {"That is a, which the function remembers. It multiplies it by 5.": 2.0},
-)
-predict = guesses(globals())
 
 # -- 1. Adjoints with a pencil --------------------------------------------------------------------
 

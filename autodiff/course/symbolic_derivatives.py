@@ -3,27 +3,21 @@
 
 import operator
 
-from .verdicts import Exercise, Hint, guess, guesses, integer, solutions
+from .verdicts import Exercise, Hint, guesses, integer, solutions
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    5472,
-    "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
-    "Look at the last steps: by what factor does it grow from row to row?",
-    {"It more than doubles from row to row.": 4192},
-    close=0.2,
-)
-guess_2 = guess(
-    7,
-    "Right: v2 to v8. The square and its derivative stand there twice.",
-    "Which parts stand there twice? Count each once.",
+predict = guesses(
     {
-        "That is as it is written. Which parts stand there twice?": 11,
-        "1 and x are no operations: they are read, not computed.": 9,
+        (4378, 6840): "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
+        (0, 4377): "It more than doubles from row to row.",
+        ...: "Look at the last steps: by what factor does it grow from row to row?",
+    },
+    {
+        7: "Right: v2 to v8. The square and its derivative stand there twice.",
+        11: "That is as it is written. Which parts stand there twice?",
+        9: "1 and x are no operations: they are read, not computed.",
+        ...: "Which parts stand there twice? Count each once.",
     },
 )
-predict = guesses(globals())
 
 # -- 1. The quotient rule -------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff import Value, Vector, adjoints, exp, nn, optim, relu
 
 from .figures import BLUE, GREEN, ORANGE, PINK, show
-from .verdicts import Exercise, Hint, a, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
@@ -209,27 +209,22 @@ check_4 = Exercise(
     },
 )
 
-# -- The guesses -----------------------------------------------------------------------------------
-
-
-guess_1 = guess(
-    -1.5215,
-    close=0.02,
-    praise="Right: from one side to the other, and half as far again. It will never settle.",
-    otherwise="It is 1 - 8.405 times 0.3.",
-    slips={"The size is right. The sign matters too: it lands on the other side.": 1.5215},
-)
-guess_2 = guess(
-    83.0,
-    close=0.06,
-    praise="Right, within five. See for yourself:",
-    otherwise="Not quite: it is 83 %. See for yourself:",
-    slips={
-        "As on the 60 that it knows by heart? On the others it is 83 %.": 100.0,
-        "In percent, please: 50 for one half.": 0.83,
+predict = guesses(
+    {
+        (
+            -1.55,
+            -1.49,
+        ): "Right: from one side to the other, and half as far again. It will never settle.",
+        (1.49, 1.55): "The size is right. The sign matters too: it lands on the other side.",
+        ...: "It is 1 - 8.405 times 0.3.",
+    },
+    {
+        (78, 88): "Right, within five. See for yourself:",
+        (94, 100): "As on the 60 that it knows by heart? On the others it is 83 %.",
+        (0, 1): "In percent, please: 50 for one half.",
+        ...: "Not quite: it is 83 %. See for yourself:",
     },
 )
-predict = guesses(globals())
 
 # -- The figures ----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guess, guesses, solutions
+from .verdicts import Exercise, Hint, guesses, solutions
 
 
 def random_at(*shapes):
@@ -108,33 +108,25 @@ check_3 = Exercise(
     },
 )
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    4,
-    "Right: a row of C. How fast each moves, the next picture tells.",
-    "Through which entries of C does row 1 of A run?",
+predict = guesses(
     {
-        "That is all of C. But row 0 of C never meets row 1 of A.": 8,
-        "The nudged entry meets a whole row of B, and each meeting is in another entry of C.": 1,
+        4: "Right: a row of C. How fast each moves, the next picture tells.",
+        8: "That is all of C. But row 0 of C never meets row 1 of A.",
+        1: "The nudged entry meets a whole row of B, and each meeting is in another entry of C.",
+        ...: "Through which entries of C does row 1 of A run?",
+    },
+    {
+        2: "Right: one from each dot, that is, for each row of M.",
+        4: "That is both entries of x together.",
+        ...: "Which rows of M multiply it?",
+    },
+    {
+        8192: "Right: twice the size, eight times the edges.",
+        4096: "That would be the number of products. Each has two factors.",
+        2048: "Twice the size is more than twice the edges: there are more dots, and longer ones.",
+        ...: "n² dots, each with a row of n and a column of n.",
     },
 )
-guess_2 = guess(
-    2,
-    "Right: one from each dot, that is, for each row of M.",
-    "Which rows of M multiply it?",
-    {"That is both entries of x together.": 4},
-)
-guess_3 = guess(
-    8192,
-    "Right: twice the size, eight times the edges.",
-    "n² dots, each with a row of n and a column of n.",
-    {
-        "That would be the number of products. Each has two factors.": 4096,
-        "Twice the size is more than twice the edges: there are more dots, and longer ones.": 2048,
-    },
-)
-predict = guesses(globals())
 
 # -- The page -------------------------------------------------------------------------------------
 

@@ -344,21 +344,29 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
-def guess(
-    right: float, praise: str, otherwise: str, slips: Mapping[str, Any], **settings: Any
-) -> Exercise:
-    """An exercise whose answer is a number, guessed before it is computed."""
-    nothing = "Your guess first: put a number where the dots are."
-    settings = {"ask": number} | settings
-    return Exercise(
-        right, praise=praise, otherwise=otherwise, slips=slips, nothing=nothing, **settings
-    )
+def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
+    """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
+    A table is texts by numbers, or by the two ends of a range; `...` is any other number. What is said to
+    a right guess begins with "Right".
+    """
 
-def guesses(module: Mapping[str, Any]) -> Callable[[int, Any], None]:
-    """The `predict` of a module: `predict(1, 0.5)` says whether, by its exercise `guess_1`."""
-
-    def predict(number: int, answer: Any) -> None:
-        module[f"guess_{number}"](answer)
+    def predict(which: int, guess: Any) -> None:
+        text = answered(tables[which - 1], guess)
+        print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
     return predict
+
+
+def answered(table: Mapping[Any, str], guess: Any) -> str:
+    """What a table says to a guess."""
+    if empty(guess):
+        return "Your guess first: put a number where the dots are."
+    found = plain(guess)
+    if not isinstance(found, float):
+        return f"Expected one number, found {a(guess)}."
+    for key, text in table.items():
+        low, high = key if isinstance(key, tuple) else (key, key)
+        if low is not ... and low <= found <= high:
+            return text
+    return table[...]
