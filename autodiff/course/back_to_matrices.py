@@ -15,7 +15,7 @@ import autodiff as ad
 from autodiff import Expression, Value, Vector, draw, nn, topological_order
 
 from .figures import BLUE, GREY, ORANGE, show
-from .verdicts import Exercise, Hint, a, guesses, integer, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 # -- Groups, each in one colour ---------------------------------------------------------------
 
@@ -186,22 +186,6 @@ def race(by_hand, data, hidden, some):
     }
 
 
-def bars(results):
-    """The times as bars on one logarithmic axis."""
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(2, 1, figsize=(6.4, 3.6), sharex=True, layout="constrained")
-    said = []
-    for panel, (title, times) in zip(panels, results.items()):
-        shown = [f"{each * 1e3:,.2f} ms" for each in times.values()]
-        drawn = panel.barh([*times], times.values(), color=[GREY, BLUE, ORANGE])
-        panel.bar_label(drawn, shown, padding=4)
-        panel.set(title=title, xscale="log", xlim=(1e-5, 300))
-        said += [title, *map(" ".join, zip(times, shown))]
-    panels[-1].set_xlabel("seconds for one epoch")
-    show(figure, f"Seconds for one epoch, as bars. {', '.join(said)}")
-
-
 predict = guesses(
     {
         1500: "Right: 150 rows, one for each flower, and 10 columns.",
@@ -231,7 +215,7 @@ def solution_1():
 
 check_1 = Exercise(
     solution_1(),
-    ask=integer,
+    ask=number,
     praise="Right: 15 groups of 141 operations, and 15 of 201 with 30 neurons in place of 20.",
     otherwise="Go through the boxes of the picture, with one more hidden layer.",
     slips={

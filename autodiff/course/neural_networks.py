@@ -198,8 +198,8 @@ def comes_back(k: int, seed: int) -> bool:
     return bool(layer.weight.data[0] != before)
 
 
-def signals(net: Any) -> tuple[Any, Any]:
-    """Roots of the mean squares of activations and of the output's gradients: layer by neuron."""
+def spreads(net: Any) -> tuple[Any, Any]:
+    """Roots of the mean squares of the activations of each layer, and of the output's gradients."""
     there: Any = 0.0
     back: Any = 0.0
     for x in xs:
@@ -207,42 +207,9 @@ def signals(net: Any) -> tuple[Any, Any]:
         for layer in net.layers:
             outs.append(layer(outs[-1]))
         outs[-1][0].backward()
-        there = there + np.square([out.data for out in outs[1:-1]])
-        back = back + np.square([out.grad for out in outs[1:-1]])
+        there = there + np.mean(np.square([out.data for out in outs[1:-1]]), axis=1)
+        back = back + np.mean(np.square([out.grad for out in outs[1:-1]]), axis=1)
     return np.sqrt(there / len(xs)), np.sqrt(back / len(xs))
-
-
-def spreads(net: Any) -> tuple[Any, Any]:
-    """The same for each layer, over its neurons."""
-    there, back = (np.sqrt(np.mean(sizes**2, axis=1)) for sizes in signals(net))
-    return there, back
-
-
-# -- The figures ----------------------------------------------------------------------------------
-
-
-def heat_maps(nets: Mapping[str, Any]) -> None:
-    """The size of every activation and gradient in these networks."""
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import LogNorm
-
-    figure, axes = plt.subplots(2, len(nets), figsize=(6.4, 4.6), layout="compressed")
-    colours = plt.get_cmap("viridis").with_extremes(bad="#bbbbbb")  # the logarithm of 0
-    said = []
-    for column, (name, net) in zip(axes.T, nets.items()):
-        column[0].set_title(name.replace(", ", "\n"), fontsize=10)
-        for kind, panel, sizes in zip(("activations", "gradients"), column, signals(net)):
-            box = (0.5, len(sizes) + 0.5, len(sizes[0]) + 0.5, 0.5)
-            image = panel.imshow(
-                np.ma.masked_equal(sizes.T, 0.0),
-                norm=LogNorm(1e-6, 1e6), cmap=colours, extent=box, aspect="auto",
-            )  # fmt: skip
-            panel.set(xticks=[1, 3, 5, 7, 9], yticks=[], xlabel="layer", ylabel=kind)
-            ends = " to ".join(f"{np.median(each):.0e}" for each in sizes[[0, -1]])
-            said.append(f"{kind} of {name}: {ends}")
-            panel.label_outer()
-    figure.colorbar(image, ax=axes, extend="both", label="size (grey: exactly 0)")
-    show(figure, f"Medians of the first layer and the last: {'; '.join(said)}")
 
 
 solution = solutions(globals())

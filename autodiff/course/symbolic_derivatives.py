@@ -3,7 +3,7 @@
 
 import operator
 
-from .verdicts import Exercise, Hint, guesses, integer, solutions
+from .verdicts import Exercise, Hint, guesses, number, solutions
 
 predict = guesses(
     {
@@ -101,7 +101,7 @@ def solution_2():
 
 check_2 = Exercise(
     solution_2(),
-    ask=integer,
+    ask=number,
     praise="Right: 3 for the first squaring, and 4 for every further one. (Written out: 11,263.)",
     otherwise="Look at the program above, of seven operations: which are new if you square once more?",
     slips={

@@ -19,7 +19,6 @@ A slip is a wrong program and what to say to everybody whose program does the sa
 import copy
 import inspect
 import math
-import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -73,10 +72,9 @@ class Exercise:
         at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
         ask: Callable[..., Any] | None = None,
         otherwise: str | Callable[[Any], str] = "",
-        nothing: str = NOTHING,
         close: float = 1e-9,
     ) -> None:
-        self.solution, self.praise, self.nothing, self.close = solution, praise, nothing, close
+        self.solution, self.praise, self.close = solution, praise, close
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
@@ -99,7 +97,7 @@ class Exercise:
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
         if empty(answer):
-            return Verdict(False, self.nothing, self.nothing)
+            return Verdict(False, NOTHING, NOTHING)
         try:
             self._check_kind(answer)
             for label, point in self.at.items():
@@ -131,7 +129,7 @@ class Exercise:
         if not blank:
             return None
         nothing = f"Right so far: {', '.join(done)}. Nothing here yet: {', '.join(blank)}."
-        return Verdict(False, nothing if done else self.nothing)
+        return Verdict(False, nothing if done else NOTHING)
 
     def _judged(self, answer: Any, label: str, name: str, found: Any, right: Any) -> Verdict:
         """The verdict on a wrong part: the hint of a slip that does the same everywhere, or what differs."""
@@ -204,7 +202,7 @@ class Exercise:
         def asked(*given: Any) -> Any:
             result = answer(*given)
             if not isinstance(result, Mapping) and empty(result):
-                raise Hint(NO_RETURN if result is None else self.nothing)
+                raise Hint(NO_RETURN if result is None else NOTHING)
             return result
 
         return asked
@@ -318,14 +316,6 @@ def number(answer: Any) -> float:
     if isinstance(found, float):
         return found
     raise Hint(f"Expected one number, found {a(answer)}.")
-
-
-def integer(answer: Any) -> float:
-    """The answer, if it is an integer, NumPy's and SymPy's included; else a Hint."""
-    with suppress(TypeError):
-        if not isinstance(answer, bool):
-            return float(operator.index(answer))
-    raise Hint(f"Expected an integer, found {a(answer)}.")
 
 
 def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
