@@ -1,8 +1,9 @@
 # pyright: analyzeUnannotatedFunctions=false
 """Notebook 10: groups in colours, two programs side by side, springs, a race; guesses, exercises."""
 
+import ast
+import inspect
 import re
-import sys
 import time
 from collections import Counter, defaultdict
 from functools import reduce
@@ -14,7 +15,7 @@ import numpy as np
 import autodiff as ad
 from autodiff import Expression, Value, Vector, draw, nn, topological_order
 
-from .figures import BLUE, GREY, ORANGE, show
+from .figures import BLUE, GREY, show
 from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 # -- Groups, each in one colour ---------------------------------------------------------------
@@ -85,8 +86,8 @@ def side_by_side(program, arguments, by_hand, arguments_by_hand):
 
     Both are run, and the variables that they have at the end are compared, to twelve digits.
     """
-    human = variables(by_hand, arguments_by_hand, by_hand.__name__)
-    computed = variables(program, arguments, "program")
+    human = variables(by_hand, arguments_by_hand)
+    computed = variables(program, arguments)
     lines = []
     for line in program.source.splitlines():
         array = computed.get(line.partition(" = ")[0].strip(), np.array(np.nan))
@@ -98,19 +99,11 @@ def side_by_side(program, arguments, by_hand, arguments_by_hand):
     return "\n".join(lines)
 
 
-def variables(run, arguments, name):
-    """The arrays in the variables of the function of this name when it returns."""
-    found = {}
-
-    def at_return(frame, event, _):
-        if event == "return" and frame.f_code.co_name == name:
-            found.update(frame.f_locals)
-
-    sys.setprofile(at_return)
-    try:
-        run(*arguments)
-    finally:
-        sys.setprofile(None)
+def variables(run, arguments):
+    """The arrays in the variables of a function when it returns: its lines are run one by one."""
+    code = ast.parse(getattr(run, "source", None) or inspect.getsource(run)).body[-1]
+    found = {"np": np, "xp": np} | dict(zip([each.arg for each in code.args.args], arguments))
+    exec(ast.unparse(code.body[:-1]), found)  # all but the return
     return {key: array for key, array in found.items() if isinstance(array, np.ndarray)}
 
 
@@ -228,12 +221,7 @@ check_1 = Exercise(
 
 
 def gradients_of(answer, *given):
-    try:
-        losses, (W_bar, b_bar, v_bar, c_bar) = answer(*given)
-    except (TypeError, ValueError) as error:
-        if "ellipsis" in str(error):
-            raise Hint("A line still computes with the dots.") from None
-        raise
+    losses, (W_bar, b_bar, v_bar, c_bar) = answer(*given)
     names = "losses", "c_bar", "v_bar", "b_bar", "W_bar"
     yield from zip(names, (losses, c_bar, v_bar, b_bar, W_bar))
 

@@ -17,7 +17,6 @@ from autodiff import (
     exp,
     grad,
     less,
-    maximum,
     minimum,
     operation,
     sin,
@@ -25,7 +24,6 @@ from autodiff import (
     where,
 )
 
-from .figures import BLUE, GREY, ORANGE, show
 from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 
@@ -146,9 +144,7 @@ check_1 = Exercise(
             "less(1, abs(x)) → abs(x) > 1",
         ],
         "That is the wrong branch. Are the two swapped?": "less(1, abs(x)) → less(abs(x), 1)",
-        "{at} the parabola is chosen: the condition asks about x, and should ask about abs(x).": (
-            "less(1, abs(x)) → less(1, x)"
-        ),
+        "{at} the condition should ask about abs(x), not x.": "less(1, abs(x)) → less(1, x)",
         "compile refuses it: in an operation of your own x is a symbol by then, and a symbol cannot "
         "answer an `if`. Choose with where(...).": asking,
         "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
@@ -167,10 +163,7 @@ def solution_2():
 check_2 = Exercise(
     solution_2(),
     ask=number,
-    praise=(
-        "Right: 16. Nine of the loss, four of the last layer, three of the hidden neuron. "
-        "What is not between w and the loss is left alone."
-    ),
+    praise="Right: nine of the loss, four of the last layer, three of the hidden neuron.",
     otherwise="Follow the arrows from w to the loss, and count the boxes.",
     slips={
         "Does the other hidden neuron depend on this weight? Not even its tanh does.": [17, 19],
@@ -210,9 +203,7 @@ check_3 = Exercise(
     slips={
         "That program gives f and its slope: you compiled the graph of f. Compile the graph of the "
         "slope.": "x.grad → f(x)",
-        "The gradient is a float: a plain `backward()` keeps numbers alone. How does it leave a graph?": (
-            "create_graph=True →"
-        ),
+        "The gradient is a float. How does `backward` leave a graph?": "create_graph=True →",
     },
 )
 

@@ -56,7 +56,7 @@ check_1 = Exercise(
         for a, b in [((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))]
     },
     praise="Right: the local derivatives are a/z and b/z, and each meets its own tangent.",
-    otherwise="Each number contributes its own tangent times a local derivative.",
+    otherwise="Square it: what are the tangents of z·z and of a·a + b·b?",
     slips={
         "Almost: a square root has a derivative too. Divide by something.": "/ z → ",
         "Twice too much: the derivative of a root has a 2 in its denominator.": "/ z → / z * 2",

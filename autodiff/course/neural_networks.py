@@ -1,7 +1,6 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 7: its figures, its guesses, and its exercises: a layer, other weights, the dead."""
+"""Notebook 7: what it measures; its guesses and exercises: a layer, other weights, the dead."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -11,7 +10,6 @@ from autodiff import Matrix, Vector, relu, tanh
 from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss
 from autodiff.optim import SGD
 
-from .figures import BLUE, GREEN, ORANGE, show
 from .reverse_mode import SUNFLOWER
 from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
@@ -73,12 +71,8 @@ check_1 = Exercise(
     slips={
         "Derive the class from Module, which finds its parameters.": "(Module) →",
         "self.weight should be a Matrix: Matrix(rows) makes Values of the numbers.": "Matrix →",
-        "The weights have shape (n_in, n_out). One row for each neuron: (n_out, n_in).": (
-            "n_in, n_out, Random → n_out, n_in, Random"
-        ),
-        "self.bias should be a Vector: Vector([0.0, ...]), one 0 for each neuron.": (
-            "Vector([0.0] * n_out) → [0.0] * n_out"
-        ),
+        "A row for each neuron: (n_out, n_in).": "he_normal(n_in, n_out → he_normal(n_out, n_in",
+        "self.bias should be a Vector: Vector([0.0, ...]).": "Vector([0.0] → ([0.0]",
         "One bias for each neuron, n_out of them.": "* n_out → * n_in",
         "The activation is missing.": "z.map(self.activation) → z",
         "The bias is missing.": "+ self.bias →",
@@ -130,9 +124,6 @@ def numbers_of(find, *layer):
     found = find(*layer)
     if isinstance(found, (int, np.integer)):
         raise Hint("Which ones? Return the numbers of the dead neurons, counted from 0.")
-    if found is ... or found is None:
-        yield "the result", found
-        return
     try:
         yield "the result", str(sorted(int(i) for i in found))
     except TypeError:
@@ -198,10 +189,9 @@ def comes_back(k: int, seed: int) -> bool:
     return bool(layer.weight.data[0] != before)
 
 
-def spreads(net: Any) -> tuple[Any, Any]:
+def spreads(net):
     """Roots of the mean squares of the activations of each layer, and of the output's gradients."""
-    there: Any = 0.0
-    back: Any = 0.0
+    there = back = 0.0
     for x in xs:
         outs = [Vector([x])]
         for layer in net.layers:

@@ -39,7 +39,7 @@ def readers():
     for i, (name, said) in enumerate(says.items()):
         at = (1 + 2 * (i % 3), 5.2 if i < 3 else 0.8)
         axes.plot((at[0], 3), (at[1], 3), color=ORANGE)
-        text = {"ha": "center", "va": "center", "fontsize": 10, "bbox": box | {"edgecolor": BLUE}}
+        text = {"ha": "center", "va": "center", "bbox": box | {"edgecolor": BLUE}}
         axes.text(*at, f"{name}\n{said}".rstrip(), **text)
     rule = inspect.getsource(ops.tanh).rstrip()
     middle = box | {"facecolor": "#fff0e4", "edgecolor": ORANGE, "linewidth": 2}
@@ -96,15 +96,11 @@ check_1 = Exercise(
         "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
         "Right if grad is 1, but grad is not used.": "grad * →",
         "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
-        "Right near 0, but the result overflows {at}. Use softplus and\n"
-        "exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
+        "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
             f"{STABLE} → log(cosh(x))",
             "softplus(2 * x) → log(1 + exp(2 * x))",
         ],
-        "The result is stable, but the derivative overflows {at}.\n"
-        "sinh x / cosh x has a name, and a function that never overflows.": (
-            "tanh(x) → sinh(x) / cosh(x)"
-        ),
+        "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
         "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
     },
 )
@@ -137,9 +133,7 @@ check_2 = Exercise(
             "grad * →",
             "grad * (p / x) → (p / x)",
         ],
-        "Right once, but not twice: use operators on x, y and p only.": (
-            "(p / x) → (float(p) / float(x))"
-        ),
+        "Right once, not twice: use operators on x, y and p.": "(p / x) → (float(p) / float(x))",
     },
 )
 

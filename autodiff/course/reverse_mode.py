@@ -174,10 +174,7 @@ def solution_1():
 check_1 = Exercise(
     solution_1(),
     ask=two_adjoints,
-    praise=(
-        "Right: u gets 5 + 5 - 3 = 7 and b gets 7 - 5 = 2.\n"
-        "Indeed y = (a + b)² - (a + b)·b = (a + b)·a, whose slope in b is a."
-    ),
+    praise="Right: u gets 5 + 5 - 3 = 7 and b 7 - 5 = 2. And y is (a + b)·a, whose slope in b is a.",
     otherwise="Not yet. u: v sends v̄·u twice, and w sends w̄·b. b: u sends ū, and w sends w̄·u.",
     slips={
         "u: v = u * u sends two messages, one along each edge. You have one of them.": (2.0, 2.0),
@@ -257,9 +254,7 @@ check_3 = Exercise(
             "zip(node.parents, node.closure(node.grad)) → "
             "dict(zip(node.parents, node.closure(node.grad))).items()"
         ),
-        "Send to the parents only: their own turn comes later.": (
-            "+= message → += message; solution_3(parent)"
-        ),
+        "Send to the parents only, no further.": "+= message → += message; solution_3(parent)",
     },
 )
 
@@ -317,13 +312,9 @@ check_4 = Exercise(
     at=GALLERY,
     praise=f"Right on all {len(GRAPHS):,} graphs: each node once, after its parents.",
     slips={
-        "{at} the root itself is missing: when its parents are in, it follows.": (
-            "list(found) → list(found)[:-1]"
-        ),
-        "{at} the root comes first. It should come last: enter a node when its parents are in.": (
-            "list(found) → list(found)[::-1]"
-        ),
-        "{at} a node is there {found}. If it is in the list already, do nothing.": [
+        "{at} the root is missing: it follows its parents.": "list(found) → list(found)[:-1]",
+        "{at} the root comes first. Enter it after its parents.": "list(found) → list(found)[::-1]",
+        "{at} a node is there {found}. Skip what is in the list.": [
             all_paths,
             "[*root.parents, root]",
         ],
@@ -372,9 +363,7 @@ check_5 = Exercise(
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
     otherwise="Which node sends before its last message has come? Follow it with a pencil.",
     slips={
-        "The adjoint of the root is 1. Yours is {found}: is it set, and not set back to 0 after that?": [
-            "root.grad = 1.0 → pass",
-        ],
+        "The root's adjoint is 1, not {found}: is it set, and kept?": "root.grad = 1.0 → pass",
         "{at} a.grad is {found}, not {expected}. Only the root's messages arrive: every node sends, "
         "and last to first, so that it has something to send.": [
             "reversed(nodes) → [root]",
@@ -385,12 +374,10 @@ check_5 = Exercise(
             unordered,
             "order(root) → by_queue(root)",
         ],
-        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
-        "The nodes between still hold the grad of the first call: set it to 0 first.": (
-            "if node.parents: → if False:"
-        ),
-        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
-        "Inputs accumulate: leave their grad alone.": "if node.parents: → if True:",
+        "{at} a.grad is {found}, not {expected}: right once, but not called twice. The nodes between "
+        "hold the grad of the first call: set it to 0.": "if node.parents: → if False:",
+        "{at} a.grad is {found}, not {expected}: right once, but not called twice. Inputs accumulate: "
+        "leave their grad alone.": "if node.parents: → if True:",
         PATH_BY_PATH: "order(root) → list(dict.fromkeys(all_paths(root)))",
     },
 )
@@ -447,23 +434,17 @@ def praise_6(train):
     )
 
 
-OTHER = [(-1.0, 0.2), (0.0, 0.5), (0.5, 2.0)]
 check_6 = Exercise(
     solution_6,
     ask=trained,
-    at={f"three points and a rate of {rate}": (OTHER, rate) for rate in (0.02, 0.01)},
+    at={f"three points and a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
     praise=praise_6,
     slips={
         "Nothing here yet: no parameter moves. Walk back from the loss, assign to parameter.data, and "
         "only then set the grad to 0. (`parameter = ...` only gives a new thing the old name.)": "parameter.data -= → parameter.data -",
         "The loss grows: you walk uphill. Go against the gradient: -=": "-= → +=",
-        "Each step adds to the gradients of the last: set the parameters' grad to 0.": (
-            "parameter.grad = 0.0 → pass"
-        ),
-        "The learning rate should be `rate`, whatever it is.": [
-            "-= rate → -= 0.02",
-            "-= rate * → -=",
-        ],
+        "Each step adds to the last gradients: set them to 0.": "parameter.grad = 0.0 → pass",
+        "The learning rate should be `rate`.": ["-= rate → -= 0.02", "-= rate * → -="],
     },
 )
 

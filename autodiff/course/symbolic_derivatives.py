@@ -115,9 +115,8 @@ check_2 = Exercise(
 
 
 def letters(answer):
-    found = (
-        "".join(map(str, answer)).lower() if isinstance(answer, (str, list, tuple, set)) else "?"
-    )
+    given = answer if isinstance(answer, (str, list, tuple, set)) else "?"
+    found = "".join(map(str, given)).lower()
     if not set(found) <= set("abcd ,"):
         raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
     for letter in "abcd":

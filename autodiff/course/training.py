@@ -2,7 +2,6 @@
 """Notebook 8: where a model decides, paths, small images; its guesses and its exercises."""
 
 import inspect
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from random import Random
@@ -10,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff import Value, Vector, adjoints, exp, nn, optim, relu
+from autodiff import Value, Vector, nn, optim, relu
 
-from .figures import BLUE, GREEN, ORANGE, PINK, show
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .figures import BLUE, GREY, ORANGE, show
+from .verdicts import Exercise, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
@@ -88,9 +87,7 @@ check_2 = Exercise(
         "Only the last sample counted: clear before the loop, not in it.": (
             "(nn.mse_loss → model.zero_grad(); (nn.mse_loss"
         ),
-        "The first step is right. The second still contains the gradient of the first.": (
-            "model.zero_grad() → pass"
-        ),
+        "The second step still has the first gradient: clear it.": "model.zero_grad() → pass",
     },
 )
 
@@ -129,10 +126,7 @@ check_3 = Exercise(
     solution_3,
     ask=forgiving,
     at={"a check of it": ()},
-    praise=(
-        "Right: within 0.3 of y = 2 x + 1. A bad point may pull, but it pulls no harder "
-        "the worse it is."
-    ),
+    praise="Right: within 0.3 of y = 2 x + 1. A bad point pulls, but no harder the worse it is.",
     otherwise="How strongly may a far point pull?",
     slips={
         "The square finds {found}: an error 48 times as large costs 2,304 times as much.": (
@@ -261,19 +255,15 @@ def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
 def valley_paths(paths: Mapping[str, Any]) -> None:
     """The steps of each optimiser over the contours of the valley x²/20 + y²."""
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Ellipse
 
-    shared: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained"}
-    figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.4), **shared)
-    marks = zip(paths.items(), [BLUE, ORANGE, GREEN, PINK], "os^D")
-    for panel, ((name, points), colour, mark) in zip(axes.flat, marks):
-        for level in (0.3, 1.5, 4):  # the ellipse on which x²/20 + y² is the level
-            size = 2 * np.sqrt(20 * level), 2 * np.sqrt(level)
-            panel.add_patch(Ellipse((0, 0), *size, fill=False, color="#bbbbbb"))
-        panel.plot(*points.T, color=colour, marker=mark, markersize=3.5, linewidth=1)
-        panel.plot(0.0, 0.0, "*", color="#E69F00", markersize=13, markeredgecolor="black")
-        panel.set(xlim=(-9, 5), xticks=[-8, -4, 0, 4], ylim=(-2.6, 2.6), yticks=[-2, 0, 2])
-        panel.set_title(name, fontsize=11)
+    x, y = np.meshgrid(np.linspace(-9, 5), np.linspace(-2.6, 2.6))
+    figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.4), layout="constrained")
+    for panel, (name, points), mark in zip(axes.flat, paths.items(), "os^D"):
+        panel.contour(x, y, x**2 / 20 + y**2, [0.3, 1.5, 4], colors=GREY, linewidths=1)
+        panel.plot(*points.T, color=BLUE, marker=mark, markersize=3.5, linewidth=1)
+        panel.plot(0, 0, "*", color=ORANGE, markersize=13, markeredgecolor="black")
+        panel.set(title=name)
+        panel.label_outer()
     ends = ", ".join(f"{name} {np.hypot(*points[-1]):.2f}" for name, points in paths.items())
     show(
         figure, f"Paths into a valley from (-8, 2). How far from its lowest point they end: {ends}."

@@ -60,9 +60,7 @@ check_2 = Exercise(
     otherwise="What is G, entry by entry, for a trace?",
     slips={
         "For A: transpose it.": "(b, a.T)",
-        "For A: G is not all ones, because the trace sees the diagonal only.": (
-            "(np.ones((len(a), len(a))) @ b.T, a.T)"
-        ),
+        "For A: G is not all ones, as for a sum.": "(np.ones((len(a), len(a))) @ b.T, a.T)",
         "For A: that is the one for the other factor.": "(a.T, b.T)",
         "That looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": "(np.eye(*a.shape), np.eye(*b.shape))",
     },
@@ -82,9 +80,7 @@ check_3 = Exercise(
     otherwise="G = 2 r goes to A x, with r = A x - b. And to x: Aᵀ G.",
     slips={
         "Half of it: the square brings a factor 2.": "2 * →",
-        "That is for the norm itself, without the square.": (
-            "a.T @ (a @ x - b) / np.linalg.norm(a @ x - b)"
-        ),
+        "That is for the norm itself, without the square.": "2 * → 1 / np.linalg.norm(a @ x - b) *",
         "That is 2 r, which goes to A x. One step further: Aᵀ G.": "a.T @ →",
         "That is for A: G xᵀ. The gradient for x is asked for.": "2 * np.outer(a @ x - b, x)",
     },

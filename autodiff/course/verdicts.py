@@ -78,16 +78,12 @@ class Exercise:
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
-        self.programs: dict[str, Any] = {}  # the slips that are texts
         self.expected: dict[int, Parts] = {}  # what our answer does at each point
         self.returns = inspect.isfunction(solution) and "return" in inspect.getsource(solution)
         if not isinstance(at, Mapping):
-            names = (
-                [*inspect.signature(ask or solution).parameters][ask is not None :]
-                if any(at)
-                else []
-            )
-            at = {", ".join(f"{n} = {x}" for n, x in zip(names, point)): point for point in at}
+            names = [*inspect.signature(ask or solution).parameters] if any(at) else []
+            pairs = [(zip(names[ask is not None :], point), point) for point in at]
+            at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     def __call__(self, answer: Any) -> None:
@@ -141,7 +137,8 @@ class Exercise:
                 return Verdict(False, text, hint)
         otherwise = self.otherwise(found)
         if name == ERROR:
-            text = f"Your code raises {found}"
+            dots = ". A line still computes with the dots." if "ellipsis" in found else ""
+            text = f"Your code raises {found}{dots}"
         elif text := not_comparable(found, right):
             text = f"{name}: {text}" if name else text
         elif otherwise and not label:
@@ -167,11 +164,8 @@ class Exercise:
 
     def program(self, slip: Any) -> Any:
         """A slip as a program, if it is a text."""
-        if not isinstance(slip, str) or not callable(self.solution):
-            return slip
-        if slip not in self.programs:
-            self.programs[slip] = written(slip, self.solution)
-        return self.programs[slip]
+        is_text = isinstance(slip, str) and callable(self.solution)
+        return written(slip, self.solution) if is_text else slip
 
     def _expected(self, point: Any) -> Parts:
         if id(point) not in self.expected:
@@ -208,6 +202,7 @@ class Exercise:
         return asked
 
 
+@cache
 def written(slip: str, solution: Any) -> Any:
     """The program of a text: an expression of the solution's arguments, or changes in its code."""
     space = vars(sys.modules[solution.__module__])
