@@ -1,8 +1,9 @@
 """What an exercise says: nothing yet, what differs and where, in lines that fit the page."""
 
 import numpy as np
+import pytest
 
-from autodiff.course.verdicts import Exercise, empty, solutions, wrapped
+from autodiff.course.verdicts import Exercise, empty, guesses, solutions, wrapped
 
 
 def test_only_the_dots_are_nothing():
@@ -44,3 +45,20 @@ def test_a_solution_is_its_code(capsys):
     assert "return x / 3" in capsys.readouterr().out
     show(4)
     assert "only [1]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        (..., "✗ Your guess first"),
+        ("3", "✗ Expected one number, found a str"),
+        (np.float64(3), "✓ Right: three"),
+        (8, "✗ Too many"),
+        (9.5, "✗ Too many"),
+        (9.6, "✗ Count them"),
+    ],
+)
+def test_a_guess_is_told_what_stands_by_its_number(guess, said, capsys):
+    table = {3: "Right: three.", (8, 9.5): "Too many.", ...: "Count them."}
+    guesses({}, table)(2, guess)
+    assert capsys.readouterr().out.startswith(said)

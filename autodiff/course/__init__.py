@@ -12,9 +12,7 @@ The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `sol
 
 import sys
 
-if (
-    "IPython" in sys.modules
-):  # in a notebook: short error messages, as by %xmode Minimal, which says so
+if "IPython" in sys.modules:  # short error messages, as by %xmode Minimal, which says so
     shell = sys.modules["IPython"].get_ipython()
     if shell is not None:
         shell.InteractiveTB.set_mode(mode="Minimal")

@@ -7,48 +7,36 @@ from collections.abc import Mapping
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
-from .verdicts import Exercise, Hint, a, empty, guess, guesses, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, solutions
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    32.0,
-    "Right: the derivative of x⁴ is 4x³, and at 2 that is 32.",
-    "In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?",
+predict = guesses(
     {
-        "That is the value of x⁴, which stands before the point.": 16.0,
+        32: "Right: the derivative of x⁴ is 4x³, and at 2 that is 32.",
+        16: "That is the value of x⁴, which stands before the point.",
+        ...: "In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?",
+    },
+    {
+        4: "Right: x₁ from the product, and 1 from the sum.",
+        3: "That is the product alone. x₂ is used once more.",
+        ...: "x₂ is used twice, in the product and in the sum.",
+    },
+    {
+        (4.66, 4.69): "Right: 0.6 times the one, and 0.8 times the other.",
+        (7.2, 7.23): "That is along (1, 1): both inputs at full speed.",
+        ...: "The inputs move at 0.6 and 0.8. What does each bring to y?",
+    },
+    {
+        2: "Right, and it is wrong! Where does the 2 come from?",
+        1: "So says calculus, and so should our pairs. Run the next cell.",
+        ...: "Run the next cell, and be surprised.",
     },
 )
-guess_2 = guess(
-    4.0,
-    "Right: x₁ from the product, and 1 from the sum.",
-    "x₂ is used twice, in the product and in the sum.",
-    {"That is the product alone. x₂ is used once more.": 3.0},
-)
-guess_3 = guess(
-    0.6 * 5.5 + 0.8 * (2 - math.cos(5)),
-    "Right: 0.6 times the one, and 0.8 times the other.",
-    "The inputs move at 0.6 and 0.8. What does each bring to y?",
-    {"That is along (1, 1): both inputs at full speed.": 7.5 - math.cos(5)},
-    close=2e-3,
-)
-guess_4 = guess(
-    2.0,
-    "Right, and it is wrong! Where does the 2 come from?",
-    "Run the next cell, and be surprised.",
-    {"So says calculus, and so should our pairs. Run the next cell.": 1.0},
-)
-predict = guesses(globals())
 
 # -- 1. A rule for pairs --------------------------------------------------------------------------
-
-SQUARE = "Nothing here yet. Square it: what are the tangents of z·z and of a·a + b·b?"
 
 
 def moved(answer, a_and_tangent, b_and_tangent):
     found = answer(Pair(*a_and_tangent), Pair(*b_and_tangent))
-    if empty(getattr(found, "tangent", 0.0)):
-        raise Hint(SQUARE)
     if not hasattr(found, "tangent"):
         raise Hint(f"Expected a Pair, found {a(found)}.")
     yield "the primal", found.primal
@@ -67,9 +55,8 @@ check_1 = Exercise(
         f"a = {a[0]} + {a[1]}ε and b = {b[0]} + {b[1]}ε": (a, b)
         for a, b in [((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))]
     },
-    nothing=SQUARE,
     praise="Right: the local derivatives are a/z and b/z, and each meets its own tangent.",
-    otherwise="Each number contributes its own tangent times a local derivative.",
+    otherwise="Square it: what are the tangents of z·z and of a·a + b·b?",
     slips={
         "Almost: a square root has a derivative too. Divide by something.": "/ z → ",
         "Twice too much: the derivative of a root has a 2 in its denominator.": "/ z → / z * 2",
@@ -106,7 +93,6 @@ check_2 = Exercise(
         "x = 4, for x * log(x),": (lambda x: x * log(x), 4.0),
         "x = 0, for x * sin(x),": (lambda x: x * sin(x), 0.0),
     },
-    nothing="Nothing here yet. by_jvp(function) is the first derivative: a function of x.",
     praise="Right: 48 for x⁴ at 2. Each jvp has a level of its own, so the two nudges stay apart.",
     otherwise="Is the outer jvp given the function that the inner one makes?",
     slips={
@@ -144,7 +130,7 @@ check_3 = Exercise(
     solution_3(),
     ask=modes,
     praise="Right: one input, one result, three results against 40 inputs, one direction.",
-    otherwise=lambda found: f"{found[:2]} forward mode pays for inputs, reverse mode for results.",
+    otherwise="Forward mode pays for inputs, reverse mode for results.",
     slips={
         "d: one walk back gives a row. Which mode gives Jv?": {"d": ("reverse", 1)},
         "{part}: that works, but the other mode needs fewer passes.": [

@@ -1,7 +1,6 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 7: its figures, its guesses, and its exercises: a layer, other weights, the dead."""
+"""Notebook 7: what it measures; its guesses and exercises: a layer, other weights, the dead."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -11,9 +10,8 @@ from autodiff import Matrix, Vector, relu, tanh
 from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss
 from autodiff.optim import SGD
 
-from .figures import BLUE, GREEN, ORANGE, show
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, a, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
@@ -73,12 +71,8 @@ check_1 = Exercise(
     slips={
         "Derive the class from Module, which finds its parameters.": "(Module) →",
         "self.weight should be a Matrix: Matrix(rows) makes Values of the numbers.": "Matrix →",
-        "The weights have shape (n_in, n_out). One row for each neuron: (n_out, n_in).": (
-            "n_in, n_out, Random → n_out, n_in, Random"
-        ),
-        "self.bias should be a Vector: Vector([0.0, ...]), one 0 for each neuron.": (
-            "Vector([0.0] * n_out) → [0.0] * n_out"
-        ),
+        "A row for each neuron: (n_out, n_in).": "he_normal(n_in, n_out → he_normal(n_out, n_in",
+        "self.bias should be a Vector: Vector([0.0, ...]).": "Vector([0.0] → ([0.0]",
         "One bias for each neuron, n_out of them.": "* n_out → * n_in",
         "The activation is missing.": "z.map(self.activation) → z",
         "The bias is missing.": "+ self.bias →",
@@ -130,9 +124,6 @@ def numbers_of(find, *layer):
     found = find(*layer)
     if isinstance(found, (int, np.integer)):
         raise Hint("Which ones? Return the numbers of the dead neurons, counted from 0.")
-    if found is ... or found is None:
-        yield "the result", found
-        return
     try:
         yield "the result", str(sorted(int(i) for i in found))
     except TypeError:
@@ -157,33 +148,28 @@ check_3 = Exercise(
     },
 )  # fmt: skip
 
-# -- The guesses -----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    3.0,
-    "Right: the slope of tanh at 0 is 1, times the input 3.",
-    "The slope of tanh at 0 is 1. What does w multiply?",
-    {"That is the slope of tanh alone. It is multiplied by the input.": 1.0},
+predict = guesses(
+    {
+        3: "Right: the slope of tanh at 0 is 1, times the input 3.",
+        1: "That is the slope of tanh alone. It is multiplied by the input.",
+        ...: "The slope of tanh at 0 is 1. What does w multiply?",
+    },
+    {
+        8: "Right: a derivative for each of the 4 · 2 entries.",
+        4: "That is one for each row. Every entry of W has its derivative.",
+        ...: "A gradient has the shape of what it belongs to.",
+    },
+    {
+        1: "Right: the variances of independent numbers add up.",
+        0.01: "That is the variance of their mean.",
+        ...: "The variances of independent numbers add up.",
+    },
+    {
+        0: "Right, and few people guess it: see below.",
+        8: "None would be lost at a rate that small. This one is not small enough: see below.",
+        ...: "Fewer. See below.",
+    },
 )
-guess_2 = guess(
-    8.0,
-    "Right: a derivative for each of the 4 · 2 entries.",
-    "A gradient has the shape of what it belongs to.",
-    {"That is one for each row. Every entry of W has its derivative.": 4.0},
-)
-guess_3 = guess(
-    1.0,
-    "Right: the variances of independent numbers add up.",
-    "The variances of independent numbers add up.",
-    {"That is the variance of their mean.": 0.01},
-)
-guess_4 = guess(
-    0.0,
-    "Right, and few people guess it: see below.",
-    "Fewer. See below.",
-    {"None would be lost at a rate that small. This one is not small enough: see below.": 8.0},
-)
-predict = guesses(globals())
 
 # -- What the notebook measures --------------------------------------------------------------------
 
@@ -203,51 +189,17 @@ def comes_back(k: int, seed: int) -> bool:
     return bool(layer.weight.data[0] != before)
 
 
-def signals(net: Any) -> tuple[Any, Any]:
-    """Roots of the mean squares of activations and of the output's gradients: layer by neuron."""
-    there: Any = 0.0
-    back: Any = 0.0
+def spreads(net):
+    """Roots of the mean squares of the activations of each layer, and of the output's gradients."""
+    there = back = 0.0
     for x in xs:
         outs = [Vector([x])]
         for layer in net.layers:
             outs.append(layer(outs[-1]))
         outs[-1][0].backward()
-        there = there + np.square([out.data for out in outs[1:-1]])
-        back = back + np.square([out.grad for out in outs[1:-1]])
+        there = there + np.mean(np.square([out.data for out in outs[1:-1]]), axis=1)
+        back = back + np.mean(np.square([out.grad for out in outs[1:-1]]), axis=1)
     return np.sqrt(there / len(xs)), np.sqrt(back / len(xs))
-
-
-def spreads(net: Any) -> tuple[Any, Any]:
-    """The same for each layer, over its neurons."""
-    there, back = (np.sqrt(np.mean(sizes**2, axis=1)) for sizes in signals(net))
-    return there, back
-
-
-# -- The figures ----------------------------------------------------------------------------------
-
-
-def heat_maps(nets: Mapping[str, Any]) -> None:
-    """The size of every activation and gradient in these networks."""
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import LogNorm
-
-    figure, axes = plt.subplots(2, len(nets), figsize=(6.4, 4.6), layout="compressed")
-    colours = plt.get_cmap("viridis").with_extremes(bad="#bbbbbb")  # the logarithm of 0
-    said = []
-    for column, (name, net) in zip(axes.T, nets.items()):
-        column[0].set_title(name.replace(", ", "\n"), fontsize=10)
-        for kind, panel, sizes in zip(("activations", "gradients"), column, signals(net)):
-            box = (0.5, len(sizes) + 0.5, len(sizes[0]) + 0.5, 0.5)
-            image = panel.imshow(
-                np.ma.masked_equal(sizes.T, 0.0),
-                norm=LogNorm(1e-6, 1e6), cmap=colours, extent=box, aspect="auto",
-            )  # fmt: skip
-            panel.set(xticks=[1, 3, 5, 7, 9], yticks=[], xlabel="layer", ylabel=kind)
-            ends = " to ".join(f"{np.median(each):.0e}" for each in sizes[[0, -1]])
-            said.append(f"{kind} of {name}: {ends}")
-            panel.label_outer()
-    figure.colorbar(image, ax=axes, extend="both", label="size (grey: exactly 0)")
-    show(figure, f"Medians of the first layer and the last: {'; '.join(said)}")
 
 
 solution = solutions(globals())

@@ -5,42 +5,30 @@ import math
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, guesses, number, solutions
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    3.0,
-    "Right: three, and nearly a fourth. Now see where the others went.",
-    "You will see: drag h to 10⁻¹², and count.",
-    {"So the pattern promises. Now drag h to 10⁻¹², and count.": 12.0},
-    close=0.3,
-)
-guess_2 = guess(
-    12.0,
-    "Right: small nudges do not get in one another's way, so their effects add.",
-    "Each path brings its own share to y: 3, 3 and 6.",
+predict = guesses(
     {
-        "There are two paths through the sum, since it uses a twice.": 9.0,
+        (2, 4): "Right: three, and nearly a fourth. Now see where the others went.",
+        12: "So the pattern promises. Now drag h to 10⁻¹², and count.",
+        ...: "You will see: drag h to 10⁻¹², and count.",
+    },
+    {
+        12: "Right: small nudges do not get in one another's way, so their effects add.",
+        9: "There are two paths through the sum, since it uses a twice.",
+        ...: "Each path brings its own share to y: 3, 3 and 6.",
+    },
+    {
+        4: "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
+        2: "That is the forward difference, whose error is like h. Here it is like h².",
+        ...: "Its error is about h²/6 · f'''. What becomes of h²?",
+    },
+    {
+        101: "Right: one call for f(x), and one for each of the hundred nudges.",
+        100: "Nearly: they share one more call, f(x) itself.",
+        ...: "Which points does it need? x itself, and x with one number nudged.",
     },
 )
-guess_3 = guess(
-    4.0,
-    "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
-    "Its error is about h²/6 · f'''. What becomes of h²?",
-    {
-        "That is the forward difference, whose error is like h. Here it is like h².": 2.0,
-    },
-)
-guess_4 = guess(
-    101.0,
-    "Right: one call for f(x), and one for each of the hundred nudges.",
-    "Which points does it need? x itself, and x with one number nudged.",
-    {
-        "Nearly: they share one more call, f(x) itself.": 100.0,
-    },
-)
-predict = guesses(globals())
 
 # -- 1. Look back ---------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, so
 
 from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, empty, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, empty, guesses, number, solutions
 
 # -- The figures ----------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ def readers():
     for i, (name, said) in enumerate(says.items()):
         at = (1 + 2 * (i % 3), 5.2 if i < 3 else 0.8)
         axes.plot((at[0], 3), (at[1], 3), color=ORANGE)
-        text = {"ha": "center", "va": "center", "fontsize": 10, "bbox": box | {"edgecolor": BLUE}}
+        text = {"ha": "center", "va": "center", "bbox": box | {"edgecolor": BLUE}}
         axes.text(*at, f"{name}\n{said}".rstrip(), **text)
     rule = inspect.getsource(ops.tanh).rstrip()
     middle = box | {"facecolor": "#fff0e4", "edgecolor": ORANGE, "linewidth": 2}
@@ -49,30 +49,24 @@ def readers():
     show(figure, f"The rule of tanh in the middle, and its readers at 0.5. {said}")
 
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    50,
-    "Right: ten times the local derivative 5, the other factor.",
-    "The closure returns grad times the local derivative.",
+predict = guesses(
     {
-        "That is the local derivative. The closure was given 10.": 5,
-        "That is the message to y. x gets the other factor.": 20,
+        50: "Right: ten times the local derivative 5, the other factor.",
+        5: "That is the local derivative. The closure was given 10.",
+        20: "That is the message to y. x gets the other factor.",
+        ...: "The closure returns grad times the local derivative.",
+    },
+    {
+        8: "Right: both read the same wrong line.",
+        12: "That is the true slope. But reverse mode reads the same page.",
+        ...: "Where does reverse mode get its derivative from?",
+    },
+    {
+        0.5: "Right: the mean of the slopes on either side, as if nothing were the matter.",
+        0: "That is what the page says. A difference does not read the page.",
+        ...: "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
     },
 )
-guess_2 = guess(
-    8,
-    "Right: both read the same wrong line.",
-    "Where does reverse mode get its derivative from?",
-    {"That is the true slope. But reverse mode reads the same page.": 12},
-)
-guess_3 = guess(
-    0.5,
-    "Right: the mean of the slopes on either side, as if nothing were the matter.",
-    "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
-    {"That is what the page says. A difference does not read the page.": 0},
-)
-predict = guesses(globals())
 
 # -- 1. A rule that does not overflow -------------------------------------------------------------
 
@@ -96,22 +90,17 @@ check_1 = Exercise(
     at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
     + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
     + [(0.5, 2.0)],
-    nothing="Nothing here yet: return (the result, lambda grad: (grad * ...,)).",
     praise="Right: stable at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips={
         "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
         "Right if grad is 1, but grad is not used.": "grad * →",
         "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
-        "Right near 0, but the result overflows {at}. Use softplus and\n"
-        "exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
+        "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
             f"{STABLE} → log(cosh(x))",
             "softplus(2 * x) → log(1 + exp(2 * x))",
         ],
-        "The result is stable, but the derivative overflows {at}.\n"
-        "sinh x / cosh x has a name, and a function that never overflows.": (
-            "tanh(x) → sinh(x) / cosh(x)"
-        ),
+        "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
         "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
     },
 )
@@ -144,9 +133,7 @@ check_2 = Exercise(
             "grad * →",
             "grad * (p / x) → (p / x)",
         ],
-        "Right once, but not twice: use operators on x, y and p only.": (
-            "(p / x) → (float(p) / float(x))"
-        ),
+        "Right once, not twice: use operators on x, y and p.": "(p / x) → (float(p) / float(x))",
     },
 )
 

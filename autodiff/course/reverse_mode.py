@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, product
 
 from autodiff import grad, ops
 
-from .verdicts import Exercise, Hint, a, empty, guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -135,28 +135,24 @@ def watched(program):
 
 # -- What it needs --------------------------------------------------------------------------------
 
-guess_1 = guess(
-    18.0,
-    "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
-    "How fast does u move with x, and y with u? Multiply.",
+predict = guesses(
     {
-        "Rates multiply along a chain; they do not add.": 9.0,
-        "That is the value of y, not how fast it moves.": 27.0,
+        18: "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
+        9: "Rates multiply along a chain; they do not add.",
+        27: "That is the value of y, not how fast it moves.",
+        ...: "How fast does u move with x, and y with u? Multiply.",
+    },
+    {
+        5: "Right: x2 stands still, so it is a factor like any other.",
+        2: "That is how far y moves with x2. Here x1 moves.",
+        ...: "x2 stands still, at 5: it is a factor like any other.",
+    },
+    {
+        10: "Right: the inner function remembers a = 2. That is a closure.",
+        2: "That is a, which the function remembers. It multiplies it by 5.",
+        ...: "times(2) is a function that remembers a = 2, and it is called with 5.",
     },
 )
-guess_2 = guess(
-    5.0,
-    "Right: x2 stands still, so it is a factor like any other.",
-    "x2 stands still, at 5: it is a factor like any other.",
-    {"That is how far y moves with x2. Here x1 moves.": 2.0},
-)
-guess_3 = guess(
-    10.0,
-    "Right: the inner function remembers a = 2. That is a closure.",
-    "times(2) is a function that remembers a = 2, and it is called with 5.",
-    {"That is a, which the function remembers. It multiplies it by 5.": 2.0},
-)
-predict = guesses(globals())
 
 # -- 1. Adjoints with a pencil --------------------------------------------------------------------
 
@@ -178,10 +174,7 @@ def solution_1():
 check_1 = Exercise(
     solution_1(),
     ask=two_adjoints,
-    praise=(
-        "Right: u gets 5 + 5 - 3 = 7 and b gets 7 - 5 = 2.\n"
-        "Indeed y = (a + b)² - (a + b)·b = (a + b)·a, whose slope in b is a."
-    ),
+    praise="Right: u gets 5 + 5 - 3 = 7 and b 7 - 5 = 2. And y is (a + b)·a, whose slope in b is a.",
     otherwise="Not yet. u: v sends v̄·u twice, and w sends w̄·b. b: u sends ū, and w sends w̄·u.",
     slips={
         "u: v = u * u sends two messages, one along each edge. You have one of them.": (2.0, 2.0),
@@ -261,9 +254,7 @@ check_3 = Exercise(
             "zip(node.parents, node.closure(node.grad)) → "
             "dict(zip(node.parents, node.closure(node.grad))).items()"
         ),
-        "Send to the parents only: their own turn comes later.": (
-            "+= message → += message; solution_3(parent)"
-        ),
+        "Send to the parents only, no further.": "+= message → += message; solution_3(parent)",
     },
 )
 
@@ -321,13 +312,9 @@ check_4 = Exercise(
     at=GALLERY,
     praise=f"Right on all {len(GRAPHS):,} graphs: each node once, after its parents.",
     slips={
-        "{at} the root itself is missing: when its parents are in, it follows.": (
-            "list(found) → list(found)[:-1]"
-        ),
-        "{at} the root comes first. It should come last: enter a node when its parents are in.": (
-            "list(found) → list(found)[::-1]"
-        ),
-        "{at} a node is there {found}. If it is in the list already, do nothing.": [
+        "{at} the root is missing: it follows its parents.": "list(found) → list(found)[:-1]",
+        "{at} the root comes first. Enter it after its parents.": "list(found) → list(found)[::-1]",
+        "{at} a node is there {found}. Skip what is in the list.": [
             all_paths,
             "[*root.parents, root]",
         ],
@@ -376,9 +363,7 @@ check_5 = Exercise(
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
     otherwise="Which node sends before its last message has come? Follow it with a pencil.",
     slips={
-        "The adjoint of the root is 1. Yours is {found}: is it set, and not set back to 0 after that?": [
-            "root.grad = 1.0 → pass",
-        ],
+        "The root's adjoint is 1, not {found}: is it set, and kept?": "root.grad = 1.0 → pass",
         "{at} a.grad is {found}, not {expected}. Only the root's messages arrive: every node sends, "
         "and last to first, so that it has something to send.": [
             "reversed(nodes) → [root]",
@@ -389,12 +374,10 @@ check_5 = Exercise(
             unordered,
             "order(root) → by_queue(root)",
         ],
-        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
-        "The nodes between still hold the grad of the first call: set it to 0 first.": (
-            "if node.parents: → if False:"
-        ),
-        "Right on fresh graphs, but not when called twice: {at} a.grad is {found}, not {expected}.\n"
-        "Inputs accumulate: leave their grad alone.": "if node.parents: → if True:",
+        "{at} a.grad is {found}, not {expected}: right once, but not called twice. The nodes between "
+        "hold the grad of the first call: set it to 0.": "if node.parents: → if False:",
+        "{at} a.grad is {found}, not {expected}: right once, but not called twice. Inputs accumulate: "
+        "leave their grad alone.": "if node.parents: → if True:",
         PATH_BY_PATH: "order(root) → list(dict.fromkeys(all_paths(root)))",
     },
 )
@@ -451,23 +434,17 @@ def praise_6(train):
     )
 
 
-OTHER = [(-1.0, 0.2), (0.0, 0.5), (0.5, 2.0)]
 check_6 = Exercise(
     solution_6,
     ask=trained,
-    at={f"three points and a rate of {rate}": (OTHER, rate) for rate in (0.02, 0.01)},
+    at={f"three points and a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
     praise=praise_6,
     slips={
         "Nothing here yet: no parameter moves. Walk back from the loss, assign to parameter.data, and "
         "only then set the grad to 0. (`parameter = ...` only gives a new thing the old name.)": "parameter.data -= → parameter.data -",
         "The loss grows: you walk uphill. Go against the gradient: -=": "-= → +=",
-        "Each step adds to the gradients of the last: set the parameters' grad to 0.": (
-            "parameter.grad = 0.0 → pass"
-        ),
-        "The learning rate should be `rate`, whatever it is.": [
-            "-= rate → -= 0.02",
-            "-= rate * → -=",
-        ],
+        "Each step adds to the last gradients: set them to 0.": "parameter.grad = 0.0 → pass",
+        "The learning rate should be `rate`.": ["-= rate → -= 0.02", "-= rate * → -="],
     },
 )
 

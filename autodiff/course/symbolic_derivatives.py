@@ -3,27 +3,21 @@
 
 import operator
 
-from .verdicts import Exercise, Hint, guess, guesses, integer, solutions
+from .verdicts import Exercise, Hint, guesses, number, solutions
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    5472,
-    "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
-    "Look at the last steps: by what factor does it grow from row to row?",
-    {"It more than doubles from row to row.": 4192},
-    close=0.2,
-)
-guess_2 = guess(
-    7,
-    "Right: v2 to v8. The square and its derivative stand there twice.",
-    "Which parts stand there twice? Count each once.",
+predict = guesses(
     {
-        "That is as it is written. Which parts stand there twice?": 11,
-        "1 and x are no operations: they are read, not computed.": 9,
+        (4378, 6840): "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
+        (0, 4377): "It more than doubles from row to row.",
+        ...: "Look at the last steps: by what factor does it grow from row to row?",
+    },
+    {
+        7: "Right: v2 to v8. The square and its derivative stand there twice.",
+        11: "That is as it is written. Which parts stand there twice?",
+        9: "1 and x are no operations: they are read, not computed.",
+        ...: "Which parts stand there twice? Count each once.",
     },
 )
-predict = guesses(globals())
 
 # -- 1. The quotient rule -------------------------------------------------------------------------
 
@@ -107,7 +101,7 @@ def solution_2():
 
 check_2 = Exercise(
     solution_2(),
-    ask=integer,
+    ask=number,
     praise="Right: 3 for the first squaring, and 4 for every further one. (Written out: 11,263.)",
     otherwise="Look at the program above, of seven operations: which are new if you square once more?",
     slips={
@@ -121,9 +115,8 @@ check_2 = Exercise(
 
 
 def letters(answer):
-    found = (
-        "".join(map(str, answer)).lower() if isinstance(answer, (str, list, tuple, set)) else "?"
-    )
+    given = answer if isinstance(answer, (str, list, tuple, set)) else "?"
+    found = "".join(map(str, given)).lower()
     if not set(found) <= set("abcd ,"):
         raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
     for letter in "abcd":

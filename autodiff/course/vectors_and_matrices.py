@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guess, guesses, solutions
+from .verdicts import Exercise, Hint, guesses, solutions
 
 
 def random_at(*shapes):
@@ -55,38 +55,18 @@ def solution_2(a, b):
 check_2 = Exercise(
     solution_2,
     ask=both,
-    at={
-        f"A of shape {(m, n)}": (
-            np.arange(1.0, m * n + 1).reshape(m, n),
-            np.cos(np.arange(n * m).reshape(n, m)),
-        )
-        for m, n in [(3, 3), (2, 4), (4, 1)]
-    },
+    at={name: (a, np.cos(a.T)) for name, (a, _, _) in random_at((3, 3), (2, 4), (4, 1)).items()},
     praise="Right: G is the identity, so G Bᵀ = Bᵀ and Aᵀ G = Aᵀ.",
     otherwise="What is G, entry by entry, for a trace?",
     slips={
         "For A: transpose it.": "(b, a.T)",
-        "For A: G is not all ones, because the trace sees the diagonal only.": (
-            "(np.ones((len(a), len(a))) @ b.T, a.T)"
-        ),
+        "For A: G is not all ones, as for a sum.": "(np.ones((len(a), len(a))) @ b.T, a.T)",
         "For A: that is the one for the other factor.": "(a.T, b.T)",
         "That looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": "(np.eye(*a.shape), np.eye(*b.shape))",
     },
 )
 
 # -- 3. A line through five points ----------------------------------------------------------------
-
-
-def praise_3(gradient):
-    """Where 300 steps against the gradient lead, for the line through five points."""
-    times, b = np.linspace(0, 1, 5), np.array([1.1, 1.4, 2.1, 2.4, 3.1])
-    a, x = np.column_stack([np.ones(5), times]), np.array([0.3, -0.2])
-    for _ in range(300):
-        x = x - 0.1 * np.asarray(gradient(a.copy(), x.copy(), b.copy()))
-    return (
-        f"Right: 300 steps downhill lead to {x[0]:.4f} + {x[1]:.4f} t, the line of least "
-        "squares that NumPy finds, too."
-    )
 
 
 def solution_3(a, x, b):
@@ -96,45 +76,35 @@ def solution_3(a, x, b):
 check_3 = Exercise(
     solution_3,
     at=random_at((3, 3), (5, 2), (2, 4)),
-    praise=praise_3,
+    praise="Right: a few hundred steps against it lead to the line of least squares that NumPy finds.",
     otherwise="G = 2 r goes to A x, with r = A x - b. And to x: Aᵀ G.",
     slips={
         "Half of it: the square brings a factor 2.": "2 * →",
-        "That is for the norm itself, without the square.": (
-            "a.T @ (a @ x - b) / np.linalg.norm(a @ x - b)"
-        ),
+        "That is for the norm itself, without the square.": "2 * → 1 / np.linalg.norm(a @ x - b) *",
         "That is 2 r, which goes to A x. One step further: Aᵀ G.": "a.T @ →",
         "That is for A: G xᵀ. The gradient for x is asked for.": "2 * np.outer(a @ x - b, x)",
     },
 )
 
-# -- The guesses ----------------------------------------------------------------------------------
-
-guess_1 = guess(
-    4,
-    "Right: a row of C. How fast each moves, the next picture tells.",
-    "Through which entries of C does row 1 of A run?",
+predict = guesses(
     {
-        "That is all of C. But row 0 of C never meets row 1 of A.": 8,
-        "The nudged entry meets a whole row of B, and each meeting is in another entry of C.": 1,
+        4: "Right: a row of C. How fast each moves, the next picture tells.",
+        8: "That is all of C. But row 0 of C never meets row 1 of A.",
+        1: "The nudged entry meets a whole row of B, and each meeting is in another entry of C.",
+        ...: "Through which entries of C does row 1 of A run?",
+    },
+    {
+        2: "Right: one from each dot, that is, for each row of M.",
+        4: "That is both entries of x together.",
+        ...: "Which rows of M multiply it?",
+    },
+    {
+        8192: "Right: twice the size, eight times the edges.",
+        4096: "That would be the number of products. Each has two factors.",
+        2048: "Twice the size is more than twice the edges: there are more dots, and longer ones.",
+        ...: "n² dots, each with a row of n and a column of n.",
     },
 )
-guess_2 = guess(
-    2,
-    "Right: one from each dot, that is, for each row of M.",
-    "Which rows of M multiply it?",
-    {"That is both entries of x together.": 4},
-)
-guess_3 = guess(
-    8192,
-    "Right: twice the size, eight times the edges.",
-    "n² dots, each with a row of n and a column of n.",
-    {
-        "That would be the number of products. Each has two factors.": 4096,
-        "Twice the size is more than twice the edges: there are more dots, and longer ones.": 2048,
-    },
-)
-predict = guesses(globals())
 
 # -- The page -------------------------------------------------------------------------------------
 

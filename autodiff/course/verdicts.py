@@ -19,7 +19,6 @@ A slip is a wrong program and what to say to everybody whose program does the sa
 import copy
 import inspect
 import math
-import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -73,23 +72,18 @@ class Exercise:
         at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
         ask: Callable[..., Any] | None = None,
         otherwise: str | Callable[[Any], str] = "",
-        nothing: str = NOTHING,
         close: float = 1e-9,
     ) -> None:
-        self.solution, self.praise, self.nothing, self.close = solution, praise, nothing, close
+        self.solution, self.praise, self.close = solution, praise, close
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
-        self.programs: dict[str, Any] = {}  # the slips that are texts
         self.expected: dict[int, Parts] = {}  # what our answer does at each point
         self.returns = inspect.isfunction(solution) and "return" in inspect.getsource(solution)
         if not isinstance(at, Mapping):
-            names = (
-                [*inspect.signature(ask or solution).parameters][ask is not None :]
-                if any(at)
-                else []
-            )
-            at = {", ".join(f"{n} = {x}" for n, x in zip(names, point)): point for point in at}
+            names = [*inspect.signature(ask or solution).parameters] if any(at) else []
+            pairs = [(zip(names[ask is not None :], point), point) for point in at]
+            at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     def __call__(self, answer: Any) -> None:
@@ -99,7 +93,7 @@ class Exercise:
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
         if empty(answer):
-            return Verdict(False, self.nothing, self.nothing)
+            return Verdict(False, NOTHING, NOTHING)
         try:
             self._check_kind(answer)
             for label, point in self.at.items():
@@ -131,7 +125,7 @@ class Exercise:
         if not blank:
             return None
         nothing = f"Right so far: {', '.join(done)}. Nothing here yet: {', '.join(blank)}."
-        return Verdict(False, nothing if done else self.nothing)
+        return Verdict(False, nothing if done else NOTHING)
 
     def _judged(self, answer: Any, label: str, name: str, found: Any, right: Any) -> Verdict:
         """The verdict on a wrong part: the hint of a slip that does the same everywhere, or what differs."""
@@ -143,7 +137,8 @@ class Exercise:
                 return Verdict(False, text, hint)
         otherwise = self.otherwise(found)
         if name == ERROR:
-            text = f"Your code raises {found}"
+            dots = ". A line still computes with the dots." if "ellipsis" in found else ""
+            text = f"Your code raises {found}{dots}"
         elif text := not_comparable(found, right):
             text = f"{name}: {text}" if name else text
         elif otherwise and not label:
@@ -169,11 +164,8 @@ class Exercise:
 
     def program(self, slip: Any) -> Any:
         """A slip as a program, if it is a text."""
-        if not isinstance(slip, str) or not callable(self.solution):
-            return slip
-        if slip not in self.programs:
-            self.programs[slip] = written(slip, self.solution)
-        return self.programs[slip]
+        is_text = isinstance(slip, str) and callable(self.solution)
+        return written(slip, self.solution) if is_text else slip
 
     def _expected(self, point: Any) -> Parts:
         if id(point) not in self.expected:
@@ -204,12 +196,13 @@ class Exercise:
         def asked(*given: Any) -> Any:
             result = answer(*given)
             if not isinstance(result, Mapping) and empty(result):
-                raise Hint(NO_RETURN if result is None else self.nothing)
+                raise Hint(NO_RETURN if result is None else NOTHING)
             return result
 
         return asked
 
 
+@cache
 def written(slip: str, solution: Any) -> Any:
     """The program of a text: an expression of the solution's arguments, or changes in its code."""
     space = vars(sys.modules[solution.__module__])
@@ -320,14 +313,6 @@ def number(answer: Any) -> float:
     raise Hint(f"Expected one number, found {a(answer)}.")
 
 
-def integer(answer: Any) -> float:
-    """The answer, if it is an integer, NumPy's and SymPy's included; else a Hint."""
-    with suppress(TypeError):
-        if not isinstance(answer, bool):
-            return float(operator.index(answer))
-    raise Hint(f"Expected an integer, found {a(answer)}.")
-
-
 def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     """The function `solution(number)` of a module: it displays the code of `solution_<number>`."""
 
@@ -344,21 +329,29 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
-def guess(
-    right: float, praise: str, otherwise: str, slips: Mapping[str, Any], **settings: Any
-) -> Exercise:
-    """An exercise whose answer is a number, guessed before it is computed."""
-    nothing = "Your guess first: put a number where the dots are."
-    settings = {"ask": number} | settings
-    return Exercise(
-        right, praise=praise, otherwise=otherwise, slips=slips, nothing=nothing, **settings
-    )
+def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
+    """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
+    A table is texts by numbers, or by the two ends of a range; `...` is any other number. What is said to
+    a right guess begins with "Right".
+    """
 
-def guesses(module: Mapping[str, Any]) -> Callable[[int, Any], None]:
-    """The `predict` of a module: `predict(1, 0.5)` says whether, by its exercise `guess_1`."""
-
-    def predict(number: int, answer: Any) -> None:
-        module[f"guess_{number}"](answer)
+    def predict(which: int, guess: Any) -> None:
+        text = answered(tables[which - 1], guess)
+        print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
     return predict
+
+
+def answered(table: Mapping[Any, str], guess: Any) -> str:
+    """What a table says to a guess."""
+    if empty(guess):
+        return "Your guess first: put a number where the dots are."
+    found = plain(guess)
+    if not isinstance(found, float):
+        return f"Expected one number, found {a(guess)}."
+    for key, text in table.items():
+        low, high = key if isinstance(key, tuple) else (key, key)
+        if low is not ... and low <= found <= high:
+            return text
+    return table[...]
