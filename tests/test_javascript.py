@@ -6,9 +6,11 @@ import math
 
 import pytest
 from hypothesis import given, settings
+from modes import GRADIENTS, recorded
 from operations import FORMULAS
-from random_graphs import OPERATIONS, graphs
-from test_program import AT_EDGES, BINARY, EDGES, LABELS, at_edge
+from random_graphs import graphs
+from test_modes import BARE, UNBOUNDED, agree, of_a_list, outcome, special
+from test_program import LABELS
 
 import autodiff as ad
 from autodiff import Expression, Value, Vector, operation, topological_order
@@ -29,21 +31,16 @@ def run(node):
     return run
 
 
-POINTS = [(0.3, -0.7, 1.1), (-1.5, 0.4, 0.2), (2.0, 2.0, -2.0)]
-
-
-@pytest.mark.parametrize("name", [*AT_EDGES, *FORMULAS])
-def test_every_operation_and_its_edges(run, name):
-    if name in AT_EDGES:
-        f, points = AT_EDGES[name], [*itertools.product(EDGES, repeat=1 + (name in BINARY))]
-    else:
-        f, points = OPERATIONS[FORMULAS.index(name)], POINTS
-    xs = [Value(x) for x in (0.5, 0.7, 1.1)[: len(points[0])]]
-    for point, found in zip(points, run(f(*xs), xs, points), strict=True):
-        expected = at_edge(f, point)
-        if name == "logsumexp" and not all(map(math.isfinite, point)):
-            continue  # nan in programs
-        assert expected is None or close(found, expected), point
+@pytest.mark.parametrize("formula", [*FORMULAS, *BARE])
+def test_every_formula_at_special_points(run, formula):
+    f, ordinary = of_a_list(formula)
+    y, leaves = recorded(f, ordinary)
+    points = [*special(len(leaves))]
+    for point, found in zip(points, run(y, leaves, points), strict=True):
+        if formula.startswith(UNBOUNDED) and not all(map(math.isfinite, point)):
+            continue  # a program says nan
+        expected = outcome(GRADIENTS["backward"](f, ordinary), point)
+        assert agree(found, expected, arrays=True), (point, found, expected)
 
 
 def test_erf(run):
