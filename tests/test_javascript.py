@@ -10,10 +10,9 @@ from modes import GRADIENTS, recorded
 from operations import FORMULAS
 from random_graphs import graphs
 from test_modes import BARE, UNBOUNDED, agree, of_a_list, outcome, special
-from test_program import LABELS
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, operation, topological_order
+from autodiff import Expression, Value, Vector, topological_order
 
 
 def close(found, expected, scale=1.0):
@@ -68,17 +67,3 @@ def test_inputs_and_outputs_of_several_numbers(node):
     v, w = Vector([2.0, 4.0]), Value(5.0)
     source = Expression([(v * w).sum(), v[0], w + 1]).javascript([v], wrt=[w])
     assert node(f"({source})([3.0, 4.0, 10.0])") == [70.0, 3.0, 11.0]
-
-
-@pytest.mark.parametrize("label", LABELS)
-def test_no_label_and_no_name_reaches_the_text(label):
-    def rule(x):
-        return x * x, lambda grad: (2 * grad * x,)
-
-    x = Value(3.0)
-    clean = Expression(operation(rule)(x) * x).javascript([x], wrt=[x])
-    rule.__name__ = label
-    y = operation(rule)(x) * x
-    for each in topological_order(y):
-        each.label = label
-    assert Expression(y).javascript([x], wrt=[x]) == clean
