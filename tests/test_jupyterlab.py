@@ -42,8 +42,8 @@ def server(tmp_path_factory):
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
         "--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'notebooks'}",
     ]  # fmt: skip
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
 
     def answers():
@@ -60,7 +60,6 @@ def server(tmp_path_factory):
     finally:
         process.terminate()
         process.wait(30)
-        log.close()
 
 
 def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):

@@ -101,7 +101,6 @@ REFUSED = {
     "2x": "a product needs its sign: 2*x",
     "x y": "“y” stands where a sign is expected; a product needs its sign: 2*x",
     "(x": "the formula ends where ) is expected",
-    "sine(x)": "there is no function sine",
     "ln(x)": "there is no function ln; write log",
     "atan2(x)": "atan2 takes 2 numbers",
     "sin": "sin is a function; write sin(x)",
