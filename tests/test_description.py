@@ -10,18 +10,8 @@ X, Y, Z = Value(0.5, label="x"), Value(2.0, label="y"), Value(3.0, label="z")
 
 
 @operation
-def bent(x):
-    return (x if x > 0 else -x), lambda grad: (grad if x > 0 else -grad,)
-
-
-@operation
 def wave(x):
     return math.sin(x), lambda grad: (grad * math.cos(x),)
-
-
-@operation
-def cube(x):
-    return x * x * x, lambda grad: (grad * 3 * x * x,)
 
 
 def negated(count):
@@ -36,8 +26,7 @@ LARGE = "30 operations on 1 input; the output is 0.5"
 
 @pytest.mark.parametrize(
     ("y", "options", "words"),
-    [(bent(X) + X, {}, "bent(x) + x = 1"), (wave(X) + X, {}, "wave(x) + x = 0.9794"),
-     (cube(X) + X, {}, "cube(x) + x = 0.625"), (X**2.5, {}, "x**2.5 = 0.1768"),
+    [(wave(X) + X, {}, "wave(x) + x = 0.9794"), (X**2.5, {}, "x**2.5 = 0.1768"),
      (where(less(0.0, X), X * 2, X), {}, "where(0 < x, x·2, x) = 1"), (X, {}, "x = 0.5"),
      (Y * 3, {"edges": "message"}, "y·3 = 6; ∂z/∂y = 3"),
      (Y * Z, {"edges": "message"}, "y·z = 6; ∂f/∂y = 3, ∂f/∂z = 2"),

@@ -46,8 +46,9 @@ def test_boxes_have_ids_classes_and_tooltips():
         "n4 output: c = 0",
     ]  # fmt: skip
     assert found(draw(Vector([1.0, 2.0]).sum()))[0] == "n0 input: 1; 2"
-    held = draw(Linear(1, 1, seed=0)([1.0])[0])
-    assert found(held)[-1].endswith("dot = 1.332; weight[0,0] = 1.332")
+    y = Linear(1, 1, seed=0)([1.0])[0]
+    assert found(draw(y))[-1].endswith("dot = 1.332; weight[0,0] = 1.332")
+    assert found(draw(y, collapse=True))[-1] == "n1 scope: Linear, 2 parameters"
     assert found(draw(X * 2, edges="local"))[-1][:2] == "e0"
 
 

@@ -11,7 +11,7 @@ from pictures import network, tables
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
-from autodiff.nn import Linear, cross_entropy, mse_loss
+from autodiff.nn import cross_entropy
 from autodiff.pictures.grids import arranged, cells_of, png, shades
 from autodiff.scopes import entry_names
 
@@ -46,15 +46,6 @@ def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
     assert repr(draw(loss, arrays=True)).startswith(said)
     weight = [x.data for x in boxes(loss)[1].nodes]  # in order
     assert weight == [x for row in model.layers[0].weight.data for x in row]
-
-
-def test_a_loss_keeps_its_name_and_targets_are_constants():
-    targets = Vector([1.0, 0.0, 2.0]).requires_grad_(False)
-    loss = mse_loss(Linear(2, 3, seed=0)(Vector([1.0, 2.0])), targets)
-    assert names_of(loss)[-1] == "loss 1"  # the targets, which have no name, are in it
-    loss.label = "mse"
-    assert names_of(loss, t=targets)[-2:] == ["t 3", "mse 1"]
-    assert boxes(loss, t=targets)[-2].role == "constant"
 
 
 def test_names():

@@ -6,12 +6,13 @@ import math
 
 import pytest
 from hypothesis import given, settings
+from modes import GRADIENTS, recorded
 from operations import FORMULAS
-from random_graphs import OPERATIONS, graphs
-from test_program import AT_EDGES, BINARY, EDGES, LABELS, at_edge
+from random_graphs import graphs
+from test_modes import BARE, UNBOUNDED, agree, of_a_list, outcome, special
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, operation, topological_order
+from autodiff import Expression, Value, Vector, topological_order
 
 
 def close(found, expected, scale=1.0):
@@ -29,21 +30,16 @@ def run(node):
     return run
 
 
-POINTS = [(0.3, -0.7, 1.1), (-1.5, 0.4, 0.2), (2.0, 2.0, -2.0)]
-
-
-@pytest.mark.parametrize("name", [*AT_EDGES, *FORMULAS])
-def test_every_operation_and_its_edges(run, name):
-    if name in AT_EDGES:
-        f, points = AT_EDGES[name], [*itertools.product(EDGES, repeat=1 + (name in BINARY))]
-    else:
-        f, points = OPERATIONS[FORMULAS.index(name)], POINTS
-    xs = [Value(x) for x in (0.5, 0.7, 1.1)[: len(points[0])]]
-    for point, found in zip(points, run(f(*xs), xs, points), strict=True):
-        expected = at_edge(f, point)
-        if name == "logsumexp" and not all(map(math.isfinite, point)):
-            continue  # nan in programs
-        assert expected is None or close(found, expected), point
+@pytest.mark.parametrize("formula", [*FORMULAS, *BARE])
+def test_every_formula_at_special_points(run, formula):
+    f, ordinary = of_a_list(formula)
+    y, leaves = recorded(f, ordinary)
+    points = [*special(len(leaves))]
+    for point, found in zip(points, run(y, leaves, points), strict=True):
+        if formula.startswith(UNBOUNDED) and not all(map(math.isfinite, point)):
+            continue  # a program says nan
+        expected = outcome(GRADIENTS["backward"](f, ordinary), point)
+        assert agree(found, expected, arrays=True), (point, found, expected)
 
 
 def test_erf(run):
@@ -71,17 +67,3 @@ def test_inputs_and_outputs_of_several_numbers(node):
     v, w = Vector([2.0, 4.0]), Value(5.0)
     source = Expression([(v * w).sum(), v[0], w + 1]).javascript([v], wrt=[w])
     assert node(f"({source})([3.0, 4.0, 10.0])") == [70.0, 3.0, 11.0]
-
-
-@pytest.mark.parametrize("label", LABELS)
-def test_no_label_and_no_name_reaches_the_text(label):
-    def rule(x):
-        return x * x, lambda grad: (2 * grad * x,)
-
-    x = Value(3.0)
-    clean = Expression(operation(rule)(x) * x).javascript([x], wrt=[x])
-    rule.__name__ = label
-    y = operation(rule)(x) * x
-    for each in topological_order(y):
-        each.label = label
-    assert Expression(y).javascript([x], wrt=[x]) == clean

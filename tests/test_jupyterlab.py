@@ -1,19 +1,18 @@
 """The notebooks of a fresh clone, opened in JupyterLab: untrusted, and nothing has been run."""
 
-import json
 import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname, urlopen
 
 import pytest
+from browser import eventually
 
 from notebooks import NOTEBOOKS, code_cells, read
 
@@ -43,24 +42,24 @@ def server(tmp_path_factory):
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
         "--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'notebooks'}",
     ]  # fmt: skip
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
+
+    def answers():
+        assert process.poll() is None, (folder / "log").read_text()
+        try:
+            urlopen(f"{address}/api").close()
+        except OSError:
+            return False
+        return True
+
     try:
-        until = time.monotonic() + 120
-        while True:
-            assert process.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < until, "JupyterLab does not answer"
-            try:
-                urlopen(f"{address}/api").close()
-                break
-            except OSError:
-                time.sleep(0.2)
+        eventually(answers, seconds=120)
         yield address
     finally:
         process.terminate()
         process.wait(30)
-        log.close()
 
 
 def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):
@@ -87,12 +86,11 @@ def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):
 SEEN = """(() => {
   const outputs = [...document.querySelectorAll(".jp-Notebook .jp-OutputArea-output")];
   const images = outputs.flatMap((o) => [...o.querySelectorAll("img")]);
-  return JSON.stringify({
+  return {
     cells: document.querySelectorAll(".jp-Notebook .jp-Cell").length,
     images: images.filter((i) => i.complete && i.naturalWidth > 20 && i.clientWidth > 20).length,
-    named: images.filter((i) => i.alt).length,
     texts: outputs.filter((o) => o.textContent.includes("<Drawing:")).length,
-  });
+  };
 })()"""
 
 
@@ -105,13 +103,12 @@ def pictures(path):
 @pytest.mark.parametrize("number", ["01", "04", "05", "07"])
 def test_every_picture_is_seen_before_anything_is_run(browser, server, number):
     (path,) = NOTEBOOKS.glob(f"{number}*.ipynb")
-    cells = len(read(path).cells)
+    cells, images = len(read(path).cells), pictures(path)
     browser.open(f"{server}/lab/tree/{path.name}?reset", settle=False)
-    until = time.monotonic() + 90
-    while True:
-        found = json.loads(browser.evaluate(SEEN))
-        if found["cells"] == cells and found["images"] >= pictures(path):
-            break
-        assert time.monotonic() < until, (found, cells, pictures(path))
-        time.sleep(0.5)
-    assert found["texts"] == 0
+
+    def complete():
+        found = browser.evaluate(SEEN)
+        return found["cells"] == cells and found["images"] >= images
+
+    eventually(complete, seconds=90)
+    assert browser.evaluate(SEEN)["texts"] == 0

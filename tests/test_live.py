@@ -64,7 +64,6 @@ REFUSED = [
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
-    (fork, "found <function fork>, expected a Value over floats"),
     (MYSIN(Value(0.5)), "and autodiff.sin(x) for math.sin(x)"),
 ]
 
@@ -206,15 +205,14 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     eventually(lambda: browser.evaluate("state.step") == 4)
 
 
-@pytest.mark.parametrize("ask", [False, True])
-def test_a_link_opens_the_same_formula_in_the_same_mode(browser, ask):
+def test_a_link_opens_the_same_formula_in_the_same_mode(browser):
     a, b = Value(-1.5, label="α"), Value(2.0, label="b")
     y = ad.maximum(a * b, (a + b) / 4.0) ** 3 - b
-    browser.show(live.page(), show_steps(y, ask=ask).link)
+    browser.show(live.page(), show_steps(y, ask=True).link)
     typed = browser.evaluate("state.graph.formula.replaceAll(' ', '')")
-    assert (typed, browser.evaluate("state.ask")) == ("maximum(α*b,(α+b)/4.0)**3.0-b", ask)
+    assert (typed, browser.evaluate("state.ask")) == ("maximum(α*b,(α+b)/4.0)**3.0-b", True)
     assert browser.evaluate("pass(state.graph, state.leaves).values.at(-1)") == y.data
-    assert re.fullmatch(LINK + "&step=6" + "&ask" * ask, browser.evaluate("addressOf(state)"))
+    assert re.fullmatch(LINK + "&step=6&ask", browser.evaluate("addressOf(state)"))
 
 
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
@@ -223,7 +221,7 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     browser.enter(".field", "0.25")
     browser.evaluate("left(); go(99)")
     address = browser.evaluate("location.hash")
-    assert re.fullmatch(LINK + "&step=7", address)
+    assert re.fullmatch(LINK + "&step=7", address)  # and not &ask
     browser.show(live.page(), address)
     assert browser.texts("h1") == ["y = tanh(w · x + b)"]
     assert browser.texts(".bar .here") == ["backward 4 of 4"]

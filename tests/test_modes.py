@@ -142,16 +142,22 @@ def special(count):
     return [(POINTS[i], POINTS[j], POINTS[(i + j) % len(POINTS)]) for i, j in pairs]
 
 
-@pytest.mark.parametrize("formula", [*FORMULAS, *BARE])
-def test_every_formula_at_special_points(formula):
-    apply, names = function(formula), sorted(variables(formula))
+def of_a_list(formula):
+    """The function of a list of numbers that a formula is, and a point at which to record it."""
+    names = sorted(variables(formula))
 
     def f(xs):
         inputs = dict(zip(names, xs))
-        return apply(ours, *[inputs.get(name) for name in "abc"])
+        return function(formula)(ours, *[inputs.get(name) for name in "abc"])
 
-    walk, *modes = [GRADIENTS[mode](f, [0.5, 0.6, 0.7][: len(names)]) for mode in MODES]
-    for xs in special(len(names)):
+    return f, [0.5, 0.6, 0.7][: len(names)]
+
+
+@pytest.mark.parametrize("formula", [*FORMULAS, *BARE])
+def test_every_formula_at_special_points(formula):
+    f, ordinary = of_a_list(formula)
+    walk, *modes = [GRADIENTS[mode](f, ordinary) for mode in MODES]
+    for xs in special(len(ordinary)):
         expected = outcome(walk, xs)
         adds = [abs(x) for x in xs if "sum" in formula and math.isfinite(x)]  # in another order
         for name, mode in zip(MODES[1:], modes):

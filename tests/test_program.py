@@ -268,36 +268,6 @@ def test_errors_are_those_of_python_and_show_the_line(f, words, line):
     assert line in (None, traceback.extract_tb(caught.tb)[-1].line)
 
 
-# -- Formulas at edges: test_modes has those of programs in Python, test_javascript takes these -----
-
-EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, math.inf, -math.inf, math.nan]
-UNARY = "abs exp log sqrt sin cos tan asin acos atan sinh cosh tanh erf sigmoid relu softplus hypot"
-FORMULAS = [
-    "-x", "x**2", "x**0", "x**-1", "2.0**x", "0.0**x", "ad.maximum(x, 0.0)", "ad.minimum(x, -0.0)",
-    "ad.hypot(x, 1.0)", "ad.where(x, x * 2, x * 3)", "ad.less(x, 0.0) * x", "ad.prod([x, x, x])",
-]  # fmt: skip
-BINARY = [
-    "x + y", "x - y", "x * y", "x / y", "x**y", "ad.hypot(x, y)", "ad.maximum(x, y)",
-    "ad.minimum(x, y)", "ad.functions.less_equal(x, y) * y", "ad.dot([x, y], [y, x])",
-    "ad.sum([x, y])", "ad.where(ad.less(x, y), x, y) * y", "logsumexp",
-]  # fmt: skip
-AT_EDGES = {
-    **{name: getattr(ad, name) for name in UNARY.split()},
-    **{text: function("x", text, {}) for text in FORMULAS},
-    **{text: function("x, y", text, {}) for text in BINARY},
-    "logsumexp": lambda x, y: ad.logsumexp([x, y]),
-}
-
-
-def at_edge(f, point):
-    """The value and the derivatives, by walking; None outside the domain."""
-    try:
-        value, gradient = GRADIENTS["backward"](lambda xs: f(*xs), point)(point)
-    except (ValueError, ArithmeticError):
-        return None
-    return [value, *gradient]
-
-
 # -- What a program takes -------------------------------------------------------------------------
 
 

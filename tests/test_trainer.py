@@ -2,6 +2,7 @@
 
 import pytest
 from pictures import classes, network, of_classes
+from trainings import OPTIMIZERS
 
 import autodiff as ad
 from autodiff import nn, optim, show_training
@@ -24,15 +25,6 @@ const t = trainer(programs, data);
 for (let i = 0; i < 100; i++) t.step(data.rate);
 return [t.losses.slice(0, -1), t.p];
 """
-OPTIMIZERS = {
-    "SGD": lambda p: optim.SGD(p, lr=0.05),
-    "momentum": lambda p: optim.SGD(p, lr=0.02, momentum=0.9, weight_decay=0.01),
-    "Adam": lambda p: optim.Adam(p, lr=0.02),
-    "RMSprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5),
-    "Adagrad": lambda p: optim.Adagrad(p, lr=0.05),
-}
-
-
 TRAININGS = {
     nn.mse_loss: (1, ad.relu, "compiled"),
     nn.cross_entropy: (3, ad.tanh, "eager"),

@@ -1,8 +1,7 @@
-"""Training by fit beside the best NumPy that can be written by hand, scikit-learn, and PyTorch if installed."""
+"""Training by fit beside the best NumPy that can be written by hand, and PyTorch if installed."""
 
 import statistics
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -81,19 +80,6 @@ def by_torch(task, adam=False):
     return training(step, len(x))
 
 
-def by_scikit_learn(task):
-    from sklearn.neural_network import MLPClassifier
-
-    def train(epochs, size):
-        MLPClassifier(
-            hidden_layer_sizes=task.sizes[1:2], activation="tanh", solver="sgd", alpha=0,
-            batch_size=len(task.x), learning_rate_init=1e-4, momentum=0, max_iter=epochs, tol=0,
-            n_iter_no_change=epochs, shuffle=False,
-        ).fit(task.x, task.kinds)  # fmt: skip
-
-    return train
-
-
 def by_fit(task, adam=False):
     kind = optim.Adam if adam else optim.SGD
     optimizer = kind(task.model.parameters(), lr=0.01)
@@ -125,29 +111,19 @@ def per_epoch(train, epochs, size):
 def test_fit_beside_its_peers(side_by_side, make, size, adam, epochs):
     task = make()
     epochs, rounds = (1, 1) if side_by_side.quick else (epochs, 9)
-    peers = {
-        "hand-written NumPy": Trainer(task, adam).train,
-        "autodiff, fit": by_fit(task, adam),
-    }
+    peers = {"hand-written NumPy": Trainer(task, adam).train, "autodiff, fit": by_fit(task, adam)}
     if torch:
         peers["PyTorch"] = by_torch(task, adam)
     found = [train(3, size) for train in peers.values()]
     for losses in found:
         np.testing.assert_allclose(losses, found[0], rtol=1e-9)
-    if not adam and size is None:
-        peers["scikit-learn"] = by_scikit_learn(task)
     times = {name: [] for name in peers}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(rounds):
-            for name, train in peers.items():
-                times[name].append(per_epoch(train, epochs, size))
+    for _ in range(rounds):
+        for name, train in peers.items():
+            times[name].append(per_epoch(train, epochs, size))
     kind = "Adam" if adam else "SGD"
     side_by_side.say(f"\n{make.__name__}, {kind}, batches of {size or len(task.x)}: an epoch")
-    for name, taken in times.items():
-        by_hand = times["hand-written NumPy"]
-        median, lowest = statistics.median(taken), min(taken)
-        side_by_side.say(
-            f"  {name:<24} {median * 1e6:10.1f} µs  {median / statistics.median(by_hand):6.2f}x by hand"
-            f"   (lowest {lowest * 1e6:.1f} µs, {lowest / min(by_hand):.2f}x)"
-        )
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    for name, median in medians.items():
+        ratio = median / medians["hand-written NumPy"]
+        side_by_side.say(f"  {name:<24} {median * 1e6:10.1f} µs  {ratio:6.2f}x by hand")

@@ -2,8 +2,7 @@
 
 import statistics
 
-import pytest
-from pictures import output, woven
+from pictures import woven
 
 from autodiff import show_steps, topological_order
 
@@ -21,9 +20,8 @@ DRAGS = """(() => {
 })()"""
 
 
-@pytest.mark.parametrize("graph", [woven, lambda: output(2, 3, 1)])
-def test_drag(browser, graph):
-    page = show_steps(root := graph())
+def test_drag(browser):
+    page = show_steps(root := woven())
     browser.show(page)
     times = browser.evaluate(DRAGS)
     size = len(page._page.encode())

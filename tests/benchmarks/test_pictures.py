@@ -32,7 +32,6 @@ def powers(count):
 
 
 GRAPHS = {
-    "chain of 61": powers(60),
     "150 random nodes": tangle(100),
     "fan of 140": fan(46),
     "woven": woven(),

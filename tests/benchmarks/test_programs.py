@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from catalogue import MAKE
 
-from autodiff import Expression, Value, nn, optim, tanh, topological_order
+from autodiff import Expression, nn, optim, tanh, topological_order
 
 
 def flat(gradients):
@@ -89,32 +89,14 @@ def test_the_ten_layer_network(side_by_side):
         side_by_side.say(f"  {walking / 20 / (fitting / 30_000):.0f}x micrograd")
 
 
-# -- Growth -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
-def test_compile_time_of_a_chain(side_by_side, n):
-    n = 1_000 if side_by_side.quick else n
-    x, b = Value(1.0001), Value(0.0001)
-    y = x
-    for _ in range(n // 2):
-        y = y * x
-        y = y + b
-    expression = Expression(y)
-    compiling = {"compile": lambda: expression.compile([x, b], wrt=[x, b])}
-    side_by_side(f"compile time of {n} nodes", compiling, max(1, 20_000 // n), n, "/node")
-
-
 @pytest.mark.parametrize("sizes", [(4, 10, 3), (64, 32, 10), (256, 64, 10), (784, 128, 10)])
 def test_growth_with_the_width(side_by_side, sizes):
-    """Recording and compiling beside an epoch of 100 samples."""
+    """Recording and compiling, which come before the first epoch."""
     features, hidden, classes = sizes
     task = networks.random_data(100, features, classes, hidden)
     x, target, loss = task.recorded()
     expression, wrt = Expression(loss), task.model.parameters()
     peers = {
-        "hand-written NumPy": networks.by_hand(task),
-        "autodiff, compiled": networks.compiled(task),
         "recording": task.recorded,
         "compiling": lambda: expression.compile([x, target], wrt, xp=np, batch=True),
     }
