@@ -143,11 +143,7 @@ FAILURES = [
     "loss=lambda p, t: ad.log(p[0] - 1e3)",
     "loss=lambda p, t: 1.0 / (p[0] - p[0])",
     "loss=lambda p, t: None",
-    "loss=nn.cross_entropy, targets=[7] * 20",
     "targets=[math.nan] * 20",
-    "targets=[math.inf] * 20",
-    "targets=[[1.0, 2.0]] * 20",
-    "targets=['one'] * 20",
     "inputs=[[1.0, 2.0, 3.0]] * 20",
 ]
 

@@ -108,11 +108,9 @@ test_what_is_refused = refusals(
     ("mse_loss(ROW, 1.0)", ValueError, "mse_loss: found a prediction of shape (2,) and a target of shape (), expected the same"),
     ("mse_loss(ROW, pd.DataFrame([[5.0, 6.0]]))", ValueError, "...(2,) and a target of shape (1, 2)"),
     ("mse_loss(Matrix([[1.0], [2.0]]), [1.0, 2.0])", ValueError, "...(2, 1) and a target of shape (2,)"),
-    ("mse_loss(Matrix([[1.0, 2.0]]), [[1.0], [2.0]])", ValueError, "...(1, 2) and a target of shape (2, 1)"),
     ("mse_loss(Matrix([[1.0]]), 1.0)", ValueError, "...(1, 1) and a target of shape ()"),
     ("mse_loss([], [])", ValueError, "mse_loss: found no numbers, expected at least one"),
     ("mse_loss(ROW, {0: 1.0, 1: 2.0})", TypeError, "mse_loss, target: found {0: 1.0, 1: 2.0}...expected numbers in"),  # not its keys
-    ("mse_loss(ROW, {1.0, 2.0})", TypeError, "mse_loss, target: found {1.0, 2.0}...expected numbers in"),
     ("softmax([ROW])", ValueError, "softmax: found numbers of shape (1, 2)"),
     ("hinge_loss(Value(1.0), 0)", ValueError, "hinge_loss: found label 0.0, expected 1 or -1"),
     ("hinge_loss(ROW, 1)", ValueError, "hinge_loss, score: found 2 numbers, expected one"),
@@ -122,6 +120,6 @@ test_what_is_refused = refusals(
     ("cross_entropy(ROW, [1, 0, 0])", ValueError, "cross_entropy: found target [1, 0, 0], expected a class ..., or 2 probabilities"),
     ("cross_entropy(ROW, [1, 1])", ValueError, "cross_entropy: found target [1, 1], expected ... probabilities that add up to 1"),
     ("cross_entropy(ROW, Matrix([[1.0]]))", ValueError, "cross_entropy, target: found numbers of shape (1, 1)"),
-    *[(f"{loss}(Matrix({rows}), 1)", ValueError, "...found numbers of shape ..., ...; call it for each")
-      for loss in ("hinge_loss", "cross_entropy", "BINARY") for rows in ("[[1.0]]", "[[1.0, 2.0], [3.0, 4.0]]")],
+    *[(f"{loss}(Matrix([[1.0]]), 1)", ValueError, "...found numbers of shape ..., ...; call it for each")
+      for loss in ("hinge_loss", "cross_entropy", "BINARY")],
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from tables import function, refusals
 
 import autodiff as ad
-from autodiff import Matrix, Value, Vector, nn, relu, tanh
+from autodiff import Value, Vector, nn, relu, tanh
 from autodiff.nn import Linear, Module, Sequential
 from autodiff.nn.modules import mode
 
@@ -33,12 +33,6 @@ def test_a_layer_is_a_matrix_product_and_more():
         assert type(found) is Vector
         assert found.data == pytest.approx(expected.tolist(), rel=1e-14)
     assert Sequential(Linear(2, 1, seed=0), Linear(1, 1, seed=1))([1.0, 2.0]).shape == (1,)
-
-
-@pytest.mark.parametrize("activation", [relu, tanh, ad.softplus, lambda v: v * v])
-def test_any_function_of_one_number_is_an_activation(activation):
-    layer, plain = Linear(2, 2, activation=activation, seed=3), Linear(2, 2, seed=3)
-    assert layer([1.0, 2.0]).data == [activation(z).data for z in plain([1.0, 2.0])]
 
 
 def test_inputs_that_are_plain_numbers_get_no_gradient_and_values_keep_theirs():
@@ -70,18 +64,12 @@ class Holder:
         return self.held(x)
 
 
-class Wrapped(Module):
-    def __init__(self, held):
-        self.forward = lambda x: held(x)
-
-
 WRAPS = [
     lambda net: net,
     lambda net: lambda x: net(x),
     lambda net: net.forward,
     functools.partial,
     Holder,
-    Wrapped,
 ]
 
 
@@ -164,33 +152,17 @@ def test_modules_of_ones_own():
     model = Sequential(Residual(2))
     model(Vector([1.0, 2.0])).sum().backward()
     assert all(p.grad != 0.0 for p in model.parameters())
-    model.zero_grad()
-    assert all(p.grad == 0.0 for p in model.parameters())
     assert model.state_dict()["0.scale"] == 0.5
     assert "inner.1: Linear" in repr(model.layers[0])
 
 
-SCALE, DATA = Value(0.5), Vector([1.0, 2.0]).requires_grad_(False)
-
-
-@pytest.mark.parametrize(
-    "held",
-    [
-        2.0 * SCALE,
-        SCALE * Vector([1.0, 2.0]),
-        0.1 * Matrix([[1.0, 2.0]]),
-        Vector([SCALE, 2.0 * SCALE]),
-        DATA.mean(),
-        ad.adjoints(SCALE**3, create_graph=True)[SCALE],
-    ],
-    ids=str,
-)
-def test_a_computed_weight_is_refused_by_the_optimiser(held):
+def test_a_computed_weight_is_refused_by_the_optimiser():
     model = Module()
-    for given in (held, [held], {"a": [1.0, (held,)]}):
-        model.held = given
-        with pytest.raises(TypeError, match="leaf Values: .* is computed belongs into forward"):
-            ad.optim.SGD(model.parameters(), lr=0.1)
+    for held in (2.0 * A, Vector([1.0, 2.0]).requires_grad_(False).mean()):
+        for given in (held, [held], {"a": [1.0, (held,)]}):
+            model.held = given
+            with pytest.raises(TypeError, match="leaf Values: .* is computed belongs into forward"):
+                ad.optim.SGD(model.parameters(), lr=0.1)
 
 
 def test_weights_may_be_shared_transposed_and_frozen():
@@ -240,7 +212,6 @@ test_loading_is_strict = refusals(
     ("load(_2_weight=[[1.0, 2.0, 'a']])", TypeError, "load_state_dict, 2.weight: found 'a' of type str"),
     ("load(_0_bias=[[1.0], [2.0, 3.0], 4.0])", ValueError, "...0.bias: found shape (3, (1,), (2,), ()), expected"),
     ("load(_0_bias={7.0: 1.0})", TypeError, "load_state_dict, 0.bias: found {..., expected numbers"),
-    ("load(_0_bias={7.0})", TypeError, "load_state_dict, 0.bias: found {..., expected numbers"),
 )  # fmt: skip
 
 

@@ -25,15 +25,12 @@ def charges(q):  # equal charges on a circle repel one another
 
 
 IDIOMS = [
-    "np.mean(p)", "np.max(p)", "np.linalg.norm(p)", "np.std(p)", "np.var(p)", "np.prod(p)",
-    "np.sum(np.sin(p))", "np.dot(p, p)", "(p.reshape(2, 2) @ p.reshape(2, 2)).sum()",
-    "np.where(p > 1.5, p**2, 3 * p).sum()", "(np.cumsum(p) ** 2).sum()",
+    "np.max(p)", "np.linalg.norm(p)", "np.std(p)", "np.sum(np.sin(p))", "np.dot(p, p)",
+    "(p.reshape(2, 2) @ p.reshape(2, 2)).sum()", "np.where(p > 1.5, p**2, 3 * p).sum()",
     "np.einsum('i,ij,j->', p, np.arange(16.0).reshape(4, 4), p)", "np.hypot(p, 2.0).sum()",
     "np.arctan2(p, 2.0).sum()", "np.log1p(p).sum()", "np.expm1(p).sum()", "np.log(1 + np.exp(-p)).sum()",
-    "np.clip(p, 0.0, 2.5).sum()", "np.abs(p - 2.5).sum()", "np.maximum(p, 2.0).sum()",
-    "(np.diff(p) ** 3).sum()", "np.trapezoid(p**2)", "(np.sort(p) * [1, 2, 3, 4]).sum()",
-    "np.stack([p, p**2]).sum()", "(p * np.roll(p, 1)).sum()", "np.polyval(p, [0.5, 2.0]).sum()",
-    "((np.outer(p[:3], p[2:]) - 1.0) ** 2).sum()", "(np.concatenate([[0.0], p, [1.0]]) ** 2).sum()",
+    "np.clip(p, 0.0, 2.5).sum()", "np.abs(p - 2.5).sum()", "(np.sort(p) * [1, 2, 3, 4]).sum()",
+    "(np.cumsum(p) ** 2).sum()", "(np.concatenate([[0.0], p, [1.0]]) ** 2).sum()",
     "ad.sum(ad.sigmoid(p))", "ad.logsumexp(list(p))", "charges(p)",
 ]  # fmt: skip
 

@@ -188,12 +188,9 @@ test_a_state_of_another_optimizer_changes_nothing = refusals(
     globals(),
     ("ADAM.load_state_dict(3)", TypeError, "..."),
     ("ADAM.load_state_dict({'0.weight': [[1.0]]})", KeyError, "..."),  # of the model
-    ("load(settings=None)", TypeError, "..."),
     ("load(state=None)", AttributeError, "..."),
-    ("load(settings=ADAM.settings() | {'lr': 'a'})", TypeError, "..."),
     ("load(settings=ADAM.settings() | {'lr': -1.0})", ValueError, "..."),
-    ("load(state={})", ValueError, "...another state, expected that of Adam for 2 param"),
-    ("load(state={'mean': [0.0], 'square': [0.0]})", ValueError, "...another state"),
+    ("load(state={'mean': [0.0], 'square': [0.0]})", ValueError, "...another state, expected that of Adam for 2 param"),
     ("load(**optim.Adagrad([Value(1.0)]).state_dict())", ValueError, "...another state"),
     ("load(**optim.SGD([Value(1.0)], lr=1.0).state_dict())", TypeError, "...unexpected keyword argument"),
 )  # fmt: skip

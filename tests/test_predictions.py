@@ -95,21 +95,15 @@ def test_accuracy(predictions, targets, share, kind):
 
 
 test_what_accuracy_refuses = refusals(
-    {"accuracy": nn.accuracy, "nan": math.nan, "np": np, "SCORES": SCORES},
+    {"accuracy": nn.accuracy, "nan": math.nan, "SCORES": SCORES},
     ("accuracy([[1.0, 2.0]], [0, 1])", ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
     ("accuracy([], [])", ValueError, "accuracy: found 0 predictions"),
     ("accuracy(SCORES, [1, -1])", ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
     ("accuracy(SCORES, [1, 2])", ValueError, "...classes from 0 to 1"),
-    ("accuracy(SCORES, ['a', 'b'])", ValueError, "...classes from 0 to 1"),
     ("accuracy(SCORES, [[1, 0, 0], [0, 1, 0]])", ValueError, "accuracy: found 2 predictions and 6 targets"),
     ("accuracy([0.5, -2.0], [1, 2])", ValueError, "...classes from -1 to 1"),
-    ("accuracy([[0.5], [-2.0]], [[1, 0], [0, 1]])", ValueError, "...2 predictions and 4 targets"),
     # argmax gives the place of the nan
     ("accuracy([[nan, 1.0], [0.0, 1.0]], [0, 1])", ValueError, "...expected as many of each: numbers"),
-    ("accuracy([nan, 1.0], [0, 1])", ValueError, "...expected as many of each: numbers"),
     ("accuracy([['1', '2'], ['2', '1']], [0, 1])", TypeError, "...found '1'"),
-    ("accuracy([[1j, 2.0], [2.0, 1.0]], [0, 1])", TypeError, "...found 1j"),
-    ("accuracy(np.zeros((2, 2, 2)), [0, 1])", ValueError, "...found an array of shape (2, 2, 2)"),
-    ("accuracy({0: [1.0, 2.0], 1: [2.0, 1.0]}, [0, 1])", TypeError, "...found {0"),
     ("accuracy([[1.0], [1.0, 2.0]], [0, 1])", ValueError, "...found rows of different lengths"),
 )  # fmt: skip

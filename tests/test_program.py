@@ -82,7 +82,6 @@ X, Z, W, C = Value(3.0), Value(4.0), Value(5.0), Value(2.0)
 C.requires_grad = False
 CASES = [  # inputs and wrt, a point, and what comes out
     ("(X * 2.0) * (X * X)", "X", "X", (3.0,), (54.0, (54.0,))),  # a diamond: 2 x³ and 6 x²
-    ("X * X", "X", "X", (5.0,), (25.0, (10.0,))),
     ("ad.dot([X, X], [X, X])", "X", "X", (5.0,), (50.0, (20.0,))),
     ("X * 2.0", "XZ", "XZ", (5.0, 1.0), (10.0, (2.0, 0.0))),  # Z does not matter
     ("X", "XZ", "XZ", (5.0, 6.0), (5.0, (1.0, 0.0))),
@@ -109,16 +108,7 @@ def test_values_and_gradients(text, inputs, wrt, point, expected, xp):
 
 @pytest.mark.parametrize(
     "y",
-    [
-        X * -1.0,
-        X / -1.0,
-        -1.0 * X,
-        (-X) * -1.0,
-        (-X) / -1.0,
-        -1.0 / X,
-        1.0 * X / 1.0,
-        0.0 - X + 0.0,
-    ],
+    [X * -1.0, -1.0 * X, (-X) / -1.0, -1.0 / X, 1.0 * X / 1.0, 0.0 - X + 0.0],
 )
 def test_ones_and_signs_that_are_not_in_the_text(y):
     assert compiled(y, [X])(3.0) == (y.data, (ad.adjoints(y)[X],))

@@ -9,8 +9,6 @@ import pytest
 from tables import function
 from trainings import NUMBERS, Layer, fitted, network, walked
 
-from autodiff import nn
-
 GENERATOR = np.random.default_rng()  # as at the top of a notebook
 
 
@@ -48,16 +46,6 @@ def test_a_model_that_draws_random_numbers_is_walked(text):
         return Layer(change, held=DRAWS[text] and DRAWS[text]())
 
     walked(make, "a call draws random numbers: a model and a loss are pure functions")
-
-
-def test_dropout_is_walked():
-    make = lambda: nn.Sequential(nn.Linear(2, 1, seed=0), nn.Dropout(0.1, seed=0))  # noqa: E731
-    walked(make, "a call draws random numbers")
-
-
-def test_noise_on_labels_is_walked():
-    noisy = lambda p, t: nn.mse_loss(p, t + (random.random() < 0.001))  # noqa: E731
-    walked(seeded, "a call draws random numbers", loss=noisy)
 
 
 @pytest.mark.parametrize("generator", [random, np.random])

@@ -65,11 +65,10 @@ test_what_is_refused = refusals(
     ("Samples([], [])", ValueError, "fit: found 0 inputs and 0 targets"),
     ("Samples(np.ones((2, 8, 8)), [1, 2])", ValueError, "...flatten or ...: inputs.reshape(len(inputs), -1)"),
     ("Samples([[1.0], [1.0, 2.0]], [1, 2])", ValueError, "fit, inputs: found rows of different lengths"),
-    ("Samples([[1.0], [nan]], [1, 2])", ValueError, "fit, inputs: found nan in row 1, expected finite"),
-    ("Samples([[1.0, inf]], [1])", ValueError, "fit, inputs: found inf in row 0, expected finite"),
+    *[(f"Samples([[1.0], [{x}]], [1, 2])", ValueError, f"fit, inputs: found {x} in row 1, expected finite") for x in ("nan", "inf")],
     *[(f"Samples({given})", TypeError, f"fit, {where}: found ..., expected a sequence")
-      for data in ("{0: 1.0}", "{1.0, 2.0}", "'12'", "1.0", "None")
+      for data in ("{0: 1.0}", "1.0")
       for where, given in (("inputs", f"{data}, [1.0]"), ("targets", f"[1.0], {data}"))],
     *[(f"{derivative}(lambda x: Samples([[1.0, x]], [1.0]))(2.0)", RuntimeError, "fit, inputs: found a number inside a function")
-      for derivative in ("grad", "jacfwd", "jacrev")],
+      for derivative in ("grad", "jacfwd")],
 )  # fmt: skip

@@ -38,9 +38,8 @@ def test_what_stands_in_two_places_is_computed_once():
 # -- In rules of one's own ------------------------------------------------------------------------
 
 ASKED = [
-    "bool(x < 1.0)", "not x <= 1.0", "1 if x > 1.0 else 2", "bool(x == 1.0)", "bool(x != 1.0)",
-    "x in [1.0, 2.0]", "bool(x)", "float(x)", "int(x)", "f'{x:.2f}'", "str(x)", "f'{x}'",
-    "math.sqrt(x)", "1.0 if x else 0.0", "max(x, 1.0)", "[1, 2][x]",
+    "bool(x < 1.0)", "bool(x == 1.0)", "bool(x != 1.0)", "float(x)", "int(x)", "f'{x:.2f}'",
+    "str(x)", "[1, 2][x]",
 ]  # fmt: skip
 
 
@@ -91,7 +90,6 @@ def test_a_comparison_in_a_rule_is_made_again_by_the_program(text, mode):
 
 SLOPES = [
     "ad.grad(lambda t: t * t * x)(1.0)",
-    "ad.grad(lambda t: x * t * t)(1.0)",
     "ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1]",
     "ad.hessian(lambda t: t * t * x)(1.0)",
     "ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x)",
