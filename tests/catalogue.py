@@ -13,6 +13,7 @@ class Model:
     """`loss` is the graph of a function of x and the parameters, arrays of these shapes."""
 
     def __init__(self, features, shapes, loss):
+        self.shapes = shapes
         make = {1: Vector, 2: Matrix}
         held = [make[len(s)](rng.normal(size=s) / np.sqrt(s[-1])) for s in shapes]
         self.x = Vector(rng.normal(size=features))

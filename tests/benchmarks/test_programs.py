@@ -4,6 +4,7 @@ import micrograd.nn
 import networks
 import numpy as np
 import pytest
+from by_hand import by_hand
 from catalogue import MAKE
 
 from autodiff import Expression, nn, optim, tanh, topological_order
@@ -45,13 +46,18 @@ LARGE = [("RNN", (50, 8, 32)), ("attention", (16, 8)), ("convolution", (28, 8))]
 
 
 @pytest.mark.parametrize(("name", "sizes"), [*[(name, ()) for name in MAKE], *LARGE])
-def test_other_models(side_by_side, name, sizes):
+def test_models_beside_the_programs_by_hand(side_by_side, name, sizes):
     """Value and gradients of 100 samples."""
     model = MAKE[name](*sizes)
     program = Expression(model.loss).compile([model.x], model.parameters, xp=np, batch=True)
     rows = np.asfortranarray(model.rows(100))
-    title = f"{name} {sizes or ''}: {program.source.count(chr(10))} lines"
-    side_by_side(title, {"autodiff, compiled": lambda: program(rows, model.p)}, 20)
+    peers = {
+        "hand-written NumPy": lambda: by_hand(name, model, rows, model.p),
+        "autodiff, compiled": lambda: program(rows, model.p),
+    }
+    agree(peers)
+    lines = program.source.count("\n")
+    side_by_side(f"{name} {sizes or ''}: {lines} lines", peers, 20)
 
 
 def test_the_ten_layer_network(side_by_side):
