@@ -176,6 +176,7 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("«exp([x])»; x=2", "exp is written exp(x)"),
     ("x«²»; x=2", "² has no meaning in an expression; write x**2"),
     ("x + «(»3*x; x=2", "'(' was never closed"),
+    ("x + «**»x; x=2", "this is not an expression: invalid syntax"),
     ("«x.data»; x=2", "this has no meaning here; an expression has numbers"),
     ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
     ("x*«1e999»; x=2", "this number is too large for a float"),
