@@ -58,7 +58,6 @@ def of_the_notebook(*beginnings):
 
 
 FORMULAS = ("class Node", "def formula_of", "def derivative(e)")
-COUNTING = ("from functools import cache", "def written")
 
 
 def test_the_tree_folds_into_the_program_of_seven_operations(browser, show):
@@ -86,17 +85,6 @@ def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
                 functions[name](sympy.Symbol("x"))
         else:
             functions[name](sympy.Symbol("x"))
-
-
-def test_with_division_f_and_its_derivative_cost_at_most_seven_times_f():
-    names = of_the_notebook(*FORMULAS, *COUNTING)
-    x, number = names["X"], names["Node"]
-    e, d = x, number(1)
-    for _ in range(20):  # x / (x / (x / ...)) and its derivative by the rule of exercise 1
-        e, d = x / e, (number(1) * e - x * d) / (e * e)
-    both = sum(bool(node.args) for node in {*names["order"](e), *names["order"](d)})
-    assert names["shared"](e) == 20
-    assert 6 * 20 < both <= 7 * 20
 
 
 # -- 3 ----------------------------------------------------------------------------------------------
@@ -173,14 +161,9 @@ def test_reverse_mode_pays_in_memory():
                 y = ad.sin(y + x)
         return y
 
-    def forward(n):
-        return peak_memory(lambda: ad.jvp(winding, ([0.1] * n,), ([0.1] * n,)))
-
-    def reverse(n):
-        return peak_memory(lambda: grad(winding)([0.1] * n))
-
-    assert reverse(300) > 30 * forward(300)
-    assert reverse(300) > 9 * reverse(30)
+    xs = [0.1] * 300
+    forward = peak_memory(lambda: ad.jvp(winding, (xs,), (xs,)))
+    assert peak_memory(lambda: grad(winding)(xs)) > 30 * forward
 
 
 # -- 6 ----------------------------------------------------------------------------------------------
@@ -247,14 +230,12 @@ def test_the_groups_are_predicted():
     assert len(found) == back_to_matrices.solution_1() == 15
 
 
-def test_a_group_has_one_colour_in_picture_table_and_program():
+def test_each_group_has_a_colour_and_all_are_in_the_picture():
     *_, (x, target), loss = back_to_matrices.network(iris(), 10)
     tints = back_to_matrices.TINTS
     source = back_to_matrices.picture(loss, x=x, target=target).source
     assert all(tint in source for tint in tints.values())
     assert {*back_to_matrices.groups(loss)} < {*"|".join(tints).split("|")}
-    text = "t = weight_0 @ x1 + dot1_bar * dot12"
-    assert back_to_matrices.paint(text).count("48;2;203;226;246m") == 2  # 0xCB, 0xE2, 0xF6
 
 
 # -- The race -------------------------------------------------------------------------------------

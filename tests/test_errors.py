@@ -391,11 +391,7 @@ def test_every_public_function_is_given_what_it_cannot_take():
     assert absent == {"show_descent", "show_steps", "show_training", "where"}
 
 
-@pytest.mark.parametrize(
-    "label",
-    ["\nimport os", '"', "\\n", "\x00", "\u2028", "💥", "%s", "{}"],
-    ids=ascii,
-)
+@pytest.mark.parametrize("label", ["\nimport os", '"', "\u2028", "{}"], ids=ascii)
 def test_an_error_quotes_a_label_on_one_line(label):
     with pytest.raises(ValueError, match="outside the domain x > 0") as refused:
         ad.log(Value(-1.0, label=label))

@@ -1,9 +1,5 @@
 """Reading a graph: its nodes in order, and their adjoints."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,21 +35,6 @@ def test_parents_come_from_left_to_right():
     a, b, c = (Value(1.0, label=name) for name in "abc")
     root = (c + a) * (b + a)
     assert [n.label or n.op for n in topological_order(root)] == ["c", "a", "+", "b", "+", "*"]
-
-
-def test_the_order_is_the_same_in_every_run():
-    code = (
-        "from autodiff import Value, topological_order\n"
-        "x, y = Value(2.0), Value(3.0)\n"
-        "z = (x * y + x) * (y - x) / (x * x + y * y)\n"
-        "print([(n.op, n.data) for n in topological_order(z)])"
-    )
-    command = [sys.executable, "-c", code]
-    runs = [
-        subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True)
-        for seed in "01"
-    ]  # fmt: skip
-    assert runs[0].stdout == runs[1].stdout > b""
 
 
 @pytest.mark.parametrize("n", [1, 2, 20, 100])

@@ -87,12 +87,6 @@ def test_arrays_beside_vectors_follow_numpys_own_rules(text):
     assert [y.data for y in found] == pytest.approx(expected)
 
 
-def test_the_product_of_an_array_and_a_vector_has_gradients():
-    v = Vector([1.0, 2.0])
-    (np.array([3.0, 4.0]) @ v).backward()
-    assert v.grad == [3.0, 4.0]
-
-
 def test_reductions_are_one_node():
     v = Vector([3.0, 4.0])
     assert (v.sum().data, v.mean().data, v.norm().data) == (7.0, 3.5, 5.0)

@@ -156,18 +156,17 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x*«foo»(x); x=2", "there is no function foo; there are abs, acos"),
     ("«x»(x + 1); x=2", "there is no function x; write x*(...)"),
     ("«2(x + 1)»; x=2", "for a product write 2*(x + 1)"),
-    ("1 + «ln»(x); x=2", "there is no function ln; write log(x)"),
-    ("«log10»(x); x=2", "there is no function log10; write log(x)/log(10)"),
-    ("«power»(x, 2); x=2", "there is no function power; write x**y"),
+    *[
+        (f"1 + «{name}»(x); x=2", f"there is no function {name}; write {remedy}\n")
+        for name, remedy in [("ln", "log(x)"), ("log10", "log(x)/log(10)"), ("pow", "x**y"), ("power", "x**y")]
+    ],
     ("3 + «π»*x; x=2", "π has no meaning in an expression; write pi"),
     ("«|»x|; x=2", "| has no meaning in an expression; write abs(x)"),
     ("«1,5*x»; x=2", "between the inputs of a function; write 1.5, not 1,5"),
     ("2 + «sin x»; x=2", "this is not an expression: invalid syntax; write sin(x)"),
     ("2*«x y»; x=2", "invalid syntax; for a product write 2*x"),
     ("(x + 1«) x»; x=2", "invalid syntax; for a product write 2*x"),
-    ("x; x=«two»", "two has no value; write a number, such as x=2"),
     ("x; x=«nan»", "nan has no value; write a number, such as x=2"),
-    ("x; x=«1,5»", "write 1.5, not 1,5"),
     ("x; «x»=", "'x=' is not a name and its number, such as x=2"),
     ("«dot([x], x)»; x=2", "dot is written dot([x, y, ...], [a, b, ...])"),
     ("x + «[x]»; x=2", "this has no meaning here"),
@@ -175,16 +174,12 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x + «sin»; x=2", "sin is a function; write sin(x)"),
     ("«where(x, x)»; x=2", "where is written where(condition, x, y)"),
     ("«exp([x])»; x=2", "exp is written exp(x)"),
-    ("2*x«^»2; x=2", "^ has no meaning in an expression; write x**2"),
     ("x«²»; x=2", "² has no meaning in an expression; write x**2"),
     ("x + «(»3*x; x=2", "'(' was never closed"),
     ("x + «**»x; x=2", "this is not an expression: invalid syntax"),
     ("«x.data»; x=2", "this has no meaning here; an expression has numbers"),
-    ("x + («x if x else x»); x=2", "this has no meaning here"),
     ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
     ("x*«1e999»; x=2", "this number is too large for a float"),
-    ("x; «x»", "'x' is not a name and its number, such as x=2"),
-    ("x; «2»=x", "'2=x' is not a name and its number"),
     ("x; x=2; «x»=3", "x is given twice"),
     ("x; x=2; «-y»=3", "'-y=3' is not a name and its number, such as x=2"),
     (" ", "the expression is empty; write one such as"),
@@ -192,20 +187,17 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
         (f"x {sign} 2; x=3", f"{sign} has no meaning in an expression; write {remedy}\n")
         for sign, remedy in [
             ("√", "sqrt(x)"), ("×", "x*y"), ("·", "x*y"), ("÷", "x/y"), ("<", "less(x, y)"), (">", "less(y, x)"),
-            ("−", "-"), ("=", "x=2 after the expression, which goes in quotes"),
+            ("−", "-"), ("^", "x**2"), ("=", "x=2 after the expression, which goes in quotes"),
         ]
     ],
     ("2x; x=1", "; for a product write 2*x"),
-    ("pow(x, 2); x=3", "there is no function pow; write x**y\n"),
     *[(f"{text}; x=1", "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
 ]  # fmt: skip
 UNDEFINED = [
     ("y + «log(x - 5)»; x=2; y=1", "log: x = -3.0 is outside the domain x > 0"),
     ("x + «1/(2 - 2)»; x=2", "division by zero"),
     ("9**«9**9**x»; x=9", "too large for a float"),
-    ("x; x=«1/0»", "division by zero"),
     ("1 + 2", "expected one with variables, such as x*y"),
-    ("where(1, 2, x); x=3", "expected one with variables, such as x*y"),
     ("sqrt(x); x=0", "the derivative of sqrt at x = 0.0: it is infinite"),
     ("x; x=2; lambda=3", "autodiff: 'lambda' is not a valid parameter name\n"),
     *[(f"x; x=2; {option}", "expected one") for option in ("--draw; graph.jepg", "--steps; page.txt", "--draw; ", "--steps; ")],
@@ -235,9 +227,7 @@ def test_what_is_refused_and_where(command, text, words, status):
 
 DEEP = [
     "(" * 400 + "x" + ")" * 400, "1" + "-" * 998 + "x", "x" + "+x" * 499, "sin(" * 150 + "x" + ")" * 150,
-    "[" * 300, "(" * 150 + "x x" + ")" * 150, "x" + "**x" * 300, "x" + "**9" * 30, "9" * 1000,
-    "x*" * 5000 + "x", "sum([" * 60 + "x" + "])" * 60, "lambda " * 140, "not " * 240 + "x",
-    "(x, " * 180, "x." * 400 + "x", "f(*" * 150, "x if " * 190, "[x for x in " * 80,
+    "(" * 150 + "x x" + ")" * 150, "x" + "**9" * 30, "9" * 1000, "x*" * 5000 + "x", "lambda " * 140,
 ]  # fmt: skip
 
 

