@@ -1,4 +1,4 @@
-"""Programs that a person writes in NumPy for the models of the catalogue, forward and back.
+"""Programs that a person writes in NumPy for models of the catalogue, forward and back.
 
 Samples come last: x is (features, n).
 """
@@ -14,21 +14,6 @@ def by_hand(name, model, rows, p):
     arrays = [part.reshape(shape) for part, shape in zip(np.split(p, ends), model.shapes)]
     values, gradients = PROGRAMS[name](rows.T, *arrays)
     return values, np.concatenate([np.ravel(g) for g in gradients])
-
-
-def of_softmax(z):
-    e = np.exp(z - z.max(axis=0))
-    p = e / e.sum(axis=0)
-    values = -np.log(p[0])
-    p[0] -= 1.0
-    return values, p
-
-
-def network(x, w1, b1, w2, b2):
-    h = np.tanh(w1 @ x + b1[:, None])
-    values, dz = of_softmax(w2 @ h + b2[:, None])
-    dh = (w2.T @ dz) * (1 - h * h)
-    return values, [dh @ x.T, dh.sum(axis=1), dz @ h.T, dz.sum(axis=1)]
 
 
 def by_step(x, size):
@@ -79,4 +64,4 @@ def convolution(x, kernels, bias, v):
     return error**2, [dk, dh.sum(axis=(1, 2)), y @ (2 * error)]
 
 
-PROGRAMS = {"network": network, "RNN": rnn, "attention": attention, "convolution": convolution}
+PROGRAMS = {"RNN": rnn, "attention": attention, "convolution": convolution}

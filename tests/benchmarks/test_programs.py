@@ -4,7 +4,7 @@ import micrograd.nn
 import networks
 import numpy as np
 import pytest
-from by_hand import by_hand
+from by_hand import PROGRAMS, by_hand
 from catalogue import MAKE
 
 from autodiff import Expression, nn, optim, tanh, topological_order
@@ -45,7 +45,7 @@ def test_an_epoch_of_a_classifier(side_by_side, make, few):
 LARGE = [("RNN", (50, 8, 32)), ("attention", (16, 8)), ("convolution", (28, 8))]
 
 
-@pytest.mark.parametrize(("name", "sizes"), [*[(name, ()) for name in MAKE], *LARGE])
+@pytest.mark.parametrize(("name", "sizes"), [*[(name, ()) for name in PROGRAMS], *LARGE])
 def test_models_beside_the_programs_by_hand(side_by_side, name, sizes):
     """Value and gradients of 100 samples."""
     model = MAKE[name](*sizes)
