@@ -19,23 +19,9 @@ def tangle(count):
     return ad.sum(nodes[-30:])
 
 
-def fan(count):
-    x = Value(0.3, label="x")
-    return ad.sum([sin(x * float(i)) for i in range(count)])
-
-
-def powers(count):
-    x = y = Value(1.01, label="x")
-    for _ in range(count):
-        y = y * x
-    return y
-
-
 GRAPHS = {
     "150 random nodes": tangle(100),
-    "fan of 140": fan(46),
     "woven": woven(),
-    "chain of 290": powers(289),
 }
 
 
