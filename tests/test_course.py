@@ -34,17 +34,6 @@ def code_of(number):
     return [cell.source for cell in read(path).cells]
 
 
-@pytest.fixture
-def show(browser, tmp_path):
-    """Open a picture in the browser."""
-
-    def opened(picture):
-        picture.save(tmp_path / "page.html")
-        browser.open((tmp_path / "page.html").as_uri())
-
-    return opened
-
-
 # -- 2 ----------------------------------------------------------------------------------------------
 
 
@@ -60,10 +49,10 @@ def of_the_notebook(*beginnings):
 FORMULAS = ("class Node", "def formula_of", "def derivative(e)")
 
 
-def test_the_tree_folds_into_the_program_of_seven_operations(browser, show):
+def test_the_tree_folds_into_the_program_of_seven_operations(browser):
     names = of_the_notebook(*FORMULAS)
     square = names["X"] * names["X"]
-    show(symbolic_derivatives.fold(names["derivative"](square * square)))
+    browser.show(symbolic_derivatives.fold(names["derivative"](square * square)))
     for folded, operations, last in (
         (0, "11", ""),
         (4.5, "9", "v3 = v1 * v0"),
@@ -90,8 +79,8 @@ def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
 # -- 3 ----------------------------------------------------------------------------------------------
 
 
-def test_the_dial_shows_the_tangents_of_jvp(browser, show):
-    show(forward_mode.dial())
+def test_the_dial_shows_the_tangents_of_jvp(browser):
+    browser.show(forward_mode.dial())
     for degrees in (0, 53, 90, -163):
         u = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         u = (0.6, 0.8) if degrees == 53 else u  # for which the notebook asks
@@ -169,9 +158,9 @@ def test_reverse_mode_pays_in_memory():
 # -- 6 ----------------------------------------------------------------------------------------------
 
 
-def test_the_picture_lights_up_the_slopes_of_the_engine(browser, show):
+def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
     left, above = ad.Matrix([[1, 2, 3], [4, 5, 6]]), ad.Matrix([[1, 2], [3, -4], [5, 6]])
-    show(vectors_and_matrices.corner(left, above))
+    browser.show(vectors_and_matrices.corner(left, above))
     product = left @ above
     entries = [entry for matrix in (left, above) for row in matrix for entry in row]
     for k, nudged in enumerate(entries):
@@ -187,7 +176,7 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser, show):
 
     gradient = [[1, 2], [0, -3]]
     (product * ad.Matrix(gradient)).sum().backward()
-    show(vectors_and_matrices.corner(left, above, gradient))
+    browser.show(vectors_and_matrices.corner(left, above, gradient))
     for k, entry in enumerate(entries):
         browser.evaluate(f"nudge({k})")
         said = browser.evaluate("document.querySelector('p').textContent").replace("−", "-")

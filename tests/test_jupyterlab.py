@@ -59,7 +59,11 @@ def server(tmp_path_factory):
         yield address
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:  # it still asks its kernels to end
+            process.kill()
+            process.wait()
 
 
 def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):
