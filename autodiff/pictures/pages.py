@@ -119,5 +119,5 @@ def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
     """The formula of a node in these names; "" if it would be hard to read."""
     first = {leaf: (name.split() or [""])[0] for leaf, name in names}
     nodes = topological_order(root)
-    text = written(nodes, {x: first.get(x, x.label) for x in nodes})
+    text = written(nodes, {x: first.get(x, x.label or "") for x in nodes})
     return text if len(text) < 60 and "[" not in text else ""
