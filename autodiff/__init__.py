@@ -20,7 +20,7 @@ Derivatives of a function, with JAX's names; they nest:
 - `jacfwd`, `jacrev`: the whole Jacobian, column by column or row by row.
 - `hessian`, `hvp`: second derivatives; the Hessian times a direction.
 
-Functions of any kind of number, listed in `functions.py`:
+Operations on any kind of number, listed in `ops.py`:
 
 - `exp`, `log`, `sqrt` and their kin; `abs`, `hypot`; trigonometric and hyperbolic functions.
 - `tanh`, `sigmoid`, `relu`, `softplus`, `erf`: activations.
@@ -51,14 +51,15 @@ ValueError or a ZeroDivisionError that names the operation and the number.
 
 The engine, in the order in which to read it:
 
-    ops.py           every operation once: its result and its backward closure
+    ops.py           every operation once: its value, its derivative, its domain
+    dispatch.py      what an operation is, and how it is called
+    admission.py     what is a number, an array of them, a row of them
     number.py        what all kinds of number have in common: operators, levels
     graph.py         the nodes of a graph in order, and their adjoints
     value.py         Value: a node of the graph, and backward()
     dual.py          Dual: forward mode
     linalg.py        Vector and Matrix
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
-    functions.py     the mathematical functions, values only
     errors.py        how error messages are worded
 
 What is built on it:
@@ -77,15 +78,15 @@ What is built on it:
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from . import functions as _functions
+from .dispatch import operation
 from .dual import Dual
-from .functions import *  # noqa: F403
-from .functions import abs as abs
-from .functions import sum as sum
 from .graph import adjoints, topological_order
 from .linalg import Matrix, Vector
 from .numeric import check_gradients, finite_difference
-from .number import operation
+from .ops import *  # noqa: F403
+from .ops import __all__ as _operations
+from .ops import abs as abs
+from .ops import sum as sum
 from .scopes import scope
 from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
 from .value import Value
@@ -109,7 +110,7 @@ __all__ = [
     "show_descent", "show_steps", "show_training", "steps", "topological_order", "trace",
     "value_and_grad", "vjp",
 ]  # fmt: skip
-__all__ += _functions.__all__
+__all__ += _operations
 
 # What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {

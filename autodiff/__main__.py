@@ -36,7 +36,7 @@ from textwrap import fill, indent
 from typing import Any
 from unicodedata import normalize
 
-from . import __version__, functions
+from . import __version__, ops
 from .compiler.expression import Expression
 from .errors import message, shortened
 from .numeric import check_gradients
@@ -44,11 +44,11 @@ from .tracing import trace, width
 from .transforms import grad, jacfwd
 from .value import Value
 
-FUNCTIONS = {name: getattr(functions, name) for name in sorted([*functions.__all__, "abs", "sum"])}
+FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
 OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.Pow: functions.power, ast.USub: operator.neg,
+    ast.Div: operator.truediv, ast.Pow: ops.raised, ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }  # fmt: skip
 REMEDIES = {  # what to write instead of a character or a name

@@ -4,8 +4,8 @@ import operator
 from functools import reduce
 from typing import Any
 
-from .errors import explain, named
-from .number import Number, Rule, check_result, constant_for, outer
+from .dispatch import UNDEFINED, Operation, explain
+from .number import Number, check_result, constant_for, outer
 
 
 class Dual(Number):
@@ -55,18 +55,18 @@ class Dual(Number):
         own = isinstance(x, Dual) and x._level == self._level
         return x if own else dual(constant_for(self, x, name), None, self._level)
 
-    def _record(self, rule: Rule, numbers: Any) -> "Dual":
+    def _record(self, operation: Operation, numbers: Any) -> "Dual":
         """The result of an operation: its value, and its tangent from the backward closure."""
         primals = [x.primal for x in numbers]
         moving = [i for i, x in enumerate(numbers) if x._tangent is not None]
         derivative = False
         try:
-            primal, backward = rule(*primals)
+            primal, backward = operation.rule(*primals)
             derivative = True
             jacobian = backward(1.0) if moving else ()
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain(error, rule.__name__, named(rule, (*primals,)), derivative) from None
-        check_result(rule, primal, primals, self._level)
+        except UNDEFINED as error:
+            raise explain(error, operation, primals, derivative) from None
+        check_result(operation, primal, primals, self._level)
         terms = [jacobian[i] * numbers[i]._tangent for i in moving if jacobian[i] is not None]
         return dual(primal, reduce(operator.add, terms) if terms else None, self._level)
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
-from .errors import described, explain, message, named, typed
-from .functions import as_row
-from .number import check_outside
+from .admission import as_row
+from .dispatch import UNDEFINED, explain
+from .errors import described, message, typed
+from .number import check_outside, conditions
 
 
 def topological_order(root: Any) -> list[Any]:
@@ -102,15 +103,20 @@ def backpropagated(
 ) -> dict[Any, Any]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
-    if inputs is None:
-        adjoint |= seeds
+    if inputs is not None:
+        inputs = _checked_inputs(inputs)
+        adjoint = _between(inputs, adjoint)
+        seeds = {y: seed for y, seed in seeds.items() if y in adjoint}
+    adjoint |= seeds
+    if create_graph:
+        for node in adjoint:
+            _check_current(node)
+    recorded = conditions.set(create_graph)
+    try:
         _send_messages(adjoint, create_graph)
-        return adjoint
-    inputs = _checked_inputs(inputs)
-    adjoint = _between(inputs, adjoint)
-    adjoint |= {y: seed for y, seed in seeds.items() if y in adjoint}
-    _send_messages(adjoint, create_graph)
-    return dict.fromkeys(inputs, 0.0) | adjoint
+    finally:
+        conditions.reset(recorded)
+    return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
 def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
@@ -126,7 +132,8 @@ def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
             parents = node.parents
             if not parents or grad is None:
                 continue
-            backward = _retraced(node) if create_graph else node._backward
+            # Over its parents instead of their numbers, what the closure computes is recorded.
+            backward = node._operation.rule(*parents)[1] if create_graph else node._backward
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
@@ -151,8 +158,7 @@ def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
                     elif so_far is not _absent:
                         adjoint[x] = so_far + for_x
     except UNDEFINED as error:
-        at = named(node._rule, node.parents)
-        raise explain(error, node._rule.__name__, at, derivative=True) from None
+        raise explain(error, node._operation, node.parents, derivative=True) from None
     if silent:
         for x in adjoint:
             if adjoint[x] is None:  # nothing was sent to it
@@ -172,13 +178,12 @@ def _between(inputs: list[Any], order: Iterable[Any]) -> dict[Any, None]:
     return reaching
 
 
-UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations raise at a number
-
-
 def is_current(node: Any) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
+    if not node.parents:
+        return True
     try:
-        now = _facts(*node._rule(*[parent.data for parent in node.parents]))
+        now = _facts(*node._operation.rule(*[parent.data for parent in node.parents]))
     except UNDEFINED:
         return False
     then = _facts(node.data, node._backward)
@@ -193,17 +198,15 @@ def _facts(result: Any, backward: Any) -> tuple[Any, ...]:
         return result, math.nan
 
 
-def _retraced(node: Any) -> Any:
-    """The backward closure of a node, over its parents instead of their numbers.
+def _check_current(node: Any) -> None:
+    """Raise a RuntimeError if the data of a parent has changed since a node was computed.
 
-    What it computes is recorded, so the gradient becomes a graph. RuntimeError if the data of a
-    parent has changed since, because the result and its derivatives would differ.
+    What is recorded of its derivatives now would be those of another result.
     """
     if not is_current(node):
         changed = f"{node.op} of numbers that were changed after the graph was recorded"
         remedy = "compute the output again before differentiating it"
         raise RuntimeError(message("create_graph", changed, "those it was computed from", remedy))
-    return node._rule(*node.parents)[1]
 
 
 def _checked_inputs(inputs: Any) -> list[Any]:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, product
 from typing import Any, NoReturn, Self, overload
 
-from . import functions, ops
+from . import ops
+from .admission import as_number, as_row, is_sequence
+from .dispatch import Operation
 from .errors import a, message
-from .functions import as_number, as_row, is_sequence
-from .number import Number, Rule, apply
+from .number import Number, apply
 from .value import Value
 
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
@@ -49,8 +50,8 @@ class _Array(Number):
             raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
         return [x] * len(self._entries)
 
-    def _record(self, rule: Rule, numbers: Any) -> Self:
-        return self._of([apply(rule, *xs) for xs in zip(*numbers)], self.shape)
+    def _record(self, operation: Operation, numbers: Any) -> Self:
+        return self._of([apply(operation, *xs) for xs in zip(*numbers)], self.shape)
 
     def __pow__(self, other: Any) -> Self:
         return self._of(map(operator.pow, self._entries, self._lift(other, "power")), self.shape)
@@ -64,7 +65,7 @@ class _Array(Number):
         if not isinstance(other, _Array) or self.shape[-1] != other.shape[0]:
             _misfit(self, other)
         pairs = product(self._rows(), other.T._rows())  # type: ignore[attr-defined]
-        # without the checks of functions.dot
+        # without the checks of ops.dot
         entries = [row[0]._apply(ops.dot, *row, *column) for row, column in pairs]
         shape = self.shape[:-1] + other.shape[1:]
         if not shape:
@@ -100,7 +101,7 @@ class _Array(Number):
         >>> Matrix([[1, 2], [3, 4]]).sum().data
         10.0
         """
-        return functions.sum(self._entries)
+        return ops.sum(self._entries)
 
     def mean(self) -> Value:
         """The mean of all entries: one Value.
@@ -116,7 +117,7 @@ class _Array(Number):
         >>> Vector([3, 4]).norm().data
         5.0
         """
-        size: Value = functions.hypot(*self._entries)
+        size: Value = ops.hypot(*self._entries)
         return size
 
     def zero_grad(self) -> None:

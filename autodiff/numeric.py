@@ -9,10 +9,11 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
-from . import graph
+from . import graph, ops
+from .admission import as_float
+from .dispatch import Operation
 from .errors import message, shortened
-from .functions import as_float
-from .number import Number, Rule, check_outside, constant_for, new_level
+from .number import Number, check_outside, constant_for, new_level
 from .transforms import (
     as_tree,
     check_function,
@@ -122,18 +123,33 @@ class _Complex(Number):
             x = x._number()
         return _Complex(complex(x), self._level)
 
-    def _record(self, rule: Rule, numbers: Any) -> "_Complex":
-        name = rule.__name__
-        if hasattr(rule, "__wrapped__"):  # a user's own, of operations on these numbers
-            own: Any = rule
-            result = own.__wrapped__(*numbers)[0]
-            return result if isinstance(result, _Complex) else self._lift(result, name)
-        rule(*[x.z.real for x in numbers])  # raises outside the domain
-        function = COMPLEX.get(name, getattr(cmath, name, lambda *zs: rule(*zs)[0]))
-        return _Complex(complex(function(*[x.z for x in numbers])), self._level)
+    def _record(self, operation: Operation, numbers: Any) -> "_Complex":
+        if of_complex := _of_complex(operation):
+            operation(*[x.z.real for x in numbers])  # raises outside the domain
+            return _Complex(complex(of_complex(*[x.z for x in numbers])), self._level)
+        result = operation.value(*numbers)  # made of others, or a choice among the numbers
+        return self._lift(result, operation.__name__)
 
     def _number(self) -> float:
         return self.z.real
+
+
+def _of_complex(operation: Operation) -> Callable[..., complex] | None:
+    """The operation on complex numbers; None if its value takes any numbers that are compared."""
+    value: Any = operation.value
+    if operation in COMPLEX:
+        return COMPLEX[operation]
+    if value.__module__ == operator.add.__module__:
+        return value  # type: ignore[no-any-return]
+    if value.__module__ == math.__name__:
+        if found := getattr(cmath, value.__name__, None):
+            return found  # type: ignore[no-any-return]
+        remedy = 'take another method, such as "central"'
+        expected = "one that Python's module cmath has"
+        raise TypeError(
+            message("finite_difference, method complex", operation.__name__, expected, remedy)
+        )
+    return None
 
 
 def _power(x: complex, n: complex) -> complex:
@@ -142,32 +158,28 @@ def _power(x: complex, n: complex) -> complex:
     return complex(x**n)
 
 
-def _real(z: complex) -> float:
-    return z.real
-
-
-def _logsumexp(*zs: complex) -> complex:
-    top = max(zs, key=_real)
-    return top + cmath.log(sum(cmath.exp(z - top) for z in zs))
-
-
 def _hypot(*zs: complex) -> complex:
-    scale = math.hypot(*map(_real, zs)) or 1.0  # squares of large numbers overflow
+    scale = math.hypot(*[z.real for z in zs]) or 1.0  # squares of large numbers overflow
     return scale * cmath.sqrt(sum((z / scale) ** 2 for z in zs))
 
 
-COMPLEX: dict[str, Callable[..., complex]] = {  # what neither cmath nor a rule of operators has
-    "power": _power, "exponential": _power, "pow": _power,
-    "abs": lambda z: -z if z.real < 0 else z,
-    "relu": lambda z: max(0j, z, key=_real),
-    "sigmoid": lambda z: 0.5 * (1 + cmath.tanh(z / 2)),
-    "maximum": lambda *zs: max(zs, key=_real), "minimum": lambda *zs: min(zs, key=_real),
-    "less": lambda x, y: float(x.real < y.real),
-    "where": lambda condition, x, y: x if condition else y,
-    "softplus": lambda z: _logsumexp(0j, z),
-    "sum": lambda *zs: sum(zs), "prod": lambda *zs: math.prod(zs),
-    "logsumexp": _logsumexp, "hypot": _hypot,
-    "dot": lambda *zs: sum(map(operator.mul, zs[: len(zs) // 2], zs[len(zs) // 2 :])),
+def _expm1(z: complex) -> complex:
+    return (
+        math.expm1(z.real) * math.cos(z.imag)
+        - 2 * math.sin(z.imag / 2) ** 2
+        + 1j * cmath.exp(z).imag
+    )
+
+
+def _log1p(z: complex) -> complex:
+    return complex(
+        math.log1p(z.real * (2 + z.real) + z.imag**2) / 2, math.atan2(z.imag, 1 + z.real)
+    )
+
+
+COMPLEX: dict[Any, Callable[..., complex]] = {  # what cmath lacks
+    **dict.fromkeys((ops.power, ops.exponential, ops.pow), _power),
+    ops.hypot: _hypot, ops.expm1: _expm1, ops.log1p: _log1p,
 }  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
 from typing import Any, ClassVar
 
+from .admission import as_float, as_row
 from .errors import counted, message, typed
-from .functions import as_float, as_row, sqrt
+from .ops import sqrt
 from .value import Value
 
 __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from . import graph, ops
 from .compiler.printer import ATOM, PRODUCT, Notation
-from .compiler.symbolic import ARITHMETIC, Symbol, Writer
+from .compiler.symbolic import Symbol, Writer, word
+from .dispatch import Operation
 from .errors import a, message, shortened, typed
-from .number import Number, Rule
 from .numeric import input_names
 from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
 from .value import Value
@@ -202,7 +202,7 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     inputs = [writer.made(names[p], (), p.data) if p in names else p.data for p in node.parents]
     formula = writer.notation.of(writer.operation(node, inputs))
     try:
-        result, backward = _lines(node._rule)(*inputs)
+        result, backward = node._operation.rule(*inputs)
         if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
             writer.notation.texts[result] = names[node], ATOM
         slopes = backward(1.0)
@@ -211,31 +211,18 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     return formula, [(p, x) for p, x in zip(node.parents, slopes) if p in names]
 
 
-def _lines(rule: Any) -> Rule:
-    """A rule without the checks of `operation`, which admit numbers alone."""
-    return getattr(rule, "__wrapped__", rule)  # type: ignore[no-any-return]
-
-
 class Formula(Symbol):
     """A symbol whose number is known: choices go by it, and functions stay whole."""
 
     __slots__ = ("value",)
 
-    _level = 1
     value: Any
     writer: "Formulas"
 
-    _apply = Number._apply
-
-    def _lift(self, x: Any, name: str) -> Any:
-        return x
-
-    def _record(self, rule: Rule, inputs: Any) -> Any:
-        if getattr(ops, rule.__name__, None) is not rule:
-            return _lines(rule)(*inputs)[0]
-        if rule in (ops.less, ops.less_equal, ops.largest):
-            return rule(*map(_value, inputs))[0]
-        return self.writer.write(ARITHMETIC.get(rule) or rule.__name__, *inputs)
+    def _record(self, operation: Operation, inputs: Any) -> Any:
+        if operation in (ops.less, ops.less_equal, ops.largest):
+            return operation.value(*map(_value, inputs))
+        return self.writer.write(operation, *inputs)
 
 
 class Formulas(Writer):
@@ -245,7 +232,7 @@ class Formulas(Writer):
         super().__init__()
         self.notation = Notation()
 
-    def made(self, op: str, args: tuple[Any, ...], value: Any) -> Formula:
+    def made(self, op: Any, args: tuple[Any, ...], value: Any) -> Formula:
         """A formula as it is given; a variable has no arguments."""
         formula = Formula(self, len(self.notation.texts), op, args)
         formula.value = value
@@ -254,11 +241,10 @@ class Formulas(Writer):
 
     def operation(self, node: Value, inputs: Sequence[Any]) -> Formula:
         """The operation of a node on formulas and numbers."""
-        rule: Any = node._rule
-        return self.made(ARITHMETIC.get(rule) or rule.__name__, tuple(inputs), node.data)
+        return self.made(word(node._operation), tuple(inputs), node.data)
 
-    def _new(self, op: str, args: tuple[Any, ...]) -> Formula:
-        return self.made(op, args, getattr(ops, op)(*map(_value, args))[0])
+    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Formula:
+        return self.made(word(operation), args, operation.value(*map(_value, args)))
 
 
 def _value(x: Any) -> Any:

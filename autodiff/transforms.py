@@ -15,9 +15,9 @@ from itertools import repeat
 from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
+from .admission import as_number, as_row, is_sequence
 from .dual import as_tangent, dual
 from .errors import a, counted, message, shortened, typed
-from .functions import as_number, as_row, is_sequence
 from .linalg import Matrix, Vector
 from .number import Number, level_of, new_level
 from .value import Value, leaf

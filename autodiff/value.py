@@ -5,26 +5,26 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import graph, ops
-from .errors import explain, message, named, typed
-from .functions import as_number
-from .number import Number, Rule, apply, check_outside, check_result, constant_for, outer
+from .admission import as_number
+from .dispatch import UNDEFINED, Backward, Operation, explain
+from .errors import message, typed
+from .number import Number, apply, check_outside, check_result, constant_for, outer
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "-"}
-_SIGNS |= {"power": "**", "exponential": "**", "pow": "**", "less": "<", "less_equal": "<="}
 
 _new: Any = object.__new__  # an open scope replaces it: see scopes.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
 Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
 
 
-def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], "Value"]:
+def _quick(operation: Operation, slow: Callable[..., Any]) -> Callable[["Value", Scalar], "Value"]:
     """An operator that is quick for the most frequent operands: x * y and x * 2.0.
 
     It does what `_apply` does, without calls, which would cost 10 %.
     """
+
+    rule = operation.rule
 
     def operator(self: "Value", other: Any) -> Any:
         if type(other) is not Value or other._level != self._level:
@@ -34,12 +34,12 @@ def _quick(rule: Rule, slow: Callable[..., Any]) -> Callable[["Value", Scalar], 
         node = _new(Value)
         try:
             node._data, node._backward = rule(self._data, other._data)
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
-            raise explain(error, rule.__name__, named(rule, (self, other))) from None
+        except UNDEFINED as error:
+            raise explain(error, operation, (self, other)) from None
         node._grad = 0.0
         node._label = ""
         node.parents = (self, other)
-        node._rule = rule
+        node._operation = operation
         node._level = self._level
         return node
 
@@ -68,14 +68,23 @@ class Value(Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = ("_backward", "_data", "_grad", "_label", "_level", "_rule", "_scope", "parents")
+    __slots__ = (
+        "_backward",
+        "_data",
+        "_grad",
+        "_label",
+        "_level",
+        "_operation",
+        "_scope",
+        "parents",
+    )
 
     _data: Any  # a float, or a number of an outer derivative
     _grad: Any
     _label: str
     parents: tuple["Value", ...]
-    _rule: Rule | None  # the operation of ops.py that made this node
-    _backward: ops.Backward  # the closure that the operation left
+    _operation: Any  # that made this node: an Operation; None for a leaf
+    _backward: Backward  # the closure that the operation left
     _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
 
@@ -85,29 +94,29 @@ class Value(Number):
         self._grad = 0.0
         self.label = label
         self.parents = ()
-        self._rule = None
+        self._operation = None
         self._backward = _nothing
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
+    def _apply(self, operation: Operation, *inputs: Any) -> Any:
         """The node of an operation on these inputs: at once if all are Values of one level.
 
         There is no loop in Python, because a dot may have hundreds of inputs.
         """
         if len(inputs) == 1:
-            return _node(rule, inputs, self._level)
+            return _node(operation, inputs, self._level)
         if _ONLY_VALUES.issuperset(map(type, inputs)):
             levels = {0, *map(_level, inputs)}
             if levels <= {0, level := max(levels)}:  # constants fit any level
-                return _node(rule, inputs, level)
-        return apply(rule, *inputs)
+                return _node(operation, inputs, level)
+        return apply(operation, *inputs)
 
     def _lift(self, x: Any, name: str) -> "Value":
         if isinstance(x, Value) and x._level in (self._level, 0):
             return x
         return leaf(x if type(x) is float else constant_for(self, x, name), 0)
 
-    def _record(self, rule: Rule, parents: Any) -> "Value":
-        return _node(rule, tuple(parents), self._level)
+    def _record(self, operation: Operation, parents: Any) -> "Value":
+        return _node(operation, tuple(parents), self._level)
 
     __add__ = _quick(ops.add, Number.__add__)
     __sub__ = _quick(ops.sub, Number.__sub__)
@@ -172,8 +181,8 @@ class Value(Number):
         >>> (Value(2.0) * 3).op, Value(2.0).exp().op
         ('*', 'exp')
         """
-        name = self._rule.__name__ if self._rule else ""
-        return _SIGNS.get(name, name)
+        operation = self._operation
+        return (operation.sign or operation.__name__) if operation else ""
 
     @property
     def requires_grad(self) -> bool:
@@ -267,15 +276,15 @@ class Value(Number):
 _ONLY_VALUES = {Value}
 
 
-def _node(rule: Rule, parents: tuple[Value, ...], level: int) -> Value:
+def _node(operation: Operation, parents: tuple[Value, ...], level: int) -> Value:
     """The node of an operation: its result, and the closure that goes back."""
     try:
-        data, backward = rule(*map(_data, parents))
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise explain(error, rule.__name__, named(rule, parents)) from None
+        data, backward = operation.rule(*map(_data, parents))
+    except UNDEFINED as error:
+        raise explain(error, operation, parents) from None
     if type(data) is not float:
-        check_result(rule, data, [*map(_data, parents)], level)
-    return leaf(data, level, parents, rule, backward)
+        check_result(operation, data, [*map(_data, parents)], level)
+    return leaf(data, level, parents, operation, backward)
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:
@@ -284,15 +293,15 @@ def _nothing(grad: Any) -> tuple[Any, ...]:
 
 
 def leaf(
-    data: Any, level: int, parents: Any = (), rule: Any = None, backward: Any = _nothing
+    data: Any, level: int, parents: Any = (), operation: Any = None, backward: Any = _nothing
 ) -> Value:
-    """A node of the given level, 0 for a constant; without parents, a rule and a closure a leaf."""
+    """A node of a level, 0 for a constant; without parents, an operation and a closure a leaf."""
     node: Value = _new(Value)
     node._data = data
     node._grad = 0.0
     node._label = ""
     node.parents = parents
-    node._rule = rule
+    node._operation = operation
     node._backward = backward
     node._level = level
     return node

@@ -8,7 +8,6 @@ exact value or derivative is not an ordinary float, but above 1e300, or below 1e
 """
 
 import functools
-import inspect
 import itertools
 import math
 import random
@@ -25,12 +24,8 @@ from autodiff import ops
 from autodiff.number import Number, apply
 
 HUGE, TINY = 1e300, 1e-290
-RULES = {
-    name: rule
-    for name, rule in inspect.getmembers(ops, inspect.isfunction)
-    if rule.__module__ == ops.__name__ and not name.startswith("_")
-}
-del RULES["largest"]  # a shift: its derivative is left out, because it cancels
+# largest is a shift: its derivative is left out, because it cancels.
+PAGE = {x.__name__: x for x in ops.PAGE if x is not ops.largest}
 
 
 def points(name, count):
@@ -48,7 +43,7 @@ def differentiated(name, point):
         for i, x in zip(free, xs, strict=True):
             inputs[i] = x
         numbers = any(isinstance(x, Number) for x in inputs)
-        return apply(RULES[name], *inputs) if numbers else RULES[name](*inputs)[0]
+        return apply(PAGE[name], *inputs) if numbers else PAGE[name].rule(*inputs)[0]
 
     return f, [point[i] for i in free], free
 

@@ -140,6 +140,9 @@ OPERATIONS = {
         lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)), cancels=(2,)),
 }
 # fmt: on
+UNARY = [
+    name for name, row in OPERATIONS.items() if len(row.domain) == 1 and name not in ("neg", "pos")
+]
 REFERENCES = {name: row.reference or getattr(mpmath, name) for name, row in OPERATIONS.items()}
 
 FORMULAS = [formula for row in OPERATIONS.values() for formula in row.formulas] + ["m.cube(a)"]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from accuracy import FIRST, RULES, SECOND, attempt, measured, points
+from accuracy import FIRST, PAGE, SECOND, attempt, measured, points
 from operations import OPERATIONS, TAKES_A_LIST
 from random_graphs import written
 
@@ -12,11 +12,11 @@ import autodiff as ad
 from autodiff import Dual, Value, grad, hessian, topological_order
 
 INF, NAN = math.inf, math.nan
-each = pytest.mark.parametrize("name", RULES)
+each = pytest.mark.parametrize("name", PAGE)
 
 
 def test_every_operation_on_the_page_is_in_the_table():
-    assert set(RULES) == set(OPERATIONS)
+    assert set(PAGE) == set(OPERATIONS)
 
 
 @each
@@ -34,13 +34,13 @@ def test_derivatives_are_accurate_over_all_sizes_of_numbers(name, order):
 @each
 def test_a_rule_computes_with_arrays_as_with_numbers(name):
     def slopes(point):
-        return RULES[name](*point)[1](1.0)
+        return PAGE[name].rule(*point)[1](1.0)
 
     chosen = [point for point in points(name, 30)[:30] if attempt(slopes, point)]  # no overflow
-    result, backward = RULES[name](*map(np.array, zip(*chosen, strict=True)))
+    result, backward = PAGE[name].rule(*map(np.array, zip(*chosen, strict=True)))
     gradients = backward(np.ones(len(chosen)))
     for k, point in enumerate(chosen):
-        value, one = RULES[name](*point)
+        value, one = PAGE[name].rule(*point)
         assert result[k] == pytest.approx(value, rel=1e-14, abs=1e-300)
         for array, number in zip(gradients, one(1.0), strict=True):
             if number is not None:
@@ -50,25 +50,70 @@ def test_a_rule_computes_with_arrays_as_with_numbers(name):
 
 @each
 def test_a_rule_states_its_derivative_and_makes_one_node_of_its_inputs(name):
-    assert RULES[name].__doc__.startswith("d")
+    assert "d" in PAGE[name].__doc__
     inputs = [Value(x) for x in points(name, 1)[0]]
-    node = inputs[0]._apply(RULES[name], *inputs)
+    node = inputs[0]._apply(PAGE[name], *inputs)
     assert node.parents == tuple(inputs)
     assert topological_order(node) == [*inputs, node]
 
 
+OPERATORS = {"add", "sub", "mul", "div", "neg", "pos", "power", "exponential", "pow"}
+E, PI = math.e, math.pi
+EXAMPLES = {
+    ad.abs: [(-3, 3), (0.0, 0.0)],
+    ad.exp: [(0, 1), (1, E)],
+    ad.expm1: [(1, E - 1), (1e-20, 1e-20)],
+    ad.log: [(E, 1), (1e-3, -3 * math.log(10))],
+    ad.log1p: [(E - 1, 1), (1e-20, 1e-20)],
+    ad.sqrt: [(9, 3)],
+    ad.sin: [(PI / 6, 1 / 2), (PI / 2, 1)],
+    ad.cos: [(PI / 3, 1 / 2), (PI, -1)],
+    ad.tan: [(PI / 4, 1)],
+    ad.asin: [(1, PI / 2), (-1 / 2, -PI / 6)],
+    ad.acos: [(0, PI / 2), (-1, PI)],
+    ad.atan: [(1, PI / 4), (-INF, -PI / 2)],
+    ad.sinh: [(1, (E - 1 / E) / 2)],
+    ad.cosh: [(1, (E + 1 / E) / 2)],
+    ad.tanh: [(1, (E * E - 1) / (E * E + 1)), (1000, 1)],
+    ad.erf: [(0, 0), (INF, 1), (1e-9, 2e-9 / math.sqrt(PI))],
+    ad.sigmoid: [(0, 1 / 2), (1, E / (E + 1)), (-1000, 0), (1000, 1)],
+    ad.relu: [(-3, 0), (3, 3)],
+    ad.softplus: [(0, math.log(2)), (1000, 1000), (-1000, 0)],
+    ad.maximum: [(2, 3, 3)],
+    ad.minimum: [(2, 3, 2)],
+    ad.less: [(2, 3, 1), (3, 3, 0)],
+    ad.ops.less_equal: [(3, 3, 1), (4, 3, 0)],
+    ad.where: [(2 > 1, 10, 20, 10), (0.0, 10, 20, 20)],
+    ad.atan2: [(1, -1, 3 * PI / 4), (-1, 0, -PI / 2)],
+    ad.hypot: [(3, 4, 5), (2, 3, 6, 7), (3e200, 4e200, 5e200)],
+    ad.sum: [([1, 2, 3], 6)],
+    ad.prod: [([1, 2, 3, 4], 24)],
+    ad.dot: [([1, 2, 3], [4, 5, 6], 32)],
+    ad.logsumexp: [([0, 0], math.log(2)), ([1000, 1000], 1000 + math.log(2))],
+    ad.ops.largest: [([1, 3, 2], 3)],
+    ad.ops.raised: [(2, 10, 1024), (0, 0, 1)],
+}
+
+
+@pytest.mark.parametrize("f", EXAMPLES, ids=lambda f: f.__name__)
+def test_what_an_operation_is_of_plain_numbers(f):
+    for *inputs, expected in EXAMPLES[f]:
+        assert f(*inputs) == pytest.approx(expected, rel=1e-15, abs=1e-15)  # an ulp or two
+
+
+def test_every_operation_that_is_called_by_its_name_has_an_example():
+    assert {x for x in ad.ops.PAGE if x.__name__ not in OPERATORS} <= set(EXAMPLES)
+
+
 def call(name, *inputs):
     """The function of that name, of lists if it takes lists."""
-    function, half = getattr(ad.functions, name), len(inputs) // 2
+    function, half = getattr(ad.ops, name), len(inputs) // 2
     if name == "dot":
         return function(inputs[:half], inputs[half:])
     return function(inputs) if name in TAKES_A_LIST else function(*inputs)
 
 
-OPERATORS = {"add", "sub", "mul", "div", "neg", "pos", "power", "exponential", "pow"}
-
-
-@pytest.mark.parametrize("name", sorted(set(RULES) - OPERATORS))
+@pytest.mark.parametrize("name", sorted(set(PAGE) - OPERATORS))
 def test_the_function_of_the_same_name_takes_every_kind_of_number_and_arrays(name):
     first, *rest = points(name, 9)
     some = [first, *(point for point in rest if len(point) == len(first))]

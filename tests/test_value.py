@@ -73,7 +73,7 @@ def test_attributes_of_a_node():
     assert [n.op for n in (x + y, x - y, x / y, x**2, x**y, 2**x, -x, +x, x.exp(), 2 / x)] == [
         "+", "-", "/", "**", "**", "**", "-", "pos", "exp", "/",
     ]  # fmt: skip
-    assert [n.op for n in (ad.less(x, y), ad.functions.less_equal(x, y))] == ["<", "<="]
+    assert [n.op for n in (ad.less(x, y), ad.ops.less_equal(x, y))] == ["<", "<="]
     assert [p.data for p in (5 - x).parents] == [5.0, 2.0]
 
 

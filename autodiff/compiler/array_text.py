@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import functions
+from .. import ops
 from ..errors import message
 from ..value import Value
 from . import backends
@@ -70,7 +70,7 @@ def batched_program(
         expected = "one kind for a batch, because gradients of parameters alone are summed"
         found = "inputs and parameters in wrt"
         raise ValueError(message("compile", found, expected, "compile two programs"))
-    root = outputs[0] if single else functions.sum(outputs)
+    root = outputs[0] if single else ops.sum(outputs)
     groups = Groups(root, inputs, [] if inside else wrt)
     leaves = groups[: 1 if inside else 2]
     batch = Batch(groups, root if single else outputs, wrt)
@@ -88,7 +88,7 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op != "index"], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], before)
+    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.modules, before)
 
 
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.

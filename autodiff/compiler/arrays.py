@@ -8,8 +8,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import functions
-from .symbolic import Symbol, Writer, itself, key_of
+from .. import ops
+from ..dispatch import Operation
+from .symbolic import Symbol, Writer, itself, key_of, word
 
 # g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
@@ -19,41 +20,36 @@ Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not kn
 
 
 class Array(Symbol):
-    """A symbol of an array with named axes."""
+    """A symbol of an array with named axes.
+
+    One with axis a stands for all numbers of a row, which it holds side by side.
+    """
 
     __slots__ = ("axes",)
 
     axes: Axes
     writer: "ArrayWriter"
 
+    def _record(self, operation: Operation, inputs: Any) -> Any:
+        rows = [x for x in inputs if "a" in axes_of(x)]
+        if not rows:
+            return super()._record(operation, inputs)
+        total, size = self.writer.total, rows[0].axes["a"]
+        if operation is ops.sum:
+            return total(self, "a", size)
+        if operation is ops.dot:
+            return total(inputs[0] * inputs[1], "a", size)
+        if operation is ops.largest:
+            return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
+        if operation is ops.hypot:
+            largest = ops.largest([ops.abs(self)])
+            scale = ops.where(ops.less(0.0, largest), largest, 1.0)
+            return scale * ops.sqrt(ops.dot([self / scale], [self / scale]))
+        return super()._record(operation, inputs)
+
     def __repr__(self) -> str:
         args = [label(x) if isinstance(x, Symbol) else str(x) for x in self.args]
         return f"{label(self)} {sizes(self.axes)} = {self.op}({', '.join(args)})"
-
-
-class Stack(Array):
-    """An array that stands for all arguments of an n-ary operation, side by side along axis a."""
-
-    __slots__ = ()
-
-    _level = 1  # makes functions.py call _call
-
-    def _call(self, name: str, *inputs: Any) -> Any:
-        total = self.writer.total
-        if name == "sum":
-            return total(self, "a", self.axes["a"])
-        if name == "dot":
-            x, y = inputs
-            return total(x * y, "a", self.axes["a"])
-        if name == "largest":
-            return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
-        if name == "logsumexp":
-            return functions.logsumexp.__wrapped__([self])  # type: ignore[attr-defined]
-        if name == "hypot":
-            largest = functions.largest([functions.abs(self)])
-            scale = functions.where(functions.less(0.0, largest), largest, 1.0)
-            return scale * functions.sqrt(functions.dot([self / scale], [self / scale]))
-        return self.writer.write(name, *inputs)
 
 
 def axes_of(x: Any) -> Axes:
@@ -95,19 +91,19 @@ class ArrayWriter(Writer):
         super().__init__()
         self.n = self.array("n", (0,), {})  # how many samples there are
 
-    def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
-        return self._made(op, args, union(args))
+    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
+        return self._made(word(operation), args, union(args))
 
-    def _made(self, op: str, args: tuple[Any, ...], axes: Axes) -> Array:
-        array = (Stack if "a" in axes else Array)(self, len(self.symbols), op, args)
+    def _made(self, op: Any, args: tuple[Any, ...], axes: Axes) -> Array:
+        array = Array(self, len(self.symbols), op, args)
         array.axes = axes
         return array
 
-    def write(self, op: str, *args: Any) -> Any:
+    def write(self, operation: Operation, *args: Any) -> Any:
         """The array of an operation; 0 x is 0, as where a recurrence starts from h = 0."""
-        if op == "mul" and any(type(x) is float and x == 0.0 for x in args):
+        if operation is ops.mul and any(type(x) is float and x == 0.0 for x in args):
             return 0.0
-        return super().write(op, *args)
+        return super().write(operation, *args)
 
     def array(self, op: str, args: tuple[Any, ...], axes: Axes) -> Any:
         """The array of an operation that is not entry by entry."""

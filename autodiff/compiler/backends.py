@@ -2,8 +2,10 @@
 
 import importlib
 import math
+import sys
 from typing import Any
 
+from ..dispatch import Operation
 from ..errors import message, typed
 
 
@@ -26,6 +28,21 @@ def _real(x: Any) -> float:
     if x is None or isinstance(x, complex):
         raise TypeError(message("program", typed(x), "real numbers"))
     return float(x)
+
+
+def importable(operation: Operation) -> tuple[str, str]:
+    """The module and the name of the function that computes an operation of a user's.
+
+    TypeError if a program cannot import it.
+    """
+    value: Any = operation.value
+    module, name = value.__module__, value.__qualname__
+    words = [*module.split("."), name]
+    if getattr(sys.modules.get(module), name, None) is value and all(map(str.isidentifier, words)):
+        return module, name
+    found = f"{operation.__name__}, computed by a function without a name in a module"
+    remedy = "define it with def at the top of a module"
+    raise TypeError(message("compile", found, "one that a program can import", remedy))
 
 
 def takes_numbers(xp: Any, name: str) -> bool:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import functions, ops
+from .. import ops
+from ..dispatch import Backward
 from ..value import Value
-from .arrays import Array, ArrayWriter, Axes, Stack, axes_of, ordered, union, without
+from .arrays import Array, ArrayWriter, Axes, axes_of, ordered, union, without
 from .groups import Group, Groups, Ids, inner_size, is_regular, thin
 from .printer import uses_of
 from .symbolic import itself
@@ -88,7 +89,7 @@ class ArrayNode:
         self.wanted = False  # whether a leaf of wrt leads to it
         self.messages: dict[Place, Any] = {}
         self.arguments: Sequence[Argument] = ()
-        self.backward: ops.Backward | None = None
+        self.backward: Backward | None = None
         self.space: Axes = {}  # all axes of the operation that computes it
 
     @property
@@ -124,7 +125,7 @@ class ArrayNode:
     def adjoint(self) -> Any:
         """The sum of all messages, each in its place."""
         if self.size == 1:
-            return functions.sum(self.messages.values())
+            return ops.sum(self.messages.values())
         parts = []
         strips: dict[Any, dict[Any, Any]] = defaultdict(dict)  # by rows, then by columns
         for place, message in self.messages.items():
@@ -139,8 +140,8 @@ class ArrayNode:
             axes = _axes([ends[1] - ends[0], *self.shape[1:]]) | self.samples
             grid = len(self.shape) > 1
             whole = self._side_by_side(pieces, "h", axes) if grid else pieces.values()
-            rows[ends] = functions.sum(whole)
-        return functions.sum([*parts, *self._side_by_side(rows, "g", self.axes)])
+            rows[ends] = ops.sum(whole)
+        return ops.sum([*parts, *self._side_by_side(rows, "g", self.axes)])
 
     def _scattered(self, place: Place, message: Any) -> Any:
         inner = self.writer.repeated(message, dict(place.axes) | self.samples)
@@ -190,7 +191,7 @@ class Batch:
         self.nodes: list[ArrayNode] = []  # of the groups
         self.order: list[ArrayNode] = []  # these, and what is joined for them
         for group in groups:
-            node = self._computed(group) if group.rule else self._leaves(group, set(wrt))
+            node = self._computed(group) if group.operation else self._leaves(group, set(wrt))
             self.nodes.append(node)
             self.order.append(node)
         self.results = [self._values(output)]
@@ -213,12 +214,12 @@ class Batch:
         axes = "gh"[: len(group.shape)]
         reads = [(ids, axes + "a" * (ids.ndim - len(axes))) for ids in group.reads]
         arguments = [self._argument(*each) for each in reads]
-        if reads[0][1] != axes and not any(isinstance(x.symbol, Stack) for x in arguments):
+        if reads[0][1] != axes and not any("a" in axes_of(x.symbol) for x in arguments):
             each = [(ids[..., j], axes) for ids, _ in reads for j in range(ids.shape[-1])]
             arguments = [self._argument(*each) for each in each]
         symbols = [x.symbol for x in arguments]
-        assert group.rule is not None
-        result, backward = group.rule(*symbols)
+        assert group.operation is not None
+        result, backward = group.operation.rule(*symbols)
         node = self._node(self.writer.as_number(result), group.shape, arguments)
         node.backward = backward
         node.space = _axes(group.shape) | node.samples
@@ -245,7 +246,7 @@ class Batch:
             group, (node, positions) = None, self._joined(ids)
         place = place_of(positions, letters, node.shape)
         symbol = node.read(place)
-        if group and group.rule is None:
+        if group and group.operation is None:
             self._name_part(group, positions, symbol)
         return Argument(symbol, node, place)
 

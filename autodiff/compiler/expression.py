@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from .. import functions, graph
+from .. import graph, ops
+from ..admission import as_float, as_row
 from ..errors import a, counted, described, message, shortened, typed
-from ..functions import as_float, as_row
 from ..number import check_outside
 from ..value import Value
 from .program import Program, javascript, scalar_program
@@ -31,7 +31,7 @@ class Expression:
         if not self._outputs:
             raise ValueError(message("Expression", "no outputs", "at least one"))
         self._single = isinstance(output, Value)
-        root = functions.sum(self._outputs)
+        root = ops.sum(self._outputs)
         check_outside(root, "Expression")
         order = graph.topological_order(root)
         self._nodes = order[:-1]  # without their sum
@@ -226,11 +226,11 @@ def _recomputed(nodes: Iterable[Value]) -> dict[Value, Value]:
     """For each node, in topological order, a new one from what its leaves hold now, or the leaf."""
     again: dict[Value, Value] = {}
     for node in nodes:
-        if node._rule is None:
+        if node._operation is None:
             again[node] = node
         else:
             parents = [again[p] for p in node.parents]
-            fresh = again[node] = parents[0]._apply(node._rule, *parents)
+            fresh = again[node] = parents[0]._apply(node._operation, *parents)
             fresh.grad, fresh.label = node.grad, node.label
             fresh._scope = getattr(node, "_scope", None)
     return again

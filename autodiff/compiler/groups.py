@@ -18,17 +18,15 @@ from typing import Any
 import numpy as np
 
 from .. import graph, ops
-from ..number import Rule
+from ..dispatch import Operation
 from ..value import Value
-
-REDUCING = (ops.sum, ops.dot, ops.logsumexp, ops.hypot, ops.largest)  # take all numbers of a row
 
 Ids = Any  # an array of integers: each number of the program has one
 
 
 @dataclass(eq=False, repr=False)
 class Group:
-    """Nodes that one operation computes, as an array; or leaves, if `rule` is None.
+    """Nodes that one operation computes, as an array; or leaves, if `operation` is None.
 
     `members` holds a node for each number, in the order of the array: equal ones are one number.
     `reads` holds for each argument the ids that it reads, along the axes of `shape`; of length 1
@@ -38,7 +36,7 @@ class Group:
     every: "Groups"
     start: int  # the id of its first number
     name: str
-    rule: Rule | None
+    operation: Operation | None
     shape: tuple[int, ...]
     reads: Sequence[Ids]
     members: list[Value]
@@ -58,9 +56,11 @@ class Group:
 
     def __repr__(self) -> str:
         shape = f"{self.name} {self.shape}"
-        if self.rule is None:
+        if self.operation is None:
             return shape
-        return f"{shape} = {self.rule.__name__}({', '.join(map(self.every.written, self.reads))})"
+        return (
+            f"{shape} = {self.operation.__name__}({', '.join(map(self.every.written, self.reads))})"
+        )
 
 
 class Groups(list[Group]):
@@ -84,13 +84,13 @@ class Groups(list[Group]):
             alike: dict[Any, list[Value]] = defaultdict(list)
             for x in level:
                 if x.parents:
-                    alike[x._rule, len(x.parents)].append(x)
+                    alike[x._operation, len(x.parents)].append(x)
                 elif x not in self.ids:
                     self._add_constant(x, x.data)
-            for (rule, count), nodes in alike.items():
+            for (operation, count), nodes in alike.items():
                 parents = itertools.chain.from_iterable([x.parents for x in nodes])
                 rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
-                self._group(rule, nodes, rows)
+                self._group(operation, nodes, rows)
 
     def owners(self, ids: Ids) -> Ids:
         """The index of the group that each number is in; -1 for constants."""
@@ -145,36 +145,37 @@ class Groups(list[Group]):
             self.constants.append(number)
         self.ids[x] = -1 - place
 
-    def _group(self, rule: Rule, nodes: list[Value], rows: Ids) -> None:
+    def _group(self, operation: Operation, nodes: list[Value], rows: Ids) -> None:
         """Group nodes of one operation, with the ids of their parents as rows."""
         _, which = distinct(self.owners(rows))
         for i in dict.fromkeys(which.tolist()):
             mine = np.flatnonzero(which == i)
-            own, places = distinct(outer_first(rows[mine]) if rule is ops.dot else rows[mine])
+            own, places = distinct(outer_first(rows[mine]) if operation is ops.dot else rows[mine])
             members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
-            for part in products(own) if rule is ops.dot else [range(len(own))]:
-                self._compute(rule, own[part], [members[j] for j in part])
+            for part in products(own) if operation is ops.dot else [range(len(own))]:
+                self._compute(operation, own[part], [members[j] for j in part])
             for j, place in zip(mine, places.tolist()):
                 self.ids[nodes[j]] = self.ids[members[place]]
 
-    def _compute(self, rule: Rule, rows: Ids, nodes: list[Value]) -> None:
+    def _compute(self, operation: Operation, rows: Ids, nodes: list[Value]) -> None:
         """Add the group of an operation on rows of numbers."""
         count = rows.shape[1]
-        if rule is ops.dot:
+        if operation is ops.dot:
             sizes = [len(distinct(side)[0]) for side in np.hsplit(rows, 2)]
             square = math.prod(sizes) == len(rows)
             shape = tuple([k for k in sizes if k > 1]) or (1,) if square else (len(rows),)
             reads = np.split(rows.reshape(*shape, count), 2, axis=-1)
-        elif rule in REDUCING and (rule is not ops.hypot or count > 3):  # of few: the library's
+        elif _takes_rows(operation, count):
             shape, reads = (len(rows),), [rows]
         else:
             shape = self._grid(rows)
             reads = [column.reshape(shape) for column in rows.T]
         reads = [thin(ids, len(shape)) for ids in reads]
-        name = rule.__name__ if rule is getattr(ops, rule.__name__, None) else "v"
-        self.counts[name] += 1  # an operation of one's own may have any name
+        # An operation of one's own may have any name.
+        name = operation.__name__ if operation.on_page else "v"
+        self.counts[name] += 1
         varies = any(map(self.varies, reads))
-        self._add(f"{name}{self.counts[name]}", rule, shape, reads, nodes, varies)
+        self._add(f"{name}{self.counts[name]}", operation, shape, reads, nodes, varies)
 
     def _grid(self, rows: Ids) -> tuple[int, ...]:
         """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""
@@ -186,6 +187,16 @@ class Groups(list[Group]):
                 if all(is_regular(column.reshape(shape)) for column in columns):
                     return shape
         return (len(rows),)
+
+
+def _takes_rows(operation: Operation, count: int) -> bool:
+    """Whether an operation on so many numbers is one on an array with all of them along an axis.
+
+    The closure of prod takes them one by one, and the hypot of few is the library's.
+    """
+    if operation is ops.hypot:
+        return count > 3
+    return bool(operation.rows) and operation is not ops.prod
 
 
 def distinct(rows: Ids) -> tuple[Ids, Ids]:
@@ -245,4 +256,4 @@ def groups(root: Value) -> list[Group]:
     mul1 (1,) = mul(tanh1[0:1], tanh1[1:2])
     """
     leaves = [x for x in graph.topological_order(root) if not x.parents]
-    return [group for group in Groups(root, [], leaves) if group.rule]
+    return [group for group in Groups(root, [], leaves) if group.operation]

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from ..dispatch import Operation
+from ..errors import message
 from ..number import Number
 from . import backends
 from .symbolic import CONDITIONS, Symbol, itself
@@ -101,9 +103,14 @@ class Printer:
         text = self.special.get(repr(x), repr(x))
         return text, SIGN if text.startswith("-") else ATOM
 
-    def call(self, op: str, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Any) -> tuple[str, int]:
         """The text of a function of its arguments, and how strongly it binds."""
-        return f"{op}({', '.join(map(self.of, args))})", ATOM
+        name = op if isinstance(op, str) else self.own(op)
+        return f"{name}({', '.join(map(self.of, args))})", ATOM
+
+    def own(self, operation: Operation) -> str:
+        """How an operation of a user's is called, of whose value symbols know nothing."""
+        return operation.__name__
 
     def assignment(self, name: str, text: str, symbol: Any) -> str:
         """The line that gives a result its name."""
@@ -130,13 +137,23 @@ class Python(Printer):
 
     special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
 
-    def call(self, op: str, *args: Any) -> tuple[str, int]:
+    def __init__(self, outputs: Iterable[Any] = ()) -> None:
+        super().__init__(outputs)
+        self.modules: set[str] = set()  # of functions that compute a user's operations
+
+    def own(self, operation: Operation) -> str:
+        module, name = backends.importable(operation)
+        self.modules.add(module)
+        return f"{module}.{name}"
+
+    def call(self, op: Any, *args: Any) -> tuple[str, int]:
         if op == "pow" and _is_real(*args):
             return f"{self.of(args[0], ATOM)} ** {self.of(args[1], POWER)}", POWER
         if op == "where":
             condition, x, y = self.of(args[0], ORDER), self.of(args[1], ORDER), self.of(args[2])
             return f"{x} if {condition} else {y}", CHOICE
-        return super().call(LACKING.get(op, f"math.{op}"), *args)
+        known = LACKING.get(op, f"math.{op}") if isinstance(op, str) else op
+        return super().call(known, *args)
 
 
 class ArrayPython(Python):
@@ -149,17 +166,31 @@ class ArrayPython(Python):
         super().__init__(outputs)
         self.xp, self.like = xp, like
 
+    def own(self, operation: Operation) -> str:
+        if self.xp.__name__ != "numpy":
+            found = f"{operation.__name__}, computed by a function of floats"
+            expected = "operations of this package, or made of them"
+            raise TypeError(message(f"compile, {self.xp.__name__}", found, expected))
+        return f"xp.vectorize({super().own(operation)}, [float])"
+
     def array(self, x: Any) -> str:
         """The text of an array, or of an array of a number."""
         if isinstance(x, Symbol):
             return self.of(x)
         return f"xp.asarray({self.of(x)}, dtype={self.like}.dtype)"
 
-    def call(self, op: str, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Any) -> tuple[str, int]:
+        if not isinstance(op, str):
+            return super().call(op, *args)
         if op == "where":
             test, x, y = self.condition(args[0], " != 0"), *args[1:]
             first = self.of(x) if isinstance(y, Symbol) else self.array(x)
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
+        if op == "hypot" and len(args) != 2:  # that of libraries takes two
+            others, last = args[:-1], args[-1]
+            if not others:
+                return self.call("abs", last)
+            return f"xp.hypot({self.call(op, *others)[0]}, {self.of(last)})", ATOM
         texts = map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)
         return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
@@ -173,12 +204,18 @@ class JavaScript(Printer):
     def assignment(self, name: str, text: str, symbol: Any) -> str:
         return f"const {name} = {text};"
 
-    def call(self, op: str, *args: Any) -> tuple[str, int]:
+    def own(self, operation: Operation) -> str:
+        expected = "operations of this package, or made of them"
+        found = f"{operation.__name__}, computed by a function of Python"
+        raise TypeError(message("JavaScript", found, expected))
+
+    def call(self, op: Any, *args: Any) -> tuple[str, int]:
         if op == "where":
             test, x, y = self.condition(args[0], " !== 0"), *args[1:]
             return f"{test} ? {self.of(x, ORDER)} : {self.of(y, ORDER)}", CHOICE
         name = {"maximum": "max", "minimum": "min"}.get(op, op)
-        return super().call(name if op in HELPERS else f"Math.{name}", *args)
+        known = op in HELPERS or not isinstance(op, str)
+        return super().call(name if known else f"Math.{name}", *args)
 
     def helpers(self) -> list[str]:
         """The functions that JavaScript lacks, or that differ from Python's."""
@@ -210,7 +247,7 @@ HELPERS = {
 # What the module math lacks, as Python and this package have it.
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
 OURS = {  # functions that libraries lack, or that differ between them
-    "autodiff.functions": ("maximum", "minimum", "power"),
+    "autodiff.ops": ("maximum", "minimum", "power"),
     "autodiff.compiler.backends": ("erf", "scatter_add"),
 }
 
@@ -251,13 +288,17 @@ def wrapped(line: str) -> list[str]:
     )
 
 
-def assembled(xp: Any, arguments: list[str], body: list[str], constants: Sequence[str] = ()) -> str:
+def assembled(
+    xp: Any, arguments: list[str], body: list[str], modules: Iterable[str] = (),
+    constants: Sequence[str] = (),
+) -> str:  # fmt: skip
     """The text of a Python program: the imports that it needs, constants, and the function.
 
-    xp: its library. arguments, body: the names of its arguments, and its lines.
-    constants: lines that assign constants, before the function.
+    xp: its library. arguments, body: the names of its arguments, and its lines. modules: further
+    ones that it imports. constants: lines that assign constants, before the function.
     """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
+    header = sorted({*header, *[f"import {module}" for module in modules]})
     called = re.findall(r"(?<![.\w])\w+(?=\()", "\n".join(body))
     for module, names in OURS.items():
         if used := [name for name in names if name in called]:

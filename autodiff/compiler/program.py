@@ -6,12 +6,12 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
-from .. import functions, graph
+from .. import graph, ops
+from ..admission import as_float
 from ..errors import message
-from ..functions import as_float
 from ..value import Value, leaf
 from . import backends
-from .printer import ArrayPython, JavaScript, Printer, Python, assembled
+from .printer import ArrayPython, JavaScript, Python, assembled
 from .symbolic import Symbol, Writer
 
 
@@ -76,11 +76,11 @@ class Scalars:
             copies[x] = leaf(writer.argument(self.names[x]), int(x in wanted))
         self.arguments = list(self.names.values())
         results = count(1)
-        for node in list(graph.depths(functions.sum(outputs)))[:-1]:  # without their sum
+        for node in list(graph.depths(ops.sum(outputs)))[:-1]:  # without their sum
             if node.parents:
                 self.names[node] = f"v{next(results)}"
                 parents = [copies[parent] for parent in node.parents]
-                copies[node] = parents[0]._apply(node._rule, *parents)
+                copies[node] = parents[0]._apply(node._operation, *parents)
             elif node not in copies:
                 copies[node] = leaf(as_float(node.data, "compile, a constant"), 0)
         self.forward = len(writer.symbols)
@@ -113,7 +113,7 @@ def scalar_program(
     scalars = Scalars(outputs, inputs, wrt, single)
     used = [*scalars.values, *scalars.gradients]
     like = "".join(scalars.arguments[:1])
-    text: Printer = Python(used) if xp is math else ArrayPython(xp, like, used)
+    text: Python = Python(used) if xp is math else ArrayPython(xp, like, used)
     # A label that is not an identifier stays out of the program.
     labels = [
         f"{name} = {x.label}"
@@ -126,7 +126,7 @@ def scalar_program(
     if single:
         values = f"{text.of(scalars.values[0])}, {_tuple(map(text.of, scalars.gradients))}"
     body.append(f"return {values}")
-    return assembled(xp, scalars.arguments, body)
+    return assembled(xp, scalars.arguments, body, text.modules)
 
 
 def javascript(outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool) -> str:

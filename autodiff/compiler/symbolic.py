@@ -4,67 +4,45 @@ The `Writer` of a symbol records each operation on it. So a graph that is run ov
 backward pass, leave the operations of a program behind.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
-from .. import functions, ops
+from .. import ops
+from ..dispatch import Operation
 from ..errors import message
-from ..number import Number, Rule, apply
+from ..number import Number, apply
 
 
 class Symbol(Number):
-    """A number that is not known yet: the result of an operation on other symbols and numbers.
-
-    `functions.py` takes it for an array, and its `Writer` for the array's library.
-    """
+    """A number that is not known yet: the result of an operation on other symbols and numbers."""
 
     __slots__ = ("args", "kept", "name", "number", "op", "writer")
 
-    def __init__(self, writer: "Writer", number: int, op: str, args: tuple[Any, ...]) -> None:
-        self.writer, self.number, self.op, self.args = writer, number, op, args
+    def __init__(self, writer: "Writer", number: int, op: Any, args: tuple[Any, ...]) -> None:
+        self.writer, self.number, self.op, self.args = writer, number, op, args  # see `word`
         self.name = ""  # of its line in a program, if it has one
         self.kept = False  # whether it has a line even if it is short and used once
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        known = [x for x in inputs if isinstance(x, Number) and not isinstance(x, Symbol)]
-        if known:  # a derivative in a user's rule
-            return apply(rule, *inputs)
-        op = ARITHMETIC.get(rule)
-        if op:
-            return self.writer.write(op, *inputs)
-        return rule(*inputs)[0]  # through functions.py: arithmetic, and calls of the library
+    def _apply(self, operation: Operation, *inputs: Any) -> Any:
+        if any(isinstance(x, Number) and not isinstance(x, Symbol) for x in inputs):
+            return apply(operation, *inputs)  # a derivative in a user's rule
+        return self._record(operation, inputs)
 
-    def __array_namespace__(self) -> "Writer":
-        return self.writer
+    def _record(self, operation: Operation, inputs: Any) -> Any:
+        if operation.composite:
+            return operation.value(*inputs)
+        return self.writer.write(operation, *inputs)
 
-    __lt__ = functions.less  # a comparison is an operation
-    __le__ = functions.less_equal
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: Any) -> Any:
-        return functions.less_equal(self, other) * functions.less_equal(other, self)
-
-    def __ne__(self, other: Any) -> Any:
-        return 1.0 - (self == other)
-
-    def __gt__(self, other: Any) -> Any:
-        return functions.less(other, self)
-
-    def __ge__(self, other: Any) -> Any:
-        return functions.less_equal(other, self)
-
-    def __pos__(self) -> Any:
-        return self
+    def _conditions(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
         return "<a number that is not known yet>"
 
-    def _number(self, *other: Any) -> Any:
+    def _number(self, *other: Any) -> NoReturn:
         """Refuse to be read as a number: the answer would be fixed in the program."""
         raise TypeError(UNKNOWN)
 
-    __float__ = __int__ = __index__ = __bool__ = __str__ = _number
+    __bool__ = __float__ = __int__ = __index__ = __str__ = _number
     __format__ = _number  # type: ignore[assignment]
 
 
@@ -75,8 +53,13 @@ UNKNOWN = message(
     "write autodiff.maximum, relu or where(less(x, y), ...) for a choice, and autodiff.sin(x) for "
     "math.sin(x)",
 )
-ARITHMETIC = {ops.add: "add", ops.sub: "sub", ops.mul: "mul", ops.div: "div", ops.neg: "neg"}
-ARITHMETIC |= {ops.power: "pow", ops.exponential: "pow", ops.pow: "pow"}
+
+
+def word(operation: Operation) -> Any:
+    """What symbols call an operation; one of a user's stands for itself, whatever its name is."""
+    if not operation.on_page:
+        return operation
+    return "pow" if operation.sign == "**" else operation.__name__
 
 
 class Writer:
@@ -85,73 +68,76 @@ class Writer:
     def __init__(self) -> None:
         self.symbols: dict[Any, Symbol] = {}
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return partial(self.write, name)  # exp, where, maximum, ...
-
     def argument(self, name: str) -> Symbol:
         """A symbol for an argument of the program."""
-        return self._once(name, ())
+        if (name,) not in self.symbols:
+            self.symbols[(name,)] = Symbol(self, len(self.symbols), name, ())
+        return self.symbols[(name,)]
 
-    def write(self, op: str, *args: Any) -> Any:
+    def write(self, operation: Operation, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it after simplification."""
         given: list[Any] = [x if isinstance(x, Symbol) else float(x) for x in args]
-        if op == "where":
-            condition, *choices = given
-            if condition.op == "where" and key_of("", condition.args[1:]) == ("", "1.0", "0.0"):
-                condition = condition.args[0]  # it was made a number
-            return self._once(op, (condition, *map(self.as_number, choices)))
+        if operation is ops.where:
+            return self._choice(*given)
         x: Any
         x, *others = map(self.as_number, given)
-        if op == "neg":
-            return x.args[0] if _negated(x) else self._once(op, (x,))
-        if op == "pow" and _is(others[0], 1.0):
+        if operation is ops.neg and _negated(x):
+            return x.args[0]
+        if operation is ops.pos or (operation.sign == "**" and _is(others[0], 1.0)):
             return x
-        if op == "abs" and _negated(x):  # as in sigmoid(-x) beside sigmoid(x)
+        if operation is ops.abs and _negated(x):  # as in sigmoid(-x) beside sigmoid(x)
             x = x.args[0]
-        if op in CONDITIONS and _negated(x) and _is(others[0], 0.0):  # 0 < x for -x < 0
-            x, others = 0.0, list(x.args)
-        if op in ("add", "sub"):
-            return self._sum(op, x, *others)
-        return (
-            self._product(op, x, *others) if op in ("mul", "div") else self._once(op, (x, *others))
-        )
+        if word(operation) in CONDITIONS and _negated(x) and _is(others[0], 0.0):
+            x, others = 0.0, list(x.args)  # 0 < x for -x < 0
+        if operation in (ops.add, ops.sub):
+            return self._sum(operation, x, *others)
+        if operation in (ops.mul, ops.div):
+            return self._product(operation, x, *others)
+        return self._once(operation, (x, *others))
 
     def as_number(self, x: Any) -> Any:
         """A condition as 1.0 or 0.0; any other number as it is."""
         condition = isinstance(x, Symbol) and x.op in CONDITIONS
-        return self.write("where", x, 1.0, 0.0) if condition else x
+        return self.write(ops.where, x, 1.0, 0.0) if condition else x
 
-    def _once(self, op: str, args: tuple[Any, ...]) -> Symbol:
+    def _choice(self, condition: Any, *choices: Any) -> Any:
+        x, y = map(self.as_number, choices)
+        if type(condition) is float:
+            return x if condition else y
+        if condition.op == "where" and key_of("", condition.args[1:]) == ("", "1.0", "0.0"):
+            condition = condition.args[0]  # it was made a number
+        return self._once(ops.where, (condition, x, y))
+
+    def _once(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
+        op = word(operation)
         if op in ("add", "mul") and key_of(op, args[::-1]) in self.symbols:
             args = args[::-1]
         key = key_of(op, args)
         if key not in self.symbols:
-            self.symbols[key] = self._new(op, args)
+            self.symbols[key] = self._new(operation, args)
         return self.symbols[key]
 
-    def _new(self, op: str, args: tuple[Any, ...]) -> Symbol:
-        return Symbol(self, len(self.symbols), op, args)
+    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
+        return Symbol(self, len(self.symbols), word(operation), args)
 
-    def _sum(self, op: str, x: Any, y: Any) -> Any:
+    def _sum(self, operation: Operation, x: Any, y: Any) -> Any:
         """x + y or x - y without zeros and double signs: the same number, to the last digit."""
         if _negated(y):
-            op, y = "sub" if op == "add" else "add", y.args[0]
-        if _negated(x) and op == "add":
-            op, x, y = "sub", y, x.args[0]
+            operation, y = ops.sub if operation is ops.add else ops.add, y.args[0]
+        if _negated(x) and operation is ops.add:
+            operation, x, y = ops.sub, y, x.args[0]
         if _is(y, 0.0):
             return x
         if _is(x, 0.0):
-            return y if op == "add" else -y
-        return self._once(op, (x, y))
+            return y if operation is ops.add else -y
+        return self._once(operation, (x, y))
 
-    def _product(self, op: str, x: Any, y: Any) -> Any:
+    def _product(self, operation: Operation, x: Any, y: Any) -> Any:
         """x y or x / y without ones, and with the sign in front: to the last digit the same."""
         (sign, x), (other, y) = _signed(x), _signed(y)
-        if op == "mul" and _is(x, 1.0):
+        if operation is ops.mul and _is(x, 1.0):
             x, y = y, x
-        result = x if _is(y, 1.0) else self._once(op, (x, y))
+        result = x if _is(y, 1.0) else self._once(operation, (x, y))
         return result if sign == other else -result
 
 

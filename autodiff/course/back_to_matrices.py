@@ -35,7 +35,7 @@ def groups(output):
     found, counts = defaultdict(list), Counter()
     for node, depth in ad.graph.depths(output).items():
         if node.parents:
-            found[depth, node._rule.__name__].append(node)
+            found[depth, node._operation.__name__].append(node)
     for depth, kind in [*found]:
         counts[kind] += 1
         found[f"{kind}{counts[kind]}"] = found.pop((depth, kind))
@@ -67,7 +67,7 @@ def run_in_groups(output, numbers):
     for nodes in groups(output).values():
         columns = list(zip(*[node.parents for node in nodes]))
         arrays = [np.array([numbers[p] for p in column]) for column in columns]
-        results, closure = nodes[0]._rule(*arrays)  # the operation, once
+        results, closure = nodes[0]._operation.rule(*arrays)  # the operation, once
         numbers |= zip(nodes, results)
         done.append((nodes, columns, closure))
     adjoint = defaultdict(float, {output: np.ones_like(numbers[output])})

@@ -22,13 +22,13 @@ class Node:
         self.parents, self.closure = parents, closure
 
     def __add__(self, other):
-        return apply(ops.add, self, other)
+        return apply(ops.add.rule, self, other)
 
     def __sub__(self, other):
-        return apply(ops.sub, self, other)
+        return apply(ops.sub.rule, self, other)
 
     def __mul__(self, other):
-        return apply(ops.mul, self, other)
+        return apply(ops.mul.rule, self, other)
 
 
 def apply(rule, *inputs):

@@ -7,7 +7,8 @@ from math import isclose
 from numbers import Integral
 from typing import Any
 
-from .. import functions
+from .. import ops
+from ..admission import as_number, is_array
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
@@ -33,7 +34,7 @@ def mse_loss(prediction: Any, target: Any) -> Any:
         raise ValueError(message("mse_loss", found, "the same shape"))
     if not predicted:
         raise ValueError(message("mse_loss", "no numbers", "at least one"))
-    return functions.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
+    return ops.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
 def hinge_loss(score: Any, label: Any) -> Any:
@@ -50,7 +51,7 @@ def hinge_loss(score: Any, label: Any) -> Any:
     label = _one(label, "hinge_loss, label")
     if not isinstance(label, Number) and label not in (-1, 1):
         raise ValueError(message("hinge_loss", f"label {label!r}", "1 or -1"))
-    return functions.relu(1.0 - label * _one(score, "hinge_loss, score"))
+    return ops.relu(1.0 - label * _one(score, "hinge_loss, score"))
 
 
 def cross_entropy(logits: Any, target: Any) -> Any:
@@ -81,12 +82,12 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     if not right or (weights and known and not isclose(sum(weights), 1.0, abs_tol=1e-6)):
         expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
-    top = functions.largest(logits)
+    top = ops.largest(logits)
     z = [logit - top for logit in logits]
-    log_of_sum = functions.log(functions.sum([functions.exp(x) for x in z]))
+    log_of_sum = ops.log(ops.sum([ops.exp(x) for x in z]))
     if weights is None:  # the choice is among the logits themselves, where fit sees it
         return (top - logits[int(target)]) + log_of_sum
-    return log_of_sum - functions.dot(weights, z)
+    return log_of_sum - ops.dot(weights, z)
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
@@ -105,7 +106,7 @@ def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
     if not isinstance(target, Number) and not 0 <= target <= 1:
         raise ValueError(message(where, f"target {target!r}", "0 to 1"))
     logit = _one(logit, f"{where}, logit")
-    return functions.softplus(logit) - target * logit
+    return ops.softplus(logit) - target * logit
 
 
 def softmax(logits: Any) -> Any:
@@ -119,19 +120,19 @@ def softmax(logits: Any) -> Any:
     >>> softmax([0.0, 0.0]).data
     [0.5, 0.5]
     """
-    if functions.is_array(logits):
+    if is_array(logits):
         xp = logits.__array_namespace__()
         e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
         return e / xp.sum(e, axis=-1, keepdims=True)
     z = Vector(_row(logits, "softmax"))
-    e = functions.exp(z - functions.largest(z))
+    e = ops.exp(z - ops.largest(z))
     return e / e.sum()
 
 
 def _numbers(x: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
     """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
     shape, numbers = flat(x, where)
-    return shape, [functions.as_number(v, where) for v in numbers]
+    return shape, [as_number(v, where) for v in numbers]
 
 
 def _row(x: Any, where: str) -> list[Any]:

@@ -7,8 +7,8 @@ from numbers import Integral
 from random import Random
 from typing import Any, Self
 
+from ..admission import as_float, as_row, is_array
 from ..errors import counted, message, shortened, typed
-from ..functions import as_float, as_row, is_array
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..value import Value

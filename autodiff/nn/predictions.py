@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from ..admission import as_float, as_row
 from ..compiler.expression import Expression
 from ..errors import counted, message, shortened
-from ..functions import as_float, as_row
 from ..linalg import Vector
 from ..value import Value, leaf
 from .modules import mode

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
-from .. import functions
+from .. import ops
 from ..compiler.symbolic import UNKNOWN
+from ..dispatch import Operation
 from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
-from ..number import Number, Rule, apply
+from ..number import Number, apply
 from ..value import Value, leaf
 from .purity import NotRecordable, unchanged
 from .samples import Samples, constants
@@ -37,8 +38,8 @@ class Unknown(Number):
     __slots__ = ()
     _level = 0.5  # to a node it is a number, not a constant
 
-    def _apply(self, rule: Rule, *inputs: Any) -> Any:
-        return self if _NO_NODES.issuperset(map(type, inputs)) else apply(rule, *inputs)
+    def _apply(self, operation: Operation, *inputs: Any) -> Any:
+        return self if _NO_NODES.issuperset(map(type, inputs)) else apply(operation, *inputs)
 
     def _itself(self, *ignored: Any) -> Any:
         return self
@@ -115,7 +116,7 @@ class Recording:
         A column is a tuple with a node for each target, at the same place of their graphs.
         """
         self.order = {id(y): i for i, y in enumerate(outputs)}
-        self.known = leaves.union(topological_order(functions.sum(outputs)) if outputs else ())
+        self.known = leaves.union(topological_order(ops.sum(outputs)) if outputs else ())
         for node in self.known - leaves:
             _check(node)
         done: dict[Any, Value] = {}
@@ -140,19 +141,19 @@ class Recording:
                 tuple([x if kind == each else some[each] for x, kind in zip(column, kinds)])
                 for each in different
             ]
-            return lambda *choices: functions.dot(one_hot, choices), filled
+            return lambda *choices: ops.dot(one_hot, choices), filled
         if kinds[0] == id(first):
             return lambda: first, []
         if not first.parents:
             return lambda: self._leaf([x._data for x in column]), []
-        return partial(first._apply, first._rule), [*zip(*[x.parents for x in column])]
+        return partial(first._apply, first._operation), [*zip(*[x.parents for x in column])]
 
     def _kind(self, node: Value) -> Any:
         """Nodes of one kind become one node; each of the prediction is a kind of its own."""
         if node in self.known:
             return id(node)
         _check(node)
-        return node._rule, len(node.parents)
+        return node._operation, len(node.parents)
 
     def _leaf(self, numbers: list[float]) -> Value:
         """A leaf with a number for each target; a constant if they are the same to the last bit."""

@@ -5,8 +5,8 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from ..admission import as_row
 from ..errors import counted, message
-from ..functions import as_row
 from ..linalg import Vector
 from ..number import check_outside
 from ..value import leaf

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..admission import as_float, as_row
 from ..compiler.expression import Expression
 from ..errors import a, counted, message
-from ..functions import as_float, as_row
 from ..nn.purity import NotRecordable
 from ..nn.recording import Unknown
 from ..transforms import check_function

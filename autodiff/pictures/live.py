@@ -17,6 +17,7 @@ from urllib.parse import quote
 from .. import ops
 from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
 from ..compiler.symbolic import Symbol, Writer
+from ..dispatch import Operation
 from ..errors import counted, message, shortened
 from ..graph import topological_order
 from ..value import Value
@@ -85,9 +86,9 @@ def show_steps(
     """
     nodes = _checked(root)
     place = {node: i for i, node in enumerate(nodes)}
-    rules = list(dict.fromkeys((x._rule, len(x.parents)) for x in nodes if x.parents))
+    rules = list(dict.fromkeys((x._operation, len(x.parents)) for x in nodes if x.parents))
     sent = [  # [rule, *inputs], or the number of a leaf
-        [rules.index((x._rule, len(x.parents))), *(place[p] for p in x.parents)]
+        [rules.index((x._operation, len(x.parents))), *(place[p] for p in x.parents)]
         if x.parents else x.data for x in nodes
     ]  # fmt: skip
     held = Leaves(nodes).parameters
@@ -172,11 +173,10 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
     writer = Writer()
     made: dict[Value, Any] = {}
     for i, node in enumerate(nodes):
-        rule: Any = node._rule
-        own = node.parents and getattr(ops, rule.__name__, None) is not rule
+        own = node.parents and not node._operation.on_page
         if own or not math.isfinite(node.data):
             return ""
-        op = rule.__name__ if node.parents else ids[i]
+        op = node._operation.__name__ if node.parents else ids[i]
         symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
         symbol.name, symbol.kept = ids[i], bool(labels[i] and node.parents)
         made[node] = symbol if node.requires_grad else node.data
@@ -190,15 +190,15 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
 
 
 @cache
-def printed(rule: Any, count: int) -> str:
+def printed(operation: Operation, count: int) -> str:
     """A rule as JavaScript: its value, and the messages of its backward pass.
 
     TypeError if it computes with anything but this package's functions.
     """
     writer, names = Writer(), [f"x{i}" for i in range(1, count + 1)]
-    value, backward = rule(*map(writer.argument, names))
+    value, backward = operation.rule(*map(writer.argument, names))
     sent = [x if x is None else writer.as_number(x) for x in backward(writer.argument("grad"))]
-    name, known = _short(rule.__name__), getattr(ops, rule.__name__, None) is rule
+    name, known = _short(operation.__name__), operation.on_page
     shown = _function(names, [writer.as_number(value)], writer, "{}")
     back = _function(["grad", *names], sent, writer, "[{}]")
     held = f"op: {as_json(name if known else '')}, name: {as_json(name)}, arity: {count}"
@@ -212,18 +212,14 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
     return f"({', '.join(names)}) => {{ {' '.join([*lines, f'return {result};'])} }}"
 
 
-LISTS = {"sum": range(1, 9), "prod": range(1, 9), "logsumexp": range(1, 9), "hypot": range(1, 5)}
-LISTS |= {"dot": range(2, 17, 2)}
-
-
 def all_rules() -> list[str]:
     """The rules of all operations; of those that take a row, for up to eight numbers."""
-    found = {
-        x: LISTS.get(name) or [len(signature(x).parameters)]
-        for name, x in vars(ops).items()
-        if getattr(x, "__module__", "") == ops.__name__ and name[0].islower() and name != "largest"
-    }
-    return [printed(rule, count) for rule, counts in found.items() for count in counts]
+    found = []
+    for x in ops.PAGE:
+        step = x.rows or 1
+        counts = range(step, 8 * step + 1, step) if x.many else [len(signature(x.rule).parameters)]
+        found += [printed(x, count) for count in counts if x is not ops.largest]
+    return found
 
 
 def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from .. import ops
 from ..graph import topological_order
 from ..scopes import Scope, entry_names
 from ..value import Value
@@ -13,7 +14,6 @@ from .texts import printable
 
 Path = tuple[Scope, ...]  # from the outermost scope to the innermost
 
-TAKING_VECTORS = ("dot", "sum", "prod", "logsumexp", "hypot")
 SLOTS = 8  # an operation with more arguments has one place for all edges
 NAMES = 3  # of an array that are written out
 
@@ -76,8 +76,13 @@ class Scene(NamedTuple):
 def slots(node: Value) -> int:
     """How many places for edges an operation has: one for each argument if their order matters."""
     count = len(node.parents)
-    alike = node.op in TAKING_VECTORS and len(set(node.parents)) == count
+    alike = _takes_a_row(node) and len(set(node.parents)) == count
     return 1 if alike or count > SLOTS or exponent(node) is not None else count
+
+
+def _takes_a_row(node: Value) -> bool:
+    """Whether the order of its arguments is that of one row, or does not matter."""
+    return bool(node._operation.rows) or node._operation is ops.hypot
 
 
 def exponent(node: Value) -> Value | None:
@@ -238,9 +243,9 @@ def _argument(box: Box, node: Value, i: int) -> Any:
     """Which argument of a box the i-th one of its node belongs to, together with others."""
     if box.scope:
         return 0
-    if node.op == "dot":  # takes two vectors
+    if node._operation is ops.dot:  # takes two vectors
         return 2 * i // len(node.parents)
-    if node.op in TAKING_VECTORS:
+    if _takes_a_row(node):
         return 0
     return i if box.shape else node.parents[i]
 

@@ -53,7 +53,6 @@ function parse(given, rules) {
   // Plain numbers stay numbers, as in Python: 2*3*x is 6*x.
   const isNumber = (x) => typeof x === "number";
   const apply = (op, ...xs) => {
-    if (op === "where" && isNumber(xs[0])) return xs[xs[0] ? 1 : 2];
     const rule = rules[`${op}/${xs.length}`];
     if (!rule) refuse(`${op} of ${xs.length} numbers is too long for this page`);
     if (xs.every(isNumber)) return rule.value(...xs);

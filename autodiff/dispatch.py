@@ -1,0 +1,369 @@
+"""What an operation is: a function of any kind of number that knows its derivative.
+
+`ops.py` states each once: its value on floats, and a rule, which takes its inputs and returns
+(result, backward). Called with floats, an operation computes; with arrays, their library does;
+with any other number, the deepest records it (see `number.apply`).
+"""
+
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType
+from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeVar, overload
+
+from .admission import as_float, as_floats, as_number, as_row, is_array
+from .errors import a, counted, described, message, number_in, typed
+
+N = TypeVar("N", bound="Recording")
+Backward = Callable[[Any], tuple[Any, ...]]
+Rule = Callable[..., tuple[Any, Backward]]
+Value = Callable[..., Any]  # of an operation: from its inputs to its result
+
+
+class Recording(Protocol):
+    """A number that records the operations on it, such as a Value (see `number.Number`)."""
+
+    def _apply(self, operation: Any, /, *inputs: Any) -> Any: ...
+    def _record(self, operation: Any, numbers: Any, /) -> Any: ...
+
+
+class Operation(Protocol):
+    """What is true of an operation."""
+
+    __name__: str
+    rule: Rule
+    value: Value
+    composite: bool  # its value is made of others, and so takes numbers of any kind
+    on_page: bool  # of `ops.py`; the name of a user's own says nothing
+    domain: str
+    sign: str  # in formulas
+    rows: int  # how many rows of numbers it takes, instead of numbers
+    many: bool  # whether it takes any number of numbers
+
+    def __call__(self, *inputs: Any) -> Any: ...
+
+
+class OfNumbers(Operation, Protocol):
+    """An operation on one or more numbers: the result is of the same kind. Also a method."""
+
+    @overload
+    def __call__(self, x: N, /, *more: N | SupportsFloat) -> N: ...
+    @overload
+    def __call__(self, x: SupportsFloat, y: N, /, *more: N | SupportsFloat) -> N: ...
+    @overload
+    def __call__(self, *xs: SupportsFloat) -> float: ...
+    @overload
+    def __get__(self, x: None, kind: Any) -> Self: ...
+    @overload
+    def __get__(self, x: N, kind: Any) -> Callable[..., N]: ...
+
+
+class OfRow(Operation, Protocol):
+    """An operation on a row of numbers."""
+
+    @overload
+    def __call__(self, xs: Iterable[N], /) -> N: ...
+    @overload
+    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
+
+
+class OfRows(Operation, Protocol):
+    """An operation on two rows of numbers."""
+
+    @overload
+    def __call__(self, xs: Iterable[N], ys: Iterable[N | SupportsFloat], /) -> N: ...
+    @overload
+    def __call__(self, xs: Iterable[SupportsFloat], ys: Iterable[SupportsFloat], /) -> float: ...
+
+
+# -- Where floats meet the domain of an operation ------------------------------------------------
+
+UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations raise at a number
+
+
+def explain(
+    error: Exception, operation: Operation, inputs: Sequence[Any], derivative: bool = False
+) -> Exception:
+    """The same type of error, naming the operation, its inputs and its domain.
+
+    The error itself if it has been explained, by the operation on numbers of an outer derivative,
+    or if a user's operation raised one of its own types. `derivative`: whether the backward
+    closure raised it.
+
+    >>> from .ops import div
+    >>> explain(ZeroDivisionError("float division by zero"), div, (1.0, 0.0))
+    ZeroDivisionError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
+    """
+    explained = any(is_number(number_in(x)) for x in inputs)
+    if explained or not inputs or type(error).__module__ != "builtins":
+        return error
+    names = parameters(operation.rule, len(inputs))
+    at = ", ".join(f"{name} = {described(x)}" for name, x in zip(names, inputs))
+    if derivative:
+        division = isinstance(error, ZeroDivisionError)
+        reason = "it is infinite or undefined there" if division else str(error)
+        return type(error)(f"the derivative of {operation.__name__} at {at}: {reason}")
+    infix = operation.sign and len(names) == 2
+    what = f"{names[0]} {operation.sign} {names[1]}" if infix else operation.__name__
+    if isinstance(error, OverflowError):
+        return OverflowError(f"{what}: {at} gives a result too large for a float")
+    outside = f" is outside the domain {operation.domain}"
+    return type(error)(f"{what}: {at}{outside if operation.domain else f': {error}'}")
+
+
+def code_of(rule: Any) -> CodeType | None:
+    """The code of a function that decorators may have wrapped; None if Python has not made it."""
+    while hasattr(rule, "__wrapped__"):
+        rule = rule.__wrapped__
+    return getattr(rule, "__code__", None)
+
+
+def parameters(rule: Any, count: int) -> Sequence[str]:
+    """The names that a rule gives its inputs; x1, x2, ... if it does not name that many.
+
+    >>> parameters(lambda y, x: y / x, 2), parameters(lambda *xs: sum(xs), 2)
+    (('y', 'x'), ['x1', 'x2'])
+    """
+    code = code_of(rule)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    return names if len(names) == count else [f"x{i}" for i in range(1, count + 1)]
+
+
+# -- How an operation is stated -----------------------------------------------------------------
+
+
+def primitive(value: Value, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
+    """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
+    return lambda rule: _stated(rule, value, domain=domain, sign=sign, on_page=True)
+
+
+@overload
+def composite(value: Value) -> Callable[[Rule], OfNumbers]: ...
+@overload
+def composite(value: Value, rows: Literal[1]) -> Callable[[Rule], OfRow]: ...
+@overload
+def composite(value: Value, rows: Literal[2]) -> Callable[[Rule], OfRows]: ...
+def composite(value: Value, rows: int = 0) -> Any:
+    """An operation of `ops.py` whose value is made of others, and so takes any kind of number.
+
+    rows: how many rows of numbers it takes, instead of numbers: one operation, and so one node.
+    """
+
+    def flat(function: Callable[..., Any]) -> Callable[..., Any]:
+        def of_numbers(*xs: Any) -> Any:
+            n = len(xs) // rows
+            return function(xs) if rows == 1 else function(xs[:n], xs[n:])
+
+        return functools.wraps(function)(of_numbers) if rows else function
+
+    return lambda rule: _stated(flat(rule), flat(value), composite=True, rows=rows, on_page=True)
+
+
+@overload
+def operation(rule: Rule, /) -> OfNumbers: ...
+@overload
+def operation(value: Value, /, domain: str) -> Callable[[Rule], OfNumbers]: ...
+def operation(stated: Any, /, domain: str | None = None) -> Any:
+    """An operation of your own, as a function of any kind of number.
+
+    The rule takes numbers and returns (result, backward), like those in `ops.py`. Written with
+    operators and this package's functions, it works in every mode at once, for derivatives of
+    any order. It must be a pure function of its inputs: pass all that it depends on as inputs,
+    a Vector as its entries. `backward` returns a tuple with a gradient for each input, None for
+    an input that has no derivative. It need not be the derivative of the result: an operation may
+    pass on the gradient as it is, or stop it. TypeError if the rule returns anything else.
+
+    With a function of floats and its domain (`""` for everywhere), `@operation(math.lgamma,
+    domain="x > 0")`, that function computes the result: inside the rule, the operation's own name
+    stands for it. A program calls it too, if it has a name in a module.
+
+    To choose, write `where(less(0, x), a, b)`, an operation, so that a graph or a program chooses
+    again when its numbers change. `if x > 0` is a TypeError in a program and in a gradient that is
+    a graph, because the choice would be fixed.
+
+    >>> @operation
+    ... def cube(x):
+    ...     return x * x * x, lambda grad: (grad * 3 * x * x,)
+    >>> cube(2.0)
+    8.0
+    >>> from autodiff import Value
+    >>> x = Value(2.0)
+    >>> cube(x).backward()
+    >>> x.grad
+    12.0
+    """
+
+    def of_rule(rule: Rule) -> Any:
+        checked = _checked(rule)
+        if domain is not None:
+            return _stated(checked, stated, domain=domain)
+
+        @functools.wraps(rule)
+        def whole(*inputs: Any) -> tuple[Any, Backward]:
+            result, backward = checked(*inputs)
+            if any(hasattr(x, "_level") for x in inputs):
+                # To an outer derivative it is one operation too, whatever the rule's lines are.
+                result = made(*inputs)
+            return result, backward
+
+        made = _stated(whole, lambda *inputs: checked(*inputs)[0], composite=True)
+        return made
+
+    return of_rule(stated) if domain is None else of_rule
+
+
+def _checked(rule: Rule) -> Rule:
+    """A rule of a user's, which raises a TypeError if it returns what is none."""
+    name = getattr(rule, "__name__", "")
+    if code_of(rule) is None:
+        expected = "a function with a name, defined with def"
+        remedy = 'for a function of floats give its domain: @operation(math.lgamma, domain="x > 0")'
+        raise TypeError(message("operation", typed(rule), expected, remedy))
+
+    @functools.wraps(rule)
+    def checked(*inputs: Any) -> tuple[Any, Backward]:
+        returned: Any = rule(*inputs)
+        if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
+            expected = "(result, backward), where backward(grad) returns a tuple of gradients"
+            raise TypeError(message(name, f"a rule that returns {a(returned)}", expected))
+        result, backward = returned
+        admit = as_number if _FLOATS.issuperset(map(type, inputs)) else _admit
+
+        def checked_backward(grad: Any) -> tuple[Any, ...]:
+            grads = backward(grad)
+            if not isinstance(grads, tuple) or len(grads) != len(inputs):
+                expected = f"a tuple of {len(inputs)}: a gradient for each input"
+                raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
+            return tuple([g if g is None else admit(g, f"{name}, a gradient") for g in grads])
+
+        return admit(result, f"{name}, its result"), checked_backward
+
+    return checked
+
+
+def _admit(x: Any, where: str) -> Any:
+    """A number of any kind as it is, an array as one of floats, anything else as a float."""
+    return as_floats(x) if is_array(x) else as_number(x, where)
+
+
+# -- How an operation is called -----------------------------------------------------------------
+
+
+def _stated(
+    rule: Any, value: Value, composite: bool = False, on_page: bool = False,
+    domain: str = "", sign: str = "", rows: int = 0,
+) -> Any:  # fmt: skip
+    """The operation that a rule states, as a function."""
+    code = code_of(rule)
+    many = bool(rows or (code and code.co_flags & 4))  # def rule(*xs)
+    operation: Any
+
+    # A path for each number of inputs: with a loop, one on floats would take 2.6 times as long.
+
+    def of_one(x: Any, /) -> Any:
+        if type(x) is not float:
+            return x._apply(operation, x) if hasattr(x, "_record") else _beyond(operation, (x,))
+        try:
+            return value(x)
+        except UNDEFINED as error:
+            raise explain(error, operation, (x,)) from None
+
+    def of_two(x: Any, y: Any, /) -> Any:
+        if not type(x) is float is type(y):
+            return _beyond(operation, (x, y))
+        try:
+            return value(x, y)
+        except UNDEFINED as error:
+            raise explain(error, operation, (x, y)) from None
+
+    def of_three(x: Any, y: Any, z: Any, /) -> Any:
+        if not type(x) is float is type(y) is type(z):
+            return _beyond(operation, (x, y, z))
+        try:
+            return value(x, y, z)
+        except UNDEFINED as error:
+            raise explain(error, operation, (x, y, z)) from None
+
+    def of_several(*inputs: Any) -> Any:
+        inputs = _flat(rule.__name__, inputs) if rows else inputs
+        if not _FLOATS.issuperset(map(type, inputs)):
+            return _beyond(operation, inputs)
+        try:
+            return value(*inputs)
+        except UNDEFINED as error:
+            raise explain(error, operation, inputs) from None
+
+    fixed = code and not many and not rule.__defaults__
+    paths: dict[Any, Any] = {1: of_one, 2: of_two, 3: of_three}
+    path = paths.get(code.co_argcount, of_several) if code and fixed else of_several
+    operation = functools.wraps(rule)(path)
+    operation.rule, operation.value, operation.composite = rule, value, composite
+    operation.on_page, operation.domain, operation.sign = on_page, domain, sign
+    operation.rows, operation.many = rows, many
+    if domain and rule.__doc__:
+        operation.__doc__ += f"\n\n    ValueError unless {domain}."
+    return operation
+
+
+_FLOATS = {float}
+
+
+def is_number(x: Any) -> bool:
+    """True for what records operations: a Value, a Dual, a symbol."""
+    return hasattr(x, "_record")
+
+
+def _beyond(operation: Operation, inputs: Sequence[Any]) -> Any:
+    """The operation on inputs that are not all floats."""
+    for x in inputs:
+        if hasattr(x, "_record"):
+            return x._apply(operation, *inputs)
+    plain = [as_floats(x) if is_array(x) else as_float(x, operation.__name__) for x in inputs]
+    if _FLOATS.issuperset(map(type, plain)):
+        return operation.value(*plain) if operation.rows else operation(*plain)
+    return over_arrays(operation, plain)
+
+
+def over_arrays(operation: Operation, inputs: Sequence[Any]) -> Any:
+    """The operation on arrays: that of their library, or entry by entry if it has none.
+
+    An array of objects holds numbers of other kinds; NumPy has no erf.
+    """
+    objects = any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs)
+    if not objects:
+        if operation.composite:
+            return operation.value(*inputs)
+        library = next(x.__array_namespace__() for x in inputs if is_array(x))  # numpy, jax.numpy
+        if of_library := getattr(library, name_in_libraries(operation), None):
+            if operation.many and len(inputs) != 2:  # hypot of a library takes two
+                return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
+            return of_library(*inputs)
+    numpy = sys.modules["numpy"]
+    entries = numpy.frompyfunc(operation, len(inputs), 1)(*inputs)
+    return entries if objects else numpy.asarray(entries, float)
+
+
+def name_in_libraries(operation: Operation) -> str:
+    """What libraries call an operation; "" if it is one of a user's that they may not know."""
+    if operation.on_page:
+        return operation.__name__
+    value = operation.value
+    return value.__name__ if value.__module__ == math.__name__ else ""
+
+
+def _flat(name: str, rows: Sequence[Any]) -> tuple[Any, ...]:
+    """The numbers of one or two rows."""
+    flat: list[Sequence[Any]] = []
+    for xs in rows:
+        if not isinstance(xs, (list, tuple)):
+            if len(getattr(xs, "shape", ())) > 1:
+                remedy = "to add all its numbers write A.sum(), for a product A @ x"
+                found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
+                raise TypeError(message(name, found, "numbers in a row", remedy))
+            xs = as_row(xs, name, f"a sequence of numbers: {name}([x, y])")
+        flat.append(xs)
+    if len(flat) == 2 and len(flat[0]) != len(flat[1]):
+        lengths = f"{len(flat[0])} and {counted(len(flat[1]), 'number')}"
+        raise ValueError(message(name, lengths, "equally many on both sides"))
+    return (*flat[0], *flat[1]) if len(flat) == 2 else tuple(flat[0])
