@@ -9,7 +9,6 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType
 from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeVar, overload
 
 from .admission import as_float, as_floats, as_number, as_row, is_array
@@ -40,6 +39,7 @@ class Operation(Protocol):
     sign: str  # in formulas
     rows: int  # how many rows of numbers it takes, instead of numbers
     many: bool  # whether it takes any number of numbers
+    in_libraries: str  # its name there; "" if they may have none, or another of that name
 
     def __call__(self, *inputs: Any) -> Any: ...
 
@@ -95,8 +95,8 @@ def explain(
     >>> explain(ZeroDivisionError("float division by zero"), div, (1.0, 0.0))
     ZeroDivisionError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
     """
-    explained = any(is_number(number_in(x)) for x in inputs)
-    if explained or not inputs or type(error).__module__ != "builtins":
+    explained = any(hasattr(number_in(x), "_record") for x in inputs)
+    if explained or type(error).__module__ != "builtins":
         return error
     names = parameters(operation.rule, len(inputs))
     at = ", ".join(f"{name} = {described(x)}" for name, x in zip(names, inputs))
@@ -112,11 +112,11 @@ def explain(
     return type(error)(f"{what}: {at}{outside if operation.domain else f': {error}'}")
 
 
-def code_of(rule: Any) -> CodeType | None:
-    """The code of a function that decorators may have wrapped; None if Python has not made it."""
+def unwrapped(rule: Any) -> Any:
+    """The function in one that decorators have wrapped."""
     while hasattr(rule, "__wrapped__"):
         rule = rule.__wrapped__
-    return getattr(rule, "__code__", None)
+    return rule
 
 
 def parameters(rule: Any, count: int) -> Sequence[str]:
@@ -125,8 +125,8 @@ def parameters(rule: Any, count: int) -> Sequence[str]:
     >>> parameters(lambda y, x: y / x, 2), parameters(lambda *xs: sum(xs), 2)
     (('y', 'x'), ['x1', 'x2'])
     """
-    code = code_of(rule)
-    names = code.co_varnames[: code.co_argcount] if code else ()
+    code = unwrapped(rule).__code__
+    names = code.co_varnames[: code.co_argcount]
     return names if len(names) == count else [f"x{i}" for i in range(1, count + 1)]
 
 
@@ -135,7 +135,7 @@ def parameters(rule: Any, count: int) -> Sequence[str]:
 
 def primitive(value: Value, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
     """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
-    return lambda rule: _stated(rule, value, domain=domain, sign=sign, on_page=True)
+    return lambda rule: _of_numbers(rule, value, on_page=True, domain=domain, sign=sign)
 
 
 @overload
@@ -149,15 +149,9 @@ def composite(value: Value, rows: int = 0) -> Any:
 
     rows: how many rows of numbers it takes, instead of numbers: one operation, and so one node.
     """
-
-    def flat(function: Callable[..., Any]) -> Callable[..., Any]:
-        def of_numbers(*xs: Any) -> Any:
-            n = len(xs) // rows
-            return function(xs) if rows == 1 else function(xs[:n], xs[n:])
-
-        return functools.wraps(function)(of_numbers) if rows else function
-
-    return lambda rule: _stated(flat(rule), flat(value), composite=True, rows=rows, on_page=True)
+    if rows:
+        return lambda rule: _of_rows(rule, value, rows)
+    return lambda rule: _of_numbers(rule, value, composite=True, on_page=True)
 
 
 @overload
@@ -197,7 +191,7 @@ def operation(stated: Any, /, domain: str | None = None) -> Any:
     def of_rule(rule: Rule) -> Any:
         checked = _checked(rule)
         if domain is not None:
-            return _stated(checked, stated, domain=domain)
+            return _of_numbers(checked, stated, domain=domain)
 
         @functools.wraps(rule)
         def whole(*inputs: Any) -> tuple[Any, Backward]:
@@ -207,7 +201,7 @@ def operation(stated: Any, /, domain: str | None = None) -> Any:
                 result = made(*inputs)
             return result, backward
 
-        made = _stated(whole, lambda *inputs: checked(*inputs)[0], composite=True)
+        made = _of_numbers(whole, lambda *inputs: checked(*inputs)[0], composite=True)
         return made
 
     return of_rule(stated) if domain is None else of_rule
@@ -216,7 +210,7 @@ def operation(stated: Any, /, domain: str | None = None) -> Any:
 def _checked(rule: Rule) -> Rule:
     """A rule of a user's, which raises a TypeError if it returns what is none."""
     name = getattr(rule, "__name__", "")
-    if code_of(rule) is None:
+    if not hasattr(rule, "__code__"):
         expected = "a function with a name, defined with def"
         remedy = 'for a function of floats give its domain: @operation(math.lgamma, domain="x > 0")'
         raise TypeError(message("operation", typed(rule), expected, remedy))
@@ -249,17 +243,14 @@ def _admit(x: Any, where: str) -> Any:
 
 # -- How an operation is called -----------------------------------------------------------------
 
+_FLOATS = {float}
 
-def _stated(
-    rule: Any, value: Value, composite: bool = False, on_page: bool = False,
-    domain: str = "", sign: str = "", rows: int = 0,
-) -> Any:  # fmt: skip
-    """The operation that a rule states, as a function."""
-    code = code_of(rule)
-    many = bool(rows or (code and code.co_flags & 4))  # def rule(*xs)
+
+def _of_numbers(rule: Rule, value: Value, **facts: Any) -> Any:
+    """The operation on numbers that a rule states."""
     operation: Any
 
-    # A path for each number of inputs: with a loop, one on floats would take 2.6 times as long.
+    # A path for each number of inputs: through a loop, one on floats would take 2.6 times as long.
 
     def of_one(x: Any, /) -> Any:
         if type(x) is not float:
@@ -271,7 +262,8 @@ def _stated(
 
     def of_two(x: Any, y: Any, /) -> Any:
         if not type(x) is float is type(y):
-            return _beyond(operation, (x, y))
+            there = hasattr(x, "_record")
+            return x._apply(operation, x, y) if there else _beyond(operation, (x, y))
         try:
             return value(x, y)
         except UNDEFINED as error:
@@ -279,14 +271,14 @@ def _stated(
 
     def of_three(x: Any, y: Any, z: Any, /) -> Any:
         if not type(x) is float is type(y) is type(z):
-            return _beyond(operation, (x, y, z))
+            there = hasattr(x, "_record")
+            return x._apply(operation, x, y, z) if there else _beyond(operation, (x, y, z))
         try:
             return value(x, y, z)
         except UNDEFINED as error:
             raise explain(error, operation, (x, y, z)) from None
 
     def of_several(*inputs: Any) -> Any:
-        inputs = _flat(rule.__name__, inputs) if rows else inputs
         if not _FLOATS.issuperset(map(type, inputs)):
             return _beyond(operation, inputs)
         try:
@@ -294,76 +286,95 @@ def _stated(
         except UNDEFINED as error:
             raise explain(error, operation, inputs) from None
 
-    fixed = code and not many and not rule.__defaults__
-    paths: dict[Any, Any] = {1: of_one, 2: of_two, 3: of_three}
-    path = paths.get(code.co_argcount, of_several) if code and fixed else of_several
-    operation = functools.wraps(rule)(path)
-    operation.rule, operation.value, operation.composite = rule, value, composite
-    operation.on_page, operation.domain, operation.sign = on_page, domain, sign
-    operation.rows, operation.many = rows, many
-    if domain and rule.__doc__:
-        operation.__doc__ += f"\n\n    ValueError unless {domain}."
+    function = unwrapped(rule)
+    many = bool(function.__code__.co_flags & 4)  # def rule(*xs)
+    paths: dict[int, Any] = {1: of_one, 2: of_two, 3: of_three}
+    count = 0 if many or function.__defaults__ else function.__code__.co_argcount
+    path = paths.get(count, of_several)
+    operation = _stated(path, rule, rule, value, many=many, **facts)
     return operation
 
 
-_FLOATS = {float}
+def _of_rows(rule: Rule, value: Value, rows: int) -> Any:
+    """The operation on one or two rows of numbers that a rule states."""
+    name = rule.__name__
+    operation: Any
+
+    def of_row(xs: Any, /) -> Any:
+        xs = _row(name, xs)
+        return value(xs) if _FLOATS.issuperset(map(type, xs)) else _beyond(operation, xs)
+
+    def of_two_rows(xs: Any, ys: Any, /) -> Any:
+        xs, ys = _row(name, xs), _row(name, ys)
+        if len(xs) != len(ys):
+            lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
+            raise ValueError(message(name, lengths, "equally many on both sides"))
+        floats = _FLOATS.issuperset(map(type, xs)) and _FLOATS.issuperset(map(type, ys))
+        return value(xs, ys) if floats else _beyond(operation, (*xs, *ys))
+
+    def flat(function: Callable[..., Any]) -> Callable[..., Any]:  # takes numbers, not rows
+        if rows == 1:
+            return lambda *xs: function(xs)
+        return lambda *xs: function(xs[: len(xs) // 2], xs[len(xs) // 2 :])
+
+    facts = {"rows": rows, "many": True, "composite": True, "on_page": True}
+    path = of_row if rows == 1 else of_two_rows
+    operation = _stated(path, rule, flat(rule), flat(value), **facts)
+    return operation
 
 
-def is_number(x: Any) -> bool:
-    """True for what records operations: a Value, a Dual, a symbol."""
-    return hasattr(x, "_record")
+def _stated(path: Any, stated: Rule, rule: Rule, value: Value, **facts: Any) -> Any:
+    """The function that takes a path, with all that is true of the operation."""
+    operation: Any = functools.wraps(stated)(path)
+    unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
+    vars(operation).update(unknown, rule=rule, value=value, **facts)
+    of_math = getattr(value, "__module__", "") == math.__name__  # libraries have it, too
+    name = value.__name__ if of_math else ""
+    operation.in_libraries = operation.__name__ if operation.on_page else name
+    if operation.domain and operation.__doc__:
+        operation.__doc__ += f"\n\n    ValueError unless {operation.domain}."
+    return operation
 
 
 def _beyond(operation: Operation, inputs: Sequence[Any]) -> Any:
     """The operation on inputs that are not all floats."""
+    plain: list[Any] = []
+    array, objects = None, False
     for x in inputs:
         if hasattr(x, "_record"):
             return x._apply(operation, *inputs)
-    plain = [as_floats(x) if is_array(x) else as_float(x, operation.__name__) for x in inputs]
-    if _FLOATS.issuperset(map(type, plain)):
+        if is_array(x):
+            x = array = as_floats(x)
+            objects = objects or x.dtype.kind == "O"
+        plain.append(x if x is array else as_float(x, operation.__name__))
+    if array is None:
         return operation.value(*plain) if operation.rows else operation(*plain)
-    return over_arrays(operation, plain)
+    return _over_arrays(operation, plain, array.__array_namespace__(), objects)
 
 
-def over_arrays(operation: Operation, inputs: Sequence[Any]) -> Any:
+def _over_arrays(operation: Operation, inputs: Sequence[Any], library: Any, objects: bool) -> Any:
     """The operation on arrays: that of their library, or entry by entry if it has none.
 
     An array of objects holds numbers of other kinds; NumPy has no erf.
     """
-    objects = any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs)
-    if not objects:
-        if operation.composite:
-            return operation.value(*inputs)
-        library = next(x.__array_namespace__() for x in inputs if is_array(x))  # numpy, jax.numpy
-        if of_library := getattr(library, name_in_libraries(operation), None):
-            if operation.many and len(inputs) != 2:  # hypot of a library takes two
-                return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
-            return of_library(*inputs)
+    if operation.composite and (operation.rows or not objects):
+        return operation.value(*inputs)
+    of_library = getattr(library, operation.in_libraries, None)
+    if of_library and not objects:
+        if operation.many and len(inputs) != 2:  # hypot of a library takes two
+            return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
+        return of_library(*inputs)
     numpy = sys.modules["numpy"]
     entries = numpy.frompyfunc(operation, len(inputs), 1)(*inputs)
     return entries if objects else numpy.asarray(entries, float)
 
 
-def name_in_libraries(operation: Operation) -> str:
-    """What libraries call an operation; "" if it is one of a user's that they may not know."""
-    if operation.on_page:
-        return operation.__name__
-    value = operation.value
-    return value.__name__ if value.__module__ == math.__name__ else ""
-
-
-def _flat(name: str, rows: Sequence[Any]) -> tuple[Any, ...]:
-    """The numbers of one or two rows."""
-    flat: list[Sequence[Any]] = []
-    for xs in rows:
-        if not isinstance(xs, (list, tuple)):
-            if len(getattr(xs, "shape", ())) > 1:
-                remedy = "to add all its numbers write A.sum(), for a product A @ x"
-                found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
-                raise TypeError(message(name, found, "numbers in a row", remedy))
-            xs = as_row(xs, name, f"a sequence of numbers: {name}([x, y])")
-        flat.append(xs)
-    if len(flat) == 2 and len(flat[0]) != len(flat[1]):
-        lengths = f"{len(flat[0])} and {counted(len(flat[1]), 'number')}"
-        raise ValueError(message(name, lengths, "equally many on both sides"))
-    return (*flat[0], *flat[1]) if len(flat) == 2 else tuple(flat[0])
+def _row(name: str, xs: Any) -> Sequence[Any]:
+    """The numbers of a row."""
+    if isinstance(xs, (list, tuple)):
+        return xs
+    if len(getattr(xs, "shape", ())) > 1:
+        remedy = "to add all its numbers write A.sum(), for a product A @ x"
+        found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
+        raise TypeError(message(name, found, "numbers in a row", remedy))
+    return as_row(xs, name, f"a sequence of numbers: {name}([x, y])")
