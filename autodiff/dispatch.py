@@ -346,7 +346,9 @@ def _beyond(operation: Operation, inputs: Sequence[Any]) -> Any:
         if is_array(x):
             x = array = as_floats(x)
             objects = objects or x.dtype.kind == "O"
-        plain.append(x if x is array else as_float(x, operation.__name__))
+        else:
+            x = as_float(x, operation.__name__)
+        plain.append(x)
     if array is None:
         return operation.value(*plain) if operation.rows else operation(*plain)
     return _over_arrays(operation, plain, array.__array_namespace__(), objects)

@@ -2,12 +2,14 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
+from modes import DERIVATIVES, GRADIENTS
 from operations import UNARY
 
 import autodiff as ad
-from autodiff import Value
+from autodiff import Dual, Expression, Value, less, operation
 from autodiff.admission import as_float
 
 
@@ -69,9 +71,110 @@ def test_an_operation_on_the_page_is_a_method_and_a_name_to_import():
     """All that an operation needs besides its lines: CONTRIBUTING, "Add an operation"."""
     for name in {*ad.ops.__all__, "abs", "sum"}:
         assert getattr(ad, name) is getattr(ad.ops, name)
-    for operation in ad.ops.PAGE:
-        name = operation.__name__
+    for each in ad.ops.PAGE:
+        name = each.__name__
         if name in UNARY:
-            assert getattr(Value, name if name != "abs" else "__abs__") is operation
-        if operation.domain:
-            assert f"ValueError unless {operation.domain}." in operation.__doc__
+            assert getattr(Value, name if name != "abs" else "__abs__") is each
+        if each.domain:
+            assert f"ValueError unless {each.domain}." in each.__doc__
+
+
+# -- Operations of one's own: with a value of floats, and with a name of ours ---------------------
+
+
+def digamma_of_a_float(x):
+    return float(mpmath.digamma(x))
+
+
+@operation(digamma_of_a_float, domain="x > 0")
+def digamma(x):
+    """The logarithmic derivative of the gamma function. Its own derivative is not stated."""
+    return digamma(x), lambda grad: (None,)
+
+
+@operation(math.lgamma, domain="x > 0")
+def lgamma(x):
+    """The logarithm of the gamma function.  d ln Γ(x) = ψ(x) dx"""
+    return lgamma(x), lambda grad: (grad * digamma(x),)
+
+
+def test_an_operation_with_a_value_of_floats_takes_every_kind_of_number():
+    assert (lgamma(1), lgamma(3.0)) == (0.0, pytest.approx(math.log(2)))
+    points = np.array([[0.5, 3.0], [1.0, 7.5]])
+    assert lgamma(points).tolist() == [list(map(math.lgamma, row)) for row in points]
+    slope = 1.5 - np.euler_gamma  # ψ(3) = 1 + 1/2 - γ
+    for derivative in DERIVATIVES.values():
+        assert derivative(lgamma)(3.0) == pytest.approx(slope, rel=1e-15)
+    for mode in GRADIENTS.values():
+        value, gradient = mode(lambda xs: lgamma(xs[0]) * xs[1], [1.0, 1.0])([3.0, 2.0])
+        assert [value, *gradient] == pytest.approx([2 * math.log(2), 2 * slope, math.log(2)])
+    assert "ValueError unless x > 0." in lgamma.__doc__
+    ad.check_gradients(lgamma, 3.0)
+
+
+@pytest.mark.parametrize("x", [-1.0, Value(-1.0, label="rate"), Dual(-1.0, 1.0)])
+def test_its_domain_is_in_the_message(x):
+    with pytest.raises(ValueError, match=r"^lgamma: x = -1.0.* is outside the domain x > 0$"):
+        lgamma(x)
+
+
+def test_its_name_and_its_derivative_are_in_tables():
+    _, result, _ = ad.trace(lambda x: lgamma(x), 3.0).rows
+    assert (result.formula, result.derivative_formula) == ("lgamma(v₀)", "v̇₀·digamma(v₀)")
+
+
+def test_a_complex_step_goes_through_what_the_module_cmath_has():
+    of_math = operation(math.sinh, domain="")(lambda x: (ad.sinh(x), lambda grad: (grad,)))
+    slope = ad.finite_difference(of_math, 0.5, method="complex")
+    assert slope == pytest.approx(math.cosh(0.5), rel=1e-15)
+    with pytest.raises(TypeError, match="found lgamma, expected .* cmath has; take another method"):
+        ad.finite_difference(lgamma, 3.0, method="complex")
+
+
+def test_a_program_imports_the_function_or_says_why_it_cannot():
+    x = Value(3.0)
+    program = Expression(lgamma(x)).compile([x], wrt=[x])
+    assert "import test_dispatch\n" in program.source
+    assert "test_dispatch.digamma_of_a_float(x1)" in program.source
+    nameless = operation(lambda x: 2.0 * x, domain="")(lambda x: (nameless(x), lambda g: (2 * g,)))
+    with pytest.raises(TypeError, match="without a name in a module, .* at the top of a module"):
+        Expression(nameless(x)).compile([x], wrt=[x])
+    with pytest.raises(TypeError, match="JavaScript: found .*computed by a function of Python"):
+        ad.show_steps(lgamma(x))
+
+
+def one_called(name):
+    """An operation of one's own, x²y, with the name of one of ours."""
+
+    def rule(x, y):
+        return x * x * y, lambda grad: (grad * 2 * x * y, grad * x * x)
+
+    rule.__name__ = name
+    return operation(rule)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "power", "less", "hypot", "maximum", "dot"])
+def test_the_name_of_an_operation_of_ones_own_is_never_taken_for_ours(name):
+    x, y = Value(3.0, label="x"), Value(5.0, label="y")
+    own = one_called(name)
+    z = own(x, y)
+    assert (z.data, z.op) == (45.0, name)
+    assert ad.trace(own, 3.0, 5.0).rows[2].formula == f"{name}(v₋₁, v₀)"
+    assert f">{name}<" in ad.draw(z).source
+    page = ad.show_steps(z)
+    assert f'op: "", name: "{name}", arity: 2' in page._page
+    assert own(np.array([3.0]), np.array([5.0])).tolist() == [45.0]
+    for mode in GRADIENTS.values():
+        value, gradient = mode(lambda v: own(*v), [1.0, 1.0])([3.0, 5.0])
+        assert [value, *gradient] == [45.0, 30.0, 9.0]
+
+
+def test_a_closure_counts_on_arrays_of_values_too():
+    """A straight-through estimator and a clipped gradient, whose rules are not derivatives."""
+    passed_on = operation(lambda x: (ad.where(less(0.0, x), 1.0, 0.0), lambda grad: (grad,)))
+    clipped = operation(lambda x: (x * x, lambda grad: (ad.minimum(grad * 2 * x, 1.0),)))
+    at = np.array([-2.0, 0.25, 3.0])
+    assert ad.grad(lambda x: passed_on(x).sum())(at).tolist() == [1.0, 1.0, 1.0]
+    assert ad.grad(lambda x: clipped(x).sum())(at).tolist() == [-4.0, 0.5, 1.0]
+    with pytest.raises(AssertionError, match="disagree"):
+        ad.check_gradients(lambda x: clipped(x).sum(), at)

@@ -49,7 +49,10 @@ def test_a_vector_of_one_output_is_not_a_number():
     expression = Expression(x * 2.0)
     assert expression.compile([x], wrt=[])(3.0) == (6.0,)
     program = expression.compile([x], wrt=[], xp=np, batch=True)
+    assert program([[1.0], [2.0]]).tolist() == [[2.0], [4.0]]
     assert program([[1.0], [2.0]], np.zeros(0)).tolist() == [[2.0], [4.0]]
+    values, gradients = Expression(x[0] * 2.0).compile([x], [], xp=np, batch=True)([[1.0], [2.0]])
+    assert (values.tolist(), gradients.shape) == ([2.0, 4.0], (0,))
 
 
 # -- propagate ------------------------------------------------------------------------------------

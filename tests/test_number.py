@@ -213,3 +213,21 @@ def test_a_rule_may_say_that_an_input_has_no_derivative():
     second = operation(lambda x, y: (x + y, lambda grad: (None, grad)))
     assert grad(first, (0, 1))(2.0, 3.0) == (1.0, 0.0)
     assert grad(second, (0, 1))(2.0, 3.0) == (0.0, 1.0)
+
+
+def test_a_choice_in_a_closure_chooses_anew_in_a_gradient_that_is_a_graph():
+    @operation
+    def steep(x):  # x below 1/2, else x²
+        return where(x > 0.5, x * x, x), lambda grad: (grad * where(x > 0.5, 2 * x, 1.0),)
+
+    for at in (0.25, 2.0):  # recorded on one side, and asked on the other
+        x = Value(at)
+        x_bar = ad.adjoints(steep(x), create_graph=True)[x]
+        assert Expression(x_bar).propagate({x: 0.25}) == 1.0
+        assert Expression(x_bar).propagate({x: 2.0}) == 4.0
+    same = operation(lambda x: (x, lambda grad: (0.0 if x == 3 else grad,)))
+    for y in (chooser(Value(1.0)), same(x)):
+        with pytest.raises(TypeError, match=r"create_graph: found a bool .* write autodiff.where"):
+            y.backward(create_graph=True)
+        y.backward()  # leaves nothing behind: a bool is a bool again
+    assert (x > 0.5) is True

@@ -310,3 +310,12 @@ def test_a_program_of_plain_python_runs_under_numba_unchanged():
     for point in ((2.0, 5.0), (5.0, 2.0), (0.25, 0.5)):
         (value, slopes), (found, by_numba) = program(*point), jitted(*point)
         assert [found, *by_numba] == pytest.approx([value, *slopes], rel=1e-14)
+
+
+def test_a_constant_derivative_of_arrays_is_an_array():
+    x, b = Value(2.0), Value(1.0)
+    value, (slope,) = compiled(x * x + b, [x], [b], xp=np)(np.array([1.0, 2.0, 3.0]), 1.0)
+    assert (value.tolist(), slope.tolist()) == ([2.0, 5.0, 10.0], [1.0, 1.0, 1.0])
+    assert [y.tolist() for y in compiled([x * x, Value(4.0)], [x], [], xp=np)(np.ones(2))] == [
+        [1.0, 1.0], [4.0, 4.0],
+    ]  # fmt: skip

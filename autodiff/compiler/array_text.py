@@ -74,7 +74,10 @@ def batched_program(
     groups = Groups(root, inputs, [] if inside else wrt)
     leaves = groups[: 1 if inside else 2]
     batch = Batch(groups, root if single else outputs, wrt)
-    source = array_program(batch, xp, [each.name for each in leaves])
+    names = [each.name for each in leaves]
+    if names[-1] == "parameters" and not wrt:
+        names[-1] = "parameters=()"  # may be left out
+    source = array_program(batch, xp, names)
     return Program(source, tuple([len(each.members) for each in leaves]))
 
 

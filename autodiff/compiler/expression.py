@@ -123,14 +123,16 @@ class Expression:
 
         inputs, wrt: leaves, or Vectors and Matrices of them.
         xp: the library to compute with. math: on floats; numpy, jax.numpy or torch: on arrays as
-            well, entry by entry, with nan or inf where floats raise an error. An array of the
-            result may be one of the arguments, or a view of one.
+            well, entry by entry, with nan or inf where floats raise an error; a derivative that is
+            constant is an array like the value. An array of the result may be one of the
+            arguments, or a view of one.
         batch: a program for many samples at once. Similar nodes become one array, and dots that
             share a vector a matrix product (see `groups.py`). It takes an array of inputs, a row
             for each sample, shape (n, number of inputs), and one of the parameters, `wrt`, shape
             (m,). It returns the value of each sample, shape (n,), and the gradients summed over
             the samples, shape (m,). If `wrt` holds inputs, there are no parameters, and the
-            gradients are those of each sample, shape (n, m). Several outputs: (n, outputs).
+            gradients are those of each sample, shape (n, m); if it is empty, the parameters may
+            be left out. Several outputs: (n, outputs).
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose

@@ -137,9 +137,14 @@ class Python(Printer):
 
     special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
 
-    def __init__(self, outputs: Iterable[Any] = ()) -> None:
+    def __init__(self, outputs: Iterable[Any] = (), like: str = "") -> None:
         super().__init__(outputs)
+        self.like = like  # an array of the type of the others
         self.modules: set[str] = set()  # of functions that compute a user's operations
+
+    def result(self, x: Any) -> str:
+        """The text of a result."""
+        return self.of(x)
 
     def own(self, operation: Operation) -> str:
         module, name = backends.importable(operation)
@@ -163,8 +168,8 @@ class ArrayPython(Python):
     special: Mapping[str, str] = {"nan": "xp.nan", "inf": "xp.inf", "-inf": "-xp.inf"}
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
-        super().__init__(outputs)
-        self.xp, self.like = xp, like
+        super().__init__(outputs, like)
+        self.xp = xp
 
     def own(self, operation: Operation) -> str:
         if self.xp.__name__ != "numpy":
@@ -172,6 +177,10 @@ class ArrayPython(Python):
             expected = "operations of this package, or made of them"
             raise TypeError(message(f"compile, {self.xp.__name__}", found, expected))
         return f"xp.vectorize({super().own(operation)}, [float])"
+
+    def result(self, x: Any) -> str:
+        constant = type(x) is float and self.like
+        return f"xp.full_like({self.like}, {self.of(x)})" if constant else self.of(x)
 
     def array(self, x: Any) -> str:
         """The text of an array, or of an array of a number."""

@@ -122,10 +122,12 @@ def scalar_program(
     ]
     body = [f"# {', '.join(labels)}"] if labels else []
     body += text.body(scalars.symbols, scalars.forward)
-    values = _tuple(map(text.of, scalars.values))
+    values = list(map(text.result, scalars.values))
+    result = _tuple(values)
     if single:
-        values = f"{text.of(scalars.values[0])}, {_tuple(map(text.of, scalars.gradients))}"
-    body.append(f"return {values}")
+        text.like = values[0]
+        result = f"{values[0]}, {_tuple(map(text.result, scalars.gradients))}"
+    body.append(f"return {result}")
     return assembled(xp, scalars.arguments, body, text.modules)
 
 
