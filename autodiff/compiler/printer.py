@@ -6,6 +6,7 @@ language adds its signs, its numbers and its functions: `Notation` is for tables
 """
 
 import ast
+import functools
 import math
 import re
 import textwrap
@@ -195,12 +196,10 @@ class ArrayPython(Python):
             test, x, y = self.condition(args[0], " != 0"), *args[1:]
             first = self.of(x) if isinstance(y, Symbol) else self.array(x)
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
-        if op == "hypot" and len(args) != 2:  # that of libraries takes two
-            others, last = args[:-1], args[-1]
-            if not others:
-                return self.call("abs", last)
-            return f"xp.hypot({self.call(op, *others)[0]}, {self.of(last)})", ATOM
-        texts = map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)
+        texts = [*map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)]
+        if op == "hypot":  # that of libraries takes two
+            text = functools.reduce(lambda x, y: f"xp.hypot({x}, {y})", texts)
+            return (text, ATOM) if texts[1:] else self.call("abs", *args)
         return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
