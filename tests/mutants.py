@@ -52,7 +52,7 @@ OPTIONS = [
 ELSEWHERE = "notebooks", "grading", "jupyterlab", "site", "types", "mutants"
 OPTIONS += [f"--ignore={ROOT}/tests/test_{name}.py" for name in ELSEWHERE]
 EVERYWHERE = (
-    [str(ROOT / "tests" / "test_functions.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
+    [str(ROOT / "tests" / "test_dispatch.py")] if QUICK else [str(PACKAGE), str(ROOT / "tests")]
 )
 RECORD = ROOT / ".pytest_cache" / "mutants.json"  # the tests' seconds and calls
 WAITING = 1800  # seconds after which a test that computes nothing is ended
