@@ -1,6 +1,7 @@
 """The engine beside micrograd."""
 
 import copy
+import gc
 import random
 import sys
 import tracemalloc
@@ -38,8 +39,16 @@ def test_a_chain_forward_and_backward(side_by_side):
     peers = {
         "micrograd": lambda: chain(micrograd.engine.Value).backward(),
         "autodiff": lambda: chain(Value).backward(),
+        "autodiff, no quick operators": without_quick_operators,
     }
     side_by_side(f"chain, {DEPTH} operations, per node", peers, 100, DEPTH, "/node")
+
+
+def without_quick_operators():
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("__add__", "__sub__", "__mul__", "__truediv__"):
+            patch.delattr(Value, name)
+        chain(Value).backward()
 
 
 def test_growth_with_depth(side_by_side):
@@ -94,7 +103,16 @@ def test_a_training_step(side_by_side):
     steps = {
         name: lambda each=each: [step(*each) for _ in range(4)] for name, each in networks.items()
     }
+    steps["micrograd, no garbage collector"] = lambda: uncollected(steps["micrograd"])
     side_by_side("training step, 2-16-16-1, batch 100", steps, 5, 4, "/step")
+
+
+def uncollected(function):
+    gc.disable()
+    try:
+        function()
+    finally:
+        gc.enable()
 
 
 # -- Memory ---------------------------------------------------------------------------------------
