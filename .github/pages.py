@@ -6,6 +6,7 @@ changelog are Markdown, and the reference is made from the docstrings (pdoc). Fo
 (latex2mathml), so that no page asks another host for anything.
 """
 
+import inspect
 import json
 import re
 import shutil
@@ -119,6 +120,18 @@ def write(folder: Path, pages: list[Page], address: str) -> None:
             shutil.copy(path, folder / "notebooks")
 
 
+def example(operation: Any) -> str:
+    """A call of an operation, with its derivative if it has one input, and what they give now."""
+    count = 2 if operation.many else len(inspect.signature(operation).parameters)
+    numbers = [0.5] if count == 1 else [1.0, 2.0, 3.0][:count]
+    inputs = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]][: operation.rows] or numbers
+    name, result = operation.__name__, operation(*inputs)
+    call = f"{name}({', '.join(map(repr, inputs))})"
+    if inputs != [0.5]:
+        return f">>> {call}\n{result}"
+    return f">>> {call}, grad({name})(0.5)\n{result, autodiff.grad(operation)(0.5)}"
+
+
 def reference(folder: Path, pages: list[Page]) -> None:
     """A page for each of autodiff, autodiff.nn and autodiff.optim, with the search and the menu."""
     import pdoc
@@ -126,6 +139,8 @@ def reference(folder: Path, pages: list[Page]) -> None:
     autodiff.__all__ += ["abs", "nn", "optim", "sum"]  # public, though not for import *
     for name in autodiff.__all__:  # some are imported on first use, which pdoc would miss
         getattr(autodiff, name)
+    for operation in autodiff.ops.PAGE:  # of which pdoc reads the rule
+        operation.__wrapped__.__doc__ = f"{inspect.getdoc(operation)}\n\n{example(operation)}"
     pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
     to_html = pdoc.render.env.filters["to_html"]
     pdoc.render.env.filters["to_html"] = lambda text: to_html(DISPLAYED.sub(displayed, text))

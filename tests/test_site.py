@@ -120,6 +120,17 @@ def test_the_reference_leads_to_the_course(pages):
     assert "notebooks/04_reverse_mode.html" in pages["reference/autodiff.html"]
 
 
+def test_the_reference_says_the_domain_of_an_operation_and_shows_an_example(pages):
+    page = pages["reference/autodiff.html"]
+    log = re.search('(?s)<section id="log">(.*?)</section>', page)[1]
+    text = " ".join(re.sub("<[^>]+>", "", log).split())
+    assert (
+        "d ln x = dx / x ValueError unless x &gt; 0. &gt;&gt;&gt; log(0.5), grad(log)(0.5)" in text
+    )
+    assert text.endswith("2.0)")
+    assert 'class="decorator decorator-primitive"' not in page
+
+
 @pytest.fixture
 def address(folder):
     """Where a server of this machine shows the site."""
