@@ -127,3 +127,18 @@ def test_scipy_minimises_with_our_derivatives(method, more):
     f, start = value_and_grad(rosenbrock), np.array([-1.0, 1.5])
     found = optimize.minimize(f, start, jac=True, method=method, tol=1e-9, **more)
     assert found.x == pytest.approx([1.0, 1.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "SLSQP", "Nelder-Mead"])
+def test_scipy_is_told_of_values_that_are_data(method):
+    target = ad.Vector([1.0, 2.0])
+
+    def f(x):
+        return (x[0] - target[0]) ** 2 + (x[1] - target[1]) ** 2
+
+    derivative = {} if method == "Nelder-Mead" else {"jac": grad(f)}
+    with pytest.raises(TypeError, match="data belong in floats and arrays, or need requires_grad"):
+        optimize.minimize(f, np.zeros(2), method=method, **derivative)
+    target.requires_grad_(False)
+    found = optimize.minimize(f, np.zeros(2), method=method, **derivative)
+    assert found.x == pytest.approx([1.0, 2.0], abs=1e-4)
