@@ -4,9 +4,8 @@ import cmath
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import wraps
 from typing import Any
 
 from . import graph, ops
@@ -14,16 +13,7 @@ from .admission import as_float
 from .dispatch import Operation
 from .errors import message, shortened
 from .number import Number, check_outside, constant_for, new_level
-from .transforms import (
-    as_tree,
-    check_function,
-    filled,
-    flat_tree,
-    grad,
-    in_kind,
-    jvp,
-    map_tree,
-)
+from .transforms import Flat, Numbers, check_function, flatten, jacfwd, jacrev, places, vjp
 from .value import Value
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
@@ -49,9 +39,8 @@ def finite_difference(
     SIAM Review 40, 1998); it goes through operators and most functions of this package.
     Give h if f varies over distances much shorter than max(1, abs(x)).
 
-    x is a number or a sequence; f takes it as in `grad`, a list as a list, an array as an array.
-    For a number and a result that is a number, returns a float; otherwise a list (of rows), as
-    `jacfwd` does. For n inputs f is called n + 1 times, 2n times (central) or n times (complex).
+    x is a tree, which f takes in its shape, as in `grad`; the result has the shape of `jacfwd`'s.
+    For n inputs f is called n + 1 times, 2n times (central) or n times (complex).
 
     ValueError for an unknown method, and for a step that is not positive or does not change x;
     TypeError if an argument or result of f is not a number.
@@ -66,10 +55,16 @@ def finite_difference(
         raise ValueError(message("finite_difference", found, expected))
     check_function(f, "finite_difference")
     h = None if h is None else _step(h, "finite_difference")
-    f, x = _over_lists(f, x), as_tree(x, "finite_difference")
-    here = _result(f(x)) if method in ("forward", "backward") else None
-    columns = [_difference(*one, h, method, here) for one in _each_number(f, (x,), 0)]
-    return map_tree(lambda *row: filled(x, row), *columns) if columns else []
+    numbers, rebuild = flatten(x, "finite_difference")
+
+    def results(xs: Numbers) -> Flat:
+        outputs, shape = flatten(f(rebuild(iter(xs))), "finite_difference: the result of f")
+        return [y if getattr(y, "_level", 1) else y.data for y in outputs], shape
+
+    here: Any = results(numbers) if method in ("forward", "backward") or not numbers else None
+    columns = [_difference(*one, h, method, here) for one in _each_number(results, numbers)]
+    slopes, shapes = zip(*columns or [here])  # without numbers the shape of the result still
+    return shapes[0](map(rebuild, map(iter, zip(*slopes))))
 
 
 def _step(h: Any, where: str) -> float:
@@ -79,28 +74,23 @@ def _step(h: Any, where: str) -> float:
     return step
 
 
-def _difference(f: Callable[[Any], Any], x: Any, h: float | None, method: str, here: Any) -> Any:
+def _difference(f: Callable[[Any], Flat], x: Any, h: Any, method: str, here: Any) -> Flat:
     """The difference quotient in one number x; `here` is f(x), for "forward" and "backward"."""
     if method == "complex":
         step = h or 1e-20
         with new_level() as level:
-            output = _result(f(_Complex(complex(x, step), level)))
-        return map_tree(lambda y: y.z.imag / step if isinstance(y, _Complex) else 0.0, output)
+            results, shape = f(_Complex(complex(x, step), level))
+        return [y.z.imag / step if isinstance(y, _Complex) else 0.0 for y in results], shape
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     ahead, behind = METHODS[method]
     high, low = x + ahead * step, x - behind * step
     if high == low:
         found = f"step h = {step!r} at x = {x!r}"
         raise ValueError(message("finite_difference", found, "a larger one: x + h is x"))
-    above = _result(f(high)) if ahead else here
-    below = _result(f(low)) if behind else here
+    above, shape = f(high) if ahead else here
+    below, _ = f(low) if behind else here
     # high - low is the step after rounding; 2 * step would be slightly off
-    return map_tree(lambda b, a: (b - a) / (high - low), above, below)
-
-
-def _result(output: Any) -> Any:
-    tree = as_tree(output, "finite_difference: the result of f")
-    return map_tree(lambda y: y.data if isinstance(y, Value) and not y._level else y, tree)
+    return [(y - z) / (high - low) for y, z in zip(above, below)], shape
 
 
 class _Complex(Number):
@@ -186,9 +176,9 @@ COMPLEX: dict[Any, Callable[..., complex]] = {  # what cmath lacks
 def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -> None:
     """Compare the derivatives of f by forward mode, reverse mode and central differences.
 
-    f takes numbers and flat sequences of numbers and returns one number. Returns None if all
-    agree: forward and reverse to 1e-9 of max(1, |derivative|), both with the central difference
-    to 1e-6 of the derivative, plus the error of the difference.
+    f takes and returns trees. Returns None if all agree: forward and reverse to 1e-9 of
+    max(1, |derivative|), both with the central difference to 1e-6 of the derivative, plus the
+    error of the difference.
 
     The difference is taken with shorter and shorter steps, h, h/4, h/16, ...: first the error of
     the formula shrinks, then round-off grows. The one that agrees best with the one before is
@@ -214,57 +204,79 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
     """
     check_function(f, "check_gradients")
     h = None if h is None else _step(h, "check_gradients")
-    every = tuple(range(len(args)))
-    f, args = _over_lists(f, *args), tuple([as_tree(x, "check_gradients") for x in args])
-    names = input_names(f, args)
-    reverse = flat_tree(list(grad(f, every)(*args)))
-    name, noise = getattr(f, "__name__", "f"), _round_off(f, args)
+    given, rebuild = flatten(args, "check_gradients")
+    numbers = [plain(x, "check_gradients") for x in given]
+
+    def results(xs: Iterable[Any]) -> Numbers:
+        return flatten(f(*rebuild(iter(xs))), "check_gradients: the result of f")[0]
+
+    def floats(xs: Numbers) -> list[float]:
+        try:
+            ys = results(xs)
+        except TypeError:  # a float's power is complex where that of a Value raises a ValueError
+            ys = results(map(Value, xs))
+        return [plain(y, "check_gradients") for y in ys]
+
+    arguments = rebuild(iter(numbers))
+    names, nodes = input_names(f, arguments), results(map(Value, numbers))
+    jacobians = [jacobian(results)(numbers) for jacobian in (jacfwd, jacrev)]
     rows, wrong = [("argument", "forward", "reverse", "central", "")], False
-    each = [pair for i in every for pair in _each_number(f, args, i)]
-    for (alone, x), number, b in zip(each, names, reverse):
-        a = jvp(alone, (x,), (1.0,))[1]
-        c, error = _slope(alone, x, h, noise)
-        good = abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
-        good = good and all(abs(d - c) <= 1e-6 * abs(d) + error for d in (a, b))
-        note = UNKNOWN if math.isnan(c) else "" if good else "<- wrong"
-        rows.append((number, f"{a:.9g}", f"{b:.9g}", f"{c:.7g}", note))
-        wrong = wrong or not good
+    for i, place in enumerate(places(vjp(f, *arguments)[0])):
+        noise = _round_off(nodes[i])
+        for j, (alone, x) in enumerate(_each_number(floats, numbers)):
+            a, b = (slopes[i][j] for slopes in jacobians)
+            c, error = _slope(alone, i, x, h, noise)
+            good = abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+            good = good and all(abs(d - c) <= 1e-6 * abs(d) + error for d in (a, b))
+            note = UNKNOWN if math.isnan(c) else "" if good else "<- wrong"
+            label = f"∂f{place}/∂{names[j]}" if place else names[j]
+            rows.append((label, f"{a:.9g}", f"{b:.9g}", f"{c:.7g}", note))
+            wrong |= not good
     if wrong:
         widths = [max(map(len, column)) for column in zip(*rows)]
         table = "\n".join((" " * 4).join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        name = getattr(f, "__name__", "f")
         raise AssertionError(f"the derivatives of {name} disagree:\n{table}")
 
 
 UNKNOWN = "<- unknown: f jumps, or is not defined on both sides"
 
 
-def _round_off(f: Callable[..., Any], args: Sequence[Any]) -> float:
-    """The round-off in f at args: ε |v ∂f/∂v|, added up over all numbers v on the way to f.
+def plain(x: Any, where: str) -> float:
+    """The number in a Value or a Dual, as a float.
 
-    That is what a relative error ε in each of them adds up to in f: Linnainmaa found reverse mode
+    RuntimeError inside a function that is being differentiated: the derivative would be lost.
+    """
+    if isinstance(x, Number):
+        check_outside(x, where)
+        x = x._number()
+    return as_float(x, where)
+
+
+def _round_off(y: Any) -> float:
+    """The round-off in y: ε |v ∂y/∂v|, added up over all numbers v on the way to it.
+
+    That is what a relative error ε in each of them adds up to in y: Linnainmaa found reverse mode
     in 1970 to compute it.
     """
-    y = f(*map_tree(Value, list(args)))
     slopes = graph.adjoints(y) if isinstance(y, Value) else {}
     sizes = [abs(float(v.data * slope)) for v, slope in slopes.items() if v.parents]
     return EPSILON * sum(sizes)
 
 
-def _slope(
-    f: Callable[[float], Any], x: float, h: float | None, noise: float
-) -> tuple[float, float]:
-    """The central difference of f at x that the one before it agrees with best, and its error.
+def _slope(f: Any, i: int, x: float, h: float | None, noise: float) -> tuple[float, float]:
+    """The central difference of f(x)[i] that the one before it agrees with best, and its error.
 
     (nan, inf) if f is not defined on both sides of x, or if it jumps there.
-    h: the longest step. noise: the round-off in f.
+    h: the longest step. noise: the round-off in f(x)[i].
     """
     found, error, change, before = math.nan, math.inf, 0.0, math.nan
     longest = h or (abs(x) or 1.0) / (3 * math.pi)  # x / 10 might be a period of f
     for step in [longest / 4**k for k in range(22)]:  # at x = 1 from 0.1 to 2e-14
         try:
-            low, high = float(f(x - step)), float(f(x + step))
+            low, high = f(x - step)[i], f(x + step)[i]
             slope = (high - low) / ((x + step) - (x - step))
-        except (ArithmeticError, ValueError, TypeError):  # outside the domain, or x + step is x
+        except (ArithmeticError, ValueError):  # outside the domain, or x + step is x
             continue
         bound = max(3 * abs(slope - before), 2 * noise / step)  # nan the first time
         enough = bound <= max(1e-6 * abs(slope), 2 * noise / step)
@@ -277,18 +289,8 @@ def _slope(
     return found, error
 
 
-def _over_lists(f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """f as a function of lists, of which it gets Vectors where arrays are given, else copies."""
-
-    @wraps(f)
-    def function(*args: Any) -> Any:
-        return f(*map(in_kind, args, given))
-
-    return function
-
-
 def input_names(f: Callable[..., Any], args: Sequence[Any]) -> list[str]:
-    """The name of each number in the arguments of f: x, or w[3] in a sequence.
+    """The name of each number in the arguments of f: x, w[3] in a sequence, p['b'] in a dict.
 
     The arguments are x1, x2 ... if f does not name each of them.
     """
@@ -300,22 +302,14 @@ def input_names(f: Callable[..., Any], args: Sequence[Any]) -> list[str]:
     names = [parameter.name for parameter in parameters]
     if len(names) < len(args) or any(p.kind == p.VAR_POSITIONAL for p in parameters):
         names = [f"x{i}" for i in range(1, len(args) + 1)]
-    return [name for pair in zip(names, args) for name in _names_in(*pair)]
+    return [place for name, x in zip(names, args) for place in places(x, name)]
 
 
-def _names_in(name: str, tree: Any) -> list[str]:
-    if not isinstance(tree, list):
-        return [name]
-    return [x for i, branch in enumerate(tree) for x in _names_in(f"{name}[{i}]", branch)]
-
-
-def _each_number(f: Any, args: tuple[Any, ...], i: int) -> Iterator[tuple[Any, float]]:
-    """For each number of argument i: f as a function of it alone, and the number."""
-    numbers = flat_tree(args[i])
+def _each_number(f: Callable[[Numbers], Any], numbers: Numbers) -> Iterator[tuple[Any, Any]]:
+    """For each number: f as a function of it alone, and the number."""
     for j, number in enumerate(numbers):
 
         def alone(x: Any, j: int = j) -> Any:
-            moved = filled(args[i], [*numbers[:j], x, *numbers[j + 1 :]])
-            return f(*args[:i], moved, *args[i + 1 :])
+            return f([*numbers[:j], x, *numbers[j + 1 :]])
 
         yield alone, number

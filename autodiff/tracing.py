@@ -11,8 +11,8 @@ from .compiler.printer import ATOM, PRODUCT, Notation
 from .compiler.symbolic import Symbol, Writer, word
 from .dispatch import Operation
 from .errors import a, message, shortened, typed
-from .numeric import input_names
-from .transforms import as_tree, check_function, flat_tree, in_kind, map_tree
+from .numeric import input_names, plain
+from .transforms import check_function, flatten
 from .value import Value
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
@@ -118,7 +118,7 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     Beside them stand the tangents v̇ in forward mode, the adjoints v̄ in reverse mode, which are
     read from the bottom up. This is the notation of Baydin et al., JMLR 18 (2018).
 
-    f: a function that returns one number; args: numbers and flat sequences of numbers.
+    f: a function that returns one number; args: trees, such as numbers, lists and arrays.
     mode: "forward" or "reverse".
     wrt: in forward mode the input whose tangent is 1, by its index or name.
 
@@ -137,20 +137,23 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
     check_function(f, "trace")
     if mode not in ("forward", "reverse"):
         raise ValueError(message("trace", f"mode {shortened(mode)}", "'forward' or 'reverse'"))
-    arguments = map_tree(Value, [as_tree(x, "trace") for x in args])
-    inputs = flat_tree(arguments)
-    if not inputs:
+    numbers, rebuild = flatten(args, "trace")
+    if not numbers:
         raise TypeError(message("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
+    inputs = [Value(plain(x, "trace")) for x in numbers]
+    arguments = rebuild(iter(inputs))
     names = input_names(f, arguments)
     try:
-        seed = inputs[names.index(wrt) if isinstance(wrt, str) else wrt]
-    except (ValueError, IndexError):
-        expected = f"one of {names} or an index of it"
-        raise ValueError(message("trace", f"wrt = {wrt!r}", expected)) from None
-    output = as_tree(f(*map(in_kind, arguments, args)), "trace")
+        seed = inputs[names.index(wrt) if isinstance(wrt, (str, bool)) else wrt]  # type: ignore
+    except (ValueError, IndexError, TypeError):
+        expected = f"one of {shortened(names)} or an index of it"
+        raise ValueError(message("trace", f"wrt = {shortened(wrt)}", expected)) from None
+    result = f(*arguments)
+    outputs, shape = flatten(result, "trace")
+    output = outputs[0] if shape is next else None
     if not (isinstance(output, Value) and (output.parents or output in set(inputs))):
         remedy = "trace several one by one, and write x, not x.data"
-        raise TypeError(message("trace", typed(output), "one number that depends on x", remedy))
+        raise TypeError(message("trace", typed(result), "one number that depends on x", remedy))
     graph.adjoints(output)  # raises if a derivative is undefined
     return Trace(mode, _rows(mode, dict(zip(inputs, names)), seed, output))
 

@@ -1,31 +1,33 @@
 """Functions that take a function and return its derivative, with JAX's names.
 
-Each takes a function of numbers, or of sequences of numbers, written with ordinary operators and
-the functions of this package. A list reaches it as a list, a Vector as a Vector, a numpy array as
-an array of numbers, so that NumPy's own operators and functions work on it. A keyword is passed
-on as it is. A result that does not depend on the inputs has derivative 0.0. They nest: every call
-has a level of its own (`number.new_level`), so a derivative inside another treats the other's
-variables as constants.
+Each takes a function of trees, written with ordinary operators and the functions of this package.
+A tree is a number, or a list, tuple, dict, array, Vector or Matrix of trees: it reaches the
+function in its own shape, an array as an array of numbers, so that NumPy's own operators and
+functions work on it, and derivatives come back in that shape. A keyword is passed on as it is. A
+result that does not depend on the inputs has derivative 0.0. They nest: every call has a level of
+its own (`number.new_level`), so a derivative inside another treats the other's variables as
+constants.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
-from itertools import repeat
 from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
 from .admission import as_number, as_row, is_sequence
-from .dual import as_tangent, dual
+from .dual import Dual, as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
-from .number import Number, level_of, new_level
+from .number import level_of, new_level
 from .value import Value, leaf
 
 P = ParamSpec("P")
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
-Pullback = Callable[[Any], list[Any]]
+Numbers = list[Any]
+Rebuild = Callable[[Iterator[Any]], Any]
+Flat = tuple[Numbers, Rebuild]
 
 
 # -- Reverse mode -------------------------------------------------------------------------------
@@ -34,9 +36,12 @@ Pullback = Callable[[Any], list[Any]]
 def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The gradient of f, a function that returns one number, by reverse mode.
 
-    The gradient is a function of the same arguments. With respect to a number it returns a float,
-    to a list a list, to an array or a Vector one too, and for several `argnums` a tuple of these.
-    It calls f once and makes one backward pass, however many inputs there are.
+    The gradient is a function of the same arguments. It has the shape of the argument: a float for
+    a number, an array for an array, a dict for a dict; for several `argnums` it is a tuple. It
+    calls f once and makes one backward pass, however many inputs there are.
+
+    Where f holds Values of its own, the gradient depends on them, and is made of Values. Data
+    belong in floats and arrays, or need `requires_grad = False`.
 
     TypeError if f returns anything but one number.
 
@@ -46,8 +51,12 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     12.0
     >>> grad(lambda x, y: x[0] * y + x[1], argnums=(0, 1))([1.0, 2.0], 3.0)
     ([3.0, 1.0], 1.0)
+    >>> grad(lambda p: p["w"][0] * p["w"][1] + p["b"])({"w": (2.0, 3.0), "b": 1.0})
+    {'w': (3.0, 2.0), 'b': 1.0}
+    >>> grad(lambda x: x * Value(3.0))(2.0)
+    Value(data=3.0, grad=0.0)
     """
-    return _transform("grad", f, argnums, _gradient)
+    return _transform("grad", f, argnums, lambda call: _value_and_gradient(call)[1])
 
 
 def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
@@ -62,19 +71,15 @@ def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tup
 
 
 def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
-    value, pullback = _reverse(call)
-    if isinstance(value, list):
+    values, shape, pullback = _reverse(call)
+    if shape is not next:
         remedy = (
             "for the slope at each of many points write [grad(f)(x) for x in xs]; return y[0] for "
             "[y]; use jacrev or jacfwd for several results, or add them up"
         )
-        numbers = f"a list of {counted(len(value), 'number')}"
-        raise TypeError(message(call.name, numbers, "one number as the result of f", remedy))
-    return value, call.shaped(pullback(1.0))
-
-
-def _gradient(call: "_Call") -> Any:
-    return _value_and_gradient(call)[1]
+        found = f"{a(shape(iter(values)))} of {counted(len(values), 'number')}"
+        raise TypeError(message(call.name, found, "one number as the result of f", remedy))
+    return values[0], pullback([1.0])
 
 
 def vjp(
@@ -82,8 +87,8 @@ def vjp(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """The value of f at the primals, and a function from a cotangent v to $v^T J$.
 
-    The cotangent has the shape of the value; $v^T J$ is a tuple with a number or a list for each
-    primal. J is the Jacobian of f, which is never formed: each call is one backward pass.
+    The cotangent has the shape of the value; $v^T J$ is a tuple of the primals' shapes. J is the
+    Jacobian of f, which is never formed: each call is one backward pass.
 
     TypeError or ValueError if the cotangent does not have the value's shape.
 
@@ -91,13 +96,12 @@ def vjp(
     >>> value, pullback([1.0, 10.0])
     ([6.0, 5.0], ([13.0, 12.0],))
     """
-    call = _Call.of("vjp", f, primals, keywords, range(len(primals)))
-    value, pullback = _reverse(call)
+    call = _call("vjp", f, primals, keywords, range(len(primals)))
+    values, shape, pullback = _reverse(call)
+    value = shape(iter(values))
 
-    def of_cotangent(cotangent: Any) -> tuple[Any, ...]:
-        seeds = as_tree(cotangent, "vjp: the cotangent")
-        _check_shapes("vjp: the cotangent", seeds, value)
-        return tuple(call.shaped(pullback(seeds)))
+    def of_cotangent(cotangent: Any) -> Any:
+        return pullback(_along(cotangent, value, "vjp: the cotangent"))
 
     return value, of_cotangent
 
@@ -105,10 +109,11 @@ def vjp(
 def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The Jacobian of f by reverse mode: one call of f, then a backward pass for each result.
 
-    For a result and an argument that are both sequences, a list of rows: entry [i][j] is the
-    derivative of result i with respect to input j. If one of them is a number, its index is
-    left out. Prefer it to `jacfwd` when there are fewer results than inputs. TypeError if a
-    result is not a number.
+    It has the shape of the result, with the shape of the argument in place of each number: of two
+    lists a list of rows, where entry [i][j] is the derivative of result i with respect to input j.
+    As in JAX, arrays stay whole: of a result of shape S and an argument of shape T it is an array
+    of shape S + T, of a dict of arrays a dict of such. Several `argnums` are one tuple. Prefer it
+    to `jacfwd` when there are fewer results than inputs. TypeError if a result is not a number.
 
     >>> jacrev(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
@@ -117,34 +122,31 @@ def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
 
 
 def _by_rows(call: "_Call") -> Any:
-    value, pullback = _reverse(call)
-    rows = [pullback(one) for one in _basis(value)]
-    each = [filled(value, [row[k] for row in rows]) for k in range(len(call.chosen))]
-    return call.shaped(each)
+    values, shape, pullback = _reverse(call)
+    return shape(map(pullback, _basis(len(values))))
 
 
-def _reverse(call: "_Call") -> tuple[Any, Pullback]:
-    """The value of f, and a function from a cotangent to the gradients of the chosen arguments.
+def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Callable[[Numbers], Any]]:
+    """The results of f, their shape, and a function from their adjoints to the arguments' tree.
 
-    The adjoints of the outputs start at the cotangent, which may be a number of another
-    derivative: the backward pass is linear in it.
+    The adjoints of the results may be numbers of another derivative: the backward pass is linear
+    in them.
     """
     with new_level() as level:
-        variables = map_tree(lambda x: leaf(x, level), call.primals)
-        output = call.result(variables)
+        variables = [leaf(x, level) for x in call.numbers]
+        results, shape = call.results(variables)
+        levels = [level_of(y) for y in results]  # a RuntimeError if one leaked out of another
 
-    def pullback(cotangent: Any) -> list[Any]:
+    def pullback(adjoints: Numbers) -> Any:
         seeds: dict[Any, Any] = {}
-        for y, seed in zip(flat_tree(output), flat_tree(cotangent)):
-            if isinstance(y, Value) and y._level == level:
+        for y, own, seed in zip(results, levels, adjoints):
+            if own == level:
                 seeds[y] = seeds[y] + seed if y in seeds else seed
         adjoint = graph.backpropagated(seeds)
-        return map_tree(lambda x: adjoint.get(x, 0.0), variables)  # type: ignore[no-any-return]
+        return call.rebuild(iter([adjoint.get(x, 0.0) for x in variables]))
 
-    def number(y: Any) -> Any:
-        return y.data if isinstance(y, Value) and y._level in (level, 0) else y
-
-    return map_tree(number, output), pullback
+    values = [y.data if own in (level, 0) else y for y, own in zip(results, levels)]
+    return values, shape, pullback
 
 
 # -- Forward mode -------------------------------------------------------------------------------
@@ -166,11 +168,11 @@ def jvp(
     (6.0, 3.0)
     """
     expected = "a tuple with an entry for each argument: jvp(f, (2.0,), (1.0,))"
-    primals, tangents = (as_row(x, "jvp", expected) for x in (primals, tangents))
-    call = _Call.of("jvp", f, primals, keywords, range(len(primals)))
-    directions = as_tree(tangents, "jvp: the tangents")
-    _check_shapes("jvp: the tangents", directions, call.primals)
-    return _forward(call, directions)
+    primals = as_row(primals, "jvp", expected)
+    call = _call("jvp", f, primals, keywords, range(len(primals)))
+    direction = _along(tangents, call.rebuild(iter(call.numbers)), "jvp: the tangents")
+    values, slopes, shape = _forward(call, direction)
+    return shape(iter(values)), shape(iter(slopes))
 
 
 def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
@@ -182,195 +184,101 @@ def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     >>> jacfwd(lambda x: [x[0] * x[1], x[0] + x[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
-    return _transform("jacfwd", f, argnums, lambda call: call.shaped(_by_columns(call)))
+    return _transform("jacfwd", f, argnums, _by_columns)
 
 
-def _by_columns(call: "_Call") -> list[Any]:
-    """For each argument the derivatives by it: a tree of results, each a tree of its shape."""
-    others = [x for i, x in enumerate(call.args) if i not in call.chosen]
-    for x in [*others, *call.keywords.values()]:
+def _by_columns(call: "_Call") -> Any:
+    for x in call.others:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
             used = f"{a(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
             raise TypeError(message(call.name, used, "what can be read again", remedy))
-    columns = [_forward(call, one)[1] for one in _basis(call.primals)]
-    result = columns[0] if columns else _forward(call, call.primals)[1]
-    rest = iter(columns)
-
-    def beside(x: Any) -> Any:  # for each result, its derivatives by the numbers of x
-        return map_tree(lambda _, *row: filled(x, row), result, *[next(rest) for _ in flat_tree(x)])
-
-    return [beside(x) for x in call.primals]
+    # without inputs there is a call still, for the shape of the result
+    passes = [_forward(call, one) for one in _basis(len(call.numbers)) or [[]]]
+    _, slopes, shapes = zip(*passes)
+    return shapes[0](map(call.rebuild, map(iter, zip(*slopes))))
 
 
-def _forward(call: "_Call", directions: Any) -> tuple[Any, Any]:
-    """The value of f, and its derivative along the directions, one for each chosen argument."""
+def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebuild]:
+    """The results of f, their derivatives along the direction, and their shape."""
     with new_level() as level:
-        output = call.result(
-            map_tree(lambda x, t: dual(x, as_tangent(t), level), call.primals, directions)
-        )
-
-    def own(y: Any) -> bool:
-        return getattr(y, "_level", 0) == level
-
-    value = map_tree(lambda y: y.primal if own(y) else y, output)
-    return value, map_tree(lambda y: y.tangent if own(y) else 0.0, output)
+        moving = [dual(x, as_tangent(t), level) for x, t in zip(call.numbers, direction)]
+        results, shape = call.results(moving)
+        # what is not of this level stands still in it
+        duals = [y if level_of(y) == level else dual(y, None, level) for y in results]
+    return [y.primal for y in duals], [y.tangent for y in duals], shape
 
 
 # -- Second derivatives -------------------------------------------------------------------------
 
 
 def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
-    """The matrix of second derivatives of f, forward over reverse: n passes for n inputs.
+    """The second derivatives of f, forward over reverse: n passes for n inputs.
 
-    For a sequence a list of rows, for a numpy array a square array, for a number a float. For
-    several `argnums` a tuple of tuples: [i][j] is the block of derivatives by x_i and x_j.
-    TypeError if f returns anything but one number.
+    They are the Jacobian of the gradient: for a list a list of rows, for an array of shape S one
+    of shape S + S, for a number a float, for a dict a dict of dicts; for several `argnums` a tuple
+    of tuples, where [i][j] is by x_i and x_j. TypeError if f returns anything but one number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
     [[10.0, 6.0], [6.0, 0.0]]
-    >>> hessian(lambda x, y: x[0] * x[1] * y, argnums=(0, 1))([3.0, 5.0], 2.0)
-    (([[0.0, 2.0], [2.0, 0.0]], [5.0, 3.0]), ([5.0, 3.0], 0.0))
+    >>> hessian(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
+    ((4.0, 6.0), (6.0, 0.0))
     """
-    return _transform("hessian", f, argnums, _second)
-
-
-def _second(call: "_Call") -> Any:
-    columns = _by_columns(_gradient_of(call))  # for each argument, those of the gradient by it
-    if call.one:
-        return call.shaped(columns)
-    rows = map(call.shaped, zip(*columns))
-    return tuple(tuple(call.back(x, i) for x in row) for i, row in zip(call.chosen, rows))
-
-
-def _gradient_of(call: "_Call") -> "_Call":
-    """The same call of the gradient of f instead of f."""
-
-    argnums = call.chosen[0] if call.one else call.chosen
-    return call._replace(f=_transform(call.name, call.f, argnums, _gradient))
+    return _named("hessian", f, jacfwd(grad(f, argnums), argnums))
 
 
 def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
     """The Hessian of f at x times v, without forming the Hessian: one forward-over-reverse pass.
 
-    x and v are both numbers, or sequences of the same length; so is the result. Other keywords go
-    to f. It costs as much as a few evaluations of f, however many inputs there are (Pearlmutter
-    1994). ValueError if the shapes of x and v differ, TypeError if f does not return one number.
+    x, v and the result have the same shape. Other keywords go to f. It costs as much as a few
+    evaluations of f, however many inputs there are (Pearlmutter 1994). ValueError if the shapes
+    of x and v differ, TypeError if f does not return one number.
 
     >>> hvp(lambda x: x[0] ** 2 * x[1], [3.0, 5.0], [1.0, 0.0])
     [10.0, 6.0]
     """
-    call = _gradient_of(_Call.of("hvp", f, (x,), keywords, 0))
-    direction = [as_tree(v, "hvp: v")]
-    _check_shapes("hvp: v", direction, call.primals)
-    return call.shaped([_forward(call, direction)[1]])
+    return jvp(grad(f), (x,), (v,), **keywords)[1]
 
 
-# -- Arguments and results ----------------------------------------------------------------------
+# -- Calls --------------------------------------------------------------------------------------
 
 
 class _Call(NamedTuple):
-    """A call of a function, and by which of its arguments to differentiate it."""
+    """A call of a function, and by which of its arguments to differentiate it.
+
+    They are one tree: an argument, or the tuple of several.
+    """
 
     name: str  # of the transform, for errors
-    f: Function
-    args: Sequence[Any]
-    keywords: dict[str, Any]
-    one: bool  # whether argnums is one index: the result is then not a tuple
-    chosen: list[int]  # indices of arguments
-    primals: list[Any]  # these, as trees
-
-    @classmethod
-    def of(cls, name: str, f: Any, args: Any, keywords: Any, argnums: Argnums) -> "_Call":
-        check_function(f, name)
-        one = isinstance(argnums, int)
-        try:
-            chosen = [range(len(args))[i] for i in ([argnums] if one else argnums)]  # type: ignore
-            if len(set(chosen)) < len(chosen):
-                raise IndexError
-        except (IndexError, TypeError) as error:
-            given = f"argnums {shortened(argnums)} and {counted(len(args), 'positional argument')}"
-            expected = "the index of one of them, or several different ones"
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(message(name, given, expected)) from None
-        primals = [as_tree(args[i], name) for i in chosen]
-        return cls(name, f, args, keywords, one, chosen, primals)
-
-    def result(self, variables: list[Any]) -> Any:
-        """What f returns, as a tree, with variables in place of the arguments."""
-        args = list(self.args)
-        for i, x in zip(self.chosen, variables):
-            args[i] = in_kind(x, args[i])
-        output = as_tree(self.f(*args, **self.keywords), f"{self.name}: the result of f")
-        for y in flat_tree(output):
-            level_of(y)  # raises a RuntimeError if it leaked out of another derivative
-        return output
-
-    def shaped(self, derivatives: Iterable[Any]) -> Any:
-        """One derivative for one argnum, a tuple for several."""
-        each = tuple(self.back(x, i) for i, x in zip(self.chosen, derivatives))
-        return each[0] if self.one else each
-
-    def back(self, derivative: Any, i: int) -> Any:
-        """A derivative by argument i, in its kind: an array, a Vector, else numbers or lists."""
-        given = self.args[i]
-        vectors = isinstance(given, (Vector, Matrix)) and _depth(derivative) != len(given.shape)
-        return derivative if vectors else in_kind(derivative, given)
+    results: Callable[[Numbers], Flat]  # of f, at other numbers
+    others: list[Any]  # the arguments that stay as they are
+    numbers: Numbers
+    rebuild: Rebuild
 
 
-# A tree is a number, or a list of trees: so are all arguments and results.
+def _call(name: str, f: Function, args: Any, keywords: Any, argnums: Argnums) -> _Call:
+    check_function(f, name)
+    one = isinstance(argnums, int)
+    try:
+        indices: list[Any] = [argnums] if one else [*argnums]  # type: ignore
+        trees = {range(len(args))[i]: args[i] for i in indices}
+        if len(trees) < len(indices):
+            raise IndexError
+    except (IndexError, TypeError) as error:
+        given = f"argnums {shortened(argnums)} and {counted(len(args), 'positional argument')}"
+        expected = "the index of one of them, or several different ones"
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(message(name, given, expected)) from None
+    numbers, rebuild = flatten(args[indices[0]] if one else tuple(trees.values()), name)
 
+    def results(variables: Numbers) -> Flat:
+        given, tree = [*args], rebuild(iter(variables))
+        for i, x in zip(trees, [tree] if one else tree):
+            given[i] = x
+        return flatten(f(*given, **keywords), f"{name}: the result of f")
 
-def as_tree(x: Any, name: str) -> Any:
-    """A number as a float, a Number as it is, a sequence of them as a list; else a TypeError."""
-    if not is_sequence(x):
-        return as_number(x, name)
-    return [as_tree(entry, name) for entry in as_row(x, name)]
-
-
-def in_kind(tree: Any, given: Any) -> Any:
-    """A copy of a tree, as an array of numbers, a Vector or a Matrix if such was given."""
-    if isinstance(tree, list) and hasattr(given, "__array__"):
-        kind = object if any(isinstance(x, Number) for x in flat_tree(tree)) else float
-        return sys.modules["numpy"].array(tree, dtype=kind)
-    if isinstance(given, (Vector, Matrix)):
-        entries = [x if isinstance(x, Number) else leaf(x, 0) for x in flat_tree(tree)]
-        return type(given)._of(entries, given.shape)
-    return map_tree(lambda x: x, tree)
-
-
-def map_tree(function: Callable[..., Any], *trees: Any) -> Any:
-    """The function applied to the numbers of trees of the same shape."""
-    if isinstance(trees[0], list):
-        return [map_tree(function, *branches) for branches in zip(*trees)]
-    return function(*trees)
-
-
-def flat_tree(tree: Any) -> list[Any]:
-    """The numbers of a tree, from left to right."""
-    return [x for branch in tree for x in flat_tree(branch)] if isinstance(tree, list) else [tree]
-
-
-def _depth(tree: Any) -> int:
-    return 1 + _depth(tree[0]) if isinstance(tree, list) and tree else 0
-
-
-def filled(tree: Any, numbers: Iterable[Any]) -> Any:
-    """A tree of the same shape with other numbers, or trees, from left to right."""
-    rest = iter(numbers)
-    return map_tree(lambda _: next(rest), tree)
-
-
-def _basis(tree: Any) -> list[Any]:
-    """For each number of a tree, a tree of the same shape with 1 there and 0 elsewhere."""
-    n = len(flat_tree(tree))
-    return [filled(tree, [float(i == j) for i in range(n)]) for j in range(n)]
-
-
-def _check_shapes(where: str, tree: Any, like: Any) -> None:
-    if filled(tree, repeat(0)) != filled(like, repeat(0)):
-        expected = f"the shape of {shortened(like)}"
-        raise ValueError(message(where, shortened(tree), expected))
+    others = [x for i, x in [*enumerate(args), *keywords.items()] if i not in trees]
+    return _Call(name, results, others, numbers, rebuild)
 
 
 def check_function(f: Any, name: str) -> None:
@@ -379,16 +287,100 @@ def check_function(f: Any, name: str) -> None:
 
 
 def _transform(
-    name: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[["_Call"], Any]
+    name: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[[_Call], Any]
 ) -> Callable[P, Any]:
-    """The function name(f), with f's signature, which derives at the arguments of its call."""
+    """The function name(f), which derives at the arguments of its call."""
     check_function(f, name)
 
     def derivative(*args: Any, **keywords: Any) -> Any:
-        return derive(_Call.of(name, f, args, keywords, argnums))
+        return derive(_call(name, f, args, keywords, argnums))
 
+    return _named(name, f, derivative)
+
+
+def _named(name: str, f: Callable[P, Any], derivative: Any) -> Callable[P, Any]:
+    """The derivative by the name name(f), with f's signature."""
     update_wrapper(derivative, f)
     called = getattr(f, "__name__", type(f).__name__)
     derivative.__name__ = derivative.__qualname__ = f"{name}({called})"
     derivative.__doc__ = f"{derivative.__name__}, a function of the same arguments as {called}."
-    return derivative
+    return derivative  # type: ignore[no-any-return]
+
+
+# -- Trees --------------------------------------------------------------------------------------
+
+
+def flatten(tree: Any, where: str) -> Flat:
+    """The numbers of a tree, and a function that makes a tree of the same shape of others.
+
+    That function takes an iterator, of trees too: the rows of a Jacobian. Of a single number it
+    is `next`. TypeError if a leaf is not a number.
+
+    >>> numbers, rebuild = flatten({"w": [1, 2], "b": 3}, "here")
+    >>> numbers, rebuild(iter("xyz"))
+    ([1.0, 2.0, 3.0], {'w': ['x', 'y'], 'b': 'z'})
+    """
+    if type(tree) in (float, Value, Dual):
+        return [tree], next
+    if isinstance(tree, dict):
+        keys, (numbers, values) = [*tree], flatten([*tree.values()], where)
+        return numbers, lambda rest: dict(zip(keys, values(rest)))
+    make: Any = KINDS.get(type(tree))
+    if make is None:
+        if hasattr(tree, "__array__"):  # of NumPy, JAX, pandas
+            array = sys.modules["numpy"].asanyarray(tree)
+            if array.ndim:
+                numbers = [as_number(x, where) for x in array.flat]
+                return numbers, lambda rest: _stacked([next(rest) for _ in numbers], array.shape)
+            tree = array[()]
+        if not is_sequence(tree):
+            return [as_number(tree, where)], next
+        make = getattr(tree, "_make", list)  # of a named tuple
+    branches = [flatten(branch, where) for branch in tree]
+    numbers = [x for numbers, _ in branches for x in numbers]
+    return numbers, lambda rest: make([rebuild(rest) for _, rebuild in branches])
+
+
+def _vector(entries: list[Any]) -> Any:
+    """A Vector of numbers, a Matrix of Vectors, a list of other trees."""
+    if hasattr(entries[0], "__len__"):
+        return Matrix(entries) if isinstance(entries[0], Vector) else entries
+    return Vector([x if hasattr(x, "_level") else leaf(x, 0) for x in entries])
+
+
+KINDS = {list: list, tuple: tuple, Vector: _vector, Matrix: _vector}
+
+
+def _stacked(trees: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """An array of trees of the same shape, as one tree of arrays."""
+    first = trees[0] if trees else 0.0
+    if isinstance(first, dict):
+        return {key: _stacked([tree[key] for tree in trees], shape) for key in first}
+    if isinstance(first, (list, tuple)):
+        columns = [_stacked(column, shape) for column in zip(*trees)]
+        return getattr(first, "_make", type(first))(columns)
+    array = sys.modules["numpy"].array(trees)
+    return array.reshape(shape + array.shape[1:])
+
+
+def places(tree: Any, name: str = "") -> list[str]:
+    """Where each number of a tree stands: w[0][1] or p['b']."""
+    if not hasattr(tree, "__len__"):
+        return [name]
+    branches = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    return [place for key, x in branches for place in places(x, f"{name}[{key!r}]")]
+
+
+def _along(tree: Any, like: Any, where: str) -> Numbers:
+    """The numbers of a tree, in the order of those of another, of which it must have the shape."""
+    numbers, rebuild = flatten(tree, where)
+    found = dict(zip(places(rebuild(iter(numbers))), numbers))
+    expected = places(like)
+    if found.keys() ^ expected:
+        remedy = "give one number for each of its numbers"
+        raise ValueError(message(where, shortened(tree), f"the shape of {shortened(like)}", remedy))
+    return [found[place] for place in expected]
+
+
+def _basis(n: int) -> list[Numbers]:
+    return [[float(i == j) for i in range(n)] for j in range(n)]

@@ -34,3 +34,20 @@ def refusals(names, *rows):
         assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
 
     return test
+
+
+def same(found, expected, rel=1e-14):
+    """Two trees have the same kinds and keys, and nearly the same numbers."""
+    assert type(found) is type(expected)
+    if isinstance(expected, ad.Value):
+        found, expected = found.data, expected.data
+    if isinstance(expected, (float, np.ndarray)):
+        assert np.asarray(found).dtype == np.asarray(expected).dtype == float
+        assert np.shape(found) == np.shape(expected)
+        assert found == pytest.approx(expected, rel=rel, abs=rel)
+        return
+    if isinstance(expected, dict):
+        assert [*found] == [*expected]
+        found, expected = found.values(), expected.values()
+    for pair in zip(found, expected, strict=True):
+        same(*pair, rel)

@@ -200,8 +200,7 @@ REFUSALS = {
           for y, kind in (("v", "Vector of shape (3,)"), ("A @ A", "Matrix of shape (2, 2)"))],
     ],
     "transforms": [
-        *[(f"{d}(lambda x: [x, x])(1.0)", f"{d}: found a list of 2 numbers...use jacrev")
-          for d in ("grad", "hessian")],
+        *each([f"{d}(lambda x: [x, x])(1.0)" for d in ("grad", "hessian")], "grad: found a list of 2 numbers...use jacrev"),
         ("grad(lambda x: None)(1.0)", "grad: the result of f: found None ...`return`"),
         ("grad(sum)({3.0, 1.0})", f"grad: found ... of type set, {NUMBER}"),
         ("jacrev(lambda x: {x, 2 * x})(1.0)", f"jacrev: the result of f: found ... of type set, {NUMBER}"),
@@ -209,12 +208,20 @@ REFUSALS = {
         ("grad(lambda x, y: x, (0, -2))(1.0, 2.0)", ValueError, "...several different ones"),
         *[(f"grad(sin, {wrong})(1.0)", f"grad: found argnums {wrong} and 1") for wrong in ("'x'", "None", "0.0")],
         ("jvp(sin, 1.0, 1.0)", "jvp: found ... of type float, expected ...(1.0,)"),
-        ("jvp(sum, ([1.0, 2.0],), ([1.0],))", ValueError, "jvp: the tangents: found [[1.0]], expected the shape of"),
+        *[(f"grad(lambda x: x[0])({tree})", f"grad: found {words}, {NUMBER}") for tree, words in [
+            ("[2.0, None]", "None of type NoneType"), ("{0: 2.0, 1: {'a': 'b'}}", "'b' of type str"),
+            ("(2.0, {3.0})", "{3.0} of type set"), ("np.array([1.0, 'a'], dtype=object)", "'a' of type str")]],
+        *[(f"{call}", ValueError, f"{words}, expected the shape of ...; give one number for each of its numbers") for call, words in [
+            ("jvp(sum, ([1.0, 2.0],), ([1.0],))", "jvp: the tangents: found ([1.0],)"),
+            ("jvp(lambda p: p['a'], ({'a': 1.0},), ({'b': 1.0},))", "jvp: the tangents: found ({'b': 1.0},)"),
+            ("hvp(lambda x: x.sum(), np.ones(2), np.ones((2, 1)))", "jvp: the tangents: found (array([[1.], [1.]]),)"),
+            ("vjp(lambda x: {'a': x}, 1.0)[1](1.0)", "vjp: the cotangent: found 1.0")]],
+        ("grad(lambda x: {'a': x})(1.0)", "grad: found a dict of 1 number, expected one number as the result of f"),
         *[(f"vjp({f}, 1.0)[1]({v})", ValueError, f"vjp: the cotangent: found {v}, expected the shape of")
           for f, v in (("sin", [1.0]), ("lambda x: [x, x]", 1.0))],
         *each([f"{d}(lambda x: x + math.sin(x))(1.0)" for d in ("grad", "jacrev", "jacfwd", "forward", "hessian")], PLAIN),
         *each([f"{d}(lambda x: {f})(2.0)" for d in ("grad", "forward") for f in ("Value(x) ** 2", "(Dual(x, 1.0) ** 2).tangent")], OTHER),
-        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", f"{d}: found ... which the first of several calls of f would use up")
+        *[(f"{d}(lambda x, s: x[0] * sum(s))([1.0, 2.0], {again})", "jacfwd: found ... which the first of several calls of f would use up")
           for d in ("jacfwd", "hessian") for again in ("iter([3.0])", "s=map(float, [3])")],
         *each([f"{d}({f})(0.0)" for d in ("grad", "jacrev", "jacfwd", "forward")
                for f in ("lambda x: (x**3) ** (1 / 3)", "lambda x: sqrt(0.0 * x)", "lambda x: 1 + sum([x**2, x**2]) ** 0.5")],
@@ -227,6 +234,7 @@ REFUSALS = {
                            "setattr(x, 'requires_grad', True)", "setattr(x, 'data', 5.0)")],
               RuntimeError, f"{INSIDE}; use it only in operations"),
         ("grad(lambda x: finite_difference(lambda y: x * y, 2.0, method='complex'))(1.0)", RuntimeError, INSIDE),
+        *each([f"grad(lambda x: {use} or x)(1.0)" for use in ("check_gradients(sin, x)", "trace(sin, x)")], RuntimeError, INSIDE),
     ],
     "numeric": [
         ("finite_difference(sin, 1.0, method='centre')", ValueError, "finite_difference: found method 'centre', expected one of"),
@@ -245,6 +253,8 @@ REFUSALS = {
         ("trace(sin, 1.0, mode='backward')", ValueError, "trace: found mode 'backward', expected 'forward' or 'reverse'"),
         *[(f"trace(lambda x1, x2: x1, 3, -4, wrt={wrt})", ValueError, "trace: found wrt = ..., expected one of ['x1', 'x2']")
           for wrt in ("'x3'", "2", "-3")],
+        *[(f"trace(lambda x1, x2: x1, 3, -4, wrt={wrt})", ValueError, f"trace: found wrt = {wrt}, expected one of ['x1', 'x2'] or an index of it")
+          for wrt in ("None", "1.0", "True", "[0]")],
         *[(f"trace(lambda x: {y}, 1.0)", f"trace: found {words}...expected one number that depends on x; trace several one by")
           for y, words in [("[x, x]", "[Value"), ("1.0", "1.0"), ("x.data", "1.0"), ("Value(2.0)", "")]],
         *each(["trace(lambda a: a)", "trace(lambda x: x, [])"], "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
@@ -317,7 +327,8 @@ def total(v):
 
 
 DERIVATIVES = ["grad", "value_and_grad", "jacrev", "jacfwd"]
-NO_NUMBER_AT_ALL = ["None", "'2'", "b'2'", "{}", "thing", "math.sin"]
+NO_LEAF = ["None", "'2'", "b'2'", "{2.0}", "thing", "math.sin"]
+NO_NUMBER_AT_ALL = [*NO_LEAF, "{}"]
 NEITHER = [*NO_NUMBER_AT_ALL, "[]", "[1.0, 2.0]"]  # a number nor an array of numbers
 NO_FUNCTION = ["None", "2.0", "'f'", "[]", "thing"]
 NO_ROW = ["None", "thing", "math.sin", "['2']", "[None]", "'ab'"]
@@ -327,8 +338,8 @@ PLACES = [  # what may stand there, what must be refused, and the places
     ("0.5", NEITHER, [f"{name}({inputs})" for name in ("maximum", "minimum", "hypot", "atan2", "less")
                       for inputs in ("{}, 3.0", "2.0, {}")]),
     ("0.5", [*NEITHER, "1j", "np.ones(2)"], ["Value({})", "Dual({})", "Dual(1.0, {})", "vjp(square, 2.0)[1]({})"]),
-    ("0.5", [*NO_NUMBER_AT_ALL, "1j"], [f"{d}(square)({{}})" for d in DERIVATIVES]),
-    ("0.5", [*NO_NUMBER_AT_ALL, "1j"], [f"{name}(square, {{}})" for name in ("vjp", "finite_difference", "check_gradients", "trace")]),
+    ("0.5", [*NO_LEAF, "1j"], [f"{d}(square)({{}})" for d in DERIVATIVES]),
+    ("0.5", [*NO_LEAF, "1j"], [f"{name}(square, {{}})" for name in ("vjp", "finite_difference", "check_gradients", "trace")]),
     ("[2.0]", [*NO_ROW, "{1.0: x}", "{3.0, 1.0}", "b'ab'"], ["sum({})", "prod({})", "Vector({})", "logsumexp({})", "dot([2.0], {})",
                                         "dot({}, [2.0])", "hvp(total, {}, [1.0])", "hvp(total, [2.0], {})"]),
     ("[2.0]", NO_ROW, ["hessian(total)({})"]),
@@ -345,13 +356,13 @@ PLACES = [  # what may stand there, what must be refused, and the places
     ("z", ["None", "[]", "{}", "math.sin", "np.array(1.0)", *NO_VALUES],
      ["adjoints({})", "topological_order({})", "Expression({})", "draw({})", "list(steps({}))"]),
     ("[x]", NO_VALUES, ["adjoints(z, {})", "z.backward(inputs={})"]),
-    ("'x'", ["None", "2.0", "[]", "thing"], ["Value(2.0, {})", "scope({})"]),
+    ("'x'", ["None", "2.0", "[]", "thing"], ["Value(2.0, {})", "scope({})", "trace(square, 2.0, wrt={})"]),
     *[(right, ["None", "'other'", "2.0"], [place]) for right, place in [
         ("'central'", "finite_difference(square, 2.0, method={})"), ("'reverse'", "trace(square, 2.0, mode={})")]],
     *[(right, ["'other'", "2.0"], [f"draw(z, {option}={{}})"]) for right, option in [("'message'", "edges"), ("'grad'", "color")]],
 ]  # fmt: skip
 # A message names the function, or, of these, the one that it is built on.
-SILENT = {"Value", "Vector", "Matrix", "adjoints", "list", "v", "z"}
+SILENT = {"Value", "Vector", "Matrix", "adjoints", "hessian", "hvp", "list", "v", "z"}
 
 
 def state(x, y, z):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from operations import UNARY
 from random_graphs import written
+from tables import same
 
 import autodiff as ad
-from autodiff import Dual, Value, Vector, check_gradients, finite_difference, grad, operation
+from autodiff import Dual, Value, Vector, check_gradients, finite_difference, grad, nn, operation
 
 STEPPED = sorted({*UNARY} - {"expm1", "log1p"})  # UNARY through which a complex step goes, and erf
 
@@ -208,6 +209,46 @@ def test_the_names_of_arguments():
         check_gradients(ad.relu, 0.0)
 
 
+def test_the_names_of_numbers_and_results_follow_their_trees():
+    bad = wrong(lambda g: [0.0 * v for v in g])
+
+    def f(p):
+        return {"y": (p["b"], bad(p["W"][1, 0]) * p["v"][0])}
+
+    tree = {"W": np.ones((2, 2)), "b": 2.0, "v": Vector([3.0])}
+    with pytest.raises(AssertionError) as error:
+        check_gradients(f, tree)
+    numbers = [f"p['W'][{i}][{j}]" for i in (0, 1) for j in (0, 1)] + ["p['b']", "p['v'][0]"]
+    names = [f"∂f['y'][{k}]/∂{number}" for k in (0, 1) for number in numbers]
+    lines = str(error.value).splitlines()[2:]
+    assert [line.split()[0] for line in lines] == names
+    assert [line.split()[0] for line in lines if "wrong" in line] == ["∂f['y'][1]/∂p['W'][1][0]"]
+
+
+def test_functions_with_values_of_their_own_are_checked():
+    w, model = Value(3.0), nn.Sequential(nn.Linear(2, 3, seed=0), nn.Linear(3, 2, seed=1))
+    check_gradients(lambda x: w * x * x, 2.0)
+    check_gradients(model, [1.0, 2.0])
+    with pytest.raises(AssertionError, match="<- wrong"):
+        check_gradients(lambda x: w * wrong(lambda g: [2 * g[0]], ad.ops.sin.rule)(x), 2.0)
+
+
+def test_each_result_has_its_own_round_off():
+    check_gradients(lambda x: [x * 1.0, (x + 1e6) - 1e6, x * 2.0], 1e-3)
+
+
+def test_only_the_edge_of_a_domain_is_passed_over():
+    check_gradients(lambda x: [ad.sin((1 - x) ** 0.5), x], 0.999)  # a float's root is complex
+
+    def picky(x):
+        if x > 2.0:
+            raise TypeError("of the function's own")
+        return x * x
+
+    with pytest.raises(TypeError, match="own"):
+        check_gradients(picky, 2.0)
+
+
 # -- Arrays, Values and tiny steps ----------------------------------------------------------------
 
 
@@ -221,11 +262,10 @@ def test_an_array_reaches_f_as_an_array_and_a_vector_as_a_vector():
     check_gradients(f, x, [3.0])
     assert set(calls) == {(np.ndarray, list)}
     for method in ("forward", "backward", "central", "complex"):
-        found = finite_difference(f, x, method=method)
-        assert found == pytest.approx([48.0, 24.0, 16.0], rel=1e-6)
-        assert {type(slope) for slope in found} == {float}
-    slopes = finite_difference(f, Vector(x))
-    assert [slope.data for slope in slopes] == pytest.approx([48.0, 24.0, 16.0])
+        same(finite_difference(f, x, method=method), np.array([48.0, 24.0, 16.0]), 1e-6)
+    same(finite_difference(f, Vector(x)), Vector([48.0, 24.0, 16.0]), 1e-6)
+    check_gradients(f, Vector(x))
+    assert finite_difference(lambda x: [1.0, {"a": 2.0}], []) == [[], {"a": []}]
 
 
 def test_constants_and_parameters_in_a_complex_step():

@@ -136,6 +136,22 @@ def test_sequences_arrays_and_tables():
     assert formula.startswith("prod(v")
 
 
+def test_trees_and_their_names():
+    def f(p, rest):
+        return np.array((p["W"] @ p["x"])[1] * rest[0].sum() * rest[1])
+
+    p, rest = {"W": np.array([[1.0, 2.0], [3.0, 4.0]]), "x": [5.0, 6.0]}, (ad.Vector([7.0]), 8.0)
+    names = [f"p['W'][{i}][{j}]" for i in (0, 1) for j in (0, 1)]
+    names += ["p['x'][0]", "p['x'][1]", "rest[0][0]", "rest[1]"]
+    rows = trace(f, p, rest, mode="reverse").rows
+    assert [row.formula for row in rows[:8]] == names
+    exact = [0, 0, 5 * 56, 6 * 56, 3 * 56, 4 * 56, 39 * 8, 39 * 7]  # of (3 · 5 + 4 · 6) · 7 · 8
+    assert [row.derivative_value for row in rows[:8]] == exact
+    for i, name in enumerate(names):
+        for wrt in (name, i, np.int64(i - 8)):
+            assert trace(f, p, rest, wrt=wrt).rows[-1].derivative_value == exact[i]
+
+
 @pytest.mark.parametrize(
     ("f", "name"),
     [(lambda x: x * 2, "y"), (lambda y: y * 2, "z"), (lambda y, z, f=1: y * z * f, "result")],
