@@ -14,16 +14,15 @@ from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeVar, overloa
 from .admission import as_float, as_floats, as_number, as_row, is_array
 from .errors import a, counted, described, message, number_in, typed
 
-N = TypeVar("N", bound="Recording")
+N = TypeVar("N", bound="Recorder")
 Backward = Callable[[Any], tuple[Any, ...]]
 Rule = Callable[..., tuple[Any, Backward]]
 Value = Callable[..., Any]  # of an operation: from its inputs to its result
 
 
-class Recording(Protocol):
+class Recorder(Protocol):
     """A number that records the operations on it, such as a Value (see `number.Number`)."""
 
-    def _apply(self, operation: Any, /, *inputs: Any) -> Any: ...
     def _record(self, operation: Any, numbers: Any, /) -> Any: ...
 
 

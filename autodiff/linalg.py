@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, product
 from typing import Any, NoReturn, Self, overload
 
@@ -51,13 +52,9 @@ class _Array(Number):
         return [x] * len(self._entries)
 
     def _record(self, operation: Operation, numbers: Any) -> Self:
-        return self._of([apply(operation, *xs) for xs in zip(*numbers)], self.shape)
-
-    def __pow__(self, other: Any) -> Self:
-        return self._of(map(operator.pow, self._entries, self._lift(other, "power")), self.shape)
-
-    def __rpow__(self, other: Any) -> Self:
-        return self._of(map(operator.pow, self._lift(other, "power"), self._entries), self.shape)
+        # Which power it is depends on each exponent.
+        one = operator.pow if operation.sign == "**" else partial(apply, operation)
+        return self._of([one(*xs) for xs in zip(*numbers)], self.shape)
 
     def _times(self, other: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
         if hasattr(other, "__array_ufunc__"):
