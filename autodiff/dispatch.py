@@ -17,7 +17,7 @@ from .errors import a, counted, described, message, number_in, typed
 N = TypeVar("N", bound="Recorder")
 Backward = Callable[[Any], tuple[Any, ...]]
 Rule = Callable[..., tuple[Any, Backward]]
-Value = Callable[..., Any]  # of an operation: from its inputs to its result
+Compute = Callable[..., Any]  # of an operation: from its inputs to its result
 
 
 class Recorder(Protocol):
@@ -31,7 +31,7 @@ class Operation(Protocol):
 
     __name__: str
     rule: Rule
-    value: Value
+    value: Compute
     composite: bool  # its value is made of others, and so takes numbers of any kind
     on_page: bool  # of `ops.py`; the name of a user's own says nothing
     domain: str
@@ -132,18 +132,18 @@ def parameters(rule: Any, count: int) -> Sequence[str]:
 # -- How an operation is stated -----------------------------------------------------------------
 
 
-def primitive(value: Value, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
+def primitive(value: Compute, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
     """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
     return lambda rule: _of_numbers(rule, value, on_page=True, domain=domain, sign=sign)
 
 
 @overload
-def composite(value: Value) -> Callable[[Rule], OfNumbers]: ...
+def composite(value: Compute) -> Callable[[Rule], OfNumbers]: ...
 @overload
-def composite(value: Value, rows: Literal[1]) -> Callable[[Rule], OfRow]: ...
+def composite(value: Compute, rows: Literal[1]) -> Callable[[Rule], OfRow]: ...
 @overload
-def composite(value: Value, rows: Literal[2]) -> Callable[[Rule], OfRows]: ...
-def composite(value: Value, rows: int = 0) -> Any:
+def composite(value: Compute, rows: Literal[2]) -> Callable[[Rule], OfRows]: ...
+def composite(value: Compute, rows: int = 0) -> Any:
     """An operation of `ops.py` whose value is made of others, and so takes any kind of number.
 
     rows: how many rows of numbers it takes, instead of numbers: one operation, and so one node.
@@ -156,7 +156,7 @@ def composite(value: Value, rows: int = 0) -> Any:
 @overload
 def operation(rule: Rule, /) -> OfNumbers: ...
 @overload
-def operation(value: Value, /, domain: str) -> Callable[[Rule], OfNumbers]: ...
+def operation(value: Compute, /, domain: str) -> Callable[[Rule], OfNumbers]: ...
 def operation(stated: Any, /, domain: str | None = None) -> Any:
     """An operation of your own, as a function of any kind of number.
 
@@ -245,7 +245,7 @@ def _admit(x: Any, where: str) -> Any:
 _FLOATS = {float}
 
 
-def _of_numbers(rule: Rule, value: Value, **facts: Any) -> Any:
+def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
     """The operation on numbers that a rule states."""
     operation: Any
 
@@ -294,7 +294,7 @@ def _of_numbers(rule: Rule, value: Value, **facts: Any) -> Any:
     return operation
 
 
-def _of_rows(rule: Rule, value: Value, rows: int) -> Any:
+def _of_rows(rule: Rule, value: Compute, rows: int) -> Any:
     """The operation on one or two rows of numbers that a rule states."""
     name = rule.__name__
     operation: Any
@@ -322,7 +322,7 @@ def _of_rows(rule: Rule, value: Value, rows: int) -> Any:
     return operation
 
 
-def _stated(path: Any, stated: Rule, rule: Rule, value: Value, **facts: Any) -> Any:
+def _stated(path: Any, stated: Rule, rule: Rule, value: Compute, **facts: Any) -> Any:
     """The function that takes a path, with all that is true of the operation."""
     operation: Any = functools.wraps(stated)(path)
     unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
