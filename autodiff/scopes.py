@@ -1,12 +1,13 @@
 """Scopes: names for the parts of a computation, such as the layers of a network.
 
 A node made inside a scope records it, and `draw` frames the nodes of a scope. `value.py` makes its
-nodes with `object.__new__`, which is replaced while any scope is open, so that scopes cost nothing
-where none is used.
+nodes with `object.__new__`, which is replaced while any thread has a scope open, so that scopes
+cost nothing where none is used.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
+from threading import RLock
 from typing import Any
 
 from . import value
@@ -14,8 +15,10 @@ from .errors import message, typed
 from .linalg import Matrix, Vector
 from .value import Value
 
-_innermost: ContextVar["Scope | None"] = ContextVar("innermost", default=None)  # of this thread
+# Of this thread or task: the innermost scope, and the same of the scopes around it.
+_entered: ContextVar[Any] = ContextVar("entered", default=(None, None))
 _open = 0  # how many scopes are open, in all threads
+_counting = RLock()  # the garbage collector, too, may end a scope
 
 
 class Scope:
@@ -24,30 +27,34 @@ class Scope:
     It holds no node, and so keeps none alive.
     """
 
-    __slots__ = ("before", "module", "name", "outer")
+    __slots__ = ("module", "name", "outer")
 
     def __init__(self, name: str, module: Any = None) -> None:
-        self.name, self.module, self.outer = name, module, _innermost.get()
+        self.name, self.module, self.outer = name, module, _entered.get()[0]
 
     def __enter__(self) -> None:
+        _entered.set((self, _entered.get()))
         _count(1)
-        self.before = _innermost.set(self)
 
     def __exit__(self, *exception: object) -> None:
-        _innermost.reset(self.before)
+        around = _entered.get()[1]
+        if around:  # it is None if a generator ends in another thread than it began in
+            _entered.set(around)
         _count(-1)
 
 
 def _count(change: int) -> None:
     global _open
-    _open += change
-    value._new = _noting if _open else object.__new__
+    with _counting:
+        _open += change
+        value._new = _noting if _open else object.__new__
 
 
-def _noting(kind: type[Value], scope: Callable[[], Any] = _innermost.get) -> Value:
-    """A new node that records the scope it is made in."""
+def _noting(kind: type[Value], entered: Any = _entered.get) -> Value:
+    """A new node, which records the innermost scope of this thread, if there is one."""
     node = object.__new__(kind)
-    node._scope = scope()
+    if scope := entered()[0]:
+        node._scope = scope
     return node
 
 

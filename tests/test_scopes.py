@@ -1,6 +1,7 @@
 """Scopes: which nodes note one, what they cost, and how they arrange a drawing."""
 
 import asyncio
+import contextvars
 import gc
 import sys
 import threading
@@ -100,6 +101,48 @@ def test_a_scope_that_is_entered_again_is_the_same_part():
             y = x * x
         assert noted(x * x) == "elsewhere"
     assert (y._scope.name, y._scope.outer) == ("part", None)
+
+
+def test_a_scope_inside_itself_ends_with_the_outer_one():
+    x, part = Value(2.0), scope("part")
+    with scope("elsewhere"):
+        with part, part:
+            y = x * x
+        assert (noted(y), noted(x * x)) == ("part", "elsewhere")
+    assert noted(x * x) is None
+    assert value._new is object.__new__
+
+
+def test_a_scope_of_two_threads_ends_in_each():
+    x, part, found, turns = Value(2.0), scope("part"), [], threading.Barrier(2)
+
+    def work(name):
+        with scope(name):
+            turns.wait()
+            with part:
+                turns.wait()
+                found.append(noted(x * x))
+                turns.wait()
+            found.append(noted(x * x))
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert sorted(found) == ["a", "b", "part", "part"]
+
+
+def test_another_context_notes_nothing_and_may_end_a_generators_scope():
+    def parts():
+        with scope("part"):
+            yield
+
+    x, begun, other = Value(2.0), parts(), contextvars.Context()
+    contextvars.Context().run(next, begun)
+    with scope("here"):
+        assert not hasattr(other.run(lambda: x * x), "_scope")
+        other.run(begun.close)
+        assert not hasattr(other.run(lambda: x * x), "_scope")
+    assert value._new is object.__new__
 
 
 def test_nodes_in_scopes_are_freed_without_the_collector():
