@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from modes import GRADIENTS
+from modes import GRADIENTS, in_every_derivative
 from oracles import EPSILON, allowed
 from random_graphs import for_all, graphs, layered, numbers
 from tables import function
@@ -286,6 +286,24 @@ def test_a_program_of_floats_refuses_what_is_no_number(given):
     program = compiled(X * 1.0, [X])
     with pytest.raises((TypeError, ValueError)):
         program(given)
+
+
+@pytest.mark.parametrize("xp", [math, np])
+@in_every_derivative
+def test_a_program_inside_a_derivative_says_what_to_call(d, xp):
+    x = Value(2.0)
+    program = Expression(x * x).compile([x], wrt=[x], xp=xp)
+    words = (
+        "^program: found numbers that are being differentiated, expected floats; call the function "
+        "that it was compiled from, .* gradients that the program returns, .* x.data$"
+    )
+    for given in (x, np.array([x])) if xp is np else (x,):
+        with pytest.raises(TypeError, match=words):
+            program(given)
+    with pytest.raises(TypeError, match=words):
+        d(lambda x: program(x)[0])(2.0)
+    with pytest.raises(TypeError, match="NoneType"):
+        program(None)
 
 
 def test_a_program_is_pickled_through_its_source():

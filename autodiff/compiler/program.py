@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import graph, ops
 from ..admission import as_float
-from ..errors import message
+from ..errors import LOST, message
 from ..value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Python, assembled
@@ -38,9 +38,19 @@ class Program:
         self._xp: Any = namespace.get("xp")  # None for a program of floats
 
     def __call__(self, *numbers: Any) -> Any:
-        if self._xp is None:
-            return self._function(*map(float, numbers))
-        arrays = [backends.floats(self._xp, x) for x in numbers]
+        try:
+            if self._xp is None:
+                return self._function(*map(float, numbers))
+            arrays = [backends.floats(self._xp, x) for x in numbers]
+        except TypeError as error:
+            if str(error) != LOST:
+                raise
+            found = "numbers that are being differentiated"
+            remedy = (
+                "call the function that it was compiled from, which can be differentiated, use the "
+                "gradients that the program returns, or for the plain number write x.data"
+            )
+            raise TypeError(message("program", found, "floats", remedy)) from None
         for i, (x, size) in enumerate(zip(arrays, self._sizes)):
             if len(x.shape) != 2 - i or x.shape[-1] != size:
                 name, shape = (("inputs", f"(n, {size})"), ("parameters", f"({size},)"))[i]
