@@ -31,6 +31,10 @@ def test_every_operator_on_both_sides(kind):
     x = kind(3.0)
     assert [y._number() for y in (-x, +x, abs(-x), sum([x, x]))] == [-3.0, 3.0, 3.0, 6.0]
     assert +x is not x
+    if kind is Value:
+        assert [[y.requires_grad for y in z.parents] for z in (2.0 * x, x * 2.0)] == [
+            [False, True], [True, False],
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
