@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from . import ops
 from .admission import as_float, as_number
@@ -149,6 +149,13 @@ def _equal(x: Any, y: Any) -> Any:
     return ops.less_equal(x, y) * ops.less_equal(y, x)
 
 
+def _refused(sign: str, remedy: str) -> Callable[..., NoReturn]:
+    def refused(x: Any, *others: Any) -> NoReturn:
+        raise TypeError(message(sign, a(x), "a plain number", f"write {remedy}"))
+
+    return refused
+
+
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
@@ -202,11 +209,13 @@ class Number:
     def __format__(self, spec: str) -> Any:
         return format(self._number(), spec) if spec else repr(self)
 
-    def _no_bits(self, *other: Any) -> Any:
-        remedy = "write x**2 for a power, x * y for and, maximum(x, y) for or, 1 - x for not"
-        raise TypeError(message("^ & | ~", a(self), "whole numbers or bools", remedy))
-
-    __xor__ = __rxor__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = _no_bits
+    __xor__ = __rxor__ = _refused("^", "x**2 for a power")
+    __and__ = __rand__ = _refused("&", "x * y for and")
+    __or__ = __ror__ = _refused("|", "maximum(x, y) for or")
+    __invert__ = _refused("~", "1 - x for not")
+    __mod__ = __rmod__ = _refused("%", "x - y * math.floor(x.data / y)")
+    __floordiv__ = __rfloordiv__ = _refused("//", "math.floor(x.data / y), which has no slope")
+    __divmod__ = __rdivmod__ = __floordiv__
 
     def __float__(self) -> float:
         raise TypeError(LOST)
