@@ -59,6 +59,7 @@ The engine, in the order in which to read it:
     value.py         Value: a node of the graph, and backward()
     dual.py          Dual: forward mode
     linalg.py        Vector and Matrix
+    ufuncs.py        NumPy's functions of these numbers
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     errors.py        how error messages are worded
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from .dispatch import UNDEFINED, Operation, explain
 from .number import Number, check_result, constant_for, outer
+from .ufuncs import Entry
 
 
-class Dual(Number):
+class Dual(Entry, Number):
     """primal + tangent * ε, where ε² = 0: forward mode.
 
     When the inputs move by their tangents, a result moves by its own. So with tangent 1 in one

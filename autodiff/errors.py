@@ -60,9 +60,10 @@ def number_in(x: Any) -> Any:
 
 LOST = (
     "this number is being differentiated, and a float has no derivative; take the function from "
-    "autodiff, not from math (autodiff.sin for math.sin), or for the plain number write x.data "
-    "(x.primal of a Dual); data belong in floats and arrays, or need requires_grad = False (a "
-    "Vector requires_grad_(False))"
+    "autodiff, not from math (autodiff.sin for math.sin), give an array that holds it "
+    "dtype=object, or for the plain number write x.data (x.primal of a Dual), in text f'{x:.2f}'; "
+    "data belong in floats and arrays, or need requires_grad = False (a Vector "
+    "requires_grad_(False))"
 )
 LEAKED = (
     "found a number of a derivative that has been computed already, expected one of a derivative "

@@ -117,13 +117,16 @@ conditions: ContextVar[bool] = ContextVar("conditions", default=False)
 
 
 def _operator(operation: Operation) -> Callable[[N, Any], N]:
-    return lambda self, other: _applied(operation, self, other)
+    return lambda self, other: (
+        NotImplemented if _has_entries(other) else self._apply(operation, self, other)
+    )
 
 
-def _applied(operation: Operation, x: Any, y: Any) -> Any:
-    if hasattr(y, "__array_ufunc__") and y.ndim:
-        return NotImplemented  # numpy and pandas go through their arrays entry by entry
-    return x._apply(operation, x, y)
+def _has_entries(x: Any) -> bool:
+    """Whether x is an array, through which NumPy or pandas go entry by entry; not a scalar."""
+    if not hasattr(x, "__array_ufunc__"):
+        return False
+    return getattr(x, "ndim", 0) > 0 or getattr(x, "dtype", None) == "O"
 
 
 def _reflected(operation: Operation) -> Callable[[N, Any], N]:
@@ -134,7 +137,7 @@ def _comparison(
     compare: Callable[[Any, Any], bool], recorded: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], bool]:
     def comparison(self: Any, other: Any) -> Any:
-        if hasattr(other, "__array_ufunc__") and other.ndim:
+        if _has_entries(other):
             return NotImplemented
         if self._conditions():
             return recorded(self, other)
@@ -188,7 +191,7 @@ class Number:
     __neg__, __pos__, __abs__ = ops.neg, ops.pos, ops.abs
 
     def __pow__(self, other: Any) -> Self:
-        return _applied(_power(self, other), self, other)  # type: ignore[no-any-return]
+        return _operator(_power(self, other))(self, other)
 
     def __rpow__(self, other: Any) -> Self:  # other ** self
         return self._apply(_power(other, self), other, self)  # type: ignore[no-any-return]
@@ -226,15 +229,11 @@ class Number:
     def __round__(self, digits: int | None = None, /) -> float:
         return round(float(self), digits)
 
-    def conjugate(self) -> Self:
-        """The number itself: it is real. NumPy asks for it, as in np.std."""
-        return self
-
     # Operations on one number are methods too, x.exp(), some by NumPy's names: np.exp calls them.
     exp, expm1, log, log1p, sqrt, erf = ops.exp, ops.expm1, ops.log, ops.log1p, ops.sqrt, ops.erf
     sin, cos, tan, sinh, cosh, tanh = ops.sin, ops.cos, ops.tan, ops.sinh, ops.cosh, ops.tanh
     asin, acos, atan, arctan2, hypot = ops.asin, ops.acos, ops.atan, ops.atan2, ops.hypot
-    arcsin, arccos, arctan = ops.asin, ops.acos, ops.atan
+    arcsin, arccos, arctan, conjugate = asin, acos, atan, ops.pos  # np.std conjugates
     sigmoid, relu, softplus = ops.sigmoid, ops.relu, ops.softplus
 
 

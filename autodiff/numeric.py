@@ -14,6 +14,7 @@ from .dispatch import Operation
 from .errors import message, shortened
 from .number import Number, check_outside, constant_for, new_level
 from .transforms import Flat, Numbers, check_function, flatten, jacfwd, jacrev, places, vjp
+from .ufuncs import Entry
 from .value import Value
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
@@ -93,7 +94,7 @@ def _difference(f: Callable[[Any], Flat], x: Any, h: Any, method: str, here: Any
     return [(y - z) / (high - low) for y, z in zip(above, below)], shape
 
 
-class _Complex(Number):
+class _Complex(Entry, Number):
     """A complex number whose abs(x) and x > 0 go by its real part.
 
     Python's own abs returns the modulus, which would lose the derivative.

@@ -20,6 +20,7 @@ from .dual import Dual, as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
 from .number import level_of, new_level
+from .ufuncs import array_of
 from .value import Value, leaf
 
 P = ParamSpec("P")
@@ -360,7 +361,7 @@ def _stacked(trees: Sequence[Any], shape: tuple[int, ...]) -> Any:
         columns = [_stacked(column, shape) for column in zip(*trees)]
         return getattr(first, "_make", type(first))(columns)
     array = sys.modules["numpy"].array(trees)
-    return array.reshape(shape + array.shape[1:])
+    return array_of(array.reshape(shape + array.shape[1:]))
 
 
 def places(tree: Any, name: str = "") -> list[str]:

@@ -9,6 +9,7 @@ from .admission import as_number
 from .dispatch import UNDEFINED, Backward, Operation, explain
 from .errors import message, typed
 from .number import Number, apply, check_outside, check_result, constant_for, outer
+from .ufuncs import Entry
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -54,7 +55,7 @@ def _quick(
     return operator, reflected
 
 
-class Value(Number):
+class Value(Entry, Number):
     """A scalar node of a computational graph.
 
     Operators and the functions of this package make new nodes. Each node keeps its parents and a

@@ -88,7 +88,7 @@ OUTSIDE = [
 ]
 INFINITE = "the derivative of sqrt at x = ...0.0...: it is infinite or undefined there"
 INSIDE = "...a number inside a function that is being differentiated, expected a Value of your own"
-PLAIN = "this number is being differentiated, ... (autodiff.sin for math.sin), or for the plain number write x.data"
+PLAIN = "this number is being differentiated, ... (autodiff.sin for math.sin), ... or for the plain number write x.data"
 # What a rule of one's own may not return, in whatever mode it is used.
 OF_ANOTHER_KIND = {"'a'": "str", "1j * x": "complex", "np.array([x])": "ndarray"}
 RULES = [

@@ -260,7 +260,7 @@ def test_an_array_reaches_f_as_an_array_and_a_vector_as_a_vector():
         return ad.prod(v + v) + w[0]  # as a list, v + v would be v twice
 
     check_gradients(f, x, [3.0])
-    assert set(calls) == {(np.ndarray, list)}
+    assert all(issubclass(kind, np.ndarray) and other is list for kind, other in calls)
     for method in ("forward", "backward", "central", "complex"):
         same(finite_difference(f, x, method=method), np.array([48.0, 24.0, 16.0]), 1e-6)
     same(finite_difference(f, Vector(x)), Vector([48.0, 24.0, 16.0]), 1e-6)

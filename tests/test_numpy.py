@@ -3,8 +3,8 @@
 import numpy as np
 import pandas
 import pytest
+from modes import in_every_derivative
 from scipy import optimize
-from tables import function
 
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp
@@ -24,28 +24,101 @@ def charges(q):  # equal charges on a circle repel one another
     )
 
 
+def filled_in_place(p):
+    p = p.copy()
+    p += 1.0
+    p[0] = 0.5
+    np.multiply(p, 2.0, out=p)
+    return np.sin(p).sum()
+
+
 IDIOMS = [
-    "np.max(p)", "np.linalg.norm(p)", "np.std(p)", "np.sum(np.sin(p))", "np.dot(p, p)",
-    "(p.reshape(2, 2) @ p.reshape(2, 2)).sum()", "np.where(p > 1.5, p**2, 3 * p).sum()",
-    "np.einsum('i,ij,j->', p, np.arange(16.0).reshape(4, 4), p)", "np.hypot(p, 2.0).sum()",
-    "np.arctan2(p, 2.0).sum()", "np.log1p(p).sum()", "np.expm1(p).sum()", "np.log(1 + np.exp(-p)).sum()",
-    "np.clip(p, 0.0, 2.5).sum()", "np.abs(p - 2.5).sum()", "(np.sort(p) * [1, 2, 3, 4]).sum()",
-    "(np.cumsum(p) ** 2).sum()", "(np.concatenate([[0.0], p, [1.0]]) ** 2).sum()",
-    "ad.sum(ad.sigmoid(p))", "ad.logsumexp(list(p))", "charges(p)",
+    np.max, np.linalg.norm, np.std, charges, filled_in_place, lambda p: np.sum(np.sin(p)),
+    lambda p: np.dot(p, p), lambda p: (p.reshape(2, 2) @ p.reshape(2, 2)).sum(),
+    lambda p: np.where(p > 1.5, p**2, 3 * p).sum(), lambda p: np.clip(p, 0.0, 2.5).sum(),
+    lambda p: np.einsum("i,ij,j->", p, np.arange(16.0).reshape(4, 4), p),
+    lambda p: np.hypot(p, 2.0).sum() + np.hypot(3.0, p).sum(), lambda p: np.log1p(p).sum(),
+    lambda p: np.arctan2(p, 2.0).sum() + np.arctan2(1.0, p).sum(), lambda p: np.expm1(p).sum(),
+    lambda p: np.log(1 + np.exp(-p)).sum(), lambda p: np.abs(p - 2.5).sum(),
+    lambda p: (np.sort(p) * [1, 2, 3, 4]).sum(), lambda p: (np.cumsum(p) ** 2).sum(),
+    lambda p: (np.concatenate([[0.0], p, [1.0]]) ** 2).sum(),
+    lambda p: ad.sum(ad.sigmoid(p)), lambda p: ad.logsumexp(list(p)),
+    # floats among the numbers
+    lambda p: np.exp(np.where(p > 2.0, p, 0.0)).sum(), lambda p: np.tanh(np.append(p, 1.0)).sum(),
+    lambda p: np.maximum(2.0, p).sum(), lambda p: np.squeeze(np.polyval(p, p[:1])),
+    lambda p: np.arcsin(np.tril(np.outer(p, p) / 20)).sum(),
+    lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", IDIOMS)
-def test_every_mode_agrees_with_scipys_differences(text):
-    f, x = function("p", text, globals()), np.array([0.7, 1.9, 2.2, 3.1])
+@pytest.mark.parametrize("f", IDIOMS)
+def test_every_mode_agrees_with_scipys_differences(f):
+    x = np.array([0.7, 1.9, 2.2, 3.1])
     slopes = optimize.approx_fprime(x, lambda p: float(f(p)), 1e-7)
     for derivative in (grad(f)(x), jacfwd(f)(x), jacrev(f)(x), vjp(f, x)[1](1.0)[0]):
-        assert isinstance(derivative, np.ndarray)
+        assert type(derivative) is np.ndarray
         assert derivative == pytest.approx(slopes, rel=1e-4, abs=1e-4)  # the step is 1e-7
         assert derivative == pytest.approx(grad(f)(x), rel=1e-11, abs=1e-11)
     h = hessian(f)(x)
     assert h == pytest.approx(jacrev(grad(f))(x), rel=1e-9, abs=1e-9)
     assert jvp(grad(f), (x,), (x,))[1] == pytest.approx(h @ x, rel=1e-9, abs=1e-9)
+    ad.check_gradients(f, x)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.exp(np.where(x > 0, x, 0.0)),
+    lambda x: np.where(x > 0, x, -x),
+    lambda x: np.tanh(np.append(x, 1.0)).sum(),
+    lambda x: np.stack([x, 2 * x]).prod(),
+    lambda x: np.arctan2(1.0, x) + np.arctan2(x, np.float64(2)),
+    lambda x: np.hypot(3.0, x) * np.float64(2),
+    lambda x: np.maximum(0.0, x) - np.minimum(x, 2.0),
+    lambda x: np.polyval([1.0, 2.0, 3.0], x),
+    lambda x: x * np.array(x) + np.array(x) / x,
+    lambda x: np.array(ad.maximum(x * x, np.where(x > 0, x, -x))),
+])  # fmt: skip
+@in_every_derivative
+def test_a_single_number_goes_through_numpy_too(d, f):
+    for x in (-0.7, 0.7):
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        found = d(f)(x)
+        assert type(found) is float
+        assert found == pytest.approx(slope, rel=1e-8, abs=1e-8)
+        ad.check_gradients(f, x)
+        assert d(grad(f))(x) == pytest.approx(hessian(f)(x), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("f", "name"), [
+    (lambda p: np.log2(p).sum(), "log2"),
+    (lambda p: np.cbrt(p[0]), "cbrt"),
+    (lambda p: np.rint(np.append(1.0, p)).sum(), "rint"),
+    (lambda p: np.logaddexp(0.0, p).sum(), "logaddexp"),
+    (lambda p: np.isnan(p[0]) + p[0], "isnan"),
+    (lambda p: np.linalg.det(p.reshape(2, 2)), "det"),
+    (lambda p: np.linalg.solve(p.reshape(2, 2), [1.0, 2.0])[0], "solve"),
+    (lambda p: np.add(np.zeros(4), p, out=np.zeros(4)).sum(), "add"),
+    (lambda p: np.zeros(4).__iadd__(p[0]).sum(), "add"),
+])  # fmt: skip
+@in_every_derivative
+def test_what_numpy_has_for_floats_alone_says_what_to_write(d, f, name):
+    words = rf"^{name}: found numbers that are being differentiated, .*dtype=object"
+    with pytest.raises(TypeError, match=words):
+        d(lambda x: f(x * np.ones(4)))(2.0)
+
+
+def fill(x):
+    np.zeros(3)[0] = x
+
+
+@pytest.mark.parametrize("use", [fill, np.floor, np.ceil, lambda x: "%.2f" % x])  # noqa: UP031
+def test_a_float_of_a_number_says_what_to_write(use):
+    for words in ("dtype=object", r"write x\.data", r"in text f'{x:\.2f}'"):
+        with pytest.raises(TypeError, match=words):
+            grad(use)(2.0)
+    z = np.zeros(3, dtype=object)
+    z[0] = x = Value(2.0)
+    assert ((z + 1)[0] * 3.0).data == 9.0
+    assert f"{x:.2f}" == "2.00"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +137,9 @@ def test_the_checkers_take_tables_too():
     for method in ("central", "complex", "forward"):
         slopes = np.array(ad.finite_difference(f, TABLE, method=method))
         assert slopes == pytest.approx(grad(f)(TABLE), rel=1e-6)  # of forward differences
+    mixed = lambda x: np.tanh(np.append(x, 1.0)).sum()  # noqa: E731
+    by_complex_step = ad.finite_difference(mixed, 0.7, method="complex")
+    assert by_complex_step == pytest.approx(1 - np.tanh(0.7) ** 2, rel=1e-15)
     assert ad.trace(f, TABLE, wrt="w[0][1]").rows[-1].derivative_value == grad(f)(TABLE)[0, 1]
     with pytest.raises(AssertionError, match=r"\nw\[1\]\[0\] .*<- wrong"):
         ad.check_gradients(lambda w: forgetful(w[1, 0]) + w[0, 0], TABLE)

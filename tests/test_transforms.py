@@ -268,6 +268,8 @@ def kinds(tree):
         return type(tree), [*map(kinds, tree)]
     if isinstance(tree, dict):
         return {key: kinds(x) for key, x in tree.items()}
+    if isinstance(tree, np.ndarray):
+        return np.ndarray
     return type(tree) if hasattr(tree, "shape") else float
 
 

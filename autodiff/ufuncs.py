@@ -1,0 +1,65 @@
+"""NumPy's functions of our numbers: NumPy asks a number, or an array that a transform made.
+
+Left alone, it calls a method of each entry, x.exp(), which the floats beside our numbers lack.
+"""
+
+from functools import cache
+from typing import Any
+
+from .errors import message
+from .number import Number
+
+
+class Entry:
+    """A number that NumPy's functions take, or an array of such."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        numpy, _, entrywise = _numpy()
+        own = getattr(Number, ufunc.__name__, None)
+        call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
+
+        def plain(x: Any) -> Any:
+            if getattr(x, "dtype", None) == numpy.longdouble:  # which as an object asks again
+                return x.astype(float)
+            return numpy.array(x, object, copy=None) if isinstance(x, Entry) else x
+
+        if "out" in options:
+            options["out"] = tuple(map(plain, options["out"]))
+        return _called(ufunc, call, map(plain, inputs), options)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        return _called(function, function.__wrapped__, inputs, options)
+
+
+def _called(named: Any, call: Any, inputs: Any, options: Any) -> Any:
+    try:
+        return array_of(call(*inputs, **options))
+    except TypeError as error:
+        if "ufunc" not in str(error):
+            raise
+        found = "numbers that are being differentiated"
+        raise TypeError(message(named.__name__, found, "floats", REMEDY)) from None
+
+
+REMEDY = (
+    "use operators, @ and functions of autodiff, such as log(x) / math.log(2) for log2, and "
+    "dtype=object for an array to fill"
+)
+
+
+def array_of(x: Any) -> Any:
+    """An array of numbers as one that NumPy hands its functions to, or as its only number."""
+    numpy, kind, _ = _numpy()
+    if type(x) is not numpy.ndarray or x.dtype.kind != "O":
+        return x
+    return x.view(kind) if x.ndim else x[()]
+
+
+@cache
+def _numpy() -> Any:
+    """NumPy, the kind of array that transforms make, and how a function goes through arrays."""
+    import numpy
+
+    return numpy, type("Array", (Entry, numpy.ndarray), {}), cache(numpy.frompyfunc)
