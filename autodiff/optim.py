@@ -4,6 +4,7 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 λ, g is the gradient plus λ p.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
 from typing import Any, ClassVar
@@ -23,7 +24,8 @@ class Optimizer:
     as they are. TypeError for other parameters, ValueError for none and for a negative setting.
     To write an optimiser of your own, make a dataclass that defines `change`, for the gradients of
     all parameters at once, an array; `memory` names what to remember of them, in arrays of `state`
-    that are 0 before the first step.
+    that are 0 before the first step. What is called "steps" is one number as long as that is the
+    same for all parameters; `self.steps` counts all steps, with the one being taken.
 
     >>> from autodiff import less, where
     >>> @dataclass(eq=False, repr=False)
@@ -43,6 +45,9 @@ class Optimizer:
     memory: ClassVar[tuple[str, ...]] = ()
     lr: float
     weight_decay: float
+    _levels: Any = None  # of the parameters when _trained was made
+    _now: Any
+    _stored: Any
 
     def __post_init__(self, params: Any) -> None:
         import numpy
@@ -56,7 +61,8 @@ class Optimizer:
                 raise TypeError(message(f"{where}, params", typed(p), leaves, remedy))
         if not row:
             raise ValueError(message(where, "no parameters", "at least one"))
-        self.params = tuple(dict.fromkeys(row))  # each once
+        self._made = [*dict.fromkeys(row)]  # each once
+        self.params = [*self._made]
         for name, setting in self.settings().items():
             setattr(self, name, _checked(setting, f"{where}, {name}"))
         self.steps = 0
@@ -82,7 +88,9 @@ class Optimizer:
     def step(self) -> None:
         """Move every parameter once, by its `grad`.
 
-        FloatingPointError if a parameter would become infinite or nan: nothing has changed then.
+        FloatingPointError if a parameter would become infinite or nan. ValueError if `change` gives
+        anything but floats, one for each parameter or one for all, or uses a state that `memory`
+        does not name, or if `params` is not as it was. Nothing has changed then.
 
         >>> p = Value(1.0)
         >>> (p * p).backward()
@@ -92,42 +100,64 @@ class Optimizer:
         """
         import numpy
 
-        trained = [p.grad for p in self.params if p.requires_grad]
+        self._load()
         # a gradient is a Value after backward(create_graph=True)
-        grad = numpy.array([g.data if isinstance(g, Value) else g for g in trained])
+        grad = [g if type(g := p._grad) is float else g.data for p in self._trained]
         with numpy.errstate(all="raise", under="ignore"):
-            self._write(self._stepped(self._read(), grad))
+            self._move(numpy.array(grad))
+        self._store()
 
-    def _read(self) -> Any:
-        """The numbers of the parameters that are trained, their state, and the steps so far."""
+    def _load(self) -> None:
+        """Read the parameters that are trained into arrays: `_now` is (p, state, steps).
+
+        Values and `state` lag behind while `_move` replaces `_now`, until `_store` writes them.
+        """
         import numpy
 
-        trained = [p.requires_grad for p in self.params]
-        p = numpy.array([p.data for p in self.params if p.requires_grad])
-        return p, {name: column[trained] for name, column in self.state.items()}, self.steps
+        if self.params != self._made:
+            remedy = "make a new optimizer of all"
+            where = f"{type(self).__name__}, params"
+            raise ValueError(message(where, "others", "those that it was made of", remedy))
+        levels = [p._level for p in self.params]
+        if levels != self._levels:
+            self._levels = levels
+            self._trained = [p for p in self.params if p._level]  # a program is for one list
+            self._index = numpy.array(levels, bool) if 0 in levels else ...
+        state: dict[str, Any] = {name: x[self._index] for name, x in self.state.items()}
+        steps = state.get("steps", ())
+        if len(steps) and steps.tobytes() == steps[:1].tobytes() * len(steps):
+            state["steps"] = steps.item(0)  # for all: β**t of each would take as long as the rest
+        p = numpy.array([p._data for p in self._trained])
+        self._now = self._stored = p, state, self.steps
 
-    def _stepped(self, now: Any, grad: Any) -> Any:
-        """The same after a step, in new arrays; FloatingPointError if a parameter is not finite."""
+    def _move(self, grad: Any) -> None:
+        """Replace `_now` by what it is after a step: at once, so that Ctrl-C leaves whole steps."""
         import numpy
 
-        p, state, steps = now[0], dict(now[1]), now[2]
+        p, before, steps = self._now
+        # copies, because a rule may work in place; what it does not declare is 0, then refused
+        state = defaultdict[str, Any](float, {name: +x for name, x in before.items()})
+        stored, self._stored = self._stored, None  # Ctrl-C: the steps are written, too
         try:
             self.steps = steps + 1  # a rule may read it
-            p = self.moved(p, grad, state)
+            moved = self.moved(p, grad, state)
         finally:
-            self.steps = steps
-        if not numpy.isfinite(p).all():
+            self.steps, self._stored = steps, stored
+        where, remedy = f"{type(self).__name__}, change", "memory names what is in state"
+        _check({"p": moved, **state}, {"p": p, **before}, where, remedy)
+        if numpy.count_nonzero(numpy.isfinite(moved)) < len(moved):
             raise FloatingPointError("a step made a parameter infinite or nan")
-        return p, state, steps + 1
+        self._now = moved, state, steps + 1
 
-    def _write(self, now: Any) -> None:
-        """Set the parameters, the state and the steps."""
-        p, state, self.steps = now
-        trained = [p.requires_grad for p in self.params]
-        for each, number in zip([p for p in self.params if p.requires_grad], p.tolist()):
-            each._data = number
-        for name, column in state.items():
-            self.state[name][trained] = column
+    def _store(self) -> None:
+        """Write Values and `state`, once: after it a callback may set others."""
+        if self._stored is not self._now:
+            p, state, self.steps = self._now
+            for each, number in zip(self._trained, p.tolist()):
+                each._data = number
+            for name, column in state.items():
+                self.state[name][self._index] = column
+            self._stored = self._now
 
     def moved(self, data: Any, grad: Any, state: dict[str, Any]) -> Any:
         """The parameters after a step."""
@@ -136,7 +166,7 @@ class Optimizer:
         return data - self.change(grad, state)
 
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
-        """The amounts to subtract from the parameters, shape (n,)."""
+        """The amounts to subtract from the parameters, shape (n,), or one number for all."""
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
     def settings(self) -> dict[str, Any]:
@@ -159,8 +189,8 @@ class Optimizer:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a `state_dict`.
 
-        An error if it belongs to another kind of optimiser or to other parameters, or has an
-        invalid setting; then nothing is changed.
+        ValueError if it belongs to another kind of optimiser or to another number of parameters, or
+        has an invalid setting; then nothing is changed.
 
         >>> descent = SGD([Value(1.0)], lr=0.1)
         >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
@@ -170,14 +200,28 @@ class Optimizer:
         import numpy
 
         kind: Any = type(self)
-        loaded = kind(self.params, **state["settings"])
-        loaded.steps = state["steps"]
-        loaded.state = {name: numpy.array(x, float) for name, x in state["state"].items()}
-        shapes = {name: x.shape for name, x in loaded.state.items()}
-        if shapes != dict.fromkeys(self.memory, (len(self.params),)):
-            expected = f"that of {kind.__name__} for {counted(len(self.params), 'parameter')}"
-            raise ValueError(message("load_state_dict", "another state", expected))
+        ours, where = self.state_dict(), "load_state_dict"
+        remedy = f"save it by state_dict() of {kind.__name__} for the same parameters"
+        if not isinstance(state, dict) or state.keys() != ours.keys():
+            raise ValueError(message(where, typed(state), f"a dict of {[*ours]}", remedy))
+        settings, held = state["settings"], state["state"]
+        held = {name: numpy.array(x, float) for name, x in held.items()}
+        _check({**settings, **held}, {**ours["settings"], **self.state}, where, remedy)
+        loaded = kind(self._made, **settings)
+        loaded.steps, loaded.state = int(state["steps"]), held
         vars(self).update(vars(loaded))
+
+
+def _check(found: dict[str, Any], expected: dict[str, Any], where: str, remedy: str) -> None:
+    """A ValueError unless both hold the same names, and floats of the same shapes."""
+    if found.keys() != expected.keys():
+        raise ValueError(message(where, f"{[*found]}", f"{[*expected]}", remedy))
+    for name, like in expected.items():
+        x = found[name]
+        shape, known = getattr(x, "shape", ()), getattr(like, "shape", ())
+        if shape != known or (shape and x.dtype.kind != "f"):
+            words = f"{typed(x)}, shape {shape}", f"floats of shape {known}"
+            raise ValueError(message(f"{where}, {name}", *words, remedy))
 
 
 def _checked(setting: Any, where: str) -> Any:
@@ -300,7 +344,7 @@ class Adam(Optimizer):
     0.9
     """
 
-    memory = ("mean", "square")
+    memory = ("steps", "mean", "square")  # of each parameter: it may have been frozen
     params: InitVar[Iterable[Value]]
     lr: float = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
@@ -310,7 +354,8 @@ class Adam(Optimizer):
     def change(self, grad: Any, state: dict[str, Any]) -> Any:
         """The mean over the root of the mean square, both corrected for their start at 0."""
         first, second = self.betas
+        steps = state["steps"] = state["steps"] + 1
         state["mean"] = first * state["mean"] + (1 - first) * grad
         state["square"] = second * state["square"] + (1 - second) * grad * grad
-        root = sqrt(state["square"]) / sqrt(1 - second**self.steps) + self.eps
-        return self.lr / (1 - first**self.steps) * state["mean"] / root
+        root = sqrt(state["square"]) / sqrt(1 - second**steps) + self.eps
+        return self.lr / (1 - first**steps) * state["mean"] / root

@@ -12,7 +12,6 @@ from autodiff import nn, optim
 from autodiff.nn.devices import split
 from autodiff.nn.engines import Losses
 from autodiff.nn.samples import Samples
-from autodiff.nn.steps import Steps
 
 
 @pytest.mark.jax
@@ -46,17 +45,18 @@ def trains_as_numpy_does(jnp, make, batch_size):
 def shares_every_batch(jnp, devices):
     """Its rows are split, and each device has all 35 parameters."""
     model, xs = network(3), np.array(INPUTS)
-    steps = Steps(optim.SGD(model.parameters(), lr=0.1))
-    losses = Losses(model, nn.cross_entropy, Samples(xs, CLASSES), steps, "compiled", 0, jnp)
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    optimizer._load()
+    losses = Losses(model, nn.cross_entropy, Samples(xs, CLASSES), optimizer, "compiled", 0, jnp)
     losses.make()
     for batch in (None, np.arange(8)):
         rows, rest = split(xs if batch is None else xs[batch])
         assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == {*devices}
         assert len(rest) == 0
-        steps.move(losses.program(batch, steps.now[0])[1])
-        shards = steps.now[0].addressable_shards
-        assert [shard.data.shape for shard in shards] == [(len(steps.parameters),)] * len(devices)
+        optimizer._move(losses.program(batch, optimizer._now[0])[1])
+        shards = optimizer._now[0].addressable_shards
+        assert [shard.data.shape for shard in shards] == [(len(optimizer.params),)] * len(devices)
 
 
 def diverges(jnp, lr, epochs):

@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tables import refusals
-from trainings import ENGINES, OPTIMIZERS, fitted, network, same
+from trainings import ENGINES, OPTIMIZERS, fitted, network, numbers, same
 
 import autodiff as ad
 from autodiff import Value, nn, optim
@@ -36,7 +37,10 @@ def test_fifty_steps_are_those_of_pytorch(name):
     case = REFERENCE["cases"][name]
     model = of_pytorch()
     optimizer = getattr(optim, case["optimizer"])(model.parameters(), **case["arguments"])
-    for _ in range(REFERENCE["steps"]):
+    start, end = case.get("frozen", (0, 0))
+    for step in range(REFERENCE["steps"]):
+        for p in model.layers[0].parameters():
+            p.requires_grad = not start <= step < end
         optimizer.zero_grad()
         loss = sum(nn.mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
         loss.backward()
@@ -62,6 +66,36 @@ def test_frozen_parameters_stay():
     assert (p.data, q.data) == (pytest.approx(0.85), 1.0)
     optimizer.zero_grad()
     assert p.grad == 0.0
+
+
+@ENGINES
+def test_a_callback_freezes_and_thaws_as_pytorch_does(engine):
+    case = REFERENCE["cases"]["Adam thawed"]
+    model = of_pytorch()
+    layer, (start, end) = model.layers[0].parameters(), case["frozen"]
+
+    def callback(history):
+        for p in layer:
+            p.requires_grad = not start <= len(history.losses) < end
+
+    callback(nn.History())
+    given = INPUTS, TARGETS, nn.mse_loss, optim.Adam(model.parameters(), **case["arguments"])
+    settings = {"engine": engine, "progress": False, "callback": callback}
+    history = nn.fit(model, *given, REFERENCE["steps"], **settings)
+    assert history.losses[-1] == pytest.approx(case["loss"], rel=1e-12)
+    found = [p.data for p in model.parameters()]
+    assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
+
+
+def test_the_first_step_of_a_thawed_parameter_is_as_long_as_any_first_step():
+    p, q = Value(1.0), Value(1.0)
+    optimizer = optim.Adam([p, q], lr=0.01)
+    for q.requires_grad in (False, False, False, True):
+        p.grad = q.grad = 0.5
+        before = q.data
+        optimizer.step()
+    assert before - q.data == pytest.approx(0.01)
+    assert (optimizer.steps, optimizer.state_dict()["state"]["steps"]) == (4, [4.0, 1.0])
 
 
 def test_a_gradient_that_is_a_graph_leaves_numbers_in_parameters():
@@ -110,7 +144,7 @@ def test_a_step_to_where_nothing_is_finite_changes_nothing(kind, grad):
     assert (p.data, optimizer.state_dict()) == before
 
 
-def test_a_parameter_that_is_given_twice_counts_once_and_a_later_one_not_at_all():
+def test_a_parameter_that_is_given_twice_counts_once():
     p, q = Value(1.0), Value(2.0)
     optimizer = optim.SGD([p, q, p], lr=0.1)
     assert [*map(id, optimizer.params)] == [id(p), id(q)]
@@ -118,11 +152,31 @@ def test_a_parameter_that_is_given_twice_counts_once_and_a_later_one_not_at_all(
     (p * p).backward()
     optimizer.step()
     assert (p.data, optimizer.settings()["lr"]) == (0.9, 0.05)
-    optimizer.params = (p, q, Value(2.0))  # it has no state, and would never be trained
-    with pytest.raises(IndexError, match="boolean index did not match"):
+
+
+def add(optimizer, p):
+    optimizer.params += [p]
+
+
+def assign(optimizer, p):
+    optimizer.params = (*optimizer.params, p)
+
+
+@pytest.mark.parametrize("change", [
+    add, assign, lambda optimizer, p: optimizer.params.append(p),
+    lambda optimizer, p: optimizer.params.pop(),
+    lambda optimizer, p: optimizer.params.__setitem__(0, p),
+])  # fmt: skip
+def test_other_parameters_need_another_optimizer(change):
+    model = network()
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    change(optimizer, Value(7.0))
+    before = numbers(model)
+    with pytest.raises(ValueError, match="SGD, params: found others, .* make a new optimizer"):
         optimizer.step()
-    with pytest.raises(AttributeError):
-        optimizer.params.append(Value(2.0))
+    with pytest.raises(ValueError, match="make a new optimizer"):
+        fitted(model, optimizer=lambda p: optimizer)
+    assert numbers(model) == before
 
 
 # -- One of one's own -----------------------------------------------------------------------------
@@ -150,6 +204,117 @@ def test_an_optimizer_of_ones_own(kind, moved):
         p.grad = 4.0
         descent.step()
     assert p.data == 3.0 - moved
+
+
+class Rule(optim.SGD):
+    """A rule that a test writes."""
+
+    memory = ("last",)
+
+    def change(self, grad, state):
+        return self.rule(grad, state)
+
+
+def two_weights():
+    return nn.Linear(2, 1, bias=False, seed=0)
+
+
+def ruled(rule):
+    def make(params):
+        optimizer = Rule(params, lr=0.1)
+        optimizer.rule = rule
+        return optimizer
+
+    return make
+
+
+def in_place(grad, state):
+    state["last"] *= 0.5
+    state["last"] += grad
+    return 0.1 * state["last"]
+
+
+@pytest.mark.parametrize(("rule", "moved"), [
+    (in_place, [0.6, 0.8]), (lambda grad, state: 0.5, [0.5, 0.5]), (lambda grad, state: [1, 2], [0, -1]),
+    (lambda grad, state: grad.astype(np.float32), [-3, -1]), (lambda grad, state: grad > 3, [0, 1]),
+])  # fmt: skip
+def test_amounts_are_one_for_each_parameter_or_one_for_all(rule, moved):
+    p = [Value(1.0), Value(1.0)]
+    p[0].grad, p[1].grad = 4.0, 2.0
+    ruled(rule)(p).step()
+    assert [x.data for x in p] == pytest.approx(moved)
+    assert {type(x.data) for x in p} == {float}
+    same(two_weights, optimizer=ruled(rule))
+
+
+def set_last(x):
+    """A rule that remembers something of the gradient."""
+
+    def rule(grad, state):
+        state["last"] = x(grad)
+        return grad
+
+    return rule
+
+
+def undeclared(grad, state):
+    state["mine"] = 0.9 * state["mine"] + grad
+    return state["mine"]
+
+
+def forgets(grad, state):
+    del state["last"]
+    return grad
+
+
+WRONG = {
+    "column": (lambda grad, state: np.linalg.solve(np.diag(grad), grad[:, None]), "shape (2, 2), expected floats of shape (2,)"),
+    "too many": (lambda grad, state: np.ones((3, 2)), "shape (3, 2)"),
+    "Values": (lambda grad, state: np.array([Value(g) for g in grad]), "found array([Value(data="),
+    "complex": (lambda grad, state: grad * 1j, "of type ndarray"),
+    "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; memory names what is in state"),
+    "forgotten": (forgets, "found ['p'], expected ['p', 'last']"),
+    "a scalar state": (set_last(max), "last: found np.float64(4.0) of type float64, shape (), expected floats of shape (2,)"),
+    "a longer state": (set_last(lambda grad: np.ones(3)), "shape (3,), expected floats of shape (2,)"),
+    "a list": (set_last(list), "of type list, shape (), expected"),
+    "truths": (set_last(lambda grad: grad > 0), "of type ndarray, shape (2,), expected floats"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "words"), WRONG.values(), ids=WRONG)
+def test_a_wrong_rule_is_refused_before_anything_has_moved(rule, words):
+    p = [Value(1.0), Value(1.0)]
+    optimizer = ruled(rule)(p)
+    p[0].grad, p[1].grad = 4.0, 2.0
+    before = optimizer.state_dict()
+    with pytest.raises(ValueError, match="Rule, change.*" + re.escape(words)):
+        optimizer.step()
+    assert ([x.data for x in p], optimizer.state_dict()) == ([1.0, 1.0], before)
+    model = two_weights()
+    with pytest.raises(ValueError, match="Rule, change"):
+        fitted(model, optimizer=ruled(rule))
+    assert numbers(model) == numbers(two_weights())
+
+
+@pytest.mark.parametrize("number", [None, "a"])
+def test_a_rule_that_gives_no_number_moves_nothing(number):
+    p = Value(1.0)
+    with pytest.raises(TypeError):
+        ruled(lambda grad, state: number)([p]).step()
+    assert p.data == 1.0
+
+
+@ENGINES
+def test_a_step_that_fails_leaves_the_memory_of_a_rule_that_works_in_place(engine):
+    def rule(grad, state):
+        state["last"] += 1
+        return grad if state["last"][0] < 3 else grad * math.inf
+
+    make, model = ruled(rule), network()
+    optimizer = make(model.parameters())
+    with pytest.raises(FloatingPointError):
+        fitted(model, optimizer=lambda p: optimizer, engine=engine)
+    assert (optimizer.steps, set(optimizer.state["last"])) == (2, {2.0})
 
 
 # -- State ----------------------------------------------------------------------------------------
@@ -186,11 +351,16 @@ def load(**changed):
 
 test_a_state_of_another_optimizer_changes_nothing = refusals(
     globals(),
-    ("ADAM.load_state_dict(3)", TypeError, "..."),
-    ("ADAM.load_state_dict({'0.weight': [[1.0]]})", KeyError, "..."),  # of the model
+    *[(f"ADAM.load_state_dict({state})", ValueError,
+       f"load_state_dict: found {found}, expected a dict of ['steps', 'settings', 'state']; save it by state_dict() of Adam")
+      for state, found in [("3", "3 of type int"), ("{}", "{} of type dict"), ("None", "None of type NoneType"), ("[1]", "[1] of type list"),
+                           ("{'0.weight': [[1.0]]}", "{'0.weight': ... of type dict")]],
     ("load(state=None)", AttributeError, "..."),
+    ("load(state={})", ValueError, "load_state_dict: found ['lr', 'betas', 'eps', 'weight_decay'], expected ['lr', ..., 'steps', 'mean', 'square']"),
+    ("load(steps='many')", ValueError, "..."),
     ("load(settings=ADAM.settings() | {'lr': -1.0})", ValueError, "..."),
-    ("load(state={'mean': [0.0], 'square': [0.0]})", ValueError, "...another state, expected that of Adam for 2 param"),
-    ("load(**optim.Adagrad([Value(1.0)]).state_dict())", ValueError, "...another state"),
-    ("load(**optim.SGD([Value(1.0)], lr=1.0).state_dict())", TypeError, "...unexpected keyword argument"),
+    ("load(state=optim.Adam([Value(1.0)]).state_dict()['state'])", ValueError,
+     "load_state_dict, steps: found array([0.]) of type ndarray, shape (1,), expected floats of shape (2,); save it by state_dict() of Adam for the same"),
+    ("load(**optim.Adagrad([Value(1.0)]).state_dict())", ValueError, "...found ['lr', 'weight_decay', 'eps', 'sum'], expected ['lr', 'betas', "),
+    ("load(**optim.SGD([Value(1.0)], lr=1.0).state_dict())", ValueError, "load_state_dict: found ['lr', 'momentum', 'weight_decay', 'velocity'], expected"),
 )  # fmt: skip

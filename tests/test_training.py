@@ -1,6 +1,8 @@
 """fit: the loop, what callbacks may do, validation, what it refuses, Ctrl-C."""
 
 import math
+import signal
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -10,6 +12,7 @@ from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, Layer, fitted, netwo
 
 import autodiff as ad
 from autodiff import Vector, nn, optim
+from autodiff.nn.training import written_back
 
 # -- The loop -------------------------------------------------------------------------------------
 
@@ -244,6 +247,32 @@ def test_a_callback_may_freeze_the_model_after_the_last_epoch():
     assert len(history.losses) == 1
 
 
+class Failing(optim.SGD):
+    def change(self, grad, state):
+        return grad * self.scale
+
+
+@ENGINES
+def test_a_step_that_fails_in_a_callback_leaves_what_it_restores(engine):
+    model = network()
+    optimizer = Failing(model.parameters(), lr=0.1)
+    optimizer.scale = 0.1
+    best = []
+
+    def restore(history):
+        best.append(model.state_dict())
+        optimizer.scale = math.inf
+        for p in model.parameters():
+            p.grad = 1.0
+        with suppress(FloatingPointError):
+            optimizer.step()
+        model.load_state_dict({name: np.zeros(np.shape(x)) for name, x in best[0].items()})
+        return True
+
+    fitted(model, optimizer=lambda p: optimizer, callback=restore, engine=engine)
+    assert numbers(model) == [0.0] * len(numbers(model))
+
+
 # -- Ctrl-C ---------------------------------------------------------------------------------------
 
 
@@ -260,3 +289,50 @@ def test_an_interrupt_keeps_the_model_and_the_history(engine):
     assert len(history.losses) == 2  # of four batches each
     assert all(math.isfinite(p.data) and p.grad == 0.0 for p in model.parameters())
     assert numbers(model) != numbers(network())
+
+
+STEPPING = {"change", "_move", "_store", "moved"}
+
+
+def left_by_an_interrupt_at(number):
+    """Of two steps, with Ctrl-C at a line: whether it came, and the states afterwards."""
+    layer, count = nn.Linear(2, 1, seed=0), 0
+    optimizer = OPTIMIZERS["Adam"](layer.parameters())
+
+    def line(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        if event == "line" and count == number:
+            signal.raise_signal(signal.SIGINT)
+        return line
+
+    def call(frame, event, arg):
+        ours = "autodiff" in frame.f_globals["__name__"]
+        return line if ours and frame.f_code.co_name in STEPPING else None
+
+    before = sys.gettrace()
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
+    optimizer._load()
+    try:
+        with suppress(KeyboardInterrupt), written_back(optimizer):
+            sys.settrace(call)
+            for gradient in ([1.0, 2.0, 3.0], [3.0, -1.0, 2.0]):
+                optimizer._move(np.array(gradient))
+                if gradient[0] == 1.0:
+                    optimizer._store()
+    finally:
+        sys.settrace(before)
+        signal.signal(signal.SIGINT, usual)
+    assert [p.grad for p in layer.parameters()] == [0.0] * 3
+    return count >= number, (numbers(layer), optimizer.state_dict())
+
+
+def test_an_interrupt_leaves_a_whole_number_of_steps():
+    """At each line: parameters, gradients and the state of the optimiser belong together."""
+    states, lines, came = [], 0, True
+    while came:
+        lines += 1
+        came, left = left_by_an_interrupt_at(lines)
+        states += [left] * (left not in states)
+    assert [optimizer["steps"] for _, optimizer in states] == [0, 1, 2]
+    assert lines > 40

@@ -22,7 +22,6 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     devices.py         what runs a program: NumPy, or JAX on all devices
     recording.py       the graph that the losses of all samples share
     purity.py          what calls of a model draw or set is noticed and put back
-    steps.py           the optimiser's steps on arrays
 """
 
 from .engines import WalkingWarning

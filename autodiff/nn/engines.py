@@ -12,12 +12,12 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..errors import message
 from ..graph import adjoints, topological_order
+from ..optim import Optimizer
 from ..value import Value
 from .devices import Batch, Sums, in_jax, in_numpy
 from .purity import CONTRACT, NotRecordable, unchanged
 from .recording import Recording, loss_value
 from .samples import Samples
-from .steps import Steps
 
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 
@@ -47,12 +47,12 @@ class Losses:
     """
 
     def __init__(
-        self, model: Any, loss: Any, samples: Samples, steps: Steps, engine: str, seed: Any,
-        xp: Any, training: bool = True,
+        self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, engine: str,
+        seed: Any, xp: Any, training: bool = True,
     ) -> None:  # fmt: skip
         import numpy
 
-        self.model, self.loss, self.samples, self.steps = model, loss, samples, steps
+        self.model, self.loss, self.samples, self.optimizer = model, loss, samples, optimizer
         self.engine, self.training, self.xp = engine, training, xp or numpy
         self.usual, self.random = numpy.geterr(), Random(seed)
         self.program: Sums | None = None
@@ -75,7 +75,7 @@ class Losses:
                 for batch in batches:
                     part, gradients = self.sums(batch)
                     if self.training:
-                        self.steps.move(gradients / (n if batch is None else len(batch)))
+                        self.optimizer._move(gradients / (n if batch is None else len(batch)))
                     total += float(part)
         except FloatingPointError as error:
             where = f"fit: the training diverged in epoch {number}"
@@ -95,7 +95,7 @@ class Losses:
         """
         if self.program:
             with suppress(FloatingPointError):
-                total, gradients = self.program(batch, self.steps.now[0])
+                total, gradients = self.program(batch, self.optimizer._now[0])
                 if math.isfinite(total):
                     return total, gradients
         found = self.walk(batch)
@@ -110,9 +110,9 @@ class Losses:
         """The same, by the graph of every sample."""
         import numpy
 
-        self.steps.store()
-        self.steps.optimizer.zero_grad()
-        total, parameters = 0.0, self.steps.parameters
+        self.optimizer._store()
+        self.optimizer.zero_grad()
+        total, parameters = 0.0, self.optimizer._trained
         with numpy.errstate(**self.usual):
             for i in range(len(self.samples)) if batch is None else batch:
                 try:
@@ -136,7 +136,7 @@ class Losses:
         """
         if self.engine == "eager":
             return
-        if self.parameters is not self.steps.parameters:
+        if self.parameters is not self.optimizer._trained:
             self.make()
         wrong = self.difference(count)
         if wrong and called and epoch > 1:
@@ -152,7 +152,7 @@ class Losses:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
-        self.parameters, collects = self.steps.parameters, gc.isenabled()
+        self.parameters, collects = self.optimizer._trained, gc.isenabled()
         gc.disable()  # it would scan all parameters again and again
         try:
             recording = Recording(self.model, self.loss, self.samples, self.parameters)
@@ -182,7 +182,7 @@ class Losses:
         from numpy import errstate
 
         n, end = len(self.samples) if self.program else 0, monotonic() + 1.0
-        self.steps.store()
+        self.optimizer._store()
         for i in self.random.sample(range(n), min(count, n)):
             try:
                 with unchanged(self.model, self.loss):
@@ -203,7 +203,7 @@ class Losses:
         """How the program disagrees with the graph of sample i, and its adjoints."""
         import numpy
 
-        total, gradients = self.program([i], self.steps.now[0])  # type: ignore[misc]
+        total, gradients = self.program([i], self.optimizer._now[0])  # type: ignore[misc]
         half = math.sqrt(numpy.finfo(total.dtype).eps)  # half of the digits have to agree
         walked = [by.get(p, 0.0) for p in self.parameters]
         slopes = [x or 0.0 for x in by.values()]

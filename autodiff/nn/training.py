@@ -1,7 +1,7 @@
 """`fit`: the training loop, and the history that it returns."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from ..errors import counted, message, typed
@@ -10,7 +10,6 @@ from .devices import Batch
 from .engines import FEW, Losses
 from .modules import mode, positive
 from .samples import Samples
-from .steps import Steps
 
 ENGINES, LIBRARIES = ("auto", "compiled", "eager"), ("numpy", "jax.numpy")
 
@@ -116,15 +115,16 @@ def fit(
     samples = Samples(inputs, targets)
     size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive(epochs, "fit", "epochs")
-    history, steps = History(), Steps(optimizer)
-    train = Losses(model, loss, samples, steps, engine, seed, xp)
+    history = History()
+    _load(optimizer)
+    train = Losses(model, loss, samples, optimizer, engine, seed, xp)
     losses = [train]
     if validation is not None:
         held_inputs, held_targets = validation
         held_out = Samples(held_inputs, held_targets, "fit, validation")
-        losses.append(Losses(model, loss, held_out, steps, engine, seed, xp, training=False))
+        losses.append(Losses(model, loss, held_out, optimizer, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
-    with suppress(KeyboardInterrupt), steps.written_back(), mode(model, True), closing(shown):
+    with suppress(KeyboardInterrupt), written_back(optimizer), mode(model, True), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
@@ -137,11 +137,11 @@ def fit(
                 with mode(model, training=False):
                     history.validation.append(each.epoch(epoch, [None]))
             if callback is not None:
-                steps.store()
+                optimizer._store()
                 if callback(history) is True:
                     break
                 if not last:
-                    steps.load()
+                    _load(optimizer)
     return history
 
 
@@ -152,6 +152,27 @@ def check_optimizer(optimizer: Any) -> None:
         example = "one such as optim.SGD(model.parameters(), lr=0.1)"
         remedy = "your own defines change(), not step()"
         raise TypeError(message("fit, optimizer", typed(optimizer), example, remedy))
+
+
+def _load(optimizer: Optimizer) -> None:
+    """Read what is trained; a ValueError if nothing is."""
+    optimizer._load()
+    if not optimizer._trained:
+        remedy = "set requires_grad = True before training"
+        raise ValueError(message("fit", "no parameters that require a gradient", "some", remedy))
+
+
+@contextmanager
+def written_back(optimizer: Optimizer) -> Iterator[None]:
+    """At the end of the block write everything back; again, if Ctrl-C comes meanwhile."""
+    try:
+        try:
+            yield
+        finally:
+            optimizer._store()
+    finally:
+        optimizer._store()
+        optimizer.zero_grad()
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:

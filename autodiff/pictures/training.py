@@ -18,7 +18,6 @@ from ..nn.modules import Linear, Module, Sequential, mode, positive
 from ..nn.purity import NotRecordable
 from ..nn.recording import Recording, Unknown, loss_value
 from ..nn.samples import Samples, flat
-from ..nn.steps import Steps
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names
@@ -145,10 +144,9 @@ class _Recorded:
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
-        import numpy as np
-
         rows, targets, optimizer = self.samples.inputs.tolist(), self.targets, self.optimizer
-        p, memory, steps = optimizer._read()
+        memory = [optimizer.state[name] for name in optimizer.memory]
+        trained = [i for i, p in enumerate(optimizer.params) if p.requires_grad]
         of_table = self.measures and targets and self.table == [[t] for t in targets]
         return {
             "layers": self.layers,
@@ -161,9 +159,9 @@ class _Recorded:
             "targets": targets,
             "column": len(rows[0]) if of_table else None,  # of the targets: they can be dragged
             "measures": self.measures,
-            "parameters": p.tolist(),
-            "memory": np.reshape([*memory.values()], (len(memory), len(p))).T.tolist(),
-            "steps": steps,
+            "parameters": [p.data for p in self.parameters],
+            "memory": [[float(column[i]) for column in memory] for i in trained],
+            "steps": optimizer.steps,
             "rate": optimizer.lr,
             "optimizer": type(optimizer).__name__,
         }
@@ -183,7 +181,8 @@ class _Recorded:
         """The data and the curve; with few parameters also their derivatives, and the end."""
         import numpy as np
 
-        rows, p, few = self.samples.inputs, self.optimizer._read()[0], list[str]()
+        rows, few = self.samples.inputs, list[str]()
+        p = [p.data for p in self.parameters]
         if rows.shape[1] > 1 or not self.targets or not isinstance(self.targets[0], float):
             return ""
         says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
@@ -200,15 +199,16 @@ class _Recorded:
 
     def _trained(self) -> tuple[Any, Any]:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
-        steps, slopes = Steps(copy.copy(self.optimizer)), list[Any]()
-        train = Losses(self.model, self.loss, self.samples, steps, "compiled", None, None)
+        moving, slopes = copy.copy(self.optimizer), list[Any]()
+        moving._load()
+        train = Losses(self.model, self.loss, self.samples, moving, "compiled", None, None)
         train.make()
         assert train.program
         with suppress(FloatingPointError):
             for _ in range(300):
-                slopes.append(train.program(None, steps.now[0])[1] / len(self.samples))
-                steps.move(slopes[-1])
-        return steps.now[0], slopes[0]
+                slopes.append(train.program(None, moving._now[0])[1] / len(self.samples))
+                moving._move(slopes[-1])
+        return moving._now[0], slopes[0]
 
     def _groups(self) -> list[Any]:
         """The trained parameters as a model holds them: a name, and rows of their numbers."""
