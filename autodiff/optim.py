@@ -123,7 +123,8 @@ class Optimizer:
             self._levels = levels
             self._trained = [p for p in self.params if p._level]  # a program is for one list
             self._index = numpy.array(levels, bool) if 0 in levels else ...
-        state: dict[str, Any] = {name: x[self._index] for name, x in self.state.items()}
+        # copies, because a rule may work in place
+        state: dict[str, Any] = {k: numpy.array(x)[self._index] for k, x in self.state.items()}
         steps = state.get("steps", ())
         if len(steps) and steps.tobytes() == steps[:1].tobytes() * len(steps):
             state["steps"] = steps.item(0)  # for all: β**t of each would take as long as the rest
@@ -135,16 +136,15 @@ class Optimizer:
         import numpy
 
         p, before, steps = self._now
-        # copies, because a rule may work in place; what it does not declare is 0, then refused
-        state = defaultdict[str, Any](float, {name: +x for name, x in before.items()})
+        state = defaultdict[str, Any](float, before)  # 0 if not declared, and then refused
         stored, self._stored = self._stored, None  # Ctrl-C: the steps are written, too
         try:
             self.steps = steps + 1  # a rule may read it
             moved = self.moved(p, grad, state)
         finally:
             self.steps, self._stored = steps, stored
-        where, remedy = f"{type(self).__name__}, change", "memory names what is in state"
-        _check({"p": moved, **state}, {"p": p, **before}, where, remedy)
+        remedy = "change() returns such amounts, memory names what is in state"
+        _check({"p": moved, **state}, {"p": p, **before}, type(self).__name__, remedy)
         if numpy.count_nonzero(numpy.isfinite(moved)) < len(moved):
             raise FloatingPointError("a step made a parameter infinite or nan")
         self._now = moved, state, steps + 1

@@ -272,7 +272,7 @@ WRONG = {
     "too many": (lambda grad, state: np.ones((3, 2)), "shape (3, 2)"),
     "Values": (lambda grad, state: np.array([Value(g) for g in grad]), "found array([Value(data="),
     "complex": (lambda grad, state: grad * 1j, "of type ndarray"),
-    "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; memory names what is in state"),
+    "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; change() returns such amounts, memory names what is in state"),
     "forgotten": (forgets, "found ['p'], expected ['p', 'last']"),
     "a scalar state": (set_last(max), "last: found np.float64(4.0) of type float64, shape (), expected floats of shape (2,)"),
     "a longer state": (set_last(lambda grad: np.ones(3)), "shape (3,), expected floats of shape (2,)"),
@@ -287,11 +287,11 @@ def test_a_wrong_rule_is_refused_before_anything_has_moved(rule, words):
     optimizer = ruled(rule)(p)
     p[0].grad, p[1].grad = 4.0, 2.0
     before = optimizer.state_dict()
-    with pytest.raises(ValueError, match="Rule, change.*" + re.escape(words)):
+    with pytest.raises(ValueError, match="Rule.*" + re.escape(words)):
         optimizer.step()
     assert ([x.data for x in p], optimizer.state_dict()) == ([1.0, 1.0], before)
     model = two_weights()
-    with pytest.raises(ValueError, match="Rule, change"):
+    with pytest.raises(ValueError, match="Rule.*memory names what is in state"):
         fitted(model, optimizer=ruled(rule))
     assert numbers(model) == numbers(two_weights())
 
@@ -304,17 +304,18 @@ def test_a_rule_that_gives_no_number_moves_nothing(number):
     assert p.data == 1.0
 
 
-@ENGINES
-def test_a_step_that_fails_leaves_the_memory_of_a_rule_that_works_in_place(engine):
+def test_a_step_that_fails_leaves_the_memory_of_a_rule_that_works_in_place():
     def rule(grad, state):
         state["last"] += 1
         return grad if state["last"][0] < 3 else grad * math.inf
 
-    make, model = ruled(rule), network()
-    optimizer = make(model.parameters())
+    optimizer = ruled(rule)([p := Value(1.0)])
+    p.grad = 0.25
+    for _ in range(2):
+        optimizer.step()
     with pytest.raises(FloatingPointError):
-        fitted(model, optimizer=lambda p: optimizer, engine=engine)
-    assert (optimizer.steps, set(optimizer.state["last"])) == (2, {2.0})
+        optimizer.step()
+    assert (p.data, optimizer.steps, optimizer.state["last"]) == (0.5, 2, [2.0])
 
 
 # -- State ----------------------------------------------------------------------------------------

@@ -50,7 +50,10 @@ def test_a_hundred_steps_are_those_of_fit_and_of_walking(run, name, loss):
 def test_it_goes_on_where_the_optimiser_stands(run):
     model = network(2, 4, 1)
     given = model, *classes(20), nn.mse_loss, optim.Adam(model.parameters(), lr=0.05)
-    nn.fit(*given, epochs=10, progress=False)
+    for thawed in (False, True):  # each parameter has taken its own number of steps
+        for p in model.layers[0].parameters():
+            p.requires_grad = thawed
+        nn.fit(*given, epochs=5, progress=False)
     losses, _ = run(STEPS, show_training(*given))
     assert losses == pytest.approx(nn.fit(*given, epochs=100, progress=False).losses, rel=1e-9)
 
