@@ -446,9 +446,11 @@ class Looks:
         return nn.cross_entropy(p, t)
 
     def fixed_point(self, x):
-        z, before = x[0], 9.0
-        while abs(z - before) > 1e-3:  # looks
+        z, before = x[0], None
+        for _ in range(50):
             z, before = ad.tanh(self.b * z + self.w[0] * x[0]), z
+            if abs(z - before) < 1e-3:  # looks
+                break
         return z
 
     def memo_by_numbers(self, x):
