@@ -55,7 +55,7 @@ def described(x: Any) -> str:
 
 def number_in(x: Any) -> Any:
     """The number that a Value or a Dual holds; anything else itself."""
-    return getattr(x, "data", getattr(x, "primal", x)) if hasattr(x, "_record") else x
+    return getattr(x, "_data", getattr(x, "primal", x)) if hasattr(x, "_record") else x
 
 
 LOST = (

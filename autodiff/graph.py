@@ -183,10 +183,10 @@ def is_current(node: Any) -> bool:
     if not node.parents:
         return True
     try:
-        now = _facts(*node._operation.rule(*[parent.data for parent in node.parents]))
+        now = _facts(*node._operation.rule(*[parent._data for parent in node.parents]))
     except UNDEFINED:
         return False
-    then = _facts(node.data, node._backward)
+    then = _facts(node._data, node._backward)
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 

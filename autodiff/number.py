@@ -22,7 +22,7 @@ N = TypeVar("N", bound="Number")
 # -- Levels: which derivative a number belongs to ------------------------------------------------
 
 _levels = itertools.count(2)  # 1 is for the Values and Duals that a user makes, 0 for constants
-_open: set[float] = {-1, 0, 0.5, 1, math.inf}
+_open: set[float] = {-1, 0, 1, math.inf}
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """`Value`: a scalar that remembers how it was computed, so that it can be differentiated."""
 
+import math
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
@@ -13,6 +15,9 @@ from .ufuncs import Entry
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+# Who is asked before a number is read, in this thread: see `nn/recording.py`.
+watch: ContextVar[Any] = ContextVar("watch", default=None)
 
 _new: Any = object.__new__  # an open scope replaces it: see scopes.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
@@ -39,7 +44,7 @@ def _quick(
         try:
             node._data, node._backward = rule(self._data, other._data)
         except UNDEFINED as error:
-            raise explain(error, operation, (self, other)) from None
+            node._data, node._backward = _undefined(error, operation, (self, other))
         node._grad = 0.0
         node._label = ""
         node.parents = (self, other)
@@ -143,6 +148,8 @@ class Value(Entry, Number):
         >>> x.data
         3.0
         """
+        if (watching := watch.get()) is not None:
+            watching.look(self)
         return self._data  # type: ignore[no-any-return]  # a Dual in forward over reverse
 
     @data.setter
@@ -290,10 +297,23 @@ def _node(operation: Operation, parents: tuple[Value, ...], level: int) -> Value
     try:
         data, backward = operation.rule(*map(_data, parents))
     except UNDEFINED as error:
-        raise explain(error, operation, parents) from None
+        data, backward = _undefined(error, operation, parents)
     if type(data) is not float:
         check_result(operation, data, [*map(_data, parents)], level)
     return leaf(data, level, parents, operation, backward)
+
+
+def _undefined(
+    error: Exception, operation: Operation, parents: tuple[Value, ...]
+) -> tuple[float, Backward]:
+    """What is known of a node where its operation is undefined: an error, unless it is recorded.
+
+    While a graph is recorded, what depends on a sample has no number that counts.
+    """
+    watching = watch.get()
+    if watching is None or not any(map(watching.depends, parents)):
+        raise explain(error, operation, parents) from None
+    return math.nan, _nothing
 
 
 def _nothing(grad: Any) -> tuple[Any, ...]:

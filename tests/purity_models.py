@@ -505,11 +505,6 @@ class Found:
         self.cache[t] = self.cache.get(t, 0) + 1
         return nn.cross_entropy(p, t) / self.cache[t]
 
-    def cache_by_id(self, x):
-        if id(x) not in self.cache:  # another x may have it later
-            self.cache[id(x)] = self.hidden(x)
-        return self.out(self.cache[id(x)])
-
     def pinned_weight(self, x):
         self.b.data = 0.5
         return self.plain(x) * self.b
@@ -585,6 +580,11 @@ class Named:
 
     def one_draw_in_a_thousand(self, x):
         return self.plain(x) * (1.0 if self.rng.random() > 1e-3 else 2.0)
+
+    def cache_by_id(self, x):
+        if id(x) not in self.cache:  # another x may have it later
+            self.cache[id(x)] = self.hidden(x)
+        return self.out(self.cache[id(x)])
 
     def one_weight_of_forty():
         weights, inputs = [1.0] * 40, [[i / 40, 0.5, -0.5, 1.0] for i in range(40)]

@@ -42,6 +42,15 @@ def trains_as_numpy_does(jnp, make, batch_size):
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
+def drops_as_numpy_does(jnp, batch_size):
+    found = []
+    for xp in (jnp, None):
+        model = nn.Sequential(nn.Dropout(0.5, seed=1), network(3), nn.Dropout(0.2, seed=2))
+        history, *_ = fitted(model, CLASSES, nn.cross_entropy, batch_size=batch_size, xp=xp)
+        found.append([*history.losses, *numbers(model)])
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+
+
 def shares_every_batch(jnp, devices):
     """Its rows are split, and each device has all 35 parameters."""
     model, xs = network(3), np.array(INPUTS)
@@ -54,7 +63,7 @@ def shares_every_batch(jnp, devices):
         assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == {*devices}
         assert len(rest) == 0
-        optimizer._move(losses.program(batch, optimizer._now[0])[1])
+        optimizer._move(losses.run(batch)[1])
         shards = optimizer._now[0].addressable_shards
         assert [shard.data.shape for shard in shards] == [(len(optimizer.params),)] * len(devices)
 
@@ -63,6 +72,16 @@ def diverges(jnp, lr, epochs):
     model = network()
     with pytest.raises(FloatingPointError, match="diverged in epoch"):
         fitted(model, [100.0] * 20, optimizer=lambda p: optim.SGD(p, lr=lr), epochs=epochs, xp=jnp)
+    assert np.isfinite(numbers(model)).all()
+
+
+def diverges_in_float32(jnp):
+    """As soon as a number is too large for a float32, which would not be for a float64."""
+    xs = np.random.default_rng(0).uniform(0, 1900, (50, 3))
+    model = nn.Linear(3, 1, seed=0)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    with pytest.raises(FloatingPointError, match="diverged in epoch"):
+        nn.fit(model, xs, xs @ [1, 2, 3], nn.mse_loss, optimizer, 200, progress=False, xp=jnp)
     assert np.isfinite(numbers(model)).all()
 
 
@@ -83,11 +102,14 @@ def main(count):
     assert len(devices) == count
     for make, batch_size in zip(OPTIMIZERS.values(), (None, 8, 7, 3, 20)):
         trains_as_numpy_does(jnp, make, batch_size)
+    for batch_size in (None, 7):
+        drops_as_numpy_does(jnp, batch_size)
     shares_every_batch(jnp, devices)
     diverges(jnp, 1e100, 9)
     diverges(jnp, 1e308, 1)  # in its very last step
     jax.config.update("jax_enable_x64", False)  # the default: parameters are float32
     validates_in_float32(jnp)
+    diverges_in_float32(jnp)
     print("done")
 
 

@@ -119,7 +119,7 @@ test_what_is_refused = refusals(
     ("cross_entropy(ROW, -1)", ValueError, "cross_entropy: found target -1"),
     ("cross_entropy(ROW, [1, 0, 0])", ValueError, "cross_entropy: found target [1, 0, 0], expected a class ..., or 2 probabilities"),
     ("cross_entropy(ROW, [1, 1])", ValueError, "cross_entropy: found target [1, 1], expected ... probabilities that add up to 1"),
-    ("cross_entropy(ROW, Matrix([[1.0]]))", ValueError, "cross_entropy, target: found numbers of shape (1, 1)"),
+    ("cross_entropy(ROW, Matrix([[1.0]]))", ValueError, "cross_entropy: found target Matrix(shape=(1, 1), ...expected a class from 0 to 1"),
     *[(f"{loss}(Matrix([[1.0]]), 1)", ValueError, "...found numbers of shape ..., ...; call it for each")
       for loss in ("hinge_loss", "cross_entropy", "BINARY")],
 )  # fmt: skip

@@ -1,10 +1,11 @@
 """Layers, what they hold, and their state."""
 
 import copy
-import functools
 import json
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -56,34 +57,42 @@ def test_dropout_drops_and_scales():
     assert nn.Dropout(0.5, seed=3)(ones).data == nn.Dropout(0.5, seed=3)(ones).data
 
 
-class Holder:
-    def __init__(self, held):
-        self.held = held
-
-    def __call__(self, x):
-        return self.held(x)
-
-
-WRAPS = [
-    lambda net: net,
-    lambda net: lambda x: net(x),
-    lambda net: net.forward,
-    functools.partial,
-    Holder,
-]
-
-
-@pytest.mark.parametrize("wrap", WRAPS)
-def test_modes_reach_the_modules_that_functions_and_objects_use(wrap):
+def test_modes_of_modules_and_of_a_block():
     net = Sequential(Sequential(nn.Dropout(0.5)), Linear(2, 1))
     parts = [net, *net.layers, net.layers[0].layers[0]]
     assert all(part.training for part in parts)
     for before in (True, False):
         assert net.train(before) is net
         for training in (True, False):
-            with mode(wrap(net), training):
+            with mode(training), ThreadPoolExecutor() as pool:
                 assert {part.training for part in parts} == {training}
+                seen = pool.map(lambda part: part.training, parts)  # by another thread
+                assert {*seen} == {before}
             assert {part.training for part in parts} == {before}
+
+
+def test_a_frozen_dataclass_is_a_model():
+    @dataclass(frozen=True, repr=False)
+    class Frozen(Module):
+        layer: Linear
+        drop: nn.Dropout
+
+        def forward(self, x):
+            return self.drop(self.layer(x))
+
+    model = Frozen(Linear(2, 1, seed=0), nn.Dropout(0.5))
+    for training in (False, True):
+        assert model.train(training).training == model.drop.training == training
+    nn.fit(model, [[1.0, 2.0]], [3.0], nn.mse_loss, ad.optim.SGD(model.parameters(), lr=0.1), 1)
+
+
+def test_a_module_may_hold_what_holds_it():
+    model = Sequential(first := Linear(2, 1, seed=0), Linear(1, 1, seed=1))
+    first.owner, model.parts = model, [model]
+    assert len(model.parameters()) == 3 + 2
+    assert [name for name, _ in first.named_parameters()][:2] == ["weight", "bias"]
+    assert not model.eval().layers[0].training
+    assert "1: Linear(in_features=1" in repr(model)
 
 
 def test_a_repr_says_layers_and_parameters():

@@ -9,7 +9,8 @@ import pytest
 from tables import function, refusals
 from trainings import INPUTS, network
 
-from autodiff import nn
+import autodiff as ad
+from autodiff import Vector, nn
 
 
 @pytest.mark.parametrize("rows", range(1, 7))
@@ -26,32 +27,65 @@ def test_predict_is_the_model_on_every_row(rows):
 
 @pytest.mark.parametrize("result", [lambda x: [x[0] * 2.0, 0.5], lambda x: (x[0] * 2.0, 0.5)])
 def test_predictions_are_compiled(result):
-    calls = itertools.count()  # a list would be noticed
+    calls = []
 
     def model(x):
-        next(calls)
+        calls.append(x)
         return result(x)
 
     assert nn.predict(model, np.ones((200, 2))).tolist() == [[2.0, 0.5]] * 200
-    assert next(calls) == 4
+    assert len(calls) == 2 + 3  # recorded, and walked
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["x[0] if x[0] > 0 else 0.1 * x[1]", "2", "x[0] * (1.0 if float(x[1]) > 0 else 2.0)"],
-)
-def test_a_model_that_looks_at_numbers_is_walked(text):
-    model, rows = function("x", text, {}), np.array(INPUTS)
-    np.testing.assert_allclose(nn.predict(model, rows), [float(model(x)) for x in rows])
+def positive(x):
+    return x[0] if x[0] > 0 else 0.1 * x[1]
 
 
-def test_a_program_that_gives_something_else_is_not_used():
+def guarded(x):
+    try:
+        return ad.log(x[0])
+    except ValueError:
+        return x[1] * 0.0
+
+
+def changing(calls):
+    """Twice as large in the calls that are recorded."""
     counted = itertools.count()
+    return lambda x: x[0] * (2.0 if next(counted) in calls else 1.0)
 
-    def model(x):
-        return x[0] * (3.0 if next(counted) == 3 else 2.0)  # the call that is recorded
 
-    assert nn.predict(model, np.ones((20, 1))).tolist() == [2.0] * 20
+WALKS = [
+    (lambda: positive, "line [0-9]+ of test_predictions.py, return x.0. if .* looks at a number, "),
+    (lambda: guarded, "the program fails where walking does not"),
+    (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),
+    (
+        lambda: changing([0, 1]),
+        "the program is off by .* for sample [0-9]+; a model and a loss are",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "why"), WALKS)
+def test_a_model_whose_program_would_be_wrong_is_walked(make, why):
+    model = make()
+    with pytest.warns(nn.WalkingWarning, match=f"predict walks the graph .* slow: {why}") as warned:
+        found = nn.predict(model, INPUTS)
+    assert [each.filename for each in warned] == [__file__]
+    np.testing.assert_array_equal(found, [model(Vector(x)).data for x in INPUTS])
+
+
+@pytest.mark.parametrize("rows", [1, 20])
+def test_a_model_may_return_a_plain_number(rows):
+    assert nn.predict(lambda x: 2, INPUTS[:rows]).tolist() == [2.0] * rows
+
+
+def test_a_fault_of_the_compiler_surfaces(monkeypatch):
+    def broken(*given, **more):
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(ad.Expression, "compile", broken)
+    with pytest.raises(KeyError, match="a fault"):
+        nn.predict(network(), INPUTS)
 
 
 def test_a_model_predicts_in_evaluation_mode():
@@ -60,14 +94,14 @@ def test_a_model_predicts_in_evaluation_mode():
     assert model.layers[1].training
 
 
-test_what_a_model_may_not_return_to_predict = refusals(
+test_what_a_model_may_not_return_to_predict = pytest.mark.filterwarnings("ignore:predict walks")(refusals(
     {"predict": nn.predict, "INPUTS": INPUTS},
     *[(f"predict(lambda x: {text}, INPUTS[:{n}])", kind, words) for n in (2, 20) for text, kind, words in [
         ("{'a': x[0]}", TypeError, "predict, what the model returns: found {'a'"),
         ("None", TypeError, "predict, what the model returns: found None"),
         ("[x, x[0]]", ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
         ("[x[0]] * (1 + (x[0] > 0))", ValueError, "predict: found results of different shapes")]],
-)  # fmt: skip
+))  # fmt: skip
 
 
 # -- How often a model is right -------------------------------------------------------------------

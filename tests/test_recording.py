@@ -1,13 +1,18 @@
 """What is recorded once, and compiled for all samples; what has to be walked, and why."""
 
+import math
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
 import numpy as np
 import pandas
 import pytest
 from tables import function
-from trainings import CLASSES, NUMBERS, Layer, fitted, network, numbers, same, walked
+from trainings import CLASSES, NUMBERS, fitted, network, numbers, same, walked
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn
+from autodiff.nn.recording import NotRecordable, Watch
 
 
 def far(p, y):
@@ -106,71 +111,115 @@ def test_a_loss_may_be_constant_for_some_samples(constant):
     same(targets=[None, *NUMBERS[1:]], loss=loss, batch_size=1)
 
 
-# -- What is walked -------------------------------------------------------------------------------
+# -- What is refused ------------------------------------------------------------------------------
+
+LOOKS = [
+    lambda y: y.data,
+    lambda y: y > 0.1,
+    lambda y: y == 0.0,
+    lambda y: max(y, 0.1),
+    lambda y: f"{y:.1f}",
+    bool, repr,
+    lambda y: ad.Vector([0.0, y]).data,
+    lambda y: np.sort(np.array([y, 2.0 * y])),
+]  # fmt: skip
 
 
-def catching(m, y):
-    try:
-        return y if y[0] > 0 else y * 0.1
-    except Exception:  # no way out
+@pytest.mark.parametrize("look", LOOKS)
+def test_looking_is_refused_at_what_depends_on_a_leaf(look):
+    x, constant = Value(2.0), Value(3.0)
+    look(x)
+    for seen in (x, ad.sin(constant * x)):
+        words = "^line [0-9]+ of test_recording.py, .* looks at a number, which differs"
+        with pytest.raises(NotRecordable, match=words), Watch([Value(2.0), x]), suppress(Exception):
+            look(seen)  # and no way out
+    with Watch([x]):
+        look(constant)
+        with ThreadPoolExecutor() as pool:
+            pool.submit(look, x).result()  # another thread computes with it, too
+
+
+def test_no_number_is_missed_while_recording():
+    """What depends on no leaf fails as ever; what does has no number that counts."""
+    x = Value(-1.0)
+    with Watch([x]):
+        with pytest.raises(ValueError, match="x = -1.0 is outside the domain x > 0"):
+            ad.log(Value(-1.0))
+        assert math.isnan(ad.log(x)._data)
+
+
+def own_errors(p, t):
+    if t > 0.5:
+        raise ValueError("no such target")
+    return far(p, t)
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled", "eager"])
+def test_an_error_of_ones_own_is_raised(engine):
+    with pytest.raises(ValueError, match="^no such target"):
+        fitted(loss=own_errors, targets=[*NUMBERS[1:], 1.0], engine=engine)
+
+
+def test_a_loss_that_fails_with_other_targets_than_a_samples_own_is_walked():
+    last = [None]
+
+    def loss(p, t):
+        if p is last[0]:
+            raise RuntimeError("one prediction, two targets")
+        last[0] = p
+        return far(p, t)
+
+    walked(network, "RuntimeError: one prediction, two targets", loss=loss)
+
+
+def fresh(x):
+    """An operation made anew in each call, which closes over a number."""
+    factor = 0.5
+
+    @ad.operation
+    def scaled(x):
+        return x * factor, lambda grad: (grad * factor,)
+
+    return scaled(x)
+
+
+class Backward(nn.Module):
+    """A model that calls backward() and does not use what that leaves."""
+
+    def __init__(self):
+        self.inner = nn.Linear(2, 1, seed=0)
+
+    def forward(self, x):
+        y = self.inner(x)[0]
+        (y * y).backward()
         return y
 
 
-def adding(m, y):
-    m.scale.data += 0.01
-    return y * m.scale
+@pytest.mark.parametrize("make", [lambda: bent(fresh), Backward])
+def test_models_that_do_more_than_they_have_to_are_compiled(make):
+    same(make)
 
 
-class Stale(nn.Module):
-    def __init__(self):
-        inner = self.inner = nn.Linear(2, 1, seed=0)
-        doubled = inner.weight * 2.0
-        self.result = lambda x: doubled @ x + inner.bias
-
-    def forward(self, x):
-        return self.result(x)
+def test_the_gradients_of_a_model_that_calls_backward_are_those_of_its_loss():
+    (one, model, _), (other, plain, _) = (
+        fitted(make(), engine="eager") for make in (Backward, lambda: nn.Linear(2, 1, seed=0))
+    )
+    assert (one.losses, numbers(model)) == (other.losses, numbers(plain))
 
 
-LOOKS = "not known"
-CHOICES = {  # what a module m makes of the output y of its layer, and why it is walked
-    "catching(m, y)": "found a comparison",
-    "y if m.inner.weight[0, 0] > 0.1 else -y": LOOKS,
-    "y if y[0] else y * 0.1": LOOKS,
-    "y * Value(y[0].data)": LOOKS,
-    "y * (2.0 * y[0].data + 1.0)": "reads .data",
-    "y * max(y[0], 0.1)": "write autodiff.maximum",
-    "y if y[0].data in [0.0, 1.0] else -y": LOOKS,
-    "y * {0.0: 0.1}.get(y[0].data, 2.0)": LOOKS,
-    "y if str(y[0].data).startswith('-') else y * 0.1": LOOKS,
-    "y if f'{y[0]:.1f}'.startswith('-') else y * 0.1": LOOKS,
-    "y * round(y[0].data)": "a whole number",
-    "y * (y[0].data % 0.5)": LOOKS,
-    "y if y[0].data.hex().startswith('-') else -y": LOOKS,
-    "y * m.inner.weight[0][int(y[0].data) % 2]": r"make the input a one-hot row and write row @ weight for weight\[int",
-    "adding(m, y)": "found a comparison, a bool, a float",
-}
-
-
-@pytest.mark.parametrize("text", CHOICES)
-def test_a_graph_that_depends_on_numbers_is_walked(text):
-    walked(lambda: Layer(function("m, y", text, globals()), scale=Value(1.0)), CHOICES[text])
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("nn.Sequential(lambda x: x * float(x[0]), *network().layers)", LOOKS),
-        ("bent(chooser)", LOOKS),
-        ("Stale()", "holds numbers computed from its parameters"),
-    ],
-)
-def test_models_that_are_walked(text, why):
-    walked(function("", text, globals()), why)
+def test_a_rule_that_branches_is_an_error_of_the_compiler():
+    with pytest.raises(TypeError, match="where"):
+        fitted(bent(chooser), engine="auto")
 
 
 def test_targets_that_cannot_be_told_apart_are_walked():
     loss = function("p, t", "far(p, t(1.0))", globals())
-    walked(network, "local object", loss=loss, targets=[lambda y: y] * 20)
+    walked(
+        network,
+        "a target cannot be told from others: .* local object",
+        loss=loss,
+        targets=[lambda y: y] * 20,
+    )
 
 
 def test_an_interrupt_while_recording():

@@ -26,6 +26,7 @@ def looks(x):
     [
         (looks, [0.0, 1.0], "cannot be compiled: .*where"),
         (lambda x: 1.0, [0.0, 1.0], "number|Value"),
+        (nn.Sequential(nn.Dropout(0.5), LINE), [0.0, 1.0], "draws no masks for Dropout"),
         (LINE, [[1.0], [1.0, 2.0]], "different lengths"),
         (LINE, range(501), "found 501 samples"),
         (WIDE, [0.0, 1.0], "1200"),

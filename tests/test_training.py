@@ -3,7 +3,10 @@
 import math
 import signal
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -81,6 +84,13 @@ def test_the_history_plots_and_shows_the_engine():
 
 
 # -- Callbacks ------------------------------------------------------------------------------------
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", [bool, np.bool_])
+def test_a_callback_that_returns_true_stops_the_training(engine, kind):
+    stop = lambda history: kind(np.mean(history.losses[-3:]) < np.inf)  # noqa: E731
+    assert len(fitted(callback=stop, engine=engine)[0].losses) == 1
 
 
 @ENGINES
@@ -165,18 +175,80 @@ def test_what_a_callback_restores_stays(engine, how):
 # -- Modes and validation -------------------------------------------------------------------------
 
 
-def test_fit_trains_in_training_mode_and_leaves_the_modes_as_they_were():
-    model = nn.Sequential(nn.Linear(2, 8, seed=0), nn.Dropout(0.5, seed=0), nn.Linear(8, 1, seed=1))
-    model.layers[1].eval()
-    modes, held_out = [], (INPUTS[:5], NUMBERS[:5])
-    history, *_ = fitted(
-        model, callback=lambda history: modes.append(model.layers[1].training), epochs=1,
-        validation=held_out, engine="auto", walks="a call draws random numbers",
-    )  # fmt: skip
-    assert modes == [True]
-    assert [layer.training for layer in model.layers] == [True, False, True]
-    losses = [nn.mse_loss(model.eval()(x), y).data for x, y in zip(*held_out)]
-    assert history.validation[0] == pytest.approx(np.mean(losses))  # without dropout
+@ENGINES
+def test_fit_trains_in_training_mode_and_leaves_the_modes_as_they_were(engine):
+    model = nn.Sequential(nn.Linear(2, 8, seed=0), drop := nn.Dropout(0.5, seed=0), nn.Linear(8, 1))
+    held_out, means = (INPUTS[:5], NUMBERS[:5]), []
+    drop.eval()
+
+    def callback(history):
+        assert [layer.training for layer in model.layers] == [True, False, True]
+        means.append(np.mean([nn.mse_loss(model(x), y).data for x, y in zip(*held_out)]))
+        drop.train(len(means) == 1).eval()  # to fit, modes are no matter
+
+    history, *_ = fitted(model, callback=callback, validation=held_out, engine=engine)
+    assert history.validation == pytest.approx(means)  # without dropout
+    assert drop.rng.random() != nn.Dropout(0.5, seed=0).rng.random()  # which has dropped something
+    assert not drop.training
+
+
+def stacked(*layers):
+    """A network, with layers between its two."""
+    return nn.Sequential(
+        nn.Linear(2, 4, activation=ad.tanh, seed=0), *layers, nn.Linear(4, 1, seed=1)
+    )
+
+
+def beside(layer, x):
+    return x + layer(x)
+
+
+def used_twice():
+    drop = nn.Dropout(0.5, seed=1)
+    return nn.Sequential(drop, stacked(drop))
+
+
+NETWORKS = [
+    lambda: nn.Sequential(nn.Dropout(0.2, seed=1), stacked()),
+    lambda: stacked(nn.Dropout(0.3, seed=1), nn.Sequential(nn.Dropout(0.5, seed=2))),
+    lambda: stacked(partial(beside, nn.Dropout(0.3, seed=1))),  # that nobody sees
+    used_twice,
+]
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 6, 20])
+@pytest.mark.parametrize("make", NETWORKS)
+def test_dropout_compiles_and_draws_as_if_samples_were_walked(make, batch_size):
+    chosen = {"batch_size": batch_size, "validation": (INPUTS[:5], NUMBERS[:5])}
+    one, other = (fitted(make(), engine=e, **chosen) for e in ("eager", "compiled"))
+    assert one[0].losses == pytest.approx(other[0].losses, rel=1e-10)
+    assert one[0].validation == pytest.approx(other[0].validation, rel=1e-10)
+    assert numbers(one[1]) == pytest.approx(numbers(other[1]), rel=1e-10)
+
+
+@pytest.mark.parametrize("ps", [[0.5, 0.2, 0.8], [0.5, 0.0, 0.5], [0.0, 0.0, 0.5]])
+def test_a_callback_may_change_how_much_is_dropped(ps):
+    def losses(engine):
+        model = stacked(drop := nn.Dropout(ps[0], seed=1))
+        change = lambda history: setattr(drop, "p", (ps * 2)[len(history.losses)])  # noqa: E731
+        return fitted(model, engine=engine, callback=change)[0].losses
+
+    assert losses("compiled") == pytest.approx(losses("eager"), rel=1e-10)
+
+
+def test_dropout_is_what_its_seed_draws():
+    """One number for each entry of each sample in turn; by hand in NumPy, w x against t."""
+    rng, x, w, losses = np.random.default_rng(7), np.array(INPUTS), np.array([0.5, -0.3]), []
+    for _ in range(4):
+        seen = x * (rng.random(x.shape) >= 0.25) / 0.75
+        error = seen @ w - NUMBERS
+        losses.append(np.mean(error**2))
+        w = w - 0.1 * 2 * error @ seen / len(x)
+    layer = nn.Linear(2, 1, bias=False, init=lambda n, m, rng: [[0.5, -0.3]])
+    model = nn.Sequential(nn.Dropout(0.25, seed=7), layer)
+    history, *_ = fitted(model, optimizer=lambda p: optim.SGD(p, lr=0.1), batch_size=None)
+    assert history.losses == pytest.approx(losses, rel=1e-12)
+    assert numbers(model) == pytest.approx(w, rel=1e-12)
 
 
 @ENGINES
@@ -190,6 +262,30 @@ def test_validation_is_recorded_beside_the_losses(engine):
     history, *_ = fitted(model, validation=others, callback=callback, engine=engine)
     assert history.validation == pytest.approx(losses, rel=1e-12)
     assert fitted(engine=engine)[0].losses == history.losses
+
+
+def test_other_threads_use_a_model_while_it_is_trained():
+    """As many as they like, also its Dropout, and nothing of a training is left in it."""
+    model = stacked(nn.Dropout(0.5, seed=1))
+    descent, faults, done = OPTIMIZERS["SGD"](model.parameters()), [], threading.Event()
+
+    def use():
+        while not done.is_set():
+            try:
+                y = model(INPUTS[0])
+                nn.mse_loss(y, 1.0).backward()
+                assert type(y.data[0]) is float
+            except BaseException as fault:
+                faults.append(fault)
+
+    with ThreadPoolExecutor() as pool:
+        used = pool.submit(use)
+        for _ in range(10):
+            history = nn.fit(model, INPUTS, NUMBERS, nn.mse_loss, descent, 5, 6, progress=False)
+            assert history.engine == "compiled", history.reason
+        done.set()
+        used.result()
+    assert not faults
 
 
 # -- What is refused ------------------------------------------------------------------------------
@@ -225,7 +321,7 @@ test_what_is_refused = refusals(
         ("callback=3", TypeError, "...not callable"),
         ("epochs=0", ValueError, "fit: found epochs = 0, expected a positive integer"),
         ("batch_size=2.5", ValueError, "fit: found batch_size = 2.5"),
-        ("xp='jax'", ValueError, "fit, xp: found ... expected one of numpy, jax.numpy"),
+        ("xp='jax.numpy'", ValueError, "fit, xp: found 'jax.numpy' of type str, expected the module numpy or jax.numpy; import jax.numpy as jnp, and pass xp=jnp"),
         ("inputs=[1.0]", ValueError, "fit: found 1 input and 20 targets"),
         ("validation=(INPUTS, [1])", ValueError, "fit, validation: found 20 inputs and 1 target,"),
         ("targets=['cat', 'dog'] * 10, loss=nn.cross_entropy", TypeError, "...found the label 'cat', ... number the class"),

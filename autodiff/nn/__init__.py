@@ -21,7 +21,6 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     engines.py         losses and gradients by walking graphs or by a program, which is verified
     devices.py         what runs a program: NumPy, or JAX on all devices
     recording.py       the graph that the losses of all samples share
-    purity.py          what calls of a model draw or set is noticed and put back
 """
 
 from .engines import WalkingWarning

@@ -2,30 +2,34 @@
 
 import gc
 import math
-import sys
 import warnings
 from contextlib import suppress
+from dataclasses import dataclass
 from random import Random
 from time import monotonic
 from typing import Any
 
 from ..compiler.expression import Expression
 from ..errors import message
-from ..graph import adjoints, topological_order
+from ..graph import adjoints
 from ..optim import Optimizer
 from ..value import Value
-from .devices import Batch, Sums, in_jax, in_numpy
-from .purity import CONTRACT, NotRecordable, unchanged
-from .recording import Recording, loss_value
+from .devices import in_jax
+from .recording import CONTRACT, NotRecordable, Recording, Watch, loss_value, user_frame
 from .samples import Samples
 
+Batch = Any  # the indices of its samples; None for all samples
+FAILS = (
+    "the program fails where walking does not, in a branch that is not taken or an error that is "
+    "caught; write log(maximum(x, 1e-9)) for a log(x) that may fail"
+)
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 
 
 class WalkingWarning(UserWarning):
-    """Issued by `fit` where it walks the graph of every sample: it says why, and what to write.
+    """Issued by `fit` and `predict` where they walk the graph of every sample: it says why.
 
-    To silence it, ask for walking: engine="eager".
+    To silence that of `fit`, ask for walking: engine="eager".
 
     >>> issubclass(WalkingWarning, UserWarning)
     True
@@ -33,33 +37,38 @@ class WalkingWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Issue a WalkingWarning at the line that called this package."""
-    here = 1
-    while sys._getframe(here).f_globals.get("__name__", "").startswith("autodiff."):
-        here += 1
-    warnings.warn(text, WalkingWarning, stacklevel=here + 1)
+    """Issue a WalkingWarning at the user's line."""
+    frame = user_frame()
+    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    where = frame.f_code.co_filename, frame.f_lineno
+    warnings.warn_explicit(text, WalkingWarning, *where, registry=seen)
 
 
+@dataclass(eq=False)
 class Losses:
     """The losses of samples: by a program, as long as walking a few of them gives the same.
 
     `program` is None if the graph of every sample is walked; `reason` says why.
     """
 
-    def __init__(
-        self, model: Any, loss: Any, samples: Samples, optimizer: Optimizer, engine: str,
-        seed: Any, xp: Any, training: bool = True,
-    ) -> None:  # fmt: skip
+    model: Any
+    loss: Any
+    samples: Samples
+    optimizer: Optimizer
+    engine: str
+    seed: Any
+    xp: Any
+    training: bool = True
+    program: Any = None  # takes rows of leaves, in their place, and parameters
+    recording: Any = None  # that it was made of
+    reason: str = ""
+    trains: bool = False  # whether a loss was seen that depends on a parameter
+    right: int = 0  # the epoch before which the program was last seen to be right
+
+    def __post_init__(self) -> None:
         import numpy
 
-        self.model, self.loss, self.samples, self.optimizer = model, loss, samples, optimizer
-        self.engine, self.training, self.xp = engine, training, xp or numpy
-        self.usual, self.random = numpy.geterr(), Random(seed)
-        self.program: Sums | None = None
-        self.parameters: Any = None  # for which the program was made
-        self.reason = ""
-        self.trains = False  # whether a loss was seen that depends on a parameter
-        self.right = 0  # the epoch before which the program was last seen to be right
+        self.usual, self.random, self.xp = numpy.geterr(), Random(self.seed), self.xp or numpy
 
     def graph(self, i: int) -> Value:
         """The loss of one sample, as a graph that is freed before the next is built."""
@@ -70,8 +79,9 @@ class Losses:
         import numpy
 
         total, n = 0.0, len(self.samples)
+        how: Any = "raise" if self.xp is numpy else "ignore"  # raised inside JAX, it ends Python
         try:
-            with numpy.errstate(all="raise", under="ignore"):
+            with numpy.errstate(all=how, under="ignore"):
                 for batch in batches:
                     part, gradients = self.sums(batch)
                     if self.training:
@@ -93,17 +103,16 @@ class Losses:
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
-        if self.program:
-            with suppress(FloatingPointError):
-                total, gradients = self.program(batch, self.optimizer._now[0])
-                if math.isfinite(total):
-                    return total, gradients
+        if not self.program:
+            return self.walk(batch)
+        with suppress(FloatingPointError):
+            total, gradients = self.run(batch)
+            if math.isfinite(total):
+                return total, gradients
         found = self.walk(batch)
-        if self.program:
-            self.give_up(
-                "the program fails where walking does not, in a branch that is not taken or an "
-                "error that is caught; write log(maximum(x, 1e-9)) for a log(x) that may fail"
-            )
+        if not math.isfinite(self.xp.asarray(found[0])):
+            raise FloatingPointError(f"the loss became {found[0]}, too large for a float32")
+        self.give_up(FAILS)
         return found
 
     def walk(self, batch: Batch) -> tuple[float, Any]:
@@ -111,22 +120,34 @@ class Losses:
         import numpy
 
         self.optimizer._store()
-        self.optimizer.zero_grad()
         total, parameters = 0.0, self.optimizer._trained
+        sums = dict.fromkeys(parameters, 0.0)
         with numpy.errstate(**self.usual):
             for i in range(len(self.samples)) if batch is None else batch:
                 try:
-                    root = self.graph(i)
-                    if not self.trains:
-                        self.trains = not set(parameters).isdisjoint(topological_order(root))
-                    if self.training and root.requires_grad:
-                        root.backward()
+                    by = adjoints(root := self.graph(i))
                 except OverflowError as error:
                     raise FloatingPointError(str(error)) from error
                 if not math.isfinite(root.data):
                     raise FloatingPointError(f"the loss became {root.data}")
                 total += root.data
-        return total, numpy.array([p.grad for p in parameters])
+                for p in by.keys() & sums.keys():
+                    self.trains, sums[p] = True, sums[p] + by[p]
+        return total, numpy.array([*sums.values()])
+
+    def run(self, batch: Batch, masks: Any = None) -> tuple[Any, Any]:
+        """The same, by the program; masks: those of Dropout, which its layers draw otherwise."""
+        import numpy
+
+        rows = self.table if batch is None else self.table.take(batch, axis=0)
+        if self.recording.masks:
+            masks = masks or [
+                layer.masks(layer.rng, len(rows), len(mask)) for layer, mask in self.recording.masks
+            ]
+            rows = numpy.concatenate([rows.T, *[mask.T for mask in masks]]).T
+        placed = self.whole if rows is self.table else self.place(rows)
+        losses, gradients = self.program(placed, self.optimizer._now[0])
+        return losses.sum(), gradients
 
     def verify(self, epoch: int, count: int, called: bool) -> None:
         """Compare the program with walking so many samples; called: after a callback.
@@ -136,10 +157,12 @@ class Losses:
         """
         if self.engine == "eager":
             return
-        if self.parameters is not self.optimizer._trained:
+        self.optimizer._store()
+        again = called and epoch > 1
+        if not self.recording or (again and not self.recording.is_current(self.optimizer._trained)):
             self.make()
         wrong = self.difference(count)
-        if wrong and called and epoch > 1:
+        if wrong and again:
             self.make()
             wrong = self.difference(FEW)
         if wrong:
@@ -152,22 +175,25 @@ class Losses:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
-        self.parameters, collects = self.optimizer._trained, gc.isenabled()
+        parameters, collects = self.optimizer._trained, gc.isenabled()
         gc.disable()  # it would scan all parameters again and again
         try:
-            recording = Recording(self.model, self.loss, self.samples, self.parameters)
-            expression = Expression(recording.root)
-            self.trains = not set(self.parameters).isdisjoint(expression.sources)
-            leaves = [*recording.x, *recording.leaves]
-            program = expression.compile(leaves, self.parameters, xp=self.xp, batch=True)
-            inputs = numpy.concatenate([self.samples.inputs, recording.table()], axis=1)
-            runner = in_numpy if self.xp is numpy else in_jax
-            self.program = runner(program._function, inputs)  # without checks
+            made = Recording(self.model, self.loss, self.samples, parameters)
+            expression = Expression(made.root)
+            program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
         except NotRecordable as error:
             self.give_up(str(error))
+            return
         finally:
             if collects:
                 gc.enable()
+        self.trains = not set(parameters).isdisjoint(expression.sources)
+        run = program._function  # without checks
+        local = self.xp is numpy  # which has columns in memory one after the other, as the program
+        self.place: Any
+        self.place, self.program = (numpy.asfortranarray, run) if local else in_jax(run)
+        self.recording, self.table = made, made.table()
+        self.whole = self.place(self.table)
 
     def give_up(self, reason: str, error: type[Exception] = ValueError) -> None:
         """Walk from here on, with a warning; engine="compiled" is an error."""
@@ -180,38 +206,46 @@ class Losses:
     def difference(self, count: int) -> str:
         """How the program disagrees with walking a few samples; "" if by no more than rounding."""
         from numpy import errstate
+        from numpy.random import default_rng
 
         n, end = len(self.samples) if self.program else 0, monotonic() + 1.0
-        self.optimizer._store()
         for i in self.random.sample(range(n), min(count, n)):
-            try:
-                with unchanged(self.model, self.loss):
+            with Watch([], default_rng(self.random.getrandbits(32))) as watching:
+                try:
                     by = adjoints(root := self.graph(i))
-            except NotRecordable as error:
-                return f"sample {i}: {error}"
-            except (ArithmeticError, ValueError):
-                continue  # the step of its batch reports it
+                except (ArithmeticError, ValueError):
+                    continue  # the step of its batch reports it
             with errstate(all="ignore"):
-                found = self.compared(i, root, by) if math.isfinite(root.data) else ""
-            if found:
+                found = self.compared(i, watching.masks, root, by)
+            if found and math.isfinite(root.data):
                 return f"sample {i}: {found}"
             if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
                 break
         return ""
 
-    def compared(self, i: int, root: Value, by: dict[Value, float]) -> str:
-        """How the program disagrees with the graph of sample i, and its adjoints."""
+    def compared(self, i: int, drawn: Any, root: Value, by: dict[Value, float]) -> str:
+        """How the program disagrees with the graph of sample i, its draws and its adjoints."""
         import numpy
 
-        total, gradients = self.program([i], self.optimizer._now[0])  # type: ignore[misc]
-        half = math.sqrt(numpy.finfo(total.dtype).eps)  # half of the digits have to agree
-        walked = [by.get(p, 0.0) for p in self.parameters]
-        slopes = [x or 0.0 for x in by.values()]
+        recorded = self.recording.masks
+        if [len(drawn[layer]) for layer, _ in recorded] != [len(mask) for _, mask in recorded]:
+            return "Dropout was given other numbers"
+        masks = [numpy.array([[x.data for x in drawn[layer]]]) for layer, _ in recorded]
+        loss, gradients = self.run([i], masks)
+        walked = [by.get(p, 0.0) for p in self.optimizer._trained]
         for name, ours, theirs, numbers in (
-            ("loss", total, root.data, [x.data for x in [root, *by]]),
-            ("derivative", gradients, walked, [0.0, *slopes]),
+            ("loss", loss, root.data, [x.data for x in [root, *by]]),
+            ("derivative", gradients, walked, [x or 0.0 for x in by.values()]),
         ):
-            far = numpy.max(abs(numpy.subtract(ours, theirs)))
-            if far > half * numpy.max(numpy.abs(numbers)):  # not nan, which its step reports
+            if far := distance(ours, theirs, numbers):
                 return f"its {name} is off by {far:.3g}"
         return ""
+
+
+def distance(ours: Any, theirs: Any, numbers: Any) -> float:
+    """How far results are apart; 0.0 if half of the digits of the largest of the numbers agree."""
+    import numpy
+
+    far = numpy.max(abs(numpy.subtract(ours, theirs)))
+    half = math.sqrt(numpy.finfo(ours.dtype).eps) * numpy.max(numpy.abs(numbers), initial=0.0)
+    return float(far) if far > half else 0.0  # not nan, which a step reports

@@ -4,7 +4,6 @@ The losses of logits do not overflow, however large the logits are.
 """
 
 from math import isclose
-from numbers import Integral
 from typing import Any
 
 from .. import ops
@@ -61,9 +60,9 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     subtracted from all, so that it neither overflows nor loses digits however large they are:
     logsumexp(z) - z[k] is 0.0 for logits of 1e16, where floats have no place left for log 2.
 
-    `logits` has shape (n,). The target is the index of a class, 0 to n - 1, or a probability for
-    each class, shape (n,), such as a one-hot row. ValueError if the index is out of range, or if
-    there are not n probabilities, or they do not add up to 1.
+    `logits` has shape (n,). The target is a class, the index 0 to n - 1 as a number of any type, or
+    a probability for each class, shape (n,), such as a one-hot row. ValueError if the index is out
+    of range, or if there are not n probabilities, or they do not add up to 1.
 
     >>> from autodiff import Vector
     >>> round(cross_entropy(Vector([0.0, 0.0]), 1).data, 6)
@@ -73,20 +72,25 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     """
     logits = _row(logits, "cross_entropy")
     n = len(logits)
+    expected = f"a class from 0 to {n - 1}"
     if isinstance(target, str):
-        found, remedy = f"the label {target!r}", "number the classes: names.index(label)"
-        raise TypeError(message("cross_entropy", found, f"a class from 0 to {n - 1}", remedy))
-    weights = None if isinstance(target, Integral) else _row(target, "cross_entropy, target")
-    known = weights is None or not any(isinstance(weight, Number) for weight in weights)
-    right = 0 <= int(target) < n if weights is None else len(weights) == n
-    if not right or (weights and known and not isclose(sum(weights), 1.0, abs_tol=1e-6)):
-        expected = f"a class from 0 to {n - 1}, or {n} probabilities that add up to 1"
+        remedy = "number the classes: names.index(label)"
+        raise TypeError(message("cross_entropy", f"the label {target!r}", expected, remedy))
+    shape, weights = _numbers(target, "cross_entropy, target")
+    chosen = shape == () or shape == (1,) != (n,)  # 2.0, tensor(2) and array([2]) are classes
+    known = not any(isinstance(weight, Number) for weight in weights)
+    if chosen:
+        right = known and weights[0] in range(n)
+    else:
+        right = shape == (n,) and (not known or isclose(sum(weights), 1.0, abs_tol=1e-6))
+    if not right:
+        expected += f", or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
     top = ops.largest(logits)
     z = [logit - top for logit in logits]
     log_of_sum = ops.log(ops.sum([ops.exp(x) for x in z]))
-    if weights is None:  # the choice is among the logits themselves, where fit sees it
-        return (top - logits[int(target)]) + log_of_sum
+    if chosen:  # among the logits themselves, where fit sees it
+        return (top - logits[int(weights[0])]) + log_of_sum
     return log_of_sum - ops.dot(weights, z)
 
 

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain
 from numbers import Integral
 from random import Random
+from reprlib import recursive_repr
 from typing import Any, Self
 
 from ..admission import as_float, as_row, is_array
 from ..errors import counted, message, shortened, typed
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
-from ..value import Value
+from ..value import Value, watch
 from .initialisers import Rows, he_normal
-from .purity import reached
 from .samples import flat
 
 Parameter = Value | Vector | Matrix
@@ -37,7 +38,17 @@ class Module:
     {'factor': 2.0}
     """
 
-    training = True  # False: evaluation mode, in which Dropout does nothing
+    _training = True
+
+    @property
+    def training(self) -> bool:
+        """Whether the module is in training mode; in evaluation mode Dropout does nothing."""
+        now = _training.get()
+        return self._training if now is None else now
+
+    @training.setter
+    def training(self, training: bool) -> None:
+        self._training = training
 
     def __call__(self, x: Any) -> Any:
         with Scope(type(self).__name__, self):  # a box in drawings
@@ -75,9 +86,9 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for each in reached(self):
-            if isinstance(each, Module):
-                each.training = training
+        for _, part in [("", self), *_inside(self, deep=True)]:
+            if isinstance(part, Module):
+                vars(part)["_training"] = training  # of a frozen dataclass, too
         return self
 
     def eval(self) -> Self:
@@ -138,6 +149,7 @@ class Module:
         for entry, number in zip(chain.from_iterable(map(_entries, held.values())), numbers):
             entry.data = number
 
+    @recursive_repr()
     def __repr__(self) -> str:
         count = len(self.parameters())
         return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
@@ -234,11 +246,13 @@ class Dropout(Module):
     """While training, sets each entry to 0 with probability p and divides the others by 1 - p.
 
     In evaluation mode, which `eval()` sets and `predict` uses, a Vector passes unchanged
-    (Srivastava et al. 2014). `seed` is for its random generator. ValueError unless 0 <= p < 1.
+    (Srivastava et al. 2014). The layer draws from `rng = numpy.random.default_rng(seed)`, one
+    `rng.random()` for each entry of each sample in turn, also in `fit`, whichever engine runs; an
+    entry is dropped if it is below p. ValueError unless 0 <= p < 1.
 
     >>> layer = Dropout(0.5, seed=0)
-    >>> layer(Vector([1.0, 2.0, 3.0, 4.0])).data
-    [2.0, 4.0, 0.0, 0.0]
+    >>> layer(Vector([1.0, 2.0, 3.0, 4.0])).data  # half of them, on average
+    [2.0, 0.0, 0.0, 0.0]
     >>> layer.eval()(Vector([1.0, 2.0])).data
     [1.0, 2.0]
     """
@@ -246,33 +260,39 @@ class Dropout(Module):
     def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
         if not 0 <= as_float(p, "Dropout, p") < 1:
             raise ValueError(message("Dropout", f"p = {p!r}", "0 <= p < 1"))
+        import numpy
+
         self.p = p
-        self.rng = Random(seed)
+        self.rng = numpy.random.default_rng(seed)
 
     def forward(self, x: Any) -> Vector:
         """x, a Vector or a sequence of numbers, with entries dropped."""
-        row = _input(x)
+        row, watching = _input(x), watch.get()
         if not self.training or self.p == 0:
             return row
-        kept = [self.rng.random() >= self.p for _ in row]
-        return Vector([entry * (keep / (1 - self.p)) for entry, keep in zip(row, kept)])
+        n = len(row)
+        masked = watching.mask(self, n) if watching else self.masks(self.rng, n).tolist()
+        return Vector([entry * factor for entry, factor in zip(row, masked)])
+
+    def masks(self, rng: Any, *shape: int) -> Any:
+        """Factors for entries, 0 or 1 / (1 - p): an array, drawn one row after the other."""
+        return (rng.random(shape) >= self.p) / (1 - self.p)
 
     def _described(self) -> str:
         return f"p={self.p}"
 
 
+_training: ContextVar[bool | None] = ContextVar("training", default=None)  # in this thread
+
+
 @contextmanager
-def mode(model: Any, training: bool) -> Iterator[None]:
-    """Set a model to training or evaluation mode in the block."""
-    modules = [each for each in reached(model) if isinstance(each, Module)]  # of functions, too
-    before = [each.training for each in modules]
+def mode(training: bool) -> Iterator[None]:
+    """In the block all modules are in this mode, whoever holds them."""
+    before = _training.set(training)
     try:
-        for each in modules:
-            each.training = training
         yield
     finally:
-        for each, was in zip(modules, before):
-            each.training = was
+        _training.reset(before)
 
 
 def positive(number: Any, where: str, name: str) -> int:
@@ -302,18 +322,20 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _inside(held: Any, deep: bool = False, name: str = "") -> Iterator[tuple[str, Any]]:
+def _inside(
+    held: Any, deep: bool = False, name: str = "", above: frozenset[int] = frozenset()
+) -> Iterator[tuple[str, Any]]:
     """(dotted name, part) for all that a module holds, in lists, tuples and dicts too.
 
-    deep: in the modules that it holds, too.
+    deep: in the modules that it holds, too. above: the ids of what holds it.
     """
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(held, (Module, dict)):
         parts = (held if isinstance(held, dict) else vars(held)).items()
     elif isinstance(held, (list, tuple)) or (is_array(held) and held.dtype == object):
         parts = enumerate(held)
-    for key, part in parts:
+    for key, part in parts if id(held) not in above else ():
         inner = f"{name}.{key}" if name else str(key)
         yield inner, part
         if deep or not isinstance(part, Module):
-            yield from _inside(part, deep, inner)
+            yield from _inside(part, deep, inner, above | {id(held)})

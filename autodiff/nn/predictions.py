@@ -1,7 +1,8 @@
 """What a trained model predicts, and how often it is right."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from functools import partial
+from random import Random
 from typing import Any
 
 from ..admission import as_float, as_row
@@ -9,9 +10,9 @@ from ..compiler.expression import Expression
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..value import Value, leaf
+from .engines import FAILS, FEW, distance, warn
 from .modules import mode
-from .purity import NotRecordable, unchanged
-from .recording import unknown_input
+from .recording import CONTRACT, NotRecordable, check_same, trace
 from .samples import SEQUENCE, as_rows, constants, flat
 
 WHERE = "predict, what the model returns"
@@ -20,8 +21,9 @@ WHERE = "predict, what the model returns"
 def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     """What a model predicts for each input, in evaluation mode: an array, shape (n, outputs).
 
-    A model that returns one Value gives an array of shape (n,). The model is compiled for more than
-    three inputs, and three of them are walked: if these differ, all are. TypeError if an input or a
+    A model that returns one Value gives an array of shape (n,). For more than three inputs the
+    model is compiled and verified as by `fit`: where it looks at numbers, or three inputs that are
+    walked give something else, all are walked, with a WalkingWarning. TypeError if an input or a
     prediction holds anything but numbers, ValueError if predictions differ in shape.
 
     >>> from autodiff import nn
@@ -31,48 +33,54 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     import numpy
 
     rows = as_rows(inputs, "predict, inputs")
-    few = [0, len(rows) // 2, -1]
-    with mode(model, training=False):
-        if len(rows) > len(few):
-            with suppress(NotRecordable, Exception):  # walking raises it again
-                found = _compiled(model, rows)
-                walked = [_walked(model, row) for row in rows[few]]
-                if numpy.allclose(found[few], walked, rtol=1e-8, atol=1e-12):
-                    return found
+    with mode(training=False):
+        if len(rows) > FEW:
+            try:
+                return _compiled(model, rows)
+            except NotRecordable as error:
+                warn(f"predict walks the graph of every sample, which is slow: {error}")
         walked = [_walked(model, row) for row in rows]
     if len({row.shape for row in walked}) > 1:
         raise ValueError(message("predict", "results of different shapes", "one shape"))
     return numpy.array(walked)
 
 
-def _outputs(model: Callable[[Any], Any], x: Vector) -> tuple[tuple[Any, ...], list[Value]]:
-    """What a model returns: its shape, and Values; a plain number becomes a constant."""
+def _outputs(model: Callable[[Any], Any], x: Vector) -> tuple[list[Value], tuple[int, ...]]:
+    """What a model returns: Values, and its shape; a plain number becomes a constant."""
     shape, numbers = flat(model(x), WHERE)
-    return shape, [y if isinstance(y, Value) else leaf(as_float(y, WHERE), 0) for y in numbers]
+    if any(isinstance(length, tuple) for length in shape):
+        raise ValueError(message(WHERE, f"numbers of shape {shape}", "rows of one length"))
+    return [y if isinstance(y, Value) else leaf(as_float(y, WHERE), 0) for y in numbers], shape
 
 
 def _walked(model: Callable[[Any], Any], row: Any) -> Any:
     """The prediction for one row, as an array."""
     import numpy
 
-    shape, outputs = _outputs(model, constants(row.tolist()))
-    if any(isinstance(length, tuple) for length in shape):
-        raise ValueError(message(WHERE, f"numbers of shape {shape}", "rows of one length"))
+    outputs, shape = _outputs(model, constants(row.tolist()))
     return numpy.array([y.data for y in outputs]).reshape(shape)
 
 
 def _compiled(model: Callable[[Any], Any], rows: Any) -> Any:
-    """The predictions of a compiled program; NotRecordable or an error if it has none."""
+    """The predictions of a program; NotRecordable if there is none that agrees with walking."""
     import numpy
 
-    with unchanged(model):
-        shape, outputs = _outputs(model, x := unknown_input(rows.shape[1]))
-    expression = Expression(outputs)
+    first, last = (trace(partial(_outputs, model), row) for row in rows[[0, -1]])
+    check_same(first, last)
+    expression = Expression(first.roots)
     parameters = [p for p in expression.sources if p.requires_grad]
-    program = expression.compile(x, parameters, xp=numpy, batch=True)
-    with numpy.errstate(all="raise", under="ignore"):
-        found = program(rows, numpy.array([p.data for p in parameters]))
-    return found.reshape(len(rows), *shape)
+    program = expression.compile(first.x, parameters, xp=numpy, batch=True)
+    try:
+        with numpy.errstate(all="raise", under="ignore"):
+            found = program(rows, numpy.array([p.data for p in parameters]))
+    except FloatingPointError:
+        raise NotRecordable(FAILS) from None
+    found = found.reshape(len(rows), *first.result)
+    for i in Random(0).sample(range(len(rows)), FEW):
+        walked = _walked(model, rows[i])
+        if far := distance(found[i], walked, walked):
+            raise NotRecordable(f"the program is off by {far:.3g} for sample {i}; {CONTRACT}")
+    return found
 
 
 def accuracy(predictions: Any, targets: Iterable[Any]) -> float:

@@ -1,114 +1,235 @@
-"""Records the graph of one sample's loss with unknown numbers, so that it serves every sample."""
+"""Records the graph of a sample's loss, so that it serves every sample.
 
+The model computes with the numbers of a sample, and nobody may look at them: a graph that depends
+on numbers differs between samples. What depends on chance, or is kept from call to call, shows
+when a second sample is recorded.
+"""
+
+import linecache
 import pickle
+import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
-from .. import ops
-from ..compiler.symbolic import UNKNOWN
-from ..dispatch import Operation
+from .. import dispatch
 from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
-from ..number import Number, apply
-from ..value import Value, leaf
-from .purity import NotRecordable, unchanged
-from .samples import Samples, constants
+from ..ops import dot
+from ..ops import sum as total
+from ..value import Value, leaf, watch
+from .modules import Dropout
+from .samples import constants
 
-EMBEDDING = message(
-    "compile",
-    "a whole number made of one that is not known yet",
-    "operations on it",
-    "for an embedding, make the input a one-hot row and write row @ weight for weight[int(x.data)]",
+CONTRACT = (
+    "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
+    "randomness comes from Dropout or is passed in"
 )
-STALE = (
-    "the model or the loss reads .data, or holds numbers computed from its parameters; compute "
-    "with the Values, in forward"
+LOOKS = (
+    "looks at a number, which differs from sample to sample; compute with Values alone (for an if, "
+    "where(less(0.0, x), a, b); for weight[int(x)], row @ weight with a one-hot row as the input), "
+    "and return what you want to see"
 )
+MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 
 
-class Unknown(Number):
-    """A number that is unknown while a graph is recorded, like everything computed from it.
+class NotRecordable(Exception):  # noqa: N818  it is no fault
+    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
 
-    Looking at it is an error, because a graph that depends on numbers differs between samples.
+
+class Watch:
+    """While it is entered, in this thread alone, looking at what depends on its leaves is refused.
+
+    Also if the model catches the refusal: it is raised again at the end. `masks` are leaves, too:
+    a factor for each number that a layer of Dropout was given meanwhile, drawn from `rng`.
     """
 
-    __slots__ = ()
-    _level = 0.5  # to a node it is a number, not a constant
+    def __init__(self, leaves: Iterable[Value], rng: Any = None) -> None:
+        self.leaves, self.rng = set(leaves), rng
+        self.masks = defaultdict[Dropout, list[Value]](list)
+        self.refused: NotRecordable | None = None
 
-    def _apply(self, operation: Operation, *inputs: Any) -> Any:
-        return self if _NO_NODES.issuperset(map(type, inputs)) else apply(operation, *inputs)
+    def depends(self, node: Value) -> bool:
+        """Whether a node was computed from the leaves."""
+        return not self.leaves.isdisjoint(topological_order(node))
 
-    def _itself(self, *ignored: Any) -> Any:
+    def look(self, node: Value) -> None:
+        """Refuse to look at a node that depends on a leaf."""
+        if type(node._data) is float and self.depends(node):
+            frame = user_frame()
+            file, line = frame.f_code.co_filename, frame.f_lineno
+            text = linecache.getline(file, line, frame.f_globals).strip()
+            name = "a cell" if "ipykernel_" in file else Path(file).name
+            where = f"line {line} of {name}{f', {text},' * bool(text)}"
+            self.refused = self.refused or NotRecordable(f"{where} {LOOKS}")
+            raise self.refused
+
+    def mask(self, layer: Dropout, count: int) -> list[Value]:
+        """Leaves for the factors of so many numbers."""
+        drawn = layer.masks(self.rng, count).tolist() if self.rng else [1.0] * count
+        new = [leaf(factor, 0) for factor in drawn]
+        self.leaves.update([] if self.rng else new)
+        self.masks[layer] += new
+        return new
+
+    def __enter__(self) -> Self:
+        self.token = watch.set(self)
         return self
 
-    def _lift(self, x: Any, name: str) -> Any:
-        return x
-
-    def _number(self, *ignored: Any) -> NoReturn:
-        raise NotRecordable(UNKNOWN)
-
-    def _whole(self, *ignored: Any) -> NoReturn:
-        raise NotRecordable(EMBEDDING)
-
-    _record = _itself
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _itself  # `if` asks for a bool
-    __float__ = __complex__ = __hash__ = __str__ = __repr__ = _number
-    __int__ = __index__ = __trunc__ = _whole
-    __round__ = _whole
-    __format__ = _number  # type: ignore[assignment]
-    __reduce_ex__ = __floordiv__ = __mod__ = __divmod__ = _number
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._number()
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        watch.reset(self.token)
+        if self.refused and (error is None or isinstance(error, Exception)):
+            raise self.refused from None
 
 
-_NO_NODES = {Unknown, float}
+def user_frame() -> Any:
+    """The innermost frame that is neither of this package, nor of Python or another library."""
+    frame: Any = sys._getframe()
+    others = (
+        *[str(Path(file).parent) for file in (linecache.__file__, dispatch.__file__)],
+        "<frozen",
+    )
+    while frame.f_back and (
+        frame.f_code.co_filename.startswith(others) or "site-packages" in frame.f_code.co_filename
+    ):
+        frame = frame.f_back
+    return frame
 
 
+class Trace(NamedTuple):
+    """What a run of a model leaves: the roots of its graphs, and the leaves they depend on."""
+
+    roots: list[Value]
+    result: Any  # what the run has returned beside them
+    x: list[Value]  # not the Vector, whose place in memory the next may have, as in eager training
+    masks: dict[Dropout, list[Value]]
+
+    def form(self, parameters: Iterable[Value]) -> tuple[int, set[Value]]:
+        """A number that graphs of one form share, and the nodes that were computed.
+
+        The form is the operations, the leaves that they read, and the digits of constants.
+        """
+        place = {x: i for i, x in enumerate([*self.x, *parameters, *chain(*self.masks.values())])}
+        form = hash(tuple(map(len, self.masks.values())))
+        computed = set()
+        for node in topological_order(total(self.roots))[:-1] if self.roots else ():
+            if node in place:
+                continue
+            if node.parents:
+                made = node._operation
+                if not made.on_page:  # a user's, which a call may make anew
+                    made = dispatch.unwrapped(made.rule).__code__
+                form = hash((form, made, *[place[x] for x in node.parents]))
+                if node._level:
+                    computed.add(node)
+            else:
+                form = hash((form, repr(node._data)))
+            place[node] = len(place)
+        return hash((form, *[place[root] for root in self.roots])), computed
+
+
+def trace(
+    run: Callable[[Vector], tuple[list[Value], Any]], row: Any, parameters: Iterable[Value] = ()
+) -> Trace:
+    """The graphs that a function makes of a row of numbers; NotRecordable if it looks at them."""
+    x = constants(row.tolist())
+    with Watch([*x, *parameters]) as watching:
+        roots, result = run(x)
+    return Trace(roots, result, [*x], watching.masks)
+
+
+def check_same(first: Trace, second: Trace, parameters: Iterable[Value] = ()) -> int:
+    """The form of both traces; NotRecordable if it differs, or if they share what was computed."""
+    (form, nodes), (other, others) = (each.form(parameters) for each in (first, second))
+    if form != other:
+        raise NotRecordable(f"two samples gave different graphs or numbers: {CONTRACT}")
+    if not nodes.isdisjoint(others):
+        raise NotRecordable(f"what was computed in one call is used in the next: {CONTRACT}")
+    return form
+
+
+@dataclass(eq=False)
 class Recording:
-    """The graph of one sample's loss, with leaves for everything that depends on the sample.
+    """The graph that the losses of all samples share.
 
-    `root` is the loss, `x` the leaves that stand for the inputs, `leaves` those that depend on
-    the target: row i of `table` holds their numbers for sample i. The losses of all different
-    targets are recorded, and made one graph: where they have different numbers, there is a leaf;
-    where they have different nodes, as the index of a class does, a `dot` with a one-hot row.
+    `root` is the loss of a sample. It depends on the parameters and on `leaves`: the numbers of
+    most are in `table`, an array with a row for each sample, its input and what depends on its
+    target; the last are those of `masks`, for each layer of Dropout.
 
-    NotRecordable if the model looks at numbers or is not pure. If the model or the loss also fails
-    with the numbers of a sample, its error is raised.
+    The losses of all different targets are made one graph. Where they have different numbers, there
+    is a leaf: of (p - 1.5)², (p - 2.0)², ... it is p - t that is squared. Where they have different
+    nodes of the prediction, as p[0], p[1], ... chosen by a class, a `dot` with a one-hot row.
+
+    NotRecordable if the model or the loss looks at numbers, or gives another graph for another
+    sample.
     """
 
-    def __init__(
-        self, model: Callable[[Any], Any], loss: Any, samples: Samples, parameters: list[Value]
-    ) -> None:
+    model: Callable[[Any], Any]
+    loss: Any
+    samples: Any
+    parameters: list[Value]
+
+    def __post_init__(self) -> None:
         self.columns: dict[bytes, tuple[Value, Any]] = {}
         place: dict[bytes, int] = {}
-        chosen: dict[int, int] = {}  # a sample with each target
+        targets = self.samples.targets
         try:
-            self.which = [place.setdefault(pickle.dumps(t), len(place)) for t in samples.targets]
-            chosen = dict(zip(self.which, range(len(samples))))
-            with unchanged(model, loss), unknown(parameters):
-                self.x = unknown_input(len(samples.inputs[0]))
-                prediction = model(self.x)
-                losses = [loss_value(loss(prediction, samples.targets[i])) for i in chosen.values()]
-                self.root = self._merged(losses, _values(prediction), {*self.x, *parameters})
-        except Exception as error:
-            with unchanged(model, loss):  # with real numbers, too?
-                for i in chosen.values():
-                    loss_value(loss(model(samples.input(i)), samples.targets[i]))
+            self.which = [place.setdefault(pickle.dumps(t), len(place)) for t in targets]
+        except Exception as error:  # of any type: the user's objects raise it
+            raise NotRecordable(f"a target cannot be told from others: {error}") from error
+        self.chosen = [*dict(zip(self.which, range(len(targets)))).values()]  # for each target
+        self.few = self.chosen[:MANY]
+        made = self._trace(0, self.chosen)
+        short = made._replace(roots=made.roots[:MANY])
+        self.form = check_same(short, self._trace(len(targets) - 1, self.few), self.parameters)
+        self.masks = [*made.masks.items()]
+        masks = [*chain(*made.masks.values())]
+        with Watch(given := {*made.x, *self.parameters, *masks}):
+            self.root = self._merged(made.roots, _values(made.result), given)
+        self.leaves = [*made.x, *[x for x, _ in self.columns.values()], *masks]
+
+    def is_current(self, parameters: list[Value]) -> bool:
+        """Whether this is still the graph of the model and the loss, for these parameters."""
+        try:
+            now = self._trace(0, self.few).form(parameters)[0]
+        except NotRecordable:
+            return False
+        return parameters is self.parameters and now == self.form
+
+    def _trace(self, i: int, chosen: list[int]) -> Trace:
+        """The losses of sample i, with the targets of the chosen samples."""
+
+        def run(x: Vector) -> tuple[list[Value], Any]:
+            prediction = self.model(x)
+            if isinstance(prediction, Iterator):  # which the first loss would use up
+                prediction = [*prediction]
+            targets = [self.samples.targets[j] for j in chosen]
+            return [loss_value(self.loss(prediction, target)) for target in targets], prediction
+
+        try:
+            return trace(run, self.samples.inputs[i], self.parameters)
+        except NotRecordable:
+            raise
+        except Exception as error:  # of the user's; with the target's own input, too?
+            for j in chosen:
+                loss_value(self.loss(self.model(self.samples.input(j)), self.samples.targets[j]))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
-        self.leaves = [x for x, _ in self.columns.values()]
 
     def table(self) -> Any:
-        """The numbers of the leaves for each sample, shape (n, leaves)."""
+        """The numbers of the leaves for each sample, without masks: shape (n, leaves)."""
         import numpy
 
         columns = [numbers for _, numbers in self.columns.values()]
-        return numpy.array(columns).reshape(len(columns), max(self.which) + 1).T[self.which]
+        table = numpy.array(columns).reshape(len(columns), len(self.chosen)).T[self.which]
+        return numpy.concatenate([self.samples.inputs, table], axis=1)
 
     def _merged(self, losses: list[Value], outputs: list[Value], leaves: set[Value]) -> Value:
         """One graph for the losses of all targets, made without recursion.
@@ -116,9 +237,7 @@ class Recording:
         A column is a tuple with a node for each target, at the same place of their graphs.
         """
         self.order = {id(y): i for i, y in enumerate(outputs)}
-        self.known = leaves.union(topological_order(ops.sum(outputs)) if outputs else ())
-        for node in self.known - leaves:
-            _check(node)
+        self.known = leaves.union(topological_order(total(outputs)) if outputs else ())
         done: dict[Any, Value] = {}
         stack: list[Any] = [(tuple(losses), None)]
         while stack:
@@ -141,7 +260,7 @@ class Recording:
                 tuple([x if kind == each else some[each] for x, kind in zip(column, kinds)])
                 for each in different
             ]
-            return lambda *choices: ops.dot(one_hot, choices), filled
+            return lambda *choices: dot(one_hot, choices), filled
         if kinds[0] == id(first):
             return lambda: first, []
         if not first.parents:
@@ -150,10 +269,7 @@ class Recording:
 
     def _kind(self, node: Value) -> Any:
         """Nodes of one kind become one node; each of the prediction is a kind of its own."""
-        if node in self.known:
-            return id(node)
-        _check(node)
-        return node._operation, len(node.parents)
+        return id(node) if node in self.known else (node._operation, len(node.parents))
 
     def _leaf(self, numbers: list[float]) -> Value:
         """A leaf with a number for each target; a constant if they are the same to the last bit."""
@@ -163,24 +279,6 @@ class Recording:
         if len({*column.view(numpy.int64).tolist()}) == 1:
             return leaf(numbers[0], 0)
         return self.columns.setdefault(column.tobytes(), (leaf(numbers[0], 0), column))[0]
-
-
-def unknown_input(width: int) -> Vector:
-    """An input of unknown numbers."""
-    return constants([Unknown()] * width)
-
-
-@contextmanager
-def unknown(parameters: Iterable[Value]) -> Iterator[None]:
-    """Make the numbers of the parameters unknown in the block."""
-    number, before = Unknown(), [p.data for p in parameters]
-    try:
-        for p in parameters:
-            p._data = number
-        yield
-    finally:
-        for p, data in zip(parameters, before):
-            p._data = data
 
 
 def loss_value(found: Any) -> Value:
@@ -200,9 +298,3 @@ def _values(prediction: Any) -> list[Value]:
     parts = prediction.values() if isinstance(prediction, dict) else prediction
     several = isinstance(prediction, (Vector, Matrix, list, tuple, dict))
     return [x for part in parts for x in _values(part)] if several else []
-
-
-def _check(node: Value) -> None:
-    """NotRecordable if a node is unknown and its inputs are not, or the other way."""
-    if (Unknown in [type(x._data) for x in node.parents]) != (type(node._data) is Unknown):
-        raise NotRecordable(STALE)

@@ -6,10 +6,9 @@ from typing import Any
 from ..admission import as_float, as_row
 from ..compiler.expression import Expression
 from ..errors import a, counted, message
-from ..nn.purity import NotRecordable
-from ..nn.recording import Unknown
+from ..nn.recording import NotRecordable, Watch
 from ..transforms import check_function
-from ..value import Value, leaf
+from ..value import Value
 from .pages import Page, formula, learning
 
 WHERE = "show_descent"
@@ -45,17 +44,16 @@ def show_descent(
     start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
     if not 1 <= len(start) <= 2:
         raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
-    unknown = Unknown()
-    xs = [leaf(unknown, 1) for _ in start]
+    xs = [Value(x) for x in start]
     try:
-        y = f(xs[0] if single else list(xs))
+        with Watch(xs):
+            y = f(xs[0] if single else list(xs))
         if not isinstance(y, Value):
             raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
         program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
-    real = [Value(x) for x in start]
-    said = formula(f(real[0] if single else list(real)), zip(real, names))
+    said = formula(y, zip(xs, names))
     heading = title or f"{counted(steps, 'step')} downhill"
     data = {
         "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": heading,

@@ -15,8 +15,7 @@ from ..errors import counted, message
 from ..linalg import Matrix, Vector
 from ..nn.engines import Losses
 from ..nn.modules import Linear, Module, Sequential, mode, positive
-from ..nn.purity import NotRecordable
-from ..nn.recording import Recording, Unknown, loss_value
+from ..nn.recording import NotRecordable, Recording, Watch, loss_value
 from ..nn.samples import Samples, flat
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
@@ -77,7 +76,7 @@ def show_training(
         if not 0 < n <= most:
             raise ValueError(message(WHERE, counted(n, noun), f"1 to {most}"))
     try:
-        with mode(model, training=True):
+        with mode(training=True):
             recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
@@ -108,8 +107,10 @@ class _Recorded:
         self.optimizer, self.parameters = optimizer, trained
         self.held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
         recording = Recording(model, loss, samples, trained)
-        self.table = recording.table().tolist()
-        given = [*recording.x, *recording.leaves]
+        if recording.masks:
+            raise NotRecordable("a page draws no masks for Dropout; leave it out")
+        self.table = recording.table()[:, samples.inputs.shape[1] :].tolist()
+        given = recording.leaves
         x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
@@ -130,12 +131,13 @@ class _Recorded:
 
     def _move(self) -> str:
         """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
-        unknown, moving = Unknown(), copy.copy(self.optimizer)
-        p, grad, lr, steps, *state = [leaf(unknown, 0) for _ in range(4 + len(moving.memory))]
+        moving = copy.copy(self.optimizer)
+        given = p, grad, lr, steps, *state = [leaf(1.0, 0) for _ in range(4 + len(moving.memory))]
         vars(moving).update(lr=lr, steps=steps)
         after = dict(zip(moving.memory, state))
-        outputs = [moving.moved(p, grad, after), *after.values()]
-        return Expression(outputs).javascript([p, grad, lr, steps, *state], [])
+        with Watch(given):
+            outputs = [moving.moved(p, grad, after), *after.values()]
+        return Expression(outputs).javascript(given, [])
 
     def _named(self) -> list[tuple[Value, str]]:
         """Each trained parameter and its name: its label, or where a module holds it."""
@@ -206,7 +208,7 @@ class _Recorded:
         assert train.program
         with suppress(FloatingPointError):
             for _ in range(300):
-                slopes.append(train.program(None, moving._now[0])[1] / len(self.samples))
+                slopes.append(train.run(None)[1] / len(self.samples))
                 moving._move(slopes[-1])
         return moving._now[0], slopes[0]
 
