@@ -103,6 +103,17 @@ def test_binary_cross_entropy_of_small_and_large_logits(logit, target):
 # -- What is refused ------------------------------------------------------------------------------
 
 ROW = Vector([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "kind", [float, np.int8, np.float32, np.array, lambda k: np.array([k]), lambda k: [k], np.bool_]
+)
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_class_may_be_a_number_of_any_type(kind, k):
+    logits = Vector([0.3, -0.2, 0.1])
+    assert nn.cross_entropy(logits, kind(k)).data == nn.cross_entropy(logits, k).data
+
+
 test_what_is_refused = refusals(
     globals() | vars(nn),
     ("mse_loss(ROW, 1.0)", ValueError, "mse_loss: found a prediction of shape (2,) and a target of shape (), expected the same"),
@@ -117,6 +128,7 @@ test_what_is_refused = refusals(
     ("BINARY(Value(0.0), 2)", ValueError, "...found target 2.0, expected 0 to 1"),
     ("cross_entropy(ROW, 2)", ValueError, "cross_entropy: found target 2, expected a class from 0 to 1, or 2 prob"),
     ("cross_entropy(ROW, -1)", ValueError, "cross_entropy: found target -1"),
+    ("cross_entropy(ROW, [0.5])", ValueError, "cross_entropy: found target [0.5], expected a class from 0 to 1"),
     ("cross_entropy(ROW, [1, 0, 0])", ValueError, "cross_entropy: found target [1, 0, 0], expected a class ..., or 2 probabilities"),
     ("cross_entropy(ROW, [1, 1])", ValueError, "cross_entropy: found target [1, 1], expected ... probabilities that add up to 1"),
     ("cross_entropy(ROW, Matrix([[1.0]]))", ValueError, "cross_entropy: found target Matrix(shape=(1, 1), ...expected a class from 0 to 1"),

@@ -195,7 +195,20 @@ class Backward(nn.Module):
         return y
 
 
-@pytest.mark.parametrize("make", [lambda: bent(fresh), Backward])
+class Pretrained(nn.Module):
+    """A model that keeps what it has computed of weights that are not trained."""
+
+    def __init__(self):
+        self.layer = nn.Linear(1, 1, seed=0)
+        first = nn.Linear(2, 1, seed=1)
+        weight, bias = ad.tanh(first.weight[0]), first.bias[0] * 2.0
+        self.features = lambda x: [ad.dot(weight, x) + bias]
+
+    def forward(self, x):
+        return self.layer(self.features(x))
+
+
+@pytest.mark.parametrize("make", [lambda: bent(fresh), Backward, Pretrained])
 def test_models_that_do_more_than_they_have_to_are_compiled(make):
     same(make)
 

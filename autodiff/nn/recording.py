@@ -113,13 +113,12 @@ class Trace(NamedTuple):
     masks: dict[Dropout, list[Value]]
 
     def form(self, parameters: Iterable[Value]) -> tuple[int, set[Value]]:
-        """A number that graphs of one form share, and the nodes that were computed.
+        """A number that graphs of one form share, and the nodes that depend on the leaves.
 
         The form is the operations, the leaves that they read, and the digits of constants.
         """
         place = {x: i for i, x in enumerate([*self.x, *parameters, *chain(*self.masks.values())])}
-        form = hash(tuple(map(len, self.masks.values())))
-        computed = set()
+        form, varying = hash(tuple(map(len, self.masks.values()))), set(place)
         for node in topological_order(total(self.roots))[:-1] if self.roots else ():
             if node in place:
                 continue
@@ -128,12 +127,12 @@ class Trace(NamedTuple):
                 if not made.on_page:  # a user's, which a call may make anew
                     made = dispatch.unwrapped(made.rule).__code__
                 form = hash((form, made, *[place[x] for x in node.parents]))
-                if node._level:
-                    computed.add(node)
+                if not varying.isdisjoint(node.parents):
+                    varying.add(node)
             else:
                 form = hash((form, repr(node._data)))
             place[node] = len(place)
-        return hash((form, *[place[root] for root in self.roots])), computed
+        return hash((form, *[place[root] for root in self.roots])), varying.difference(parameters)
 
 
 def trace(
