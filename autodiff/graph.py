@@ -133,7 +133,7 @@ def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
             if not parents or grad is None:
                 continue
             # Over its parents instead of their numbers, what the closure computes is recorded.
-            backward = node._operation.rule(*parents)[1] if create_graph else node._backward
+            backward = node._operation.rule(*parents)[1] if create_graph else node._closure
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
@@ -186,7 +186,7 @@ def is_current(node: Any) -> bool:
         now = _facts(*node._operation.rule(*[parent._data for parent in node.parents]))
     except UNDEFINED:
         return False
-    then = _facts(node._data, node._backward)
+    then = _facts(node._data, node._closure)
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 

@@ -52,8 +52,8 @@ def steps(root: Value) -> Iterator[Step]:
     adjoints = reversed(graph.adjoints(root).items())
     reached = {root}  # the nodes to which something was sent: the closures of others do not run
     for node, adjoint in adjoints:
-        slopes = node._backward(1.0)
-        sent = node._backward(adjoint) if node in reached else (None,) * len(slopes)
+        slopes = node._closure(1.0)
+        sent = node._closure(adjoint) if node in reached else (None,) * len(slopes)
         reached.update(p for p, x in zip(node.parents, sent) if x is not None)
         messages = map(Message, node.parents, _to_parents(node, slopes), _to_parents(node, sent))
         yield Step(node, adjoint, tuple(messages))
@@ -210,7 +210,7 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
             writer.notation.texts[result] = names[node], ATOM
         slopes = backward(1.0)
     except (TypeError, AttributeError):  # an operation of one's own that takes only floats
-        slopes = node._backward(1.0)
+        slopes = node._closure(1.0)
     return formula, [(p, x) for p, x in zip(node.parents, slopes) if p in names]
 
 

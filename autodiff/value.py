@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union
 
 from . import graph, ops
 from .admission import as_number
 from .dispatch import UNDEFINED, Backward, Operation, explain
 from .errors import message, typed
+from .micrograd import NODE, refused
 from .number import Number, apply, check_outside, check_result, constant_for, outer
 from .ufuncs import Entry
 
@@ -42,7 +43,7 @@ def _quick(
             other = leaf(other, 0)
         node = _new(Value)
         try:
-            node._data, node._backward = rule(self._data, other._data)
+            node._data, node._closure = rule(self._data, other._data)
         except UNDEFINED as error:
             node._data, node._backward = _undefined(error, operation, (self, other))
         node._grad = 0.0
@@ -64,7 +65,7 @@ class Value(Entry, Number):
     """A scalar node of a computational graph.
 
     Operators and the functions of this package make new nodes. Each node keeps its parents and a
-    closure, `_backward`, that takes the gradient of the node and returns the gradient for each
+    closure, `_closure`, that takes the gradient of the node and returns the gradient for each
     parent. `backward()` runs the closures from the output to the leaves.
 
     Attributes: `data`, the number, a float; `grad`, the derivative of the last output on which
@@ -83,7 +84,7 @@ class Value(Entry, Number):
     """
 
     __slots__ = (
-        "_backward",
+        "_closure",
         "_data",
         "_grad",
         "_label",
@@ -98,18 +99,20 @@ class Value(Entry, Number):
     _label: str
     parents: tuple["Value", ...]
     _operation: Any  # that made this node: an Operation; None for a leaf
-    _backward: Backward  # the closure that the operation left
+    _closure: Backward  # the one that the operation left
     _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
 
-    def __init__(self, data: Any, label: str = "") -> None:
+    def __init__(self, data: Any, label: str = "", *more: Never) -> None:
+        if more:
+            raise TypeError(NODE)
         self._level = 1
         self.data = data
         self._grad = 0.0
         self.label = label
         self.parents = ()
         self._operation = None
-        self._backward = _nothing
+        self._closure = _nothing
 
     def _apply(self, operation: Operation, *inputs: Any) -> Any:
         """The node of an operation on these inputs: at once if all are Values of one level.
@@ -200,6 +203,11 @@ class Value(Entry, Number):
         operation = self._operation
         return (operation.sign or operation.__name__) if operation else ""
 
+    # What the lectures on micrograd read, and what they assign.
+    _op = op
+    _prev = property(lambda self: set(self.parents))
+    _backward = m = v = refused
+
     @property
     def requires_grad(self) -> bool:
         """False for a constant, and for a result of constants alone.
@@ -219,8 +227,9 @@ class Value(Entry, Number):
     def requires_grad(self, required: bool) -> None:
         if self.parents:
             remedy = "whether a result requires a gradient follows from its inputs"
-            found = "the result of an operation"
-            raise ValueError(message("requires_grad", found, "a leaf", remedy))
+            raise ValueError(
+                message("requires_grad", "the result of an operation", "a leaf", remedy)
+            )
         check_outside(self, "requires_grad")
         self._level = 1 if required else 0
 
@@ -244,8 +253,9 @@ class Value(Entry, Number):
         """
         if not self._level:
             found = "an output computed from constants alone"
-            expected = "one that depends on a Value with requires_grad = True"
-            raise ValueError(message("backward", found, expected))
+            raise ValueError(
+                message("backward", found, "one that depends on a Value with requires_grad = True")
+            )
         check_outside(self, "backward")
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # plain numbers become Values too
@@ -331,6 +341,6 @@ def leaf(
     node._label = ""
     node.parents = parents
     node._operation = operation
-    node._backward = backward
+    node._closure = backward
     node._level = level
     return node

@@ -59,7 +59,7 @@ def errors(root):
     found, size = {}, {}
     for node in topological_order(root):
         partials = {}
-        for x, partial in zip(node.parents, node._backward(1.0)):
+        for x, partial in zip(node.parents, node._closure(1.0)):
             partials[x] = partials.get(x, 0.0) + (partial or 0.0)
         terms = {x: abs(partial) for x, partial in partials.items() if partial}
         size[node] = abs(node.data) + sum(d * (size[x] - abs(x.data)) for x, d in terms.items())
@@ -96,7 +96,7 @@ def additions(root):
     """
     size, found = collections.defaultdict(float, {root: 1.0}), collections.defaultdict(float)
     for node in reversed(topological_order(root)):
-        for x, partial in zip(node.parents, node._backward(1.0)):
+        for x, partial in zip(node.parents, node._closure(1.0)):
             if partial and size[node]:
                 size[x] += abs(partial) * size[node]
                 found[x] += abs(partial) * found[node] + ULPS * EPSILON * size[x]

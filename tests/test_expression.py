@@ -135,8 +135,8 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
     everything = Expression(loss).backpropagate()
     walked = []
     for node in topological_order(loss):
-        closure = node._backward
-        node._backward = lambda g, node=node, closure=closure: walked.append(node) or closure(g)
+        closure = node._closure
+        node._closure = lambda g, node=node, closure=closure: walked.append(node) or closure(g)
     found = Expression(loss).backpropagate([last.weight, last.bias])
     assert found == {p: everything[p] for p in last.parameters()}
     # the loss: largest, sum, log, - and +, and a - and an exp for each logit
@@ -166,11 +166,11 @@ def unchanged(use):
     """The error of a use that leaves all nodes and the sink as they were."""
     expression = Expression(OUTPUT)
     nodes = [*topological_order(OUTPUT), *topological_order(Y)]
-    before = [(node.data, node.grad, node._backward) for node in nodes]
+    before = [(node.data, node.grad, node._closure) for node in nodes]
     try:
         use(expression)
     finally:
-        assert [(node.data, node.grad, node._backward) for node in nodes] == before
+        assert [(node.data, node.grad, node._closure) for node in nodes] == before
         assert expression.sink is OUTPUT
 
 

@@ -12,8 +12,8 @@ from autodiff.graph import depths
 def watched(nodes, seen):
     """Note in `seen` which of these nodes are walked."""
     for node in nodes:
-        closure = node._backward
-        node._backward = lambda g, node=node, closure=closure: seen.append(node) or closure(g)
+        closure = node._closure
+        node._closure = lambda g, node=node, closure=closure: seen.append(node) or closure(g)
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=40))

@@ -88,7 +88,7 @@ def test_the_page_reads_and_computes_as_python_does(read):
         for node, said, grad in zip(topological_order(root), own, at[1]):
             if said and grad:  # each operation, at Python's numbers; a message of 0 goes no further
                 assert close(said[0], node.data), (text, node.op)
-                for here, there in zip(said[1], node._backward(grad), strict=True):
+                for here, there in zip(said[1], node._closure(grad), strict=True):
                     assert (here is None) == (there is None), text
                     # 1 - tanh² may differ in more than its last bit
                     assert here is None or close(here, there, abs(grad)), (text, node.op)

@@ -23,6 +23,9 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
     recording.py       the graph that the losses of all samples share
 """
 
+from functools import partial
+
+from ..micrograd import missing
 from .engines import WalkingWarning
 from .initialisers import (
     he_normal,
@@ -65,3 +68,5 @@ __all__ = [
     "xavier_normal",
     "xavier_uniform",
 ]
+
+__getattr__ = partial(missing, __name__)

@@ -1,0 +1,274 @@
+"""Code for micrograd, as people type it: with one import changed it runs, or says what to write."""
+
+import inspect
+import math
+import random
+
+import micrograd.engine
+import micrograd.nn
+import pytest
+from graphviz import Digraph
+
+import autodiff
+from autodiff import Value, nn, optim
+
+# -- The lecture: one neuron, its picture, and a network that learns ----------------------------
+
+
+def neuron():
+    """x1, w1, x2, w2 and the output; the bias is such that tanh' = 1/2."""
+    x1, x2 = Value(2.0, label="x1"), Value(0.0, label="x2")
+    w1, w2 = Value(-3.0, label="w1"), Value(1.0, label="w2")
+    b = Value(6.8813735870195432, label="b")
+    x1w1 = x1 * w1
+    x1w1.label = "x1*w1"
+    x2w2 = x2 * w2
+    x2w2.label = "x2*w2"
+    total = x1w1 + x2w2
+    total.label = "x1*w1 + x2*w2"
+    n = total + b
+    n.label = "n"
+    return x1, w1, x2, w2, n
+
+
+def trace(root):
+    nodes, edges = set(), set()
+
+    def build(v):
+        if v not in nodes:
+            nodes.add(v)
+            for child in v._prev:
+                edges.add((child, v))
+                build(child)
+
+    build(root)
+    return nodes, edges
+
+
+def draw_dot(root):
+    dot = Digraph(format="svg", graph_attr={"rankdir": "LR"})
+    nodes, edges = trace(root)
+    for n in nodes:
+        uid = str(id(n))
+        text = "{ %s | data %.4f | grad %.4f }" % (n.label, n.data, n.grad)  # noqa: UP031
+        dot.node(name=uid, label=text, shape="record")
+        if n._op:
+            dot.node(name=uid + n._op, label=n._op)
+            dot.edge(uid + n._op, uid)
+    for n1, n2 in edges:
+        dot.edge(str(id(n1)), str(id(n2)) + n2._op)
+    return dot
+
+
+def test_the_neuron_of_the_lecture_and_its_picture():
+    x1, w1, x2, w2, n = neuron()
+    o = n.tanh()
+    o.backward()
+    assert [x.grad for x in (n, x1, w1, x2, w2)] == pytest.approx([0.5, -1.5, 1.0, 0.5, 0.0])
+    nodes, edges = trace(o)
+    assert (len(nodes), len(edges)) == (10, 9)
+    assert sorted(v._op for v in nodes) == [*[""] * 5, "*", "*", "+", "+", "tanh"]
+    source = draw_dot(o).source
+    assert 'label="{ x1*w1 | data -6.0000 | grad 0.5000 }"' in source
+    assert source.count("->") == 9 + 5  # and from the sign of each operation to its result
+
+
+def test_tanh_of_exponentials_gives_the_same_gradients():
+    x1, w1, *_, n = neuron()
+    e = (2 * n).exp()
+    ((e - 1) / (e + 1)).backward()
+    assert [x1.grad, w1.grad] == pytest.approx([-1.5, 1.0])
+
+
+class Neuron:
+    def __init__(self, nin):
+        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
+        self.b = Value(random.uniform(-1, 1))
+
+    def __call__(self, x):
+        act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)
+        return act.tanh()
+
+    def parameters(self):
+        return self.w + [self.b]
+
+
+class Layer:
+    def __init__(self, nin, nout):
+        self.neurons = [Neuron(nin) for _ in range(nout)]
+
+    def __call__(self, x):
+        outs = [n(x) for n in self.neurons]
+        return outs[0] if len(outs) == 1 else outs
+
+    def parameters(self):
+        return [p for neuron in self.neurons for p in neuron.parameters()]
+
+
+class MLP:
+    def __init__(self, nin, nouts):
+        sz = [nin] + nouts
+        self.layers = [Layer(sz[i], sz[i + 1]) for i in range(len(nouts))]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def parameters(self):
+        return [p for layer in self.layers for p in layer.parameters()]
+
+
+xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
+ys = [1.0, -1.0, -1.0, 1.0]
+
+
+def test_the_training_loop_of_the_lecture():
+    random.seed(0)
+    n = MLP(3, [4, 4, 1])
+    assert len(n.parameters()) == 41
+    for _ in range(100):
+        ypred = [n(x) for x in xs]
+        loss = sum((yout - ygt) ** 2 for ygt, yout in zip(ys, ypred))
+        for p in n.parameters():
+            p.grad = 0.0
+        loss.backward()
+        for p in n.parameters():
+            p.data += -0.1 * p.grad
+    assert loss.data < 0.05
+    assert [round(y.data) for y in ypred] == ys
+
+
+@pytest.mark.torch
+def test_the_comparison_with_pytorch():
+    import torch
+
+    *here, n = neuron()
+    ours = n.tanh()
+    ours.backward()
+    there = []
+    for x in here:
+        there.append(torch.Tensor([x.data]).double())
+        there[-1].requires_grad = True
+    x1, w1, x2, w2 = there
+    o = torch.tanh(x1 * w1 + x2 * w2 + 6.8813735870195432)
+    o.backward()
+    assert ours.data == pytest.approx(o.item(), rel=1e-12)
+    assert [x.grad for x in here] == pytest.approx([x.grad.item() for x in there])
+
+
+# -- The module of LLM101n: classes, and a loss of its own --------------------------------------
+
+
+def cross_entropy(logits, target):
+    biggest = max(val.data for val in logits)
+    logits = [val - biggest for val in logits]
+    ex = [x.exp() for x in logits]
+    denom = sum(ex)
+    probs = [x / denom for x in ex]
+    return -probs[target].log()
+
+
+def points(n):
+    """n points of a square in three classes: left, and above and below on the right."""
+    rng = random.Random(0)
+    data = [[rng.uniform(-1, 1), rng.uniform(-1, 1)] for _ in range(n)]
+    return data, [0 if x < 0 else 1 if y < 0 else 2 for x, y in data]
+
+
+def test_a_classifier_with_a_loss_of_its_own_trains():
+    random.seed(0)
+    model = MLP(2, [8, 3])
+    data, classes = points(20)
+    losses = []
+    for _ in range(20):
+        loss = sum(cross_entropy(model(x), y) for x, y in zip(data, classes)) * (1 / len(data))
+        loss.backward()
+        for p in model.parameters():
+            p.data -= 1.0 * p.grad
+            p.grad = 0
+        losses.append(loss.data)
+    assert losses[0] > math.log(2)
+    assert losses[-1] < 0.5 * losses[0]
+
+
+# -- The package micrograd ----------------------------------------------------------------------
+
+
+def networks(number):
+    """micrograd.nn with this class in place of the Value that it imports."""
+    names = {"Value": number}
+    exec(inspect.getsource(micrograd.nn).replace("from micrograd.engine import Value", ""), names)
+    return names
+
+
+def losses(number):
+    """The loop of micrograd's demo: hinge loss, weights held small, a rate that falls."""
+    random.seed(1)
+    model = networks(number)["MLP"](2, [6, 1])
+    data, classes = points(20)
+    for k in range(10):
+        scores = [model(x) for x in data]
+        hinge = [(1 + -(2 * (y > 0) - 1) * s).relu() for y, s in zip(classes, scores)]
+        total = sum(hinge) * (1.0 / len(hinge)) + 1e-4 * sum(p * p for p in model.parameters())
+        model.zero_grad()
+        total.backward()
+        for p in model.parameters():
+            p.data -= (1.0 - 0.9 * k / 100) * 0.1 * p.grad
+        yield total.data
+
+
+def test_the_networks_of_micrograd_train_as_they_do_there():
+    here, there = [*losses(Value)], [*losses(micrograd.engine.Value)]
+    assert here[-1] < 0.7 * here[0]
+    assert here == pytest.approx(there, rel=1e-12)  # rounding of 10 steps
+
+
+@pytest.mark.parametrize("make", [MLP, networks(Value)["MLP"]])
+def test_fit_compiles_the_networks(make):
+    random.seed(0)
+    model = make(2, [8, 3])
+    data, classes = points(60)
+    descent = optim.SGD(model.parameters(), lr=0.5)
+    history = nn.fit(model, data, classes, nn.cross_entropy, descent, epochs=50, progress=False)
+    assert (history.engine, history.losses[-1] < 0.5) == ("compiled", True)
+
+
+# -- What cannot work says so, and what to write ------------------------------------------------
+
+
+def assigned(name):
+    setattr(Value(1.0), name, 0)
+
+
+def from_autodiff_import_draw_dot():
+    from autodiff import draw_dot  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("write", "error", "instead"),
+    [
+        (lambda: Value(1.0, (Value(2.0),), "relu"), TypeError, "@autodiff.operation"),
+        (lambda: assigned("_backward"), AttributeError, "@autodiff.operation"),
+        (lambda: Value(1.0)._backward(), AttributeError, "y.backward()"),
+        (lambda: assigned("m"), AttributeError, "a dict, {p: 0.0 for p in parameters}"),
+        (lambda: assigned("v"), AttributeError, "autodiff.optim"),
+        (lambda: nn.MLP(2, [16, 1]), ImportError, "nn.Sequential(nn.Linear(2, 16"),
+        (lambda: nn.Layer(2, 16), ImportError, "nn.Linear(2, 16"),
+        (lambda: nn.Neuron(2), ImportError, "nn.Linear(2, 1"),
+        (from_autodiff_import_draw_dot, ImportError, "draw(y)"),
+        (lambda: autodiff.draw_dot, ImportError, "draw(y)"),
+    ],
+)
+def test_what_cannot_work_says_what_to_write(write, error, instead):
+    with pytest.raises(error) as caught:
+        write()
+    assert "micrograd" in str(caught.value)
+    assert instead in str(caught.value)
+
+
+def test_a_misspelt_attribute_is_an_error():
+    with pytest.raises(AttributeError, match="gard"):
+        assigned("gard")
+    with pytest.raises(AttributeError, match="module 'autodiff.nn' has no attribute 'Linaer'"):
+        _ = nn.Linaer
