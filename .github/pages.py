@@ -3,7 +3,9 @@
 Needs the extra `docs`. The front is the page where one types a formula, which needs no Python. The
 notebooks are shown as they are committed, with their outputs (nbconvert), the guides and the
 changelog are Markdown, and the reference is made from the docstrings (pdoc). Formulas become MathML
-(latex2mathml), so that no page asks another host for anything.
+(latex2mathml), so that no page asks another host for anything. Where the site and the repository
+are, pyproject.toml says, or another that is named after the folder. If `pages/lite` is there (see
+lite.py), each notebook has a button that opens it in the browser.
 """
 
 import inspect
@@ -11,7 +13,6 @@ import json
 import re
 import shutil
 import sys
-from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import jinja2
 import latex2mathml.converter
 import nbformat
+from address import Address
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -82,42 +84,57 @@ def notebook(path: Path) -> Page:
     return Page(f"notebooks/{path.stem}.html", text, body, "Course")
 
 
-def front() -> Page:
+def front(**facts: Any) -> Page:
     """The page where one types a formula, and where to go from there."""
-    text = (SOURCES / "front.html").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.search("(?s)```python.*?```", readme)[0]  # type: ignore[index]
-    text = text.replace("{{ listener }}", LISTENER).replace("{{ program }}", html(program))
+    text = template("front.html").render(listener=LISTENER, program=html(program), **facts)
     return Page("index.html", "# autodiff\n\n" + FRONT, text)
 
 
-def guide(path: Path, part: str = "Guides") -> Page:
-    """A page of Markdown."""
+def guide(path: Path, address: Address, part: str = "Guides") -> Page:
+    """A page of Markdown; of the code it links what the repository shows."""
+
+    def code(link: re.Match[str]) -> str:
+        place = address.place(relative(path.parent / link[1]))
+        return f'<a href="{place}">{link[2]}</a>' if place else link[2]
+
     text = path.read_text(encoding="utf-8")
     body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
     body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb|html)(["#])', r'href="\1.html\2', body)
-    body = re.sub(r'<a href="../[\w./]+\.(?:py|md)">(.*?)</a>', r"\1", body)  # of the code
+    body = re.sub(r'<a href="(../[\w./]+\.(?:py|md))">(.*?)</a>', code, body)
     body = re.sub(r'"highlight"(><pre><span></span>\w+Error: )', r'"highlight error"\1', body)
     return Page(f"{path.stem.lower()}.html", text, body, part)
 
 
-@cache
-def templates() -> jinja2.Environment:
-    return jinja2.Environment(loader=jinja2.FileSystemLoader(SOURCES), autoescape=False)
+def relative(path: Path) -> str:
+    """The path of a file in the repository."""
+    return path.resolve().relative_to(ROOT).as_posix()
 
 
-def write(folder: Path, pages: list[Page], address: str) -> None:
-    """The pages, each with the menu of all; the card needs the `address` where the site stands."""
+def template(name: str) -> jinja2.Template:
+    loader = jinja2.FileSystemLoader(SOURCES)
+    return jinja2.Environment(loader=loader, autoescape=False).get_template(name)
+
+
+def write(folder: Path, pages: list[Page], **facts: Any) -> None:
+    """The pages, each with the menu of all."""
     for page in pages:
         place = folder / page.place
         place.parent.mkdir(parents=True, exist_ok=True)
-        text = templates().get_template("page.html").render(page=page, pages=pages, address=address)
+        text = template("page.html").render(page=page, pages=pages, **facts)
         place.write_text(text, encoding="utf-8")
     for name in ("syntax-highlighting.css", "site.css", "card.png"):
         shutil.copy(SOURCES / name, folder)
     for path in (ROOT / "notebooks").iterdir():
-        if path.suffix in (".html", ".svg", ".png", ".webp", ".gif"):
+        if path.suffix in (".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")
+    live = Page("notebooks/graph.html", "# The live graph\n\n" + FRONT, "")
+    card = template("card.html").render(page=live, **facts)
+    text = (
+        (ROOT / live.place).read_text(encoding="utf-8").replace("</title>", f"</title>\n{card}", 1)
+    )
+    (folder / live.place).write_text(text, encoding="utf-8")
 
 
 def example(operation: Any) -> str:
@@ -132,7 +149,7 @@ def example(operation: Any) -> str:
     return f">>> {call}, grad({name})(0.5)\n{result, autodiff.grad(operation)(0.5)}"
 
 
-def reference(folder: Path, pages: list[Page]) -> None:
+def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
     """A page for each of autodiff, autodiff.nn and autodiff.optim, with the search and the menu."""
     import pdoc
 
@@ -144,7 +161,7 @@ def reference(folder: Path, pages: list[Page]) -> None:
     pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
     to_html = pdoc.render.env.filters["to_html"]
     pdoc.render.env.filters["to_html"] = lambda text: to_html(DISPLAYED.sub(displayed, text))
-    pdoc.render.env.globals["pages"] = pages
+    pdoc.render.env.globals.update(facts, pages=pages)
     pdoc.pdoc("autodiff", output_directory=folder / "reference")
     for path in (folder / "reference").rglob("*.html"):  # pdoc links members that it leaves out
         page = path.read_text(encoding="utf-8")
@@ -164,7 +181,7 @@ def index(folder: Path, pages: list[Page]) -> None:
     """search.js: of each part of each page the place, the title and the words."""
     titles = {page.place: page.title for page in pages}
     entries = []
-    for path in sorted(folder.rglob("*.html")):
+    for path in sorted({*folder.rglob("*.html")} - {*folder.glob("lite/**/*.html")}):
         place = path.relative_to(folder).as_posix()
         main = path.read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
         if place in titles:
@@ -181,21 +198,23 @@ def index(folder: Path, pages: list[Page]) -> None:
     (folder / "search.js").write_text(f"window.INDEX = [\n{text}\n];\n", encoding="utf-8")
 
 
-def site(folder: Path, address: str = "") -> list[Any]:
+def site(folder: Path, pyproject: Path = ROOT / "pyproject.toml") -> list[Any]:
     """The whole site."""
+    address = Address.of(pyproject)
+    facts = {"address": address, "lite": (folder / "lite").exists()}
+    teachers = [SOURCES / "teachers.md", *sorted(SOURCES.glob("teach-*.md"))]
     pages = [
-        front(),
+        front(**facts),
         *map(notebook, sorted((ROOT / "notebooks").glob("*.ipynb"))),
-        *map(guide, sorted(SOURCES.glob("[!t]*.md"))),
-        guide(SOURCES / "teachers.md", "For teachers"),
-        *[guide(path, "For teachers") for path in sorted(SOURCES.glob("teach-*.md"))],
-        guide(HERE / "CHANGELOG.md"),
+        *[guide(path, address) for path in sorted(SOURCES.glob("[!t]*.md"))],
+        *[guide(path, address, "For teachers") for path in teachers],
+        guide(HERE / "CHANGELOG.md", address),
     ]
-    write(folder, pages, address)
-    reference(folder, pages)
+    write(folder, pages, **facts)
+    reference(folder, pages, **facts)
     index(folder, pages)
     return pages
 
 
 if __name__ == "__main__":
-    site(Path(sys.argv[1] if len(sys.argv) > 1 else "pages"), *sys.argv[2:])
+    site(*map(Path, sys.argv[1:] or ["pages"]))

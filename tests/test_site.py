@@ -13,6 +13,7 @@ from threading import Thread
 from urllib.parse import unquote
 
 import pytest
+from addresses import HOST, REPOSITORY, SITE, leads_somewhere, settings
 from browser import eventually
 
 ROOT = Path(__file__).parent.parent
@@ -21,24 +22,47 @@ missing = pytest.mark.skipif(not SCRIPT.exists(), reason="an archive has no site
 pytestmark = [missing, pytest.mark.thorough]
 
 
+def written(folder, settings):
+    """A process that writes the site of a project with these settings."""
+    pyproject = folder / "pyproject.toml"
+    pyproject.write_text(settings, encoding="utf-8")
+    command = [sys.executable, "-W", "error::UserWarning", SCRIPT, folder / "pages", pyproject]
+    return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The site."""
+def folders(tmp_path_factory):
+    """Two sites: of a project that has no address, and of one that has."""
     pytest.importorskip("pdoc")
-    folder = tmp_path_factory.mktemp("pages")
-    command = [sys.executable, "-W", "error::UserWarning", SCRIPT, folder]
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    return folder
+    made = [tmp_path_factory.mktemp("pages") for _ in range(2)]
+    processes = list(map(written, made, settings()))
+    assert [process.wait() for process in processes] == [0, 0]
+    return [folder / "pages" for folder in made]
 
 
 @pytest.fixture(scope="module")
-def pages(folder):
+def folder(folders):
+    """The site without an address."""
+    return folders[0]
+
+
+def texts(folder):
     """The text of every page, by its place."""
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    return texts(folder)
+
+
+@pytest.fixture(scope="module")
+def addressed(folders):
+    return texts(folders[1])
 
 
 def anchors(page):
@@ -55,6 +79,7 @@ def test_every_link_inside_leads_somewhere(pages):
     for place, page in pages.items():
         for link in re.findall(r'(?:href|src)="([^"]+)"', without_code(page)):
             if not place.endswith(".html") or re.match(r"[a-z]+:", link):
+                assert not link.startswith("file:")
                 continue
             path, _, anchor = link.partition("#")
             there = normpath(join(place, "..", unquote(path))) if path else place
@@ -69,12 +94,30 @@ def test_no_page_asks_another_host_for_anything(pages):
         assert (asked, imported) == ([], []), place
 
 
-def test_every_page_has_the_menu_a_title_and_a_card(pages):
-    written = {place: page for place, page in pages.items() if "og:image" in page}
+def test_no_page_links_what_has_no_address(pages):
+    for place, page in pages.items():
+        for claim in ("og:image", "og:url", "canonical", "scalar-autodiff</code>.", HOST):
+            assert claim not in page or place == "search.js", (place, claim)
+
+
+def test_every_link_to_the_project_leads_to_a_file(addressed):
+    found = set()
+    for place, page in addressed.items():
+        for link in re.findall(rf'(?:href|content)="(https://{HOST}[^"]*)"', page):
+            found.add(link)
+            assert leads_somewhere(link, addressed), (place, link)
+        if place.endswith(".html") and "<main" in page and place != "reference/index.html":
+            assert f'rel="canonical" href="{SITE}{place}"' in page
+    assert {f"{SITE}card.png", REPOSITORY, f"{REPOSITORY}/blob/HEAD/autodiff/ops.py"} <= found
+
+
+def test_every_page_has_the_menu_a_title_and_a_card(addressed):
+    written = {place: page for place, page in addressed.items() if "og:title" in page}
     assert len(written) >= 16
     for place, page in written.items():
         assert "<title>" in page
-        assert 'aria-label="the site"' in page, place
+        assert f'og:image" content="{SITE}card.png"' in page
+        assert 'aria-label="the site"' in page or place == "notebooks/graph.html", place
         assert len(re.search(r'name="description" content="([^"]+)"', page)[1]) > 20, place
 
 

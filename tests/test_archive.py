@@ -1,0 +1,80 @@
+"""The archive that is published: its README leads somewhere, from wherever it is read."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from addresses import REPOSITORY, SITE, leads_somewhere, settings
+
+import autodiff
+
+ROOT = Path(__file__).parent.parent
+PLACES = ["autodiff", "LICENSE", "README.md", ".github/address.py"]
+pytest.importorskip("hatchling")
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["no address", "an address"])
+def readmes(request, tmp_path_factory):
+    """Whether the project has an address, and the README in the metadata of both its archives."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / ".github").mkdir()
+    for place in PLACES:
+        copy = shutil.copytree if (ROOT / place).is_dir() else shutil.copy
+        copy(ROOT / place, folder / place)
+    (folder / "pyproject.toml").write_text(settings()[request.param], encoding="utf-8")
+    build = [sys.executable, "-m", "hatchling", "build", "-d", "dist"]
+    subprocess.run(build, check=True, cwd=folder, capture_output=True)
+    (wheel,), (source,) = (folder.glob(f"dist/*.{kind}") for kind in ("whl", "tar.gz"))
+    with ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        texts = [archive.read(name)]
+    with tarfile.open(source) as archive:
+        texts += [archive.extractfile(f"{source.name[:-7]}/PKG-INFO").read()]
+    return request.param, [text.decode("utf-8").partition("\n\n")[2] for text in texts]
+
+
+def without_code(text):
+    return re.sub(r"(?s)```.*?```|`[^`\n]*`", "", text)
+
+
+def test_every_link_of_the_published_readme_leads_somewhere(readmes):
+    has_address, texts = readmes
+    for text in texts:
+        links = re.findall(r"\]\(([^)]*)\)", without_code(text))
+        assert "](" not in re.sub(r"\]\(https?:[^)]*\)", "", without_code(text))
+        ours = [link for link in links if link.startswith((SITE, REPOSITORY))]
+        assert bool(ours) == has_address
+        for link in ours:
+            assert link == f"{SITE}notebooks/graph.html" or leads_somewhere(link, {})
+        assert ("badge.svg" in text, f"{SITE}notebooks/graph.html" in text) == (has_address,) * 2
+
+
+def test_the_code_and_the_headings_of_the_readme_are_those_of_the_repository(readmes):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for text in readmes[1]:
+        for part in ("(?s)```.*?```", "(?m)^#+ .*"):
+            assert re.findall(part, text) == re.findall(part, readme)
+
+
+@pytest.mark.skipif(not (ROOT / ".github" / "CITATION.cff").exists(), reason="an archive has none")
+def test_a_version_is_cited_and_its_changes_are_listed():
+    citation = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {autodiff.__version__}\n" in citation
+    changes = (ROOT / ".github" / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^## (\d+\..*)$", changes)[1] == autodiff.__version__
+
+
+def test_the_readme_of_the_repository_has_the_address_that_pyproject_says(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / ".github")
+    from address import Address
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert Address.of().in_repository(readme) == readme, "run .github/address.py"
+    once = Address({"Homepage": SITE, "Repository": REPOSITORY}).in_repository(readme)
+    assert (once == readme, f"]({SITE}notebooks/graph.html)" in once) == (False, True)
+    assert Address({"Homepage": SITE, "Repository": REPOSITORY}).in_repository(once) == once
