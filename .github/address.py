@@ -57,9 +57,9 @@ class Address:
         def absolute(link: re.Match[str]) -> str:
             picture, text, target = link.groups()
             text = LINK.sub(absolute, text)
-            if not re.match(r"\w+:|#", target):
+            if not re.match(r"\w+:", target):
                 path, anchor, name = target.partition("#")
-                target = self.place(path, bool(picture))
+                target = self.place(path or "README.md", bool(picture))
                 target += (anchor + name) * bool(target)
             if not target:
                 return "" if picture else text

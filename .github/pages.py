@@ -102,6 +102,7 @@ def guide(path: Path, address: Address, part: str = "Guides") -> Page:
     text = path.read_text(encoding="utf-8")
     body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
     body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb|html)(["#])', r'href="\1.html\2', body)
+    body = body.replace('src="../../', 'src="')
     body = re.sub(r'<a href="(../[\w./]+\.(?:py|md))">(.*?)</a>', code, body)
     body = re.sub(r'"highlight"(><pre><span></span>\w+Error: )', r'"highlight error"\1', body)
     return Page(f"{path.stem.lower()}.html", text, body, part)

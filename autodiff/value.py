@@ -45,7 +45,7 @@ def _quick(
         try:
             node._data, node._closure = rule(self._data, other._data)
         except UNDEFINED as error:
-            node._data, node._backward = _undefined(error, operation, (self, other))
+            node._data, node._closure = _undefined(error, operation, (self, other))
         node._grad = 0.0
         node._label = ""
         node.parents = (self, other)

@@ -1,0 +1,105 @@
+"""The lecture's neuron by neuron network, as pasted: fit beside micrograd, and NumPy by hand."""
+
+import inspect
+import random
+import time
+
+import micrograd.engine
+import micrograd.nn
+import numpy as np
+import pytest
+
+from autodiff import Value, nn, optim
+
+SIZES, RATE = (4, 16, 16, 1), 0.01
+
+
+def network(number):
+    """micrograd's MLP, of these numbers; the same weights each time."""
+    names = {"Value": number}
+    exec(inspect.getsource(micrograd.nn).replace("from micrograd.engine import Value", ""), names)
+    random.seed(0)
+    return names["MLP"](SIZES[0], list(SIZES[1:]))
+
+
+def by_micrograd(xs, ys):
+    model = network(micrograd.engine.Value)
+
+    def train(epochs):
+        for _ in range(epochs):
+            loss = sum((model(x) - y) ** 2 for x, y in zip(xs, ys)) * (1 / len(xs))
+            model.zero_grad()
+            loss.backward()
+            for p in model.parameters():
+                p.data -= RATE * p.grad
+        return loss.data
+
+    return train
+
+
+def by_fit(xs, ys):
+    model = network(Value)
+
+    def train(epochs):
+        descent = optim.SGD(model.parameters(), lr=RATE)
+        return nn.fit(model, xs, ys, nn.mse_loss, descent, epochs, progress=False).losses[-1]
+
+    return train
+
+
+def by_hand(xs, ys):
+    """Samples last, in place."""
+    given = network(Value).layers
+    weights = [np.array([[w.data for w in n.w] for n in layer.neurons]) for layer in given]
+    biases = [np.array([[n.b.data] for n in layer.neurons]) for layer in given]
+    x, y = np.ascontiguousarray(np.array(xs).T), np.array(ys)
+
+    def train(epochs):
+        for _ in range(epochs):
+            values = [x]
+            for w, b in zip(weights, biases):
+                z = w @ values[-1]
+                z += b
+                values.append(np.maximum(z, 0.0, out=z) if len(values) < len(weights) else z)
+            error = z - y
+            loss = np.vdot(error, error) / len(y)
+            error *= 2 * RATE / len(y)
+            for i in reversed(range(len(weights))):
+                change = error @ values[i].T
+                biases[i] -= error.sum(axis=1, keepdims=True)
+                if i:
+                    error = weights[i].T @ error
+                    error *= values[i] > 0
+                weights[i] -= change
+        return loss
+
+    return train
+
+
+def seconds(train, epochs):
+    """Of processor time, for that many epochs, and what the training found."""
+    start = time.process_time()
+    loss = train(epochs)
+    return time.process_time() - start, loss
+
+
+def test_an_epoch_of_the_lecture(side_by_side):
+    rng = np.random.default_rng(0)
+    xs = rng.uniform(-1, 1, (150, SIZES[0])).tolist()
+    ys = [max(x) for x in xs]
+    walked, loss = seconds(by_micrograd(xs, ys), 2)
+    times, epochs = {"micrograd": walked / 2}, 20 if side_by_side.quick else 5000
+    for name, train in {"NumPy by hand": by_hand(xs, ys), "autodiff, fit": by_fit(xs, ys)}.items():
+        assert train(2) == pytest.approx(loss, rel=1e-9)
+        once, _ = seconds(train, 1)  # with recording and compiling
+        times[name] = (seconds(train, 1 + epochs)[0] - once) / epochs
+    side_by_side.say(f"\n{SIZES}, {len(xs)} samples: an epoch")
+    for name, taken in times.items():
+        side_by_side.say(f"  {name:<16} {taken * 1e3:10.3f} ms")
+    faster, slower = (
+        times[name] / times["autodiff, fit"] for name in ("micrograd", "NumPy by hand")
+    )
+    side_by_side.say(
+        f"  fit is {faster:.0f} times as fast as micrograd, and takes {1 / slower:.1f} times as long "
+        "as NumPy by hand"
+    )
