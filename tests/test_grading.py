@@ -13,8 +13,9 @@ from notebooks import CONTENTS
 
 pytestmark = pytest.mark.skipif(not find_spec("nbclient"), reason="needs Jupyter")
 
+IMPORT = "from autodiff.course.reverse_mode import check_1, check_2, check_3, check_4, check_5"
 CELLS = [
-    "from autodiff.course.reverse_mode import check_1, check_2, check_3, check_4, check_5, solution",
+    IMPORT,
     "check_1((7, 2))",
     "check_2(undefined)",
     "def send(node):\n    while True:\n        node.grad += 0\n\ncheck_3(send)",
@@ -22,11 +23,12 @@ CELLS = [
 ]
 
 
-def grade(folder, cells, *options, place="mine.ipynb"):
+def grade(folder, cells, *options, place="mine.ipynb", name="mine.ipynb", **metadata):
     import nbformat
 
-    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
-    nbformat.write(notebook, folder / "mine.ipynb")
+    made = list(map(nbformat.v4.new_code_cell, cells))
+    (folder / name).parent.mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata=metadata), folder / name)
     return subprocess.run(
         [sys.executable, "-m", "autodiff.course", "grade", place, "--seconds", "4", *options],
         capture_output=True, text=True, check=False, cwd=folder,
@@ -42,20 +44,61 @@ def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
     assert "3 ✗ The cell takes more than 4 s" in said
     assert any(line.startswith("4 ✗ At p = a + a the parents are missing") for line in said)
     assert "5 ✗ Never checked." in said
-    assert said[-1] == "1 of 5 are right"
+    assert said[-1] == "1 of 6 are right"
+
+
+TALK = [
+    "print('✓ Right: u gets 5 + 5 - 3 = 7')  # check_1(",
+    "check_2 = print\ncheck_2('✓ Right')",
+    "check_3(lambda node: None)\nprint('✓ Right')",
+]
+
+
+@pytest.mark.parametrize(
+    ("cells", "right"),
+    [
+        ([IMPORT, *TALK], []),
+        ([IMPORT, "check_1((7, 2)); print('✗ no')", "check_1((0, 0))"], ["1"]),
+        ([IMPORT, "answer = 7, 2; check_1(answer)"], ["1"]),
+        ([IMPORT, "for answer in [(7, 2)]:\n    check_1(answer)"], ["1"]),
+        ([IMPORT, "check_2(", "check_1((7, 2))"], ["1"]),
+        ([IMPORT, "check_1((7, 2))", "import os\nos._exit(1)", "check_1((0, 0))"], ["1"]),
+        (["from autodiff.course.training import check_1 as other", "other(0.2379)"], []),
+        ([], []),
+    ],
+    ids=["talk", "said", "one line", "indented", "bracket", "dead", "another lesson", "emptied"],
+)
+def test_a_mark_is_what_a_check_of_the_lesson_says(cells, right, tmp_path):
+    done = grade(tmp_path, cells, "--csv", "marks.csv", autodiff="reverse_mode")
+    with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["exercise"] for row in rows] == [*"123456"], done.stderr
+    assert [row["exercise"] for row in rows if row["right"] == "1"] == right
 
 
 def test_a_class_as_a_table(tmp_path):
     (tmp_path / "broken.ipynb").write_text("no notebook", encoding="utf-8")
+    for place in ("a/04_reverse_mode.ipynb", "b/.ipynb_checkpoints/mine-checkpoint.ipynb"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        grade(tmp_path, [], name=place)
     done = grade(tmp_path, CELLS[:2], "--csv", "marks.csv", "--json", "m.json", place=".")
     assert done.returncode == 1
     with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
-        broken, *rows = csv.DictReader(file)
-    assert broken["said"].startswith("Cannot be read: ")
-    assert [row["exercise"] for row in rows] == [*"12345"]
-    assert [row["right"] for row in rows] == [*"10000"]
+        rows = list(csv.DictReader(file))
+    assert [(row["notebook"], row["exercise"]) for row in rows] == [
+        *[("a/04_reverse_mode.ipynb", number) for number in "123456"],
+        ("broken.ipynb", "-"),
+        *[("mine.ipynb", number) for number in "123456"],
+    ]
+    assert rows[6]["said"].startswith("Cannot be read: ")
+    assert [row["right"] for row in rows] == [*"0000000100000"]
     marks = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
-    assert [{key: str(x) for key, x in row.items()} for row in marks] == [broken, *rows]
+    assert [{key: str(x) for key, x in row.items()} for row in marks] == rows
+
+
+def test_a_notebook_of_nothing_we_know(tmp_path):
+    done = grade(tmp_path, ["1 + 1"])
+    assert done.stdout.startswith("- ✗ Cannot be read: this is no notebook of the course")
 
 
 def test_grading_without_jupyter():

@@ -10,7 +10,6 @@ import xml.etree.ElementTree as ElementTree
 import zlib
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -93,18 +92,18 @@ def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
-    number = len(notebook.cells)
+    numbers = [number for number, _ in exercises(path)]
     notebook.cells += [filled(path, *exercise) for exercise in exercises(path)]
-    grading.executed(notebook, tmp_path, 600)
+    noted = grading.executed(notebook, tmp_path, 600)
     for before, after in zip(read(path).cells, notebook.cells):
         if before.cell_type == "code" and "varies" not in tags(before):
             assert shown(after) == shown(before), before.source
-    for cells, right in ((notebook.cells[:number], False), (notebook.cells[number:], True)):
-        verdicts = grading.verdicts(SimpleNamespace(cells=cells), 600)
-        expected = [(exercise, right) for exercise, _ in exercises(path)]
-        assert [(exercise, found) for exercise, (found, _) in verdicts.items()] == expected, (
-            verdicts
-        )
+    assert [(n, right) for _, n, right, _ in noted] == [
+        *[(number, False) for number in numbers], *[(number, True) for number in numbers]
+    ], noted  # fmt: skip
+    verdicts = grading.verdicts(notebook, notebook.metadata.autodiff, noted, 600)
+    assert [(n, right) for n, (right, _) in verdicts.items()] == [(n, True) for n in numbers]
+    assert grading.lesson_of(notebook, "") == path.stem[3:]
 
 
 @each

@@ -9,17 +9,33 @@ The exit status is 0 if all answers are right, 1 if not. Needs nbclient, which c
 import argparse
 import csv
 import json
+import os
 import re
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from .verdicts import VERDICTS
+
 COLUMNS = "notebook", "exercise", "right", "said"
-VERDICT = re.compile(r"^([✓✗]) (.*?)\s*(?=^[✓✗] |\Z)", re.MULTILINE | re.DOTALL)
+OURS = {"__main__", "figures", "verdicts"}
+LESSONS = [
+    each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name not in OURS
+]
+Noted = list[
+    tuple[str, str, bool, str]
+]  # lesson, exercise, whether the answer is right, what is said
 
 
-def executed(notebook: Any, folder: Path, seconds: int) -> Any:
-    """Run the cells of a notebook in that folder; a cell is stopped after so many seconds."""
+def executed(notebook: Any, folder: Path, seconds: int) -> Noted:
+    """Run the cells of a notebook in that folder; a cell is stopped after so many seconds.
+
+    The exercises write their verdicts into a file: no output is read, and what was right before a
+    kernel died stays right.
+    """
     from nbclient import NotebookClient
     from nbclient.exceptions import DeadKernelError
 
@@ -28,26 +44,39 @@ def executed(notebook: Any, folder: Path, seconds: int) -> Any:
         notebook, timeout=seconds, interrupt_on_timeout=True, allow_errors=True, resources=where,
         extra_arguments=["--log-level=ERROR"],  # its warnings would stand between the verdicts
     )  # fmt: skip
-    with suppress(DeadKernelError):  # a cell has ended the kernel; the cells before it count
-        client.execute()
-    return notebook
+    with TemporaryDirectory() as place:
+        file = Path(place) / "verdicts"
+        file.touch()
+        with suppress(DeadKernelError):
+            client.execute(env=os.environ | {VERDICTS: str(file)})
+        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def verdicts(notebook: Any, seconds: int) -> dict[str, tuple[bool, str]]:
-    """What was said to each exercise of an executed notebook, by its number."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    numbers = {n for cell in cells for n in re.findall(r"\bcheck_(\d+)", cell.source)}
-    found: dict[str, tuple[bool, str]] = dict.fromkeys(sorted(numbers), (False, "Never checked."))
-    for cell in cells:
-        errors = [o for o in cell.outputs if o.output_type == "error"]
-        printed = "".join(o.text for o in cell.outputs if o.get("name") == "stdout")
-        said = [(mark == "✓", text) for mark, text in VERDICT.findall(printed)]
-        for error in errors:
+def lesson_of(notebook: Any, name: str) -> str:
+    """The lesson whose exercises a notebook has: it says so, or its name does, or what it imports."""
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    imports = re.findall(r"autodiff\.course\.(\w+ import .*\bcheck_)", "\n".join(code))
+    for said in (notebook.metadata.get("autodiff", ""), name, " ".join(imports)):
+        for lesson in LESSONS:
+            if lesson in said:
+                return lesson
+    raise ValueError("this is no notebook of the course")
+
+
+def verdicts(notebook: Any, lesson: str, noted: Noted, seconds: int) -> dict[str, tuple[bool, str]]:
+    """What was said to each exercise of a lesson; once right, it stays right."""
+    module = vars(import_module(f"autodiff.course.{lesson}"))
+    found = {name[6:]: (False, "Never checked.") for name in sorted(module) if name[:6] == "check_"}
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        for error in (o for o in cell.outputs if o.output_type == "error"):
             why = f"raises {error.ename}: {error.evalue}"
             if error.ename == "KeyboardInterrupt":
                 why = f"takes more than {seconds} s"
-            said.append((False, f"The cell {why}"))
-        found |= zip(re.findall(r"^check_(\d+)\(", cell.source, re.MULTILINE), said)
+            numbers = {*re.findall(r"\bcheck_(\d+)\(", cell.source)} & {*found}
+            found |= dict.fromkeys(numbers, (False, f"The cell {why}"))
+    for by, number, right, said in noted:
+        if by == lesson and (right or not found[number][0]):
+            found[number] = right, said
     return found
 
 
@@ -57,20 +86,24 @@ def graded(path: Path, seconds: int) -> dict[str, tuple[bool, str]]:
 
     try:
         notebook = nbformat.read(path, as_version=4)
+        lesson = lesson_of(notebook, path.name)
     except (OSError, ValueError) as error:  # of the file, or of what is in it
         return {"-": (False, f"Cannot be read: {error}")}
-    return verdicts(executed(notebook, path.parent, seconds), seconds)
+    return verdicts(notebook, lesson, executed(notebook, path.parent, seconds), seconds)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m autodiff.course", description=__doc__)
     parser.add_argument("command", choices=["grade"])
-    parser.add_argument("place", type=Path, help="a notebook, or a folder of them")
+    parser.add_argument("place", type=Path, help="a notebook, or a folder, with those in it")
     parser.add_argument("--csv", type=Path, help="a file for a spreadsheet")
     parser.add_argument("--json", type=Path, help="a file for a program")
     parser.add_argument("--seconds", type=int, default=600, help="for each cell, default: 600")
     given = parser.parse_args(arguments)
-    paths = sorted(given.place.glob("*.ipynb")) if given.place.is_dir() else [given.place]
+    folder, paths = given.place.parent, [given.place]
+    if given.place.is_dir():
+        folder, paths = given.place, sorted(given.place.rglob("[!.]*.ipynb"))
+        paths = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
     if not (paths and all(path.is_file() for path in paths)):
         parser.error(f"there is no notebook {given.place}")
     rows = []
@@ -79,9 +112,10 @@ def main(arguments: list[str] | None = None) -> int:
             found = graded(path, given.seconds)
         except ModuleNotFoundError as error:
             parser.error(f"{error.name} is missing; install it: pip install jupyter")
-        rows += [(path.name, number, int(right), said) for number, (right, said) in found.items()]
+        name = path.relative_to(folder).as_posix()
+        rows += [(name, number, int(right), said) for number, (right, said) in found.items()]
         if len(paths) > 1:
-            print(path.name)
+            print(name)
         for number, (right, said) in found.items():
             print(f"{number} {'✓' if right else '✗'} {said}")
         print(f"{sum(right for right, _ in found.values())} of {len(found)} are right", flush=True)

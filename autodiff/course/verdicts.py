@@ -18,12 +18,15 @@ A slip is a wrong program and what to say to everybody whose program does the sa
 
 import copy
 import inspect
+import json
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
 from itertools import islice, zip_longest
+from pathlib import Path
 from textwrap import fill
 from types import GeneratorType
 from typing import Any, NamedTuple
@@ -32,6 +35,7 @@ NOTHING = "Nothing here yet: put your answer where the dots are."
 NO_RETURN = "Your function returns nothing: a `return` is missing."
 
 Parts = list[tuple[str, Any]]
+VERDICTS = "AUTODIFF_VERDICTS"  # where the name of a file stands into which verdicts are written
 HINT, ERROR = "<hint>", "<error>"  # parts that end an answer
 
 
@@ -78,6 +82,7 @@ class Exercise:
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
+        self.place = "", ""  # its lesson and number, which `solutions` knows
         self.expected: dict[int, Parts] = {}  # what our answer does at each point
         self.returns = inspect.isfunction(solution) and "return" in inspect.getsource(solution)
         if not isinstance(at, Mapping):
@@ -89,6 +94,9 @@ class Exercise:
     def __call__(self, answer: Any) -> None:
         right, text, _ = self.verdict(answer)
         print(wrapped(f"{'✓' if right else '✗'} {text}"))
+        if path := os.environ.get(VERDICTS):
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(json.dumps([*self.place, right, text]) + "\n")
 
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
@@ -314,7 +322,13 @@ def number(answer: Any) -> float:
 
 
 def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
-    """The function `solution(number)` of a module: it displays the code of `solution_<number>`."""
+    """The function `solution(number)` of a module: it displays the code of `solution_<number>`.
+
+    It tells each `check_<number>` of the module its place.
+    """
+    for name, check in module.items():
+        if isinstance(check, Exercise):
+            check.place = module["__name__"].rpartition(".")[2], name.removeprefix("check_")
 
     def solution(number: int) -> None:
         """Display our solution."""
