@@ -12,9 +12,24 @@ import numpy as np
 import pytest
 import sympy
 
-from autodiff import check_gradients, grad, hessian, maximum, nn, operation, relu
+from autodiff import (
+    Dual,
+    Matrix,
+    Value,
+    Vector,
+    check_gradients,
+    finite_difference,
+    grad,
+    hessian,
+    jvp,
+    maximum,
+    nn,
+    operation,
+    relu,
+)
 from autodiff.course import forward_mode, numeric_derivatives, reverse_mode, training
 from autodiff.course.verdicts import ERROR, HINT, NO_RETURN
+from autodiff.nn import Linear
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 LESSONS = [
@@ -57,7 +72,7 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
     "01.1": ["(f(x - h) - f(x)) / -h", "f(x) / h - f(x - h) / h"],
     "01.3": ["g(complex(x, 1e-30)).imag * 1e30", "g(np.array(x + 1e-20j)).imag / 1e-20"],
     "02.1": ["(derivative(a) - a / b * derivative(b)) / b", "derivative(a) / b - a * derivative(b) / (b * b)"],
-    "02.3": ["d, B", ["b", "d"]],
+    "02.3": ["d, B", ["b", "d"], "b and d"],
     "03.1": [
         "(a.primal * a.tangent + b.primal * b.tangent) / z → (a * a + b * b).tangent / (2 * z)",
         "(a.primal * a.tangent + b.primal * b.tangent) / z → (((a + b) * (a + b) - a * b - a * b) / Pair(z, 0.0)).tangent / 2",
@@ -66,8 +81,8 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "jvp(lambda t: jvp(function, (t,), (1.0,))[1], (x,), (1.0,))[1]",
         "jvp(lambda t: jvp(function, (t,), (2.0,))[1], (x,), (1.0,))[1] / 2",
     ],
-    "03.3": [{key: list(task) for key, task in forward_mode.solution_3().items()}, {**forward_mode.solution_3(), "e": 1}],
-    "04.1": [[7, 2], (np.float64(7), 2.0)],
+    "03.3": [{key: list(task) for key, task in forward_mode.solution_3().items()}, {key: (mode.title(), n) for key, (mode, n) in forward_mode.solution_3().items()}],
+    "04.1": [[7, 2], np.array([7, 2])],
     "04.2": ["(math.tanh(x), lambda grad: (grad / math.cosh(x) ** 2,))", "(math.tanh(x), lambda grad: (grad - grad * math.tanh(x) ** 2,))"],
     "04.3": [
         "parent.grad += message → parent.grad = parent.grad + message",
@@ -98,8 +113,7 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
     "07.1": [
         "self.weight @ x + self.bias → Vector([row @ x + b for row, b in zip(self.weight, self.bias)])\n"
         "z.map(self.activation) → Vector([self.activation(sum) for sum in z])",
-        "self.weight = → made = Linear(n_in, n_out, seed=seed); self.weight =\n"
-        "Matrix(he_normal(n_in, n_out, Random(seed))) → made.weight\nVector([0.0] * n_out) → made.bias\n"
+        "Vector([0.0] * n_out) → Vector(np.zeros(n_out))\n"
         "self.weight @ x + self.bias → self.bias + self.weight @ x\nz.map(self.activation) → self.activation(z)",
     ],
     "07.3": [
@@ -184,6 +198,21 @@ def test_nothing_yet(name):
 # -- What real people write ------------------------------------------------------------------------
 
 
+def engine(a, x, b):
+    weights = Matrix(a)
+    (weights @ Vector(x) - Vector(b)).norm().backward()
+    return weights.grad
+
+
+class Wrapped(nn.Module):
+    def __init__(self, *sizes, **settings):
+        self.inner = Linear(*sizes, **settings)
+        self.weight, self.bias = self.inner.weight, self.inner.bias
+
+    def forward(self, x):
+        return self.inner(x)
+
+
 ATTEMPTS = [  # an answer, and what the verdict says
     ("01.1", 0.5, "Expected a function, `def answer(f, x, h):`, found a float"),
     ("01.1", "print(f(x))", NO_RETURN),
@@ -191,14 +220,22 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("01.1", "f(x - h)", "At t³ at 2 with h = 0.25 the result should be 10.5625, not 5.35938"),
     ("01.2", math.nan, "A step is a positive number"),
     ("01.3", "(g(x + 1e-5) - g(x - 1e-5)) / 2e-5", "a difference loses digits"),
+    ("01.3", "g(x + 1e-20j).imag", "divide by h"),
+    ("01.3", "(g(x + 1e-20) - g(x)) / 1e-20", "so small a step is lost in x"),
     ("01.3", "g(x + 1e-20j) / 1e-20", "You need only one of its two parts"),
-    ("02.1", "0.26", "every part is a Node, and here is 0.26"),
+    ("02.1", "0.26", "Return a formula, a Node: found a float."),
     ("02.3", "none", "letters out of a, b, c and d"),
     ("03.1", "(a.primal * a.tangent + b.primal * b.tangent) / z → "
-             "(math.hypot(a.primal + 1e-6 * a.tangent, b.primal + 1e-6 * b.tangent) - z) / 1e-6", "loses digits"),
+             "(math.hypot(a.primal + 1e-6 * a.tangent, b.primal + 1e-6 * b.tangent) - z) / 1e-6", "Close, but not exact"),
+    ("03.2", "(jvp(function, (x + 1e-6,), (1.0,))[1] - jvp(function, (x - 1e-6,), (1.0,))[1]) / 2e-6", "but not by one jvp inside another"),
+    ("03.2", lambda f, x: finite_difference(lambda t: jvp(f, (t,), (1.0,))[1], x), "but not by one jvp inside another"),
+    ("03.2", lambda f, x: grad(grad(f))(x), "but not by one jvp inside another"),
+    ("03.2", lambda f, x: f(Dual(Dual(x, 1.0), 1.0)).tangent.tangent, "but not by one jvp inside another"),
     ("03.1", "math.hypot(a.primal, b.primal)", "Expected a Pair, found a float"),
     ("03.3", {"a": ("forward", 1), "b": (..., ...), "c": ..., "d": (..., ...)}, "Right so far: a. Nothing here yet: b, c, d."),
     ("03.3", {"a": (..., ...), "b": ("forward", 10_000), "c": ..., "d": ...}, "b: that works, but"),
+    ("03.3", forward_mode.solution_3() | {"c": ("reverse", 40)}, "c: forward mode pays for inputs"),
+    ("03.3", forward_mode.solution_3() | {"a": ("onward", 1)}, "a: expected a pair"),
     ("03.3", dict.fromkeys("abcd", 1), "a: expected a pair"),
     ("04.1", (..., 7.0), "w = u * b uses b as well"),
     ("04.1", "72", "Expected two numbers"),
@@ -208,19 +245,28 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("04.4", "{*order(root)}", "Expected a list of the nodes, found a set"),
     ("04.4", "[x.data for x in order(root)]", "the nodes themselves"),
     ("04.5", "root.backward()", "Your code raises AttributeError"),
+    ("04.6", lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
     ("04.6", "[1.0] * steps", "Return the parameters (four nodes)"),
     ("05.2", "(x * y / (x + y), lambda grad: (grad,))", "a tuple of two messages"),
+    ("05.1", "(log(cosh(x)), lambda grad: (grad * x,))", "should be 0.462117, not 0.5"),
+    ("05.1", "(math.log(math.cosh(x)), lambda grad: (grad * tanh(x),))", "the result overflows"),
+    ("06.1", engine, "That is the engine's answer"),
     ("06.1", "np.outer(x, a @ x - b)[:1]", "The shape should be (3, 3), not (1, 3)."),
     ("06.2", "b.T", "Return two arrays"),
+    ("07.1", nn.Linear, "Write your own"),
+    ("07.1", Wrapped, "Write your own"),
     ("07.2", "0.08", "Expected one number, found a str"),
     ("07.2", 0.5, "by 6.25, not by 1"),
     ("07.3", "2", "Return the numbers of the dead neurons"),
     ("07.3", "[weight]", "Expected a list of numbers of neurons"),
     ("08.1", 0.26, "diverges, and so do smaller ones"),
+    ("08.3", "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
     ("08.3", "Value(1.0)", "depends on none of the optimizer's parameters"),
     ("09.1", "x.data", "Expected a Value, found a float"),
     ("09.3", "lambda x: f(x)", "Expected a Program"),
     ("10.2", "W @ (... * x)", "still computes with the dots"),
+    ("10.3", "ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)])", "log: x = -0.7"),
+    ("10.3", "ad.dot(coefficients, [x.data**k for k in range(len(coefficients))]) + 0 * x", "takes a number out of the graph"),
     ("10.3", "Vector([a * x**k for k, a in enumerate(coefficients)])", "Expected a Value, found a Vector"),
 ]  # fmt: skip
 

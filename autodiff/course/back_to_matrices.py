@@ -262,34 +262,48 @@ check_2 = Exercise(
 # -- 3. Out of the chain ----------------------------------------------------------------------
 
 
-def batched(answer):
+def batched(answer, at):
     sizes = []
     for n in (6, 12):
-        coefficients, x = Vector([(-1.0) ** k / (k + 1) for k in range(n)]), Value(0.7)
+        coefficients, x = Vector([(-1.0) ** k / (k + 1) for k in range(n)]), Value(at)
         y = answer(coefficients, x)
         if not isinstance(y, Value):
             raise Hint(f"Expected a Value, found {a(y)}. Add everything up to one number.")
         yield f"the value for {n} coefficients", y.data
-        there = {x, *coefficients} <= {*topological_order(y)}
-        yield "x and the coefficients", "in the graph" if there else "out of the graph"
+        y.backward()
+        yield f"the derivatives by x and {n} coefficients", [x.grad, *coefficients.grad]
         sizes.append(Counter(name.rstrip("0123456789") for name in groups(y)))
-    yield "more groups with 12 coefficients than with 6", ", ".join(sizes[1] - sizes[0]) or "none"
+    yield (
+        "more groups with 12 coefficients than with 6",
+        ", ".join(f"{more} {name}" for name, more in sorted((sizes[1] - sizes[0]).items()))
+        or "none",
+    )
 
 
 def solution_3(coefficients, x):
     return ad.dot(coefficients, [x**k for k in range(len(coefficients))])
 
 
+def halved(coefficients, x):
+    """Estrin's scheme."""
+    terms = [*coefficients, *[Value(0.0)] * (-len(coefficients) % 8)]
+    while len(terms) > 1:
+        terms = [even + odd * x for even, odd in zip(terms[::2], terms[1::2])]
+        x = x * x
+    return terms[0]
+
+
 check_3 = Exercise(
     solution_3,
     ask=batched,
-    at={"0.7": ()},
+    at={"x = 0.7": (0.7,), "x = -0.7": (-0.7,)},
     praise="Right: no step waits for another, so the groups are the same for 6 coefficients as for 12.",
-    otherwise="A sum of c * x**k.",
+    otherwise="A sum of c * x**k, each power made by itself.",
     slips={
         "Each step waits for the one before. What can be done side by side?": "reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)",
         "Only the additions still wait for one another. One node can add all.": "sum(c * x**k for k, c in enumerate(coefficients))",
-        "The number is right, but x or a coefficient is not in its graph: `.data` takes it out.": "x**k → x.data**k",
+        "Fewer steps wait than before. But twice as many coefficients still need more of them.": halved,
+        "The number is right, but {part} are not: `.data` takes a number out of the graph.": ["x**k → x.data**k", "dot(coefficients → dot(coefficients.data"],
     },
 )  # fmt: skip
 

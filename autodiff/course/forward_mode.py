@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
-from .verdicts import Exercise, Hint, a, empty, guesses, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
 
 predict = guesses(
     {
@@ -21,7 +21,7 @@ predict = guesses(
         ...: "x₂ is used twice, in the product and in the sum.",
     },
     {
-        (4.66, 4.69): "Right: 0.6 times the one, and 0.8 times the other.",
+        (4.65, 4.75): "Right: 0.6 times the one, and 0.8 times the other.",
         (7.2, 7.23): "That is along (1, 1): both inputs at full speed.",
         ...: "The inputs move at 0.6 and 0.8. What does each bring to y?",
     },
@@ -70,12 +70,17 @@ check_1 = Exercise(
 
 
 def second(answer, f, x):
-    found = answer(f, x)
+    asked = []
+    found = answer(lambda t: asked.append(t) or f(t), x)
     if isinstance(found, tuple):
         raise Hint("jvp returns a pair, the value and the derivative. Take its second entry.")
     if isinstance(found, Pair):
         raise Hint("That is a dual number. Take its tangent.")
-    return found
+    yield "the result", found
+    pairs = [t for t in asked if isinstance(t, Pair) and isinstance(t.primal, Pair)]
+    if not any(t._level > t.primal._level for t in pairs):
+        raise Hint("The number is right, but not by one jvp inside another.")
+    yield "the way", "one jvp inside another"
 
 
 def solution_2(function, x):
@@ -100,6 +105,7 @@ check_2 = Exercise(
         "That is the first derivative. Once more!": "jvp(function, (x,), (1.0,))[1]",
         "That is f' squared. Differentiate it instead.": "jvp(function, (x,), (1.0,))[1] ** 2",
         "That is f'(f'(x)). Differentiate f'.": "jvp(first, (x,), (1.0,))[1] → first(first(x))",
+        "Your inner jvp is taken at x, which stands still: take it where the outer one asks.": "jvp(first, (x,), (1.0,))[1] → 0.0 * x",
         "Swapped: it is jvp(function, points, directions).": "(x,), (1.0,) → (1.0,), (x,)",
     },
 )
@@ -112,9 +118,16 @@ def modes(answer):
         raise Hint(f"Expected a dict with the keys 'a', 'b', 'c' and 'd', found {a(answer)}.")
     for key in "abcd":
         task = answer.get(key, ...)
-        if not empty(task) and not (isinstance(task, (tuple, list)) and len(task) == 2):
-            raise Hint(f"{key}: expected a pair, such as ('forward', 7).")
-        yield key, ... if empty(task) else f"{key}: {task[0]} {task[1]}"
+        if empty(task):
+            yield key, ...
+            continue
+        try:
+            mode, count = task
+            mode, count = mode.strip().lower(), number(count)
+            {"forward", "reverse"}.remove(mode)
+        except (TypeError, ValueError, AttributeError, KeyError, Hint):
+            raise Hint(f"{key}: expected a pair, such as ('forward', 7).") from None
+        yield key, f"{mode} {count:g}"
 
 
 def solution_3():
@@ -130,7 +143,7 @@ check_3 = Exercise(
     solution_3(),
     ask=modes,
     praise="Right: one input, one result, three results against 40 inputs, one direction.",
-    otherwise="Forward mode pays for inputs, reverse mode for results.",
+    otherwise=lambda key, _: f"{key}: forward mode pays for inputs, reverse mode for results.",
     slips={
         "d: one walk back gives a row. Which mode gives Jv?": {"d": ("reverse", 1)},
         "{part}: that works, but the other mode needs fewer passes.": [

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from autodiff import Matrix, Vector, relu, tanh
-from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss
+from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss, xavier_normal
 from autodiff.optim import SGD
 
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, outside, solutions
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
@@ -26,6 +26,8 @@ def described(x):
 def layer_of(kind, n_in, n_out, activation, seed):
     if not issubclass(kind, Module):
         raise Hint("Derive the class from Module, which finds its parameters.")
+    if Linear in [kind, *outside(kind)]:
+        raise Hint("That is the package's Linear. Write your own, without it.")
     layer = kind(n_in, n_out, activation=activation, seed=seed)
     for name in ("weight", "bias"):
         found = getattr(layer, name, None)
@@ -39,7 +41,9 @@ def layer_of(kind, n_in, n_out, activation, seed):
         entry.data = shift
     x = Vector([1.0, -2.0, 0.5][:n_in])
     out = layer(x)
-    yield "the result of forward", out if out is None or out is ... else described(out)
+    yield "forward", out if out is None or out is ... else described(out)
+    if out is ...:
+        return
     yield "the result", out.data
     (out * out).sum().backward()
     for name, part in {"weight": layer.weight, "bias": layer.bias, "x": x}.items():
@@ -72,6 +76,11 @@ check_1 = Exercise(
         "Derive the class from Module, which finds its parameters.": "(Module) →",
         "self.weight should be a Matrix: Matrix(rows) makes Values of the numbers.": "Matrix →",
         "A row for each neuron: (n_out, n_in).": "he_normal(n_in, n_out → he_normal(n_out, n_in",
+        "The weights are not those of he_normal with Random(seed).": [
+            "Random(seed) → Random(1)",
+            "he_normal → xavier_normal",
+        ],
+        "he_normal wants a generator: Random(seed).": "Random(seed) → seed",
         "self.bias should be a Vector: Vector([0.0, ...]).": "Vector([0.0] → ([0.0]",
         "One bias for each neuron, n_out of them.": "* n_out → * n_in",
         "The activation is missing.": "z.map(self.activation) → z",
@@ -100,7 +109,7 @@ check_2 = Exercise(
     ask=number,
     close=1e-4,
     praise="Right: the bend keeps (1 + 1/4)/2 = 0.625, and 20 · 0.08 · 0.625 = 1.",
-    otherwise=lambda x: f"A layer would multiply the mean square by {12.5 * x:.4g}, not by 1.",
+    otherwise=lambda _, x: f"A layer would multiply the mean square by {12.5 * x:.4g}, not by 1.",
     slips={
         "That is 2/n, for relu. Here the negative half is not lost, but halved.": 0.1,
         "That is 1/n, as if nothing were lost.": 0.05,

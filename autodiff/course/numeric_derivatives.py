@@ -86,6 +86,15 @@ def g(x):
     return np.exp(x) / np.sqrt(np.sin(x) ** 3 + np.cos(x) ** 3)
 
 
+def sideways(answer, g, x):
+    found = answer(g, x)
+    if not isinstance(found, complex) and 0 < abs(found) < 1e-9:
+        raise Hint("That is h times the derivative: divide by h.")
+    if found == 0:
+        raise Hint("Zero: so small a step is lost in x. Step to the side.")
+    return found
+
+
 def solution_3(g, x):
     h = 1e-20
     return g(x + h * 1j).imag / h
@@ -93,6 +102,7 @@ def solution_3(g, x):
 
 check_3 = Exercise(
     solution_3,
+    ask=sideways,
     at={
         "the g of the exercise": (g, 1.5),
         "x³ at 2": (lambda x: x**3, 2.0),
@@ -100,12 +110,9 @@ check_3 = Exercise(
     },
     close=1e-13,
     praise="Right, to 13 digits or more: nothing subtracted, nothing lost.",
-    otherwise="Not yet. Where does a real step go wrong, and which section takes another?",
+    otherwise="Subtract nothing: a difference loses digits. Take a tiny step to the side, from x.",
     slips={
-        "Zero, or nearly: a real step so small is lost in x; after a step to the side, divide by h.": [
-            "(g(x + 1e-20) - g(x)) / 1e-20",
-            "g(x + 1e-20j).imag",
-        ],
+        "The absolute value mixes the two parts of the number. Take one.": "abs(g(x + 1e-20j)) / 1e-20",
         "That is g itself, the real part. Take the other one.": "g(x + 1e-20j).real",
         "A step of 1j is a step of length 1. Take a tiny one.": "g(x + 1j).imag",
     },

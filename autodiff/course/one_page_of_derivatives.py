@@ -10,7 +10,7 @@ from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, so
 
 from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, empty, guesses, number, solutions
+from .verdicts import Exercise, guesses, pair, solutions
 
 # -- The figures ----------------------------------------------------------------------------------
 
@@ -71,9 +71,9 @@ predict = guesses(
 # -- 1. A rule that does not overflow -------------------------------------------------------------
 
 
-def once_and_twice(rule, inputs, upstream):
-    yield from result_and_messages(rule, inputs, upstream)
-    if upstream == 2.0:  # right once: and its derivative?
+def once_and_twice(rule, inputs, grad_of_result):
+    yield from result_and_messages(rule, inputs, grad_of_result)
+    if grad_of_result == 2.0:  # right once: and its derivative?
         yield "the second derivative", grad(grad(operation(rule)))(*inputs)
 
 
@@ -86,7 +86,7 @@ def solution_1(x):
 
 check_1 = Exercise(
     solution_1,
-    ask=lambda rule, x, upstream: once_and_twice(rule, (x,), upstream),
+    ask=lambda rule, x, grad: once_and_twice(rule, (x,), grad),
     at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
     + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
     + [(0.5, 2.0)],
@@ -98,6 +98,7 @@ check_1 = Exercise(
         "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
         "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
             f"{STABLE} → log(cosh(x))",
+            "(math.log(math.cosh(x)), lambda grad: (grad * math.tanh(x),))",
             "softplus(2 * x) → log(1 + exp(2 * x))",
         ],
         "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
@@ -115,7 +116,7 @@ def solution_2(x, y):
 
 check_2 = Exercise(
     solution_2,
-    ask=lambda rule, x, y, upstream: once_and_twice(rule, (x, y), upstream),
+    ask=lambda rule, x, y, grad: once_and_twice(rule, (x, y), grad),
     at=[(3.0, 6.0, 1.0), (3.0, 6.0, 10.0), (2.0, 0.5, 1.0), (3.0, 6.0, 2.0)],
     praise="Right. Check where nothing is symmetric, and inside a larger function.",
     otherwise="p is 2 at (3, 6): what are p/x and p/y?",
@@ -128,10 +129,13 @@ check_2 = Exercise(
         "resistance beside a small one hardly matters. Which one is p / x?": (
             "(p / x) ** 2, grad * (p / y) → (p / y) ** 2, grad * (p / x)"
         ),
+        "A square is missing.": "** 2 →",
         "The partial derivatives are right, but grad is not a factor, once, of each message:\n"
         "inside 10 * p the closure is given 10, and has to pass it on.": [
             "grad * →",
             "grad * (p / x) → (p / x)",
+            "grad * (p / y) → (p / y)",
+            "grad * → grad**2 *",
         ],
         "Right once, not twice: use operators on x, y and p.": "(p / x) → (float(p) / float(x))",
     },
@@ -140,10 +144,7 @@ check_2 = Exercise(
 # -- 3. Two kinks at once -------------------------------------------------------------------------
 
 
-def two_numbers(answer):
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Hint("Expected two numbers: (∂f/∂x, ∂f/∂y).")
-    return answer if any(map(empty, answer)) else [number(each) for each in answer]
+TERMS = {"∂f/∂x": "the maximum itself, then its own", "∂f/∂y": "its"}
 
 
 def solution_3():
@@ -153,12 +154,13 @@ def solution_3():
 
 check_3 = Exercise(
     solution_3(),
-    ask=two_numbers,
+    ask=pair(**{part: part for part in TERMS}),
     praise="Right: half the tie times x for each, the maximum itself for x, and nothing from relu.",
-    otherwise="No. Take max(x, y), its factor x, and relu one at a time.",
+    otherwise=lambda part, _: (
+        f"{part}: add {TERMS[part]} half of the tie times x, and what relu gives."
+    ),
     slips={
-        "You gave the whole tie to x. It is half each.": (4.0, 0.0),
-        "You gave the tie to both, in full. Half each: the sum stays 1.": (4.0, 2.0),
+        "{part}: you gave it the whole tie. It is half each.": (4.0, 0.0),
         "You took 1 for the derivative of relu at 0; the page says 0.": (6.0, -2.0),
         "You took 1/2 for relu at 0, as a central difference does; the page says 0.": (4.5, -0.5),
         "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, product
 
 from autodiff import grad, ops
 
-from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, empty, guesses, pair, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 
@@ -157,11 +157,7 @@ predict = guesses(
 # -- 1. Adjoints with a pencil --------------------------------------------------------------------
 
 
-def two_adjoints(answer):
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Hint("Expected two numbers: (adjoint of u, adjoint of b).")
-    for name, adjoint in zip("ub", answer):
-        yield name, adjoint if empty(adjoint) else number(adjoint)
+ADJOINTS = {"u": "v sends it v̄·u twice, and w sends it w̄·b.", "b": "u sends it ū, and w w̄·u."}
 
 
 def solution_1():
@@ -173,9 +169,9 @@ def solution_1():
 
 check_1 = Exercise(
     solution_1(),
-    ask=two_adjoints,
+    ask=pair(u="adjoint of u", b="adjoint of b"),
     praise="Right: u gets 5 + 5 - 3 = 7 and b 7 - 5 = 2. And y is (a + b)·a, whose slope in b is a.",
-    otherwise="Not yet. u: v sends v̄·u twice, and w sends w̄·b. b: u sends ū, and w sends w̄·u.",
+    otherwise=lambda part, _: f"{part}: {ADJOINTS[part]}",
     slips={
         "u: v = u * u sends two messages, one along each edge. You have one of them.": (2.0, 2.0),
         "u: those are the messages from v. There is one from w too.": (10.0, 2.0),
@@ -196,7 +192,7 @@ def result_and_messages(rule, inputs, upstream):
     messages = found[1](upstream)
     if empty(messages):
         messages = (...,) * len(inputs)
-    if not isinstance(messages, tuple) or len(messages) != len(inputs):
+    if not isinstance(messages, (tuple, list)) or len(messages) != len(inputs):
         count = "one message. Mind the comma: (message,)" if len(inputs) == 1 else "two messages."
         raise Hint(f"The closure returns a tuple of {count}")
     for name, message in zip("xy", messages):
@@ -213,6 +209,7 @@ check_2 = Exercise(
     ask=lambda answer, x, grad: result_and_messages(answer, (x,), grad),
     at=[(0.5, 2.0), (0.5, -3.0), (-1.0, 1.0), (0.0, 4.0), (2.0, 0.5)],
     praise="Right: 1 - tanh² x, from the result that is there already, times grad.",
+    otherwise="The message is grad times 1 - y².",
     slips={
         "That is the local derivative. A message is grad times that.": "grad * ( → (",
         "1 - x² should be 1 - y², with the result y = tanh x.": "y * y → x * x",
@@ -237,6 +234,12 @@ def solution_3(node):
         parent.grad += message
 
 
+def two_parents(node):
+    (a, b), (to_a, to_b) = node.parents, node.closure(node.grad)
+    a.grad += to_a
+    b.grad += to_b
+
+
 check_3 = Exercise(
     solution_3,
     ask=sent,
@@ -245,11 +248,19 @@ check_3 = Exercise(
         for program in GRAPHS[11:12] + GRAPHS[:1] + GRAPHS[30:60:10] + [()]
     },
     praise="Right: one message along each edge, added to what has arrived before.",
+    otherwise="Every parent gets one message of node.closure(node.grad), added.",
     slips={
+        "A message is not the adjoint, but what the closure makes of it.": "parent.grad += message → parent.grad += node.grad",
+        "The closure returns all the messages together: give each parent its own.": "+= message → += node.closure(node.grad)",
+        "An input has no parents: go through as many as there are.": two_parents,
         "No grad has changed. `parent.grad + m` alone is computed and dropped, and a name for it is "
         "only a name: the sum has to be assigned, parent.grad += ...": "+= → +",
         "A message replaced what was there. Add it: +=": "+= → =",
-        "Those are local derivatives. Give the closure the node's grad, not 1.": "node.grad → 1.0",
+        "Give the closure the node's grad, neither 1 nor its data.": [
+            "node.grad → 1.0",
+            "(node.grad → (node.data",
+        ],
+        "Each message is for a parent: the node's own grad stays.": "parent.grad += → node.grad +=",
         "A node that is a parent twice gets two messages: one for each edge.": (
             "zip(node.parents, node.closure(node.grad)) → "
             "dict(zip(node.parents, node.closure(node.grad))).items()"
@@ -339,6 +350,14 @@ def walked(engine, program):
             yield f"{name}.grad{calls}", node.grad
 
 
+def again(part, _):
+    if "root" in part:
+        return "The root's adjoint is 1."
+    if "twice" in part:
+        return "Inputs accumulate, and every other node starts at 0."
+    return "Which node sends before its last message has come? Follow it with a pencil."
+
+
 def unordered(root):
     root.grad, queue = 1.0, [root]
     for node in queue:
@@ -361,7 +380,7 @@ check_5 = Exercise(
     ask=walked,
     at=GALLERY,
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
-    otherwise="Which node sends before its last message has come? Follow it with a pencil.",
+    otherwise=again,
     slips={
         "The root's adjoint is 1, not {found}: is it set, and kept?": "root.grad = 1.0 → pass",
         "{at} a.grad is {found}, not {expected}. Only the root's messages arrive: every node sends, "
@@ -390,8 +409,9 @@ SUNFLOWER = [(week / 3 - 2, height / 100) for week, height in enumerate(HEIGHTS,
 
 
 def trained(train, points, rate):
+    found = train(points, 4, rate)
     try:
-        parameters, losses = train(points, 4, rate)
+        parameters, losses = found
         data = [float(x.data) for x in parameters]
     except (TypeError, ValueError, AttributeError):
         raise Hint("Return the parameters (four nodes) and the list of losses.") from None
@@ -439,8 +459,9 @@ check_6 = Exercise(
     ask=trained,
     at={f"three points and a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
     praise=praise_6,
+    otherwise="Each parameter moves by -rate times its grad, and its grad goes back to 0.",
     slips={
-        "Nothing here yet: no parameter moves. Walk back from the loss, assign to parameter.data, and "
+        "Nothing here yet that moves a parameter. Walk back from the loss, assign to parameter.data, and "
         "only then set the grad to 0. (`parameter = ...` only gives a new thing the old name.)": "parameter.data -= → parameter.data -",
         "The loss grows: you walk uphill. Go against the gradient: -=": "-= → +=",
         "Each step adds to the last gradients: set them to 0.": "parameter.grad = 0.0 → pass",

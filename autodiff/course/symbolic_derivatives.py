@@ -2,8 +2,9 @@
 """Notebook 2: a tree that folds; its guesses and exercises."""
 
 import operator
+from functools import cache
 
-from .verdicts import Exercise, Hint, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, guesses, number, solutions
 
 predict = guesses(
     {
@@ -22,14 +23,21 @@ predict = guesses(
 # -- 1. The quotient rule -------------------------------------------------------------------------
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
-OPERATORS = "A Node knows + - * / with another Node: for a number write Node(2), for b² b * b."
+OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b, for minus a -1 * a."
 
 
+@cache  # equal formulas are one object
 class Node:
-    """A formula of notebook 2, "x", a number or an operation on other formulas."""
+    """A formula: "x", a number, or an operation on other formulas."""
 
     def __init__(self, op, *args):
-        self.op, self.args = op, args
+        self.op = op
+        self.args = [each if hasattr(each, "op") else Node(each) for each in args]
+
+    def __repr__(self):
+        if len(self.args) == 2:
+            return f"({self.args[0]} {self.op} {self.args[1]})"
+        return f"{self.op}({self.args[0]})" if self.args else str(self.op)
 
     def __add__(self, other):
         return Node("+", self, other)
@@ -40,8 +48,16 @@ class Node:
     def __truediv__(self, other):
         return Node("/", self, other)
 
+    def __rmul__(self, other):
+        return Node("*", other, self)
+
     def __sub__(self, other):
-        return self + Node(-1) * other
+        return self + Node("*", -1, other)
+
+    def __rsub__(self, other):
+        return Node(other) - self
+
+    __radd__ = __add__
 
 
 def derivative(e):
@@ -59,7 +75,7 @@ def derivative(e):
 def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
-        raise Hint(f"In a formula every part is a Node, and here is {e!r}. Write Node({e!r}).")
+        raise Hint(f"Return a formula, a Node: found {a(e)}.")
     if not e.args:
         return x if e.op == "x" else float(e.op)
     if e.op not in ARITHMETIC:
@@ -83,10 +99,11 @@ check_1 = Exercise(
     slips={
         "That is the quotient of the derivatives.": "derivative(a) / derivative(b)",
         "A minus, not a plus: as b grows, a/b shrinks.": "- → +",
-        "Nearly: the denominator is b squared, b * b.": "/ (b * b) → / b",
+        "The sign is wrong: as a grows, so does a/b.": "(derivative(a) * b - a * deriv → (a * derivative(b) - b * deriv\n(b)) → (a))",
+        "Nearly: the denominator is b squared, b * b.": ["/ (b * b) → / b", "/ (b * b) →"],
         "Python divides first: put brackets around the numerator.": "(deriv → deriv\n(b)) → (b)",
         "You ask `derivative` for the very rule that is missing: write it.": "derivative(a / b)",
-        OPERATORS: ["/ (b * b) → / b**2", "2 * derivative(a)", "-derivative(a)"],
+        OPERATORS: ["/ (b * b) → / b**2", "-derivative(a)"],
     },
 )
 
@@ -116,7 +133,7 @@ check_2 = Exercise(
 
 def letters(answer):
     given = answer if isinstance(answer, (str, list, tuple, set)) else "?"
-    found = "".join(map(str, given)).lower()
+    found = "".join(map(str, given)).lower().replace("and", "")
     if not set(found) <= set("abcd ,"):
         raise Hint('Expected a string of letters out of a, b, c and d, such as "ac".')
     for letter in "abcd":

@@ -22,7 +22,7 @@ bowl = [[7.0, 3.0], [3.0, 2.0]]  # twice the means of x², x and 1
 SMALL, LARGE = (float(curvature) for curvature in np.linalg.eigvalsh(bowl))
 
 
-def behaviour(lr):
+def behaviour(_, lr):
     lr = number(lr)
     behaves = "does not diverge yet" if lr < 2 / LARGE else "diverges, and so do smaller ones"
     return f"lr = {lr:.4g} {behaves}. For which lr is |1 - lr λ| = 1?"
@@ -94,22 +94,22 @@ check_2 = Exercise(
 # -- 3. A loss that forgives ----------------------------------------------------------------------
 
 
-def forgiving(loss):
+def forgiving(loss, wrong, *places):
     loss(Vector([3.0]), 2.0)  # is there anything yet?
-    slope, start = line_found(inspect.unwrap(loss))
+    slope, start = line_found(inspect.unwrap(loss), wrong, places)
     near = abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3
     line = f"y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}"
     yield "the line", "y = 2 x + 1, to 0.3" if near else line
 
 
 @cache
-def line_found(loss):
+def line_found(loss, wrong, places):
     """Slope and start of the line that a loss finds through 17 good points and 3 bad ones."""
     rng = Random(4)
     inputs = [i / 10 for i in range(20)]
     targets = [2 * x + 1 + rng.gauss(0, 0.05) for x in inputs]
-    for i in (4, 10, 15):
-        targets[i] = -10.0
+    for i in places:
+        targets[i] = wrong
     line = nn.Linear(1, 1, init=lambda inputs, outputs, rng: [[0.0]])
     for lr in (0.05, 0.005):
         descent = optim.SGD(line.parameters(), lr)
@@ -125,13 +125,17 @@ def solution_3(prediction, target):
 check_3 = Exercise(
     solution_3,
     ask=forgiving,
-    at={"a check of it": ()},
+    at={"points mistyped as -10": (-10.0, 4, 10, 15), "points mistyped as 1": (1.0, 9, 13, 17)},
     praise="Right: within 0.3 of y = 2 x + 1. A bad point pulls, but no harder the worse it is.",
     otherwise="How strongly may a far point pull?",
     slips={
         "The square finds {found}: an error 48 times as large costs 2,304 times as much.": (
             "nn.mse_loss(prediction, target)"
         ),
+        "{at} it finds {found}: a loss does not know which points are wrong.": [
+            "0 * prediction[0] if target == -10 else nn.mse_loss(prediction, target)",
+            "0 * prediction[0] if target < 0 else nn.mse_loss(prediction, target)",
+        ],
         "The training diverges: a far point pulls much too hard.": "(prediction[0] - target) ** 4",
     },
 )
@@ -180,15 +184,18 @@ check_4 = Exercise(
     solution_4,
     ask=path_of,
     at={
-        "lr = 0.1": (0.1, (-8.0, 2.0)),
-        "lr = 0.5": (0.5, (-8.0, 2.0)),
-        "a gradient of 0": (0.1, (-8.0, 0.0)),
+        "lr = 0.1": (0.1, (8.0, 2.0)),
+        "lr = 0.5": (0.5, (8.0, 2.0)),
+        "a gradient of 0": (0.1, (8.0, 0.0)),
     },
     close=1e-6,  # ε may be added inside or outside the root
     praise="Right: step for step where the package's Adam goes.",
     otherwise="Is every β where it belongs?",
     slips={
         "After zero_grad() every grad should be 0.0.": "p.grad = 0.0 → pass",
+        "No parameter moves yet: step() assigns to p.data.": "p.data = p.data - → p.data -",
+        "A step without memory is SGD's: each parameter needs its m and s.": "m / (s**0.5 + 1e-8) → p.grad",
+        "Count the steps from 1: self.t += 1 comes first.": "self.t += 1 → self.t += self.m != [0.0] * len(self.params)",
         "Uphill: subtract from p.data.": "p.data - self.lr → p.data + self.lr",
         "The hats are missing: both means start at 0 and are too small at first.": (
             "/ (1 - 0.9**self.t) →\n/ (1 - 0.999**self.t) →"

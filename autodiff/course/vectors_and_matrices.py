@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guesses, solutions
+from .verdicts import Exercise, Hint, guesses, outside, solutions
+
+
+def formula(answer, *given):
+    """What an answer of NumPy's returns."""
+    engine = [getattr(x, "__module__", None) or getattr(x, "__name__", "") for x in outside(answer)]
+    if any(name.startswith("autodiff.") or name == "autodiff" for name in engine):
+        raise Hint("That is the engine's answer. Write yours: a formula of a, x and b, in NumPy.")
+    return answer(*given)
 
 
 def random_at(*shapes):
@@ -27,6 +35,7 @@ def solution_1(a, x, b):
 
 check_1 = Exercise(
     solution_1,
+    ask=formula,
     at=random_at((3, 3), (2, 3), (4, 2)),
     praise="Right: G = r / |r| goes to A x, and A gets G xᵀ. It is the box, with B = x.",
     otherwise="The norm sends G = r / |r| to r = A x - b. Then G Bᵀ, with x for B.",
@@ -59,10 +68,16 @@ check_2 = Exercise(
     praise="Right: G is the identity, so G Bᵀ = Bᵀ and Aᵀ G = Aᵀ.",
     otherwise="What is G, entry by entry, for a trace?",
     slips={
-        "For A: transpose it.": "(b, a.T)",
-        "For A: G is not all ones, as for a sum.": "(np.ones((len(a), len(a))) @ b.T, a.T)",
-        "For A: that is the one for the other factor.": "(a.T, b.T)",
-        "That looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": "(np.eye(*a.shape), np.eye(*b.shape))",
+        "{part}: transpose it.": ["(b, a.T)", "(b.T, a)"],
+        "{part}: G is not all ones, as for a sum.": [
+            "(np.ones((len(a), len(a))) @ b.T, a.T)",
+            "(b.T, a.T @ np.ones((len(a), len(a))))",
+        ],
+        "{part}: that is the one for the other factor.": ["(a.T, b.T)", "(b.T, b.T)"],
+        "{part}: that looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": [
+            "(np.eye(*a.shape), np.eye(*b.shape))",
+            "(np.eye(len(a)), np.eye(len(a)))",
+        ],
     },
 )
 
@@ -75,11 +90,13 @@ def solution_3(a, x, b):
 
 check_3 = Exercise(
     solution_3,
+    ask=formula,
     at=random_at((3, 3), (5, 2), (2, 4)),
     praise="Right: a few hundred steps against it lead to the line of least squares that NumPy finds.",
     otherwise="G = 2 r goes to A x, with r = A x - b. And to x: Aᵀ G.",
     slips={
         "Half of it: the square brings a factor 2.": "2 * →",
+        "The sign is wrong: r is A x - b.": "2 * → -2 *",
         "That is for the norm itself, without the square.": "2 * → 1 / np.linalg.norm(a @ x - b) *",
         "That is 2 r, which goes to A x. One step further: Aᵀ G.": "a.T @ →",
         "That is for A: G xᵀ. The gradient for x is asked for.": "2 * np.outer(a @ x - b, x)",

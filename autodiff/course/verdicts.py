@@ -22,8 +22,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dis import get_instructions
 from functools import cache, wraps
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -63,7 +64,8 @@ class Exercise:
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
             generator of several, in the order of judging, each as (its name, what it is). May raise
             a Hint. By default the answer is called.
-        otherwise: what to say to other wrong answers; beside what differs, if there are points.
+        otherwise: what to say to other wrong answers, or a function of the part and what it is;
+            beside what differs, if there are points.
         close: how far a number may be off, beside 1 or itself.
     """
 
@@ -75,13 +77,13 @@ class Exercise:
         slips: Mapping[str, Any],
         at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
         ask: Callable[..., Any] | None = None,
-        otherwise: str | Callable[[Any], str] = "",
+        otherwise: str | Callable[[str, Any], str] = "",
         close: float = 1e-9,
     ) -> None:
         self.solution, self.praise, self.close = solution, praise, close
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
-        self.otherwise = otherwise if callable(otherwise) else lambda found: otherwise
+        self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
         self.place = "", ""  # its lesson and number, which `solutions` knows
         self.expected: dict[int, Parts] = {}  # what our answer does at each point
         self.returns = inspect.isfunction(solution) and "return" in inspect.getsource(solution)
@@ -143,10 +145,12 @@ class Exercise:
             if any(self._alike(self.program(slip), parts, name) for slip in slips):
                 text = hint.format(part=name, at=label, found=was, expected=expected)
                 return Verdict(False, text, hint)
-        otherwise = self.otherwise(found)
+        otherwise = "" if name == ERROR else self.otherwise(name, found)
         if name == ERROR:
-            dots = ". A line still computes with the dots." if "ellipsis" in found else ""
-            text = f"Your code raises {found}{dots}"
+            place = "" if ":" in found else f"{label}, "  # an arithmetic error
+            text = f"{place}{'your' if place else 'Your'} code raises {found}"
+            if "llipsis" in found:
+                text = "A line still computes with the dots: put something in their place."
         elif text := not_comparable(found, right):
             text = f"{name}: {text}" if name else text
         elif otherwise and not label:
@@ -155,7 +159,7 @@ class Exercise:
             begin = f"{label} {name or 'the result'}{place}".strip()
             text = f"{begin[0].upper()}{begin[1:]} should be {expected}, not {was}. {otherwise}"
             if same(found, right, 1e-3) and not isinstance(right, str):
-                text += " Close, but not exact: a difference loses digits. Write the formula."
+                text += " Close, but not exact."
         return Verdict(False, text.strip())
 
     def _alike(self, slip: Any, parts: Callable[[str], Parts], last: str) -> bool:
@@ -319,6 +323,33 @@ def number(answer: Any) -> float:
     if isinstance(found, float):
         return found
     raise Hint(f"Expected one number, found {a(answer)}.")
+
+
+def pair(**meanings: str) -> Callable[[Any], Any]:
+    """An `ask` for two numbers, each by its name with what it means."""
+
+    def ask(answer: Any) -> Iterator[tuple[str, Any]]:
+        entries = plain(answer) if empty(answer) is False else answer
+        if not isinstance(entries, (list, tuple)) or len(entries) != 2:
+            raise Hint(f"Expected two numbers: ({', '.join(meanings.values())}).")
+        for name, entry in zip(meanings, entries):
+            yield name, entry if empty(entry) else number(entry)
+
+    return ask
+
+
+def outside(answer: Any) -> list[Any]:
+    """What the code of a function or class takes from outside: the objects of its global names."""
+    if inspect.isclass(answer):
+        methods = filter(inspect.isfunction, vars(answer).values())
+        return [*answer.__bases__, *[x for method in methods for x in outside(method)]]
+    function = inspect.unwrap(answer)
+    codes, found = [function.__code__], list[Any]()
+    for code in codes:
+        codes += filter(inspect.iscode, code.co_consts)
+        names = [each.argval for each in get_instructions(code) if each.opname == "LOAD_GLOBAL"]
+        found += map(function.__globals__.get, names)
+    return found
 
 
 def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
