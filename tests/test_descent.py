@@ -32,3 +32,17 @@ def test_secant_and_path(browser):
     assert "no right digits" in browser.words()
     browser.evaluate("s.h = 1e-6")
     assert "six right digits" in browser.words()
+
+
+def test_the_valley_is_drawn_as_far_as_it_has_been_dragged(browser):
+    browser.show(show_descent(ad.cos, 2.0, steps=0))
+    assert "of gradient descent" not in browser.words()
+    for h, bends, lost in (
+        (0.5, False, False),
+        (1e-8, True, False),
+        (1e-15, True, True),
+        (0.1, True, True),
+    ):
+        browser.evaluate(f"s.h = {h}")
+        words = browser.words()
+        assert ("the curve bends" in words, "digits are lost" in words) == (bends, lost)

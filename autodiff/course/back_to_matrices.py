@@ -16,7 +16,7 @@ import autodiff as ad
 from autodiff import Expression, Value, Vector, draw, nn, topological_order
 
 from .figures import BLUE, GREY, show
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
 
 # -- Groups, each in one colour ---------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from autodiff import (
     where,
 )
 
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
 
 
 def closures_run(loss, wrt=None):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
-from .verdicts import Exercise, Hint, a, empty, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, number, solutions
 
 predict = guesses(
     {

@@ -11,7 +11,7 @@ from autodiff.nn import Linear, Module, Sequential, fit, he_normal, mse_loss, xa
 from autodiff.optim import SGD
 
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, a, guesses, number, outside, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, outside, solutions
 
 xs, ys = map(list, zip(*SUNFLOWER))
 

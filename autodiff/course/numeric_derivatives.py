@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, guesses, number, solutions
 
 predict = guesses(
     {

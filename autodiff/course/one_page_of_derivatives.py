@@ -10,7 +10,7 @@ from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, so
 
 from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, guesses, pair, solutions
+from .verdicts import Exercise, after_your_guess, guesses, pair, solutions
 
 # -- The figures ----------------------------------------------------------------------------------
 

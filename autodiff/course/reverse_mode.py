@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, product
 
 from autodiff import grad, ops
 
-from .verdicts import Exercise, Hint, a, empty, guesses, pair, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, pair, solutions
 
 # -- The nodes of the notebook ------------------------------------------------------------------
 

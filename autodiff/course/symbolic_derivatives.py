@@ -4,7 +4,7 @@
 import operator
 from functools import cache
 
-from .verdicts import Exercise, Hint, a, guesses, number, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
 
 predict = guesses(
     {

@@ -12,7 +12,7 @@ import numpy as np
 from autodiff import Value, Vector, nn, optim, relu
 
 from .figures import BLUE, GREY, ORANGE, show
-from .verdicts import Exercise, guesses, number, solutions
+from .verdicts import Exercise, after_your_guess, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, guesses, outside, solutions
+from .verdicts import Exercise, Hint, after_your_guess, guesses, outside, solutions
 
 
 def formula(answer, *given):

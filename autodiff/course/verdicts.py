@@ -22,10 +22,12 @@ import json
 import math
 import os
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dis import get_instructions
 from functools import cache, wraps
+from html import escape
 from itertools import islice, zip_longest
 from pathlib import Path
 from textwrap import fill
@@ -400,3 +402,31 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
         if low is not ... and low <= found <= high:
             return text
     return table[...]
+
+
+@contextmanager
+def after_your_guess() -> Iterator[None]:
+    """Shows what is printed and displayed inside in a box that is closed until a reader opens it.
+
+    It is closed wherever a notebook is shown: in JupyterLab, on a site, in an exported page.
+    """
+    from IPython.display import display
+    from IPython.utils.capture import capture_output
+
+    with capture_output() as seen:
+        yield
+    boxed = [f"<pre>{escape(seen.stdout)}</pre>", *map(in_html, seen.outputs)]
+    page = f"<details><summary>After your guess: the answer</summary>{''.join(boxed)}</details>"
+    display({"text/html": page, "text/plain": seen.stdout}, raw=True)
+
+
+def in_html(output: Any) -> str:
+    """An output of IPython as HTML; a picture by what a notebook shows if it is not trusted."""
+    data = output.data
+    if "image/png" not in data:
+        return data.get("text/html") or f"<pre>{escape(data['text/plain'])}</pre>"
+    png, about = data["image/png"], (output.metadata or {}).get("image/png", {})
+    png = png if isinstance(png, str) else b64encode(png).decode()
+    about = {"alt": data["text/plain"], **about}
+    facts = " ".join(f'{name}="{escape(str(fact))}"' for name, fact in about.items())
+    return f'<img src="data:image/png;base64,{"".join(png.split())}" {facts}>'

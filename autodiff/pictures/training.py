@@ -197,7 +197,10 @@ class _Recorded:
                 curves["the curve after 300 steps"] = says(xs, *p)[0]
                 few = [sliders(zip([name for _, name in self._named()], slopes))]
         start, *end = fits(xs, targets, curves, self.measures)
-        return "".join([start, *few, *end])
+        rest = "".join([*few, *end])
+        return start + (
+            rest and f"<details><summary>Its derivatives, and the end</summary>{rest}</details>"
+        )
 
     def _trained(self) -> tuple[Any, Any]:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""

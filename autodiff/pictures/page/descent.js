@@ -1,6 +1,6 @@
 // The page of gradient descent: the path at one rate, the result at every rate, the secant's error.
 
-const two = data.x0.length === 2, [x0] = data.x0, s = { rate: data.rate, h: 0.5 };
+const two = data.x0.length === 2, [x0] = data.x0, s = { rate: data.rate, h: 0.5, least: 0.5 };
 const value = (x) => programs.f(x)[0], slopes = (x) => programs.f(x)[1];
 const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
@@ -102,9 +102,9 @@ function errorPicture(width) {
   const say = ({ x, y }, h, ...lines) => lines.map((words, row) =>
     write("middle", x(h), y(1e-8) + 18 * row, words));
   return axisPicture(width, 350, errors, [s.h, error(s.h)], [1e-10, 1e-8, 1e-6, 1e-4, 0.01, 1],
-    ({ at }) => errors.map((each) => disc("error dust", at(each), 2)),
-    (box) => [say(box, 6e-14, "digits are lost:", "error grows like 1/h"),
-      say(box, 5e-4, "the curve bends:", "error grows like h")]);
+    ({ at }) => errors.filter(([h]) => h >= s.least).map((each) => disc("error dust", at(each), 2)),
+    (box) => [s.least < 1e-13 && say(box, 6e-14, "digits are lost:", "error grows like 1/h"),
+      s.least < 1e-5 && say(box, 5e-4, "the curve bends:", "error grows like h")]);
 }
 
 // -- One variable: secant and tangent
@@ -168,9 +168,14 @@ function nudges(phone, width) {
 
 function paint() {
   const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
+  s.least = Math.min(s.least, s.h); // the valley is drawn as far as it has been dragged
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
   show(h("main.page.descent", two ? null : nudges(phone, phone ? width : (width - 45) / 2),
-    h(two ? "h1" : "h1.second", data.title),
+    data.steps ? descent(phone, width, height, above) : null));
+}
+
+function descent(phone, width, height, above) {
+  return [h(two ? "h1" : "h1.second", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
@@ -179,7 +184,7 @@ function paint() {
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
       h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
-    program(`const f = ${programs.f};`)));
+    program(`const f = ${programs.f};`)];
 }
 
 follow(() => {
