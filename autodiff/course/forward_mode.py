@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
@@ -66,7 +67,50 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. A second derivative -----------------------------------------------------------------------
+# -- 2. Tags --------------------------------------------------------------------------------------
+
+
+class Tagged(NamedTuple):
+    """primal + tangent ε, with the ε of the derivative that has this tag."""
+
+    primal: Any
+    tangent: Any
+    tag: int
+
+
+def seen(split, x, tag):
+    found = split(x, tag)
+    if type(found) is not tuple or len(found) != 2:
+        raise Hint("Return two things: the primal, and the tangent.")
+    yield from zip(("the primal", "the tangent"), found)
+
+
+def solution_2(x, tag):
+    if isinstance(x, Tagged) and x.tag == tag:
+        return x.primal, x.tangent
+    return x, 0.0
+
+
+X = Tagged(3.0, 1.0, 1)  # of the outer derivative
+
+check_2 = Exercise(
+    solution_2,
+    ask=seen,
+    at={
+        "a pair of this tag": (Tagged(X, 5.0, 2), 2),
+        "a pair of another tag": (X, 2),
+        "a number": (4.0, 2),
+    },
+    praise="Right: what has no ε of this tag stays whole, and stands still.",
+    slips={
+        "{at} {part} should be {expected}: to this derivative it is a constant, whole and still.": [
+            "(x.primal, x.tangent) if isinstance(x, Tagged) else (x, 0.0)",
+            "return x, 0.0 → return getattr(x, 'primal', x), 0.0",
+        ],
+    },
+)
+
+# -- 3. A second derivative -----------------------------------------------------------------------
 
 
 def second(answer, f, x):
@@ -83,15 +127,15 @@ def second(answer, f, x):
     yield "the way", "one jvp inside another"
 
 
-def solution_2(function, x):
+def solution_3(function, x):
     def first(x):
         return jvp(function, (x,), (1.0,))[1]
 
     return jvp(first, (x,), (1.0,))[1]
 
 
-check_2 = Exercise(
-    solution_2,
+check_3 = Exercise(
+    solution_3,
     ask=second,
     at={
         "x = 2, for x**4,": (lambda x: x**4, 2.0),
@@ -110,7 +154,7 @@ check_2 = Exercise(
     },
 )
 
-# -- 3. Forward or reverse? -----------------------------------------------------------------------
+# -- 4. Forward or reverse? -----------------------------------------------------------------------
 
 
 def modes(answer):
@@ -130,7 +174,7 @@ def modes(answer):
         yield key, f"{mode} {count:g}"
 
 
-def solution_3():
+def solution_4():
     return {
         "a": ("forward", 1),  # one input
         "b": ("reverse", 1),  # one result
@@ -139,8 +183,8 @@ def solution_3():
     }
 
 
-check_3 = Exercise(
-    solution_3(),
+check_4 = Exercise(
+    solution_4(),
     ask=modes,
     praise="Right: one input, one result, three results against 40 inputs, one direction.",
     otherwise=lambda key, _: f"{key}: forward mode pays for inputs, reverse mode for results.",
