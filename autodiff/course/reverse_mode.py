@@ -137,6 +137,10 @@ def watched(program):
 
 predict = guesses(
     {
+        135: "Right: small nudges do not get in one another's way, so their effects add.",
+        ...: "Each path brings its own share of the nudge to y.",
+    },
+    {
         18: "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
         9: "Rates multiply along a chain; they do not add.",
         27: "That is the value of y, not how fast it moves.",
@@ -151,6 +155,31 @@ predict = guesses(
         10: "Right: the inner function remembers a = 2. That is a closure.",
         2: "That is a, which the function remembers. It multiplies it by 5.",
         ...: "times(2) is a function that remembers a = 2, and it is called with 5.",
+    },
+    {
+        1: "Right: the product sends x1 times the adjoint of y, which is 1.",
+        0: "One of the messages to x2 has x1 as a factor: which?",
+        ...: "Which message to x2 has x1 as a factor? Drag, and see.",
+    },
+    {
+        1: "Right: of two messages of 1 one is lost.",
+        2: "Then nothing would be wrong. Two messages of 1 are sent: what happens to the first?",
+        ...: "Two messages of 1 are sent. What happens to the first?",
+    },
+    {
+        8: "Right: p sends its whole grad of 2 along two edges, and does that twice.",
+        4: "How often is p in the queue?",
+        ...: "How often is p in the queue, and what does it send each time?",
+    },
+    {
+        8: "Right: p sends 1 in the first call, and 2 in the second, along two edges each.",
+        6: "p still has its grad from the first call, and adds to it.",
+        ...: "Add them up: what do p and q send to a in the first call, and in the second?",
+    },
+    {
+        40: "Right: two for each doubling.",
+        20: "Each sum has two arguments, though they are the same node.",
+        ...: "Count the edges: one message goes along each.",
     },
 )
 
