@@ -12,7 +12,8 @@ from trainings import CLASSES, NUMBERS, fitted, network, numbers, same, walked
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn
-from autodiff.nn.recording import NotRecordable, Watch
+from autodiff.compiler.symbolic import NotRecordable
+from autodiff.nn.recording import Watch
 
 
 def far(p, y):
@@ -220,9 +221,24 @@ def test_the_gradients_of_a_model_that_calls_backward_are_those_of_its_loss():
     assert (one.losses, numbers(model)) == (other.losses, numbers(plain))
 
 
-def test_a_rule_that_branches_is_an_error_of_the_compiler():
-    with pytest.raises(TypeError, match="where"):
-        fitted(bent(chooser), engine="auto")
+def test_a_rule_that_branches_is_walked():
+    walked(lambda: bent(chooser), "a number that is not known yet, .* write autodiff.maximum")
+    with pytest.warns(nn.WalkingWarning, match="predict walks .* a number that is not known yet"):
+        nn.predict(bent(chooser), np.ones((5, 2)))
+
+
+class Stale(nn.Module):
+    def __init__(self):
+        inner = self.inner = nn.Linear(2, 1, seed=0)
+        doubled = inner.weight * 2.0
+        self.result = lambda x: doubled @ x + inner.bias
+
+    def forward(self, x):
+        return self.result(x)
+
+
+def test_a_weight_that_is_computed_once_is_walked_from_the_start():
+    walked(Stale, "what was computed in one call is used in the next: a model and a loss are pure")
 
 
 def test_targets_that_cannot_be_told_apart_are_walked():

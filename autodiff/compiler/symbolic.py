@@ -12,6 +12,10 @@ from ..errors import message
 from ..number import Number, apply
 
 
+class NotRecordable(TypeError):  # noqa: N818  it need not be a fault
+    """Says why there can be no program, as where a number is looked at that may be another."""
+
+
 class Symbol(Number):
     """A number that is not known yet: the result of an operation on other symbols and numbers."""
 
@@ -40,7 +44,7 @@ class Symbol(Number):
 
     def _number(self, *other: Any) -> NoReturn:
         """Refuse to be read as a number: the answer would be fixed in the program."""
-        raise TypeError(UNKNOWN)
+        raise NotRecordable(UNKNOWN)
 
     __bool__ = __float__ = __int__ = __index__ = __str__ = _number
     __format__ = _number  # type: ignore[assignment]

@@ -10,12 +10,13 @@ from time import monotonic
 from typing import Any
 
 from ..compiler.expression import Expression
+from ..compiler.symbolic import NotRecordable
 from ..errors import message
 from ..graph import adjoints
 from ..optim import Optimizer
 from ..value import Value
 from .devices import in_jax
-from .recording import CONTRACT, NotRecordable, Recording, Watch, loss_value, user_frame
+from .recording import CONTRACT, Recording, Watch, loss_value, user_frame
 from .samples import Samples
 
 Batch = Any  # the indices of its samples; None for all samples

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..admission import as_float, as_row
 from ..compiler.expression import Expression
+from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import mode
-from .recording import CONTRACT, NotRecordable, check_same, trace
+from .recording import CONTRACT, check_same, trace
 from .samples import SEQUENCE, as_rows, constants, flat
 
 WHERE = "predict, what the model returns"

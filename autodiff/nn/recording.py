@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from .. import dispatch
+from ..compiler.symbolic import NotRecordable
 from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
@@ -37,10 +38,6 @@ LOOKS = (
     "and return what you want to see"
 )
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
-
-
-class NotRecordable(Exception):  # noqa: N818  it is no fault
-    """Says why the graph of a loss cannot be recorded, and each sample has to be walked."""
 
 
 class Watch:

@@ -5,8 +5,9 @@ from typing import Any
 
 from ..admission import as_float, as_row
 from ..compiler.expression import Expression
+from ..compiler.symbolic import NotRecordable
 from ..errors import a, counted, message
-from ..nn.recording import NotRecordable, Watch
+from ..nn.recording import Watch
 from ..transforms import check_function
 from ..value import Value
 from .pages import Page, formula, learning

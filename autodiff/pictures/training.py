@@ -11,11 +11,12 @@ from contextlib import suppress
 from typing import Any
 
 from ..compiler.expression import Expression
+from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message
 from ..linalg import Matrix, Vector
 from ..nn.engines import Losses
 from ..nn.modules import Linear, Module, Sequential, mode, positive
-from ..nn.recording import NotRecordable, Recording, Watch, loss_value
+from ..nn.recording import Recording, Watch, loss_value
 from ..nn.samples import Samples, flat
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
