@@ -61,9 +61,9 @@ def _noting(kind: type[Value], entered: Any = _entered.get) -> Value:
 def scope(name: str) -> Scope:
     """A context manager: the nodes made inside it belong together, under this name.
 
-    `draw` puts a frame around them, or with collapse=True shows one box in their place. Scopes
-    nest, and calling a `Module` opens one. Leaves made with `Value(...)` do not belong to a
-    scope; plain numbers in the computation do. TypeError if name is not a str.
+    `draw` puts a frame around them. Scopes nest, and calling a `Module` opens one. Leaves made
+    with `Value(...)` do not belong to a scope; plain numbers in the computation do. TypeError if
+    name is not a str.
 
     >>> from autodiff import Value, draw
     >>> x = Value(3.0, label="x")

@@ -10,10 +10,10 @@ from pygraphviz import AGraph
 import autodiff as ad
 from autodiff import Value, optim, show_training
 from autodiff.nn import Linear, Sequential, mse_loss
-from autodiff.pictures import look
+from autodiff.pictures import sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
-COLOURS = {x: name for name, x in vars(look).items() if re.match("#......$", str(x))}
+COLOURS = {x: name for name, x in vars(sheet).items() if re.match("#......$", str(x))}
 
 
 def said(picture, kind="n"):

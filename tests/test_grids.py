@@ -3,6 +3,7 @@
 import io
 import math
 import re
+import sys
 
 import matplotlib.image
 import numpy as np
@@ -12,7 +13,8 @@ from pictures import network, tables
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
 from autodiff.nn import cross_entropy
-from autodiff.pictures.grids import arranged, cells_of, png, shades
+from autodiff.pictures.grids import arranged, cells_of, magnified, rgb, shades
+from autodiff.pictures.sheet import GRADIENT, INK, SCALE, VALUE, VALUE_LINE
 from autodiff.scopes import entry_names
 
 
@@ -24,7 +26,7 @@ def classifier(*sizes):
 def boxes(root, **names):
     """The arrays of a picture."""
     known = {x: name for name, held in names.items() for x, name in entry_names(name, held)}
-    return arranged(root, known, None).scene.boxes
+    return arranged(root, known).boxes
 
 
 def names_of(root, **names):
@@ -63,16 +65,18 @@ def test_names():
 
 
 def pixels(image):
-    """The colours in a PNG, without its frame."""
-    return (255 * matplotlib.image.imread(io.BytesIO(image))[2:-2, 2:-2]).round().astype(int)
+    """The colours in an image, without its frame."""
+    colours = np.frombuffer(image.pixels, np.uint8).reshape(image.height, image.width, 3)
+    assert {*colours[[0, 1, -2, -1]].flat, *colours[:, [0, 1, -2, -1]].flat} == {100}
+    return colours[2:-2, 2:-2]
 
 
 def test_cells_are_shaded_by_data():
     cells, said = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
     assert said == ""
-    found = pixels(png(shades(cells, None), 3))
-    assert found.shape == (6, 6, 3)
-    assert found[[0, 0, 5, 5], [0, 5, 0, 5]].tolist() == [
+    found = magnified(shades(cells, None))
+    assert found.shape == (44, 44, 3)
+    assert found[[2, 2, 41, 41], [2, 41, 2, 41]].tolist() == [
         [160, 127, 60], [255, 255, 255],  # the largest in size, negative: sand
         [132, 175, 215], [192, 0, 0],  # half way from white to blue; nan: red
     ]  # fmt: skip
@@ -107,16 +111,31 @@ def test_images_are_inside_the_picture():
     _, loss = classifier(16, 8, 4)
     picture = draw(loss, arrays=True, color="grad")
     svg = picture.pipe(encoding="utf-8")
-    assert svg.count("data:image/png;base64,") == len(picture.images) == 10
+    images = {x.name: x for x in picture.page.images}
+    assert svg.count("data:image/png;base64,") == len(images) == 10
     assert ".png" not in svg
     (tanh_box,) = (x for x in tables(picture).values() if "tanh" in map(str, x.itertext()))
     sizes = [(x.get("width"), x.get("height")) for x in tanh_box.iter("td") if x.get("fixedsize")]
     assert sizes == [("11", "74")]  # points: 72 for 8 numbers, and the frame
-    assert pixels(picture.images["a5.png"]).shape == (144, 18, 3)  # two to a point
+    assert pixels(images["a5.png"]).shape == (144, 18, 3)  # two to a point
     assert picture.pipe("png").startswith(b"\x89PNG")
     assert picture.source == source(loss, color="grad")  # no folder is in it
     wide = draw(Vector([float(i) for i in range(64 * 64)]).sum(), arrays=True)
-    assert [pixels(image).shape for image in wide.images.values()] == [(128, 128, 3)]
+    assert [pixels(image).shape for image in wide.page.images] == [(128, 128, 3)]
+
+
+def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
+    _, loss = classifier(64, 32, 10)
+    layout = draw(loss, arrays=True, color="grad").layout()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "PIL", None)
+        large = layout.png()
+    files = small, large = layout.png(), large
+    found, exact = (np.rint(255 * matplotlib.image.imread(io.BytesIO(x))) for x in files)
+    for colour in (VALUE, VALUE_LINE, GRADIENT, INK, *SCALE.values()):
+        where = (exact == [*rgb(colour), 255]).all(axis=2)  # not at edges, which are translucent
+        assert abs(found - exact)[where, :3].max(initial=0) <= 6, colour
+    assert len(small) < 0.4 * len(large)
 
 
 # -- Gradients ------------------------------------------------------------------------------------
@@ -126,7 +145,7 @@ def test_the_legend_is_the_scale_of_the_shades():
     root = Vector([1.0, -2.0]).sum()
     of_data = ["data:", "− largest", "−", "0", "+", "largest"]
     for color, words in ((None, of_data), ("grad", ["|grad|:", "0", "below 1e−5"])):
-        key = source(root, legend=True, color=color).rpartition("label=")[2]
+        key = source(root, color=color).rpartition("label=")[2]
         assert re.findall(">([^<>]+)</font>", key)[: len(words)] == words
 
 

@@ -19,7 +19,7 @@ GRAPHS = {
 }
 OPTIONS = [
     {"rankdir": "LR"}, {"rankdir": "TB"}, {"edges": "local"}, {"edges": "message"},
-    {"legend": True, "collapse": True}, {"arrays": True, "color": "grad"},
+    {"color": "grad"}, {"arrays": True, "color": "grad"},
 ]  # fmt: skip
 
 

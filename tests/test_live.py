@@ -44,7 +44,7 @@ def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
 
 def test_it_needs_no_graphviz(monkeypatch):
     before = show_steps(fork())._repr_html_()
-    monkeypatch.setattr(layout, "pygraphviz_module", lambda: None)
+    monkeypatch.setattr(layout, "pygraphviz_folder", str)
     monkeypatch.setenv("PATH", "")
     after = show_steps(fork())._repr_html_()
     assert ("<img" in before, "<img" in after) == (True, False)

@@ -2,7 +2,6 @@
 """Notebook 9: what a walk leaves out, a program beside its table, a rival; guesses, exercises."""
 
 import math
-import re
 import time
 import warnings
 
@@ -34,16 +33,10 @@ def closures_run(loss, wrt=None):
 
 
 def walk_to(root, wrt, **settings):
-    """The graph, with the closures of a walk to `wrt` as walk[0], walk[1], …; the rest in grey."""
+    """The graph, with the closures of a walk to `wrt` as walk[0], walk[1], …; the rest is pale."""
     run, _ = closures_run(root, wrt)
-    drawing = draw(root, names={"walk": run}, **settings)
-    asked = "|".join(re.escape(x.label) for x in wrt if x.label) or "walk"
-    for i, line in enumerate(drawing.body):
-        tip = re.search(r'class=\w+ id=\w+ .*tooltip="?(.*)"?]', line)
-        if tip and not re.match(rf"walk\[|(?:{asked})\b", tip[1]):
-            grey = re.sub(r'color="#\w+"', 'color="#959da6"', line)
-            drawing.body[i] = re.sub(r'bgcolor="#\w+"', 'bgcolor="#f4f5f6"', grey)
-    drawing.said += f"; the walk calls {len(run)} operations, what it leaves out is grey"
+    drawing = draw(root, names={"walk": run}, highlight=[*wrt, root], **settings)
+    drawing.said += f"; the walk calls {len(run)} operations, what it leaves out is pale"
     return drawing
 
 

@@ -7,33 +7,28 @@ from ..errors import counted
 from ..graph import is_current
 from ..tracing import Formulas, name_of_result
 from ..value import Value
-from .scene import Leaves
+from .scene import Scene
+from .sheet import DIGITS
 from .texts import number, printable, raised
 
 LONGEST_FORMULA, LARGEST = 120, 30  # characters and nodes; with more, there is a summary
 
 
-def description(
-    nodes: Sequence[Value], labels: Mapping[Value, str], gradients: Mapping[Value, Any], digits: int
-) -> str:
-    """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large.
-
-    nodes: those of the graph in topological order.
-    """
-    root = nodes[-1]
-    names = {x: printable(labels.get(x, "")).replace("\n", " ").strip(" ") for x in nodes}
-    text, result = formula(nodes, names), number(root.data, digits)
+def description(scene: Scene, gradients: Mapping[Value, Any]) -> str:
+    """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
+    nodes, root = scene.nodes, scene.nodes[-1]
+    names = {x: printable(scene.leaves.label(x)).replace("\n", " ").strip(" ") for x in nodes}
+    text, result = formula(nodes, names), number(root.data, DIGITS)
     if not root.parents or 0 < len(text) <= LONGEST_FORMULA:
         value = " = ".join(filter(None, [names[root], text, result]))
         output = names[root] or name_of_result(names.values())
         slopes = [
-            f"∂{output}/∂{names[x]} = {number(gradients[x], digits)}"
+            f"∂{output}/∂{names[x]} = {number(gradients[x], DIGITS)}"
             for x in nodes
             if not x.parents and names[x] and x in gradients and x is not root
         ]
         return "; ".join([value, ", ".join(slopes)]) if slopes else value
-    leaves = Leaves(list(nodes))
-    roles = [leaves.role(x) for x in nodes if not x.parents]
+    roles = [scene.leaves.role(x) for x in nodes if not x.parents]
     counts = [(role, roles.count(role)) for role in ("input", "parameter", "constant")]
     parts = ", ".join(counted(count, role) for role, count in counts if count)
     operations = counted(sum(bool(x.parents) for x in nodes), "operation")

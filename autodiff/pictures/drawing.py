@@ -4,8 +4,7 @@ import base64
 import html
 import math
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +14,35 @@ from ..errors import a, message, shortened
 from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
+from ..transforms import flatten
 from ..value import Value
 from . import dot
 from .description import description
 from .layout import Layout
-from .look import DIGITS, SIZE, Look, with_numbers
-from .scene import Scene, hold, scene
+from .scene import Scene, between, scene
+from .sheet import SIZE, Notes, Sheet, face, highlighted, shades, sheet
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-NUMBERS = 30  # edges with a number; with more, none has one
 FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
 
 
 class Drawing(graphviz.Digraph):
-    """A `graphviz.Digraph` that is laid out in this process.
+    """A `graphviz.Digraph` that is laid out without the `dot` executable.
 
     `.save("graph.svg")` writes the picture, in the format of the ending (svg, png, pdf);
     `.source` is its DOT text, which `.save("graph.gv")` writes. A notebook shows it.
     """
 
-    images: dict[str, bytes]  # the images in its boxes, by their names in DOT
+    page = Sheet({}, [], [], [])  # what is on it, as data
     _laid_out: Layout | None = None
 
     def __init__(self, said: str = "", **options: Any) -> None:
-        self.said, self.images = clean(said).replace("\n", " "), {}
+        self.said = clean(said).replace("\n", " ")
         name = graphviz.nohtml(plain(said))  # which is the title of an SVG
         named: dict[str, Any] = {"name": name, "filename": "graph.gv"}
         super().__init__(**named | options)
@@ -54,7 +53,7 @@ class Drawing(graphviz.Digraph):
     def layout(self) -> Layout:
         """The picture laid out, once for each source."""
         if self._laid_out is None or self._laid_out.source != self.source:
-            self._laid_out = Layout(self.source, self.images)
+            self._laid_out = Layout(self.source, self.page.images)
         return self._laid_out
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
@@ -118,10 +117,8 @@ def draw(
     edges: str | None = None,
     names: Mapping[str, Any] | None = None,
     color: str | None = None,
-    legend: bool = False,
-    collapse: bool = False,
     arrays: bool = False,
-    width: float | None = None,
+    highlight: Any = None,
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
@@ -141,19 +138,18 @@ def draw(
     names: a dict such as `locals()`; a Value without a label gets the name of its variable, w[0]
         in a Vector, W[0,1] in a Matrix.
     color: "grad" shades the boxes by |grad|, with a legend.
-    legend: explains borders and fills.
-    collapse: draws each innermost scope as one box.
     arrays: shows a network of any size: what a compiled program would put into one array is one
         box, a grid with a cell for each number, shaded by data, or by |grad| with color="grad".
-    width: the most pixels that the picture may be wide. By default it is at most 880 if it can
-        be; in any case its texts have 9 or more. The ground is transparent.
+    highlight: a Value, or several in a list, Vector or Matrix: they and what lies between them
+        are drawn strongly, and the rest paler.
 
     grad is what `backward()` left, if it was called; with edges="message" or color="grad" it is
     the derivative of root, computed for the picture.
 
     Returns a `graphviz.Digraph`: Jupyter shows it, `.save("graph.svg")` writes it to a file,
-    `.source` is its DOT text. TypeError if root is not a Value; ValueError for an unknown
-    option, for more than 300 boxes, and if `width` is too narrow.
+    `.source` is its DOT text. It is at most 880 pixels wide if it can be; its texts have 9 or
+    more. The ground is transparent. TypeError if root is not a Value; ValueError for an unknown
+    option, for more than 300 boxes, and for a highlight that is not in the graph.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
     >>> draw(a * b)
@@ -167,47 +163,42 @@ def draw(
     if arrays:
         from . import grids  # NumPy
 
-        look = grids.arranged(root, named(names), color)
-        body, key, said = grids.body, grids.key(look), grids.said(look)
+        shown = grids.arranged(root, named(names))
     else:
-        look = _look(root, scene(root, named(names), collapse), edges, color)
-        body, key = dot.body, dot.legend(look) if legend or color else ""
-        labels = {x: look.scene.label(x) for x in look.scene.nodes}
-        said = description(look.scene.nodes, labels, look.gradients, DIGITS)
-    _check_readable(look.scene)
+        shown = scene(root, named(names), bool(edges))
+    _check_readable(shown)
+    passed = {step.node: step for step in steps(root)} if shown.numbered else {}
+    notes = Notes(shown, _gradients(shown, edges == "message" or color), passed, edges, color)
+    page = sheet(notes, grids.face if arrays else face)
+    if arrays:
+        page = page._replace(legend=grids.legend(color))
+        said = " → ".join(panel.face.title for panel in page.panels.values())
+    else:
+        page = page._replace(legend=shades(page) if color else [])
+        said = description(shown, notes.gradients)
+    if highlight is not None:
+        ends, _ = flatten(highlight, "draw")
+        page = highlighted(page, between(shown, ends))
+    return _fitted(page, said, format, [rankdir] if rankdir else [*dot.SIDES])
 
-    def written(look: Look) -> Drawing:
-        picture = Drawing(said, format=format)
-        dot.write(picture, look, body, key)
-        picture.attr(size=f"{(width or WIDTH) / 96:.3f},1000")  # inches
-        return picture
 
-    return _fitted(written, look, [rankdir] if rankdir else [*dot.SIDES], width)
-
-
-def _fitted(
-    written: Callable[[Look], Drawing], look: Look, ways: list[str], width: float | None
-) -> Drawing:
+def _fitted(page: Sheet, said: str, format: str, ways: list[str]) -> Drawing:
     """The picture in the first direction in which it is narrow enough, or else the narrowest."""
-    if len(look.scene.edges) > 2 * dot.MANY:
+    if len(page.arrows) > 2 * dot.MANY:
         ways = ways[-1:]  # a layout takes long
-    tried: dict[float, Drawing] = {}  # by their widths with texts of full size
+    tried = []
     for way in ways:
-        picture = written(replace(look, rankdir=way))
+        tried.append(picture := Drawing(said, format=format))
+        dot.write(picture, page, way)
+        picture.attr(size=f"{WIDTH / 96:.3f},1000")  # inches
         try:
-            wide = picture.layout().wide
+            if picture.layout().wide <= WIDTH * TEXT / COMFORTABLE:
+                break
         except RuntimeError:
             return picture  # no Graphviz: its source can be laid out elsewhere
-        tried.setdefault(wide, picture)
-        if wide <= (width or WIDTH) * TEXT / COMFORTABLE:
-            break
-    picture = tried[min(tried)]
+    picture = min(tried, key=lambda x: x.layout().wide)
     needed = math.ceil(picture.layout().wide * SMALLEST / TEXT)
-    if width and needed > width:
-        found = f"a picture that is {needed} pixels wide, with texts of {SMALLEST}"
-        remedy = f"draw an inner node, or write width={needed}"
-        raise ValueError(message("draw", found, f"width={width:g} or less", remedy))
-    if needed > (width or WIDTH):
+    if needed > WIDTH:
         layout, size = picture.layout(), f"{needed / 96:.3f},1000"
         picture.attr(size=size)
         layout.source = picture.source  # is laid out already
@@ -215,24 +206,26 @@ def _fitted(
     return picture
 
 
-def _look(root: Value, shown: Scene, edges: str | None, color: str | None) -> Look:
-    """What boxes and edges say: gradients are computed, or those that backward() left, if any."""
-    gradients: dict[Value, Any] = {}
-    if edges == "message" or color == "grad":
-        gradients = {node: grad for node, grad in adjoints(root).items() if node.requires_grad}
-    elif type(root._grad) is not float or root._grad != 0.0:
-        gradients = {node: node.grad for node in shown.nodes if node.requires_grad}
-    if not edges or with_numbers(shown) > NUMBERS:
-        hold(shown)
-        return Look(shown, gradients, color=color)
-    return Look(shown, gradients, {step.node: step for step in steps(root)}, edges, color)
+def _gradients(shown: Scene, computed: Any) -> dict[Value, Any]:
+    """The derivatives of the root, computed or as `backward()` left them, if it was called."""
+    root, total = shown.nodes[-1], dict[Value, Any]()
+    if computed:
+        found = adjoints(root)
+    else:
+        left = type(root._grad) is not float or root._grad != 0.0
+        found = {node: node.grad for node in shown.nodes if left}
+    for node, grad in found.items():
+        if node.requires_grad:
+            one = shown.same.get(node, node)
+            total[one] = total[one] + grad if one in total else grad
+    return total
 
 
 def _check_readable(shown: Scene) -> None:
     if len(shown.boxes) <= READABLE and len(shown.edges) <= EDGES:
         return
-    remedy = "draw a smaller case (one sample, fewer units) or an inner node: draw(node)"
-    remedy = f"arrays=True shows networks of any size, collapse=True layers as boxes; or {remedy}"
+    remedy = "arrays=True shows networks of any size; or draw a smaller case (one sample, fewer "
+    remedy += "units) or an inner node: draw(node)"
     found = f"{len(shown.boxes)} boxes and {len(shown.edges)} edges"
     expected = f"at most {READABLE} boxes and {EDGES} edges, which can be read in one picture"
     raise ValueError(message("draw", found, expected, remedy))

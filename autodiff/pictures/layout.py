@@ -1,51 +1,47 @@
-"""Graphviz in this process: the wheels of pygraphviz carry its libraries."""
+"""Graphviz, in another process: the wheels of pygraphviz carry its libraries."""
 
+import atexit
 import base64
 import io
 import os
+import pickle
 import re
 import shutil
+import struct
+import subprocess
+import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen, run
 from typing import Any
 
-import graphviz
-
 from ..errors import message
-from .fontconfig import our_fonts
+from .sheet import Image
 
 SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 MEASURES = rb'<svg width="([\d.]+)pt" height="([\d.]+)pt".*?scale\(([\d.]+)'
 
 
-def pygraphviz_module() -> Any:
-    try:
-        import pygraphviz
-    except ImportError:
-        return None
-    return pygraphviz
-
-
 class Layout:
     """A graph in DOT, laid out once, to be written in several formats."""
 
-    def __init__(self, source: str, images: dict[str, bytes] | None = None) -> None:
-        self.source, self.images = source, images or {}
+    def __init__(self, source: str, images: Iterable[Image]) -> None:
+        self.source, self.images = source, {x.name: png(x) for x in images}
+        self.text = source  # as it is laid out
         self.attributes: dict[str, str] = {}  # of the whole, which move nothing
         if self.images:
             folder = tempfile.mkdtemp()
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, image in self.images.items():
                 Path(folder, name).write_bytes(image)
-            self.attributes["imagepath"] = folder.replace("\\", "/")
-        self.graph: Any = None
-        if pygraphviz_module():
-            with our_fonts(), _silence():
-                self.graph = pygraphviz_module().AGraph(string=self._with_attributes())
-                self.graph.layout(prog="dot")
+            path = folder.replace("\\", "/")
+            self.text = source.replace("{\n", f'{{ imagepath="{path}"\n', 1)
         self.measure()
 
     def measure(self, **attributes: str) -> None:
@@ -58,24 +54,15 @@ class Layout:
         self.size = width * 4 / 3, height * 4 / 3  # in CSS pixels
         self.wide = self.size[0] / scale  # with texts of full size
 
-    def _with_attributes(self) -> str:
-        said = " ".join(f'{name}="{x}"' for name, x in self.attributes.items())
-        return self.source.replace("{\n", f"{{ {said}\n", 1)
-
     def written(self, format: str, dpi: float | None = None) -> bytes:
         """The picture. ValueError if Graphviz does not know the format."""
-        self.attributes["dpi"] = f"{dpi:.0f}" if dpi else ""
+        attributes = self.attributes | {"dpi": f"{dpi:.0f}" if dpi else ""}
         try:
-            with our_fonts(), _silence():
-                if self.graph is None:
-                    picture: bytes = graphviz.Source(self._with_attributes()).pipe(format)
-                else:
-                    self.graph.graph_attr.update(**self.attributes)
-                    picture = bytes(self.graph.draw(format=format))
-        except (graphviz.ExecutableNotFound, OSError):  # in a browser there are no processes
+            picture = picture_of(self.text, attributes, format)
+        except OSError:  # in a browser there are no processes
             raise RuntimeError(NO_GRAPHVIZ) from None
-        except Exception as error:
-            raise ValueError(f"Graphviz could not draw this as {format!r}") from error
+        if not picture:
+            raise ValueError(f"Graphviz could not draw this as {format!r}")
         if format == "svg":  # has its images in it, instead of their names
             for name, image in self.images.items():
                 data = b"data:image/png;base64," + base64.b64encode(image)
@@ -91,10 +78,25 @@ class Layout:
 
             file, picture = io.BytesIO(), Image.open(io.BytesIO(png)).convert("RGBA")
             picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
-            few = picture.convert("RGB").quantize(128 if self.images else 48)
+            few = picture.convert("RGB").quantize(64, kmeans=2)
             few.save(file, "PNG", optimize=True)
             png = min(png, file.getvalue(), key=len)
         return png
+
+
+def png(image: Image) -> bytes:
+    """The file of an image."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    _, pixels, width, height = image
+    starts = range(0, len(pixels), 3 * width)
+    rows = b"".join(b"\0" + pixels[i : i + 3 * width] for i in starts)
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + head + body
 
 
 NO_GRAPHVIZ = message(
@@ -106,18 +108,66 @@ NO_GRAPHVIZ = message(
 )
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Lets C libraries, such as fontconfig, write nothing to standard error."""
+# -- Processes ------------------------------------------------------------------------------------
+
+# Graphviz measures texts with the fonts that fontconfig knows: here, those in `fonts/` alone, so
+# that pictures are the same on every machine. Characters that they lack, such as 漢, are boxes with
+# their code in a PNG or PDF; in an SVG they are text, for which the browser has fonts.
+FOLDER = Path(__file__).parent
+_idle: dict[int, list[Any]] = defaultdict(list)  # processes that wait; those of a fork are its own
+
+
+def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | None:
+    """A graph in DOT as a picture; None if Graphviz cannot draw it. OSError if there is none.
+
+    It runs in another process, which serves one thread at a time and is used again. Nothing in this
+    one changes, and an interrupt ends it.
+    """
+    folder = pygraphviz_folder()
+    fonts = {"FONTCONFIG_FILE": str(FOLDER / "fonts" / "fonts.conf"), "XDG_DATA_HOME": str(FOLDER)}
+    ours = os.environ | fonts | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
+    if not folder:
+        said = " ".join(f'{name}="{x}"' for name, x in attributes.items())
+        text = f"{source.rstrip().removesuffix('}')}{said}}}".encode()
+        return run(["dot", f"-T{format}"], input=text, env=ours, capture_output=True).stdout
+    process: Any = _waiting() or Popen(
+        [sys.executable, "-PS", str(FOLDER / "process.py")],
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env=ours,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
     try:
-        before = os.dup(2)
-    except OSError:  # there is no standard error, in a windowed program
-        yield
-        return
-    with Path(os.devnull).open("wb") as null:
-        os.dup2(null.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
+        pickle.dump((source, attributes, format), process.stdin)
+        process.stdin.flush()
+        picture: bytes | None = pickle.load(process.stdout)
+    except BaseException as error:  # the answer would be taken for that to the next request
+        process.kill()
+        process.communicate()
+        if isinstance(error, (EOFError, OSError)):  # Graphviz has crashed
+            return None
+        raise
+    _idle[os.getpid()].append(process)
+    return picture
+
+
+def pygraphviz_folder() -> str:
+    """Where pygraphviz is installed; "" if it is not."""
+    found = find_spec("pygraphviz")
+    return str(Path(found.origin).parents[1]) if found and found.origin else ""
+
+
+def _waiting() -> Any:
+    """A process that waits for work, if there is one."""
+    with suppress(IndexError):
+        while (process := _idle[os.getpid()].pop()).poll() is not None:
+            process.communicate()  # it was killed
+        return process
+
+
+@atexit.register
+def _end() -> None:
+    while process := _waiting():
+        process.communicate()

@@ -1,12 +1,15 @@
 """What a picture shows: boxes, the frames around them, and the edges between them."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from .. import ops
+from ..errors import message, shortened
 from ..graph import topological_order
 from ..scopes import Scope, entry_names
 from ..value import Value
@@ -16,26 +19,28 @@ Path = tuple[Scope, ...]  # from the outermost scope to the innermost
 
 SLOTS = 8  # an operation with more arguments has one place for all edges
 NAMES = 3  # of an array that are written out
+NUMBERS = 30  # edges with a number; with more, none has one
 
 
 @dataclass(eq=False)
 class Box:
-    """A node, the entries of a vector, a scope that is drawn as one box, or an array."""
+    """A node, the entries of a vector, or an array."""
 
     nodes: list[Value]
-    role: str  # "input", "parameter", "constant", "operation", "output" or "collapsed scope"
+    role: str  # "input", "parameter", "constant", "operation" or "output"
     path: Path = ()  # the scopes whose frames are around it
     name: str = ""
     op: str = ""  # the operation that it shows; "" for a leaf, and for several operations
-    scope: Scope | None = None  # which it stands for
     shape: tuple[int, ...] = ()  # of an array
+    takes: Sequence[tuple[int, ...]] = ()  # the shapes of its arguments
     held: list["Box"] = field(default_factory=list)  # parameters that are drawn at it
 
     def arguments(self) -> Iterable[tuple[Value, int, Value]]:
         """Its operations, and each argument of theirs that is not written into the box."""
         for node in self.nodes:
+            power = None if self.shape else exponent(node)
             for i, parent in enumerate(node.parents):
-                if self.shape or self.scope or parent is not exponent(node):
+                if parent is not power:
                     yield node, i, parent
 
 
@@ -52,6 +57,11 @@ class Edge(NamedTuple):
         node, i = self.uses[0]
         return i if self.head.op and not self.head.shape and slots(node) > 1 else None
 
+    @property
+    def tracked(self) -> bool:
+        """Whether there is a derivative to show on it."""
+        return any(x.requires_grad for x in self.tail.nodes)
+
 
 class Scene(NamedTuple):
     """What a picture shows."""
@@ -60,17 +70,8 @@ class Scene(NamedTuple):
     boxes: list[Box]  # leaves before what is computed from them
     edges: list[Edge]
     leaves: "Leaves"
-    names: Mapping[Value, str]  # of Values without a label
-
-    def label(self, node: Value) -> str:
-        """The label of a node, or the name that it has elsewhere."""
-        return node.label or self.leaves.parameters.get(node) or self.names.get(node, "")
-
-    @property
-    def drawn(self) -> list[Box]:
-        """The boxes that stand alone: without parameters that are drawn at others."""
-        held = {box for each in self.boxes for box in each.held}
-        return [box for box in self.boxes if box not in held]
+    same: Mapping[Value, Value]  # the node in these boxes that stands for a node, if not itself
+    numbered: bool  # whether numbers stand on the edges
 
 
 def slots(node: Value) -> int:
@@ -100,22 +101,25 @@ def exponent(node: Value) -> Value | None:
 class Leaves:
     """Where the leaves of a graph are used, and what they are there."""
 
-    def __init__(self, nodes: list[Value]) -> None:
-        self.places: dict[Value, list[Path]] = {}  # the scopes around each use
+    def __init__(self, nodes: list[Value], names: Mapping[Value, str] | None = None) -> None:
+        self.names = names or {}  # of Values without a label
+        self.places: dict[Value, set[Path]] = {}  # the scopes around each use
         self.parameters: dict[Value, str] = {}  # with their names in the module that holds them
         self.inputs: set[Value] = set()  # made outside the scope that uses them
-        names: dict[int, dict[Value, str]] = {}  # of the parameters in each module, by its id
+        names_in = cache(_names_in)
         for node in nodes:
             path = path_of(node)
             for leaf in node.parents:
                 if leaf.parents:
                     continue
                 held = path_of(leaf)
-                if not held and (held := _holding(leaf, path, names)):
-                    self.parameters.setdefault(leaf, names[id(held[-1].module)][leaf])
+                inner = next((s for s in reversed(path) if leaf in names_in(s.module)), None)
+                if inner and not held:
+                    held = path[: path.index(inner) + 1]
+                    self.parameters.setdefault(leaf, names_in(inner.module)[leaf])
                 elif path and not held:
                     self.inputs.add(leaf)
-                self.places.setdefault(leaf, []).append(held)
+                self.places.setdefault(leaf, set()).add(held)
 
     def role(self, leaf: Value) -> str:
         if leaf in self.parameters:
@@ -127,6 +131,10 @@ class Leaves:
         alike = takewhile(lambda scopes: len({*scopes}) == 1, zip(*self.places.get(leaf, [()])))
         return tuple(scopes[0] for scopes in alike)
 
+    def label(self, node: Value) -> str:
+        """The label of a node, or the name that it has elsewhere."""
+        return node.label or self.parameters.get(node) or self.names.get(node, "")
+
 
 def path_of(node: Value) -> Path:
     """The scopes that a node was made in."""
@@ -137,16 +145,10 @@ def path_of(node: Value) -> Path:
     return path
 
 
-def _holding(leaf: Value, path: Path, names: dict[int, dict[Value, str]]) -> Path:
-    """The path up to the innermost scope whose module holds the leaf; () if none does."""
-    for length in range(len(path), 0, -1):
-        module = path[length - 1].module
-        if module is not None and id(module) not in names:
-            named = reversed(module.named_parameters())  # the first of two names counts
-            names[id(module)] = {x: name for pair in named for x, name in entry_names(*pair)}
-        if module is not None and leaf in names[id(module)]:
-            return path[:length]
-    return ()
+def _names_in(module: Any) -> dict[Value, str]:
+    """The names of the parameters that a module holds: the first, if one has two."""
+    named = reversed(module.named_parameters()) if module else ()
+    return {x: name for pair in named for x, name in entry_names(*pair)}
 
 
 def title(scope: Scope) -> str:
@@ -164,85 +166,71 @@ def title(scope: Scope) -> str:
 def scene(
     root: Value,
     names: Mapping[Value, str],
-    collapse: bool = False,
+    numbers: bool = False,
     arrays: Iterable[Box] = (),
     same: Mapping[Value, Value] | None = None,
 ) -> Scene:
     """The boxes and edges for the graph of root.
 
-    collapse: each innermost scope is one box.
+    numbers: whether they are to stand on the edges.
     arrays: boxes for several operations each.
     same: the node in these boxes that stands for a node, if not itself.
     """
-    nodes = topological_order(root)
-    made = Scene(nodes, [], [], Leaves(nodes), names)
+    nodes, same = topological_order(root), same or {}
+    leaves = Leaves(nodes, names)
     box_of: dict[Value, Box] = {}
-    for box in _collapsed(made) if collapse else arrays:
+    for box in arrays:
         box_of |= dict.fromkeys(box.nodes, box)
         if len(box.nodes) == 1:
-            box.name = box.name or made.label(box.nodes[0])
-    box_of |= {node: box_of[other] for node, other in (same or {}).items()}
+            box.name = leaves.label(box.nodes[0])
+    box_of |= {node: box_of[other] for node, other in same.items()}
     for node in nodes:
         if node not in box_of and (node.parents or node is root):
-            role = "operation" if node.parents else made.leaves.role(node)
-            box_of[node] = Box([node], role, path_of(node), made.label(node), node.op)
+            role = "operation" if node.parents else leaves.role(node)
+            box_of[node] = Box([node], role, path_of(node), leaves.label(node), node.op)
     boxes = list(dict.fromkeys(box_of.values()))
-    for box in _leaf_boxes(made, boxes, box_of):
+    for box in _leaf_boxes(leaves, boxes, box_of):
         box_of |= dict.fromkeys(box.nodes, box)
         boxes.append(box)
     place = {node: i for i, node in enumerate(nodes)}
-    made.boxes.extend(sorted(boxes, key=lambda box: place[box.nodes[-1]]))
-    made.edges.extend(_edges(made.boxes, box_of))
-    if root.parents and not (last := box_of[root]).scope:
-        last.role = "output"
-    if collapse or arrays:
-        _join_loss(made)
-    return made
+    boxes.sort(key=lambda box: place[box.nodes[-1]])
+    edges = _edges(boxes, box_of)
+    if root.parents:
+        box_of[root].role = "output"
+    if arrays:
+        boxes, edges = _with_loss(boxes, edges)
+    numbers = numbers and sum(edge.tracked for edge in edges) <= NUMBERS
+    return Scene(nodes, boxes, edges if numbers else _without_held(edges), leaves, same, numbers)
 
 
-def _collapsed(made: Scene) -> list[Box]:
-    """A box for each innermost scope: its operations, and the leaves that it alone uses."""
-    outer = {scope for node in made.nodes for scope in path_of(node)[:-1]}
-    boxes: dict[Scope, Box] = {}
-    for node in made.nodes:
-        paths = [path_of(node)] if node.parents else made.leaves.places.get(node, [()])
-        if all(path and path[-1] not in outer for path in paths):
-            for *around, scope in dict.fromkeys(paths):  # a layer's weights are in all its calls
-                new = Box([], "collapsed scope", tuple(around), scope=scope)
-                boxes.setdefault(scope, new).nodes.append(node)
-    for scope, box in boxes.items():
-        box.name = title(scope)
-    return list(boxes.values())
-
-
-def _leaf_boxes(made: Scene, boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Box]:
+def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -> Iterable[Box]:
     """Boxes of leaves: those that are the same argument of the same boxes share one.
 
     In a vector they have the same name before the brackets.
     """
     arrays = any(box.shape for box in boxes)
-    uses: dict[Value, list[Any]] = {}
+    uses: dict[Value, dict[Any, int]] = {}
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
-                use = box, _argument(box, node, i)
-                if use not in uses.setdefault(leaf, []) or not (box.scope or box.shape):
-                    uses[leaf].append(use)
+                found, use = uses.setdefault(leaf, {}), (box, _argument(box, node, i))
+                found[use] = 1 if arrays else found.get(use, 0) + 1
     alike: dict[Any, Box] = {}
-    for leaf, used in uses.items():
-        role, path, label = made.leaves.role(leaf), made.leaves.path(leaf), made.label(leaf)
+    for leaf, found in uses.items():
+        role, path, label = leaves.role(leaf), leaves.path(leaf), leaves.label(leaf)
         name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
-        alike.setdefault((tuple(used), role, path, name), Box([], role, path)).nodes.append(leaf)
-    for box in alike.values():
-        box.name = _joint_name([made.label(x) for x in box.nodes], arrays)
-        box.shape = (len(box.nodes),) if arrays else ()
-    return list(alike.values())
+        key = tuple(found.items()), role, path, name
+        alike.setdefault(key, Box([], role, path)).nodes.append(leaf)
+    for (uses_alike, *_), box in alike.items():
+        box.name, count = _joint_name([*map(leaves.label, box.nodes)], arrays), len(box.nodes)
+        if arrays:
+            fits = [x for (user, _), _ in uses_alike for x in user.takes if math.prod(x) == count]
+            box.shape = fits[0] if fits else (count,)
+    return alike.values()
 
 
 def _argument(box: Box, node: Value, i: int) -> Any:
     """Which argument of a box the i-th one of its node belongs to, together with others."""
-    if box.scope:
-        return 0
     if node._operation is ops.dot:  # takes two vectors
         return 2 * i // len(node.parents)
     if _takes_a_row(node):
@@ -266,51 +254,62 @@ def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
     edges: dict[Any, Edge] = {}
     for head in boxes:
         for node, i, parent in head.arguments():
-            tail = box_of[parent]
-            if tail is head or (tail.scope and not parent.parents):
-                continue  # a leaf that is inside other boxes too
-            single = len(tail.nodes) == 1 and not (head.scope or head.shape)
-            key = tail, head, i if single else None
-            edges.setdefault(key, Edge(tail, head, [])).uses.append((node, i))
+            if (tail := box_of[parent]) is not head:
+                key = tail, head, i if len(tail.nodes) == 1 and not head.shape else None
+                edges.setdefault(key, Edge(tail, head, [])).uses.append((node, i))
     return list(edges.values())
 
 
-def hold(made: Scene) -> None:
-    """Draw a parameter that one box alone uses, once, at that box, without an edge."""
-    count = Counter(edge.tail for edge in made.edges)
-    for edge in made.edges:
-        if edge.tail.role == "parameter" and count[edge.tail] == 1 and not edge.head.scope:
+def _without_held(edges: list[Edge]) -> list[Edge]:
+    """The edges without those of a parameter that one box alone uses, once: it is drawn there."""
+    count = Counter(edge.tail for edge in edges)
+    held = {x for x in count if x.role == "parameter" and count[x] == 1}
+    for edge in edges:
+        if edge.tail in held:
             edge.head.held.append(edge.tail)
-    made.edges[:] = [edge for edge in made.edges if edge.tail not in edge.head.held]
+    return [edge for edge in edges if edge.tail not in held]
 
 
-def _join_loss(made: Scene) -> None:
-    """Make one box of what is computed from a network's output: the loss.
+def _with_loss(boxes: list[Box], edges: list[Edge]) -> tuple[list[Box], list[Edge]]:
+    """One box for what is computed from a network's output: the loss.
 
     Constants without a name that only it uses are in it.
     """
     heads: dict[Box, set[Box]] = defaultdict(set)
-    for edge in made.edges:
+    for edge in edges:
         heads[edge.tail].add(edge.head)
+    networks = {box for box in boxes if box.op and any(scope.module for scope in box.path)}
     later: set[Box] = set()  # from which no box of a network is reached
-    for box in reversed(made.boxes):
+    for box in reversed(boxes):
         computed = box.op or (box.role == "constant" and not box.name)
-        if computed and not _networks(box) and heads[box] <= later:
+        if computed and box not in networks and heads[box] <= later:
             later.add(box)
-    if not any(map(_networks, made.boxes)) or sum(bool(box.op) for box in later) < 2:
-        return
-    last = made.boxes[-1]
+    if not networks or sum(bool(box.op) for box in later) < 2:
+        return boxes, edges
+    last = boxes[-1]
     last.name, last.op = last.name or "loss", ""
-    made.boxes[:] = [box for box in made.boxes if box is last or box not in later]
-    rest = [edge for edge in made.edges if edge.head not in later]
     into: dict[Box, Edge] = {}
-    for edge in made.edges:
+    for edge in edges:
         if edge.head in later and edge.tail not in later:
             into.setdefault(edge.tail, Edge(edge.tail, last, [])).uses.extend(edge.uses)
-    made.edges[:] = [*rest, *into.values()]
+    rest = [edge for edge in edges if edge.head not in later]
+    return [box for box in boxes if box is last or box not in later], [*rest, *into.values()]
 
 
-def _networks(box: Box) -> bool:
-    """Whether a box is computed inside the call of a Module."""
-    scopes = [*box.path, *([box.scope] if box.scope else [])]
-    return bool(box.op or box.scope) and any(scope.module for scope in scopes)
+def between(made: Scene, ends: list[Any]) -> set[int]:
+    """Which boxes hold some nodes, and what lies between them.
+
+    ValueError if one of them is not in the graph.
+    """
+    after, before = {*ends}, {*ends}
+    for node in made.nodes:
+        if not after.isdisjoint(node.parents):
+            after.add(node)
+    for node in reversed(made.nodes):
+        if node in before:
+            before.update(node.parents)
+    if not ends or not before <= {*made.nodes}:
+        expected = "Values that root was computed from, such as [x, y]"
+        raise ValueError(message("draw", f"highlight={shortened(ends)}", expected))
+    way = {made.same.get(x, x) for x in after & before}
+    return {i for i, box in enumerate(made.boxes) if not way.isdisjoint(box.nodes)}

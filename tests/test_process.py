@@ -1,22 +1,22 @@
-"""The fonts that travel with the package, and Graphviz, which is shown them alone."""
+"""The process that Graphviz runs in, and the fonts that travel with the package for it."""
 
 import io
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import graphviz
 import matplotlib
 import matplotlib.image
+import pytest
 from fontTools.ttLib import TTFont
 
 from autodiff import Value, draw
 from autodiff.pictures import layout
-from autodiff.pictures.fontconfig import FOLDER
+from autodiff.pictures.layout import FOLDER
 
 X = Value(1.0)
 PICTURES = """
@@ -25,7 +25,7 @@ from autodiff import Value, Vector, draw, tanh
 
 x, y = Value(2.0, label="x̄ₜ₋₁ ∇ θ⁻¹"), Value(3.0, label="漢字 \\N{GRINNING FACE}")
 root = tanh(Vector([0.5, -1.5]) @ Vector([x, y])) * y
-for options in {"edges": "message"}, {"legend": True, "rankdir": "TB"}:
+for options in {"edges": "message"}, {"color": "grad", "rankdir": "TB"}:
     for format in "svg", "png":
         print(hashlib.sha256(draw(root, **options).pipe(format)).hexdigest())
 """
@@ -40,7 +40,7 @@ def run(code, **environment):
         capture_output=True,
         text=True,
         check=True,
-        cwd=FOLDER.parent.parent.parent,
+        cwd=FOLDER.parent.parent,
     )
     assert done.stderr == ""
     return done.stdout
@@ -73,7 +73,7 @@ def test_a_png_has_letters():  # boxes in their place would have about the same 
 
 
 def test_the_fonts_hold_the_characters_of_pictures():
-    held = {chr(c) for path in FOLDER.glob("*.ttf") for c in TTFont(path).getBestCmap()}
+    held = {chr(c) for path in (FOLDER / "fonts").glob("*.ttf") for c in TTFont(path).getBestCmap()}
     letters = "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρςστυφχψω"
     accents = "\N{COMBINING MACRON}\N{COMBINING DOT ABOVE}\N{COMBINING CIRCUMFLEX ACCENT}"
     labels = {unicodedata.normalize("NFC", x + accent) for x in letters for accent in accents}
@@ -82,7 +82,7 @@ def test_the_fonts_hold_the_characters_of_pictures():
 
 
 def test_no_font_has_a_reserved_name():
-    for path in FOLDER.glob("*.ttf"):
+    for path in (FOLDER / "fonts").glob("*.ttf"):
         names = {name.nameID: str(name) for name in TTFont(path)["name"].names}
         told = {word for code in (1, 3, 4, 6) for word in names.get(code, "").split()}
         assert "Autodiff" in told
@@ -91,33 +91,98 @@ def test_no_font_has_a_reserved_name():
 
 
 def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "fonts"))
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "pictures"))
+    settings = folder / "fonts" / "fonts.conf"
+    wrong = settings.read_text().replace("</fontconfig>", "<unknown/></fontconfig>")
+    settings.write_text(wrong)  # of which fontconfig prints a warning
+    before = {path.name for path in folder.rglob("*")}
     run(
+        "from pathlib import Path\n"
         "from autodiff import Value, draw\n"
-        "from autodiff.pictures import fontconfig\n"
-        f"fontconfig.FOLDER = {str(folder)!r}\n"
-        "end = '<unknown/></fontconfig>'\n"  # of which fontconfig prints a warning
-        "fontconfig.SETTINGS = fontconfig.SETTINGS.replace('</fontconfig>', end)\n"
+        "from autodiff.pictures import layout\n"
+        f"layout.FOLDER = Path({str(folder)!r})\n"
         "draw(Value(1.0) * 2).pipe()",
         XDG_CACHE_HOME=str(tmp_path),
     )
-    assert {path.name for path in folder.iterdir()} == {path.name for path in FOLDER.iterdir()}
+    assert {path.name for path in folder.rglob("*")} == before
 
 
 def test_without_pygraphviz_the_executable_serves_and_reads_our_settings_alone(monkeypatch):
-    def pipe(self, format, **options):
-        settings = Path(os.environ["FONTCONFIG_FILE"]).read_text(encoding="utf-8")
-        assert (format, str(FOLDER) in settings, settings.count("<dir>")) == ("svg", True, 1)
-        return b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'
+    def dot(command, input, env, **options):
+        assert command == ["dot", "-Tsvg"]
+        assert b'size="9.167,1000"' in input
+        assert Path(env["FONTCONFIG_FILE"]).is_file()
+        picture = b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'
+        return subprocess.CompletedProcess(command, 0, picture)
 
-    monkeypatch.setattr(layout, "pygraphviz_module", lambda: None)
-    monkeypatch.setattr(graphviz.Source, "pipe", pipe)
+    monkeypatch.setattr(layout, "pygraphviz_folder", str)
+    monkeypatch.setattr(layout, "run", dot)
     assert draw(X * 2).pipe().endswith(b"</svg>")
 
 
-def test_the_environment_is_as_before_also_after_threads(monkeypatch):
-    monkeypatch.setenv("FONTCONFIG_FILE", "of the user")
-    before = dict(os.environ)
+# -- Nothing changes in this process --------------------------------------------------------------
+
+
+def test_threads_draw_while_another_writes():
+    """It loses nothing of what it writes, and finds the environment as it was."""
+    run("""
+import os, threading
+from concurrent.futures import ThreadPoolExecutor
+from autodiff import Value, draw
+
+read, write = os.pipe()
+errors = os.dup(2)
+os.environ["FONTCONFIG_FILE"] = "of the user"
+before, found, ended = dict(os.environ), [], threading.Event()
+
+def writing():
+    while not ended.wait(1e-4):
+        os.write(2, b"line")
+        found.append((os.read(read, 4), dict(os.environ)))
+
+os.dup2(write, 2)
+writer = threading.Thread(target=writing)
+writer.start()
+try:
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda i: draw(X * i).pipe(), range(40)))
-    assert dict(os.environ) == before
+        pictures = [*threads.map(lambda i: draw(Value(i % 3) * 2).pipe(), range(240))]
+finally:
+    ended.set()
+    writer.join()
+    os.dup2(errors, 2)
+assert found.count((b"line", before)) == len(found) > 9
+assert len(set(pictures)) == 3
+assert pictures == pictures[:3] * 80
+""")
+
+
+def test_a_process_that_was_ended_or_interrupted_is_replaced(monkeypatch):
+    expected = draw(X * 2).pipe()
+    (*_, process) = layout._idle[os.getpid()]
+    process.kill()
+    process.wait()
+    assert draw(X * 2).pipe() == expected
+
+    def interrupted(file):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(layout.pickle, "load", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            draw(X * 3).pipe()
+    assert draw(X * 2).pipe() == expected  # not the picture of X * 3
+    monkeypatch.setattr(layout, "FOLDER", Path("nowhere"))
+    layout._end()
+    with pytest.raises(ValueError, match="could not draw"):
+        draw(X * 2).pipe()
+
+
+def test_a_fork_draws_too():
+    expected = draw(X * 2).pipe()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(drawn, range(4)) == [expected] * 4
+    assert draw(X * 2).pipe() == expected
+
+
+def drawn(_):
+    return draw(X * 2).pipe()

@@ -1,4 +1,4 @@
-"""How a picture looks: colours, numbers, the lines of a box, the text on an edge."""
+"""A picture as data: what its boxes and edges say, and in which colours."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 from pictures import example, said, shown, texts
 
 from autodiff import Matrix, Value, Vector, draw, logsumexp
-from autodiff.pictures import look
+from autodiff.pictures import sheet
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
@@ -31,7 +31,7 @@ def test_numbers_have_four_digits_everywhere(x, number):
 @pytest.mark.parametrize("options", [{}, {"edges": "message"}, {"color": "grad"}])
 def test_nan_and_inf_are_red(bad, options):
     source = draw(Value(bad, label="x") + Value(1.0, label="good"), **options).source
-    red = "".join(line for line in source.splitlines() if look.WRONG in line)
+    red = "".join(line for line in source.splitlines() if sheet.WRONG in line)
     assert ">x<" in red
     assert ">good<" not in red
 
@@ -97,15 +97,16 @@ def contrast(one, other):
 
 
 def test_colours_can_be_seen_on_light_and_dark_pages():
-    for fill in [look.PAPER, look.PANEL, look.VALUE_FILL, look.GRADIENT_FILL]:
-        for ink in [look.INK, look.SOFT, look.VALUE, look.GRADIENT, look.WRONG]:
+    for fill in [sheet.PAPER, sheet.PANEL, sheet.VALUE_FILL, sheet.GRADIENT_FILL]:
+        for ink in [sheet.INK, sheet.SOFT, sheet.VALUE, sheet.GRADIENT, sheet.WRONG]:
             assert contrast(fill, ink) >= 4.5, (fill, ink)
     for ground in "#ffffff", "#16181c":  # lines stand on the page itself
-        for line in [look.LINE, look.VALUE_LINE, look.GRADIENT_LINE]:
+        for line in [sheet.LINE, sheet.VALUE_LINE, sheet.GRADIENT_LINE]:
             assert contrast(ground, line) >= 3, (ground, line)
-    for name, shade in look.SCALE.items():
-        assert contrast(shade, look.PAPER if name in look.DARKEST else look.INK) >= 4.5, name
-    shades = [contrast(shade, look.PAPER) for shade in list(look.SCALE.values())[3:]]
+    assert contrast(sheet.SCALE["nan or inf"], sheet.WRONG) >= 4.5
+    for name, shade in sheet.SCALE.items():
+        assert contrast(shade, sheet.ink_on(shade)) >= 4.5, name
+    shades = [contrast(shade, sheet.PAPER) for shade in list(sheet.SCALE.values())[3:]]
     assert shades == sorted(shades)
 
 
@@ -117,13 +118,13 @@ LEVELS = {
 
 
 def test_gradients_have_levels():
-    assert {size: look.level(size) for size in LEVELS} == LEVELS
+    assert {size: sheet.level(size) for size in LEVELS} == LEVELS
 
 
 @pytest.mark.parametrize("gradient", [0.0, -0.5, 99.0])
 def test_boxes_are_shaded_by_the_size_of_the_gradient(gradient):
-    picture, shade = draw(X * gradient, color="grad"), look.level(abs(gradient))
+    picture, shade = draw(X * gradient, color="grad"), sheet.level(abs(gradient))
     (x,) = (line for line in picture.source.splitlines() if ">x<" in line)
-    assert f'bgcolor="{look.SCALE[shade]}"' in x
+    assert f'bgcolor="{sheet.SCALE[shade]}"' in x
     assert {"|grad|:", shade} <= set(texts(picture))
-    assert (f'"{look.PAPER}">x<' in x) == (shade in look.DARKEST)  # the text
+    assert (f'"{sheet.PAPER}">x<' in x) == (gradient == 99.0)  # the text

@@ -1,0 +1,360 @@
+"""A picture as plain data: panels with faces, arrows, frames, a legend. No `Value` is in it.
+
+Blue is a value, which runs forward; orange is a derivative, which runs backward; red is wrong. The
+ground is transparent: texts stand on fills of their own, and lines can be seen on white and black.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..scopes import Scope
+from ..tracing import Step
+from ..value import Value
+from .scene import Box, Edge, Scene, exponent, slots, title
+from .texts import as_float, few, number, printable, raised, sign
+
+SIZE = 10.5  # of the texts, in points
+DIGITS = 4
+
+# Texts on any of the fills have a contrast of 4.5 or more, lines on white and black one of 3.
+INK, SOFT, LINE = "#1d2126", "#5c646e", "#808890"
+PAPER, PANEL = "#ffffff", "#f6f5f2"
+VALUE, VALUE_LINE, VALUE_FILL = "#0a5fb0", "#3f86c9", "#e3effa"
+GRADIENT, GRADIENT_LINE, GRADIENT_FILL = "#b94700", "#d0661c", "#fff0e4"
+SAND = "#a07f3c"  # a negative value, where a colour is needed
+WRONG = "#c00000"
+
+FILLS = {"input": VALUE_FILL, "constant": PANEL}
+# What a box is also shows in its border: (thickness, style, space between two borders).
+BORDERS = {
+    "input": (1, "", 0),
+    "parameter": (1, "", 2),
+    "constant": (1, "dashed", 0),
+    "operation": (1, "rounded", 0),
+    "output": (3, "rounded", 0),
+}
+
+# |grad| by powers of ten, light to dark. 0 has a grey of its own, so that dead parts stand out.
+SMALLEST, LARGEST = -5, 2
+SCALE = {
+    "nan or inf": "#ffe8e8",
+    "no gradient": "#ffffff",
+    "0": "#c9ccd0",
+    "below 1e−5": "#fff5eb",
+    "1e−5 to 0.0001": "#fee8d2",
+    "0.0001 to 0.001": "#fdd5aa",
+    "0.001 to 0.01": "#fdba7c",
+    "0.01 to 0.1": "#fb9b4c",
+    "0.1 to 1": "#f07a1d",
+    "1 to 10": "#b94700",
+    "10 to 100": "#8a3300",
+    "above 100": "#5a2000",
+}
+DARK = VALUE, "#b94700", "#8a3300", "#5a2000"  # fills on which text is white
+
+TERMS = 3  # of a sum, or entries of a row, that are written out
+LONG = 14  # characters of upstream · local = message; with more, in two lines
+ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
+PALE = bytes(round(255 - 0.45 * (255 - x)) for x in range(256))  # of each red, green and blue
+
+
+class Text(NamedTuple):
+    """A piece of a line."""
+
+    said: str
+    ink: str
+    bold: float = 0.0  # its size, if it is bold
+
+
+class Cell(NamedTuple):
+    """Lines of text, as wide as some columns."""
+
+    lines: list[list[Text]]
+    columns: int = 1
+
+
+class Image(NamedTuple):
+    """Pixels in rows: red, green and blue of each, from 0 to 255. Two are as wide as a point."""
+
+    name: str
+    pixels: bytes
+    width: int
+    height: int
+
+
+class Face(NamedTuple):
+    """A box, the text on an arrow, or an entry of the legend."""
+
+    rows: list[list[Cell | Image]]
+    role: str
+    fill: str = PAPER
+    line: str = INK
+    padding: int = 2
+    slots: int = 1  # places where arrows enter; with several, there is one cell
+    title: str = ""  # in one line: "b = 2, grad 8"
+
+
+class Panel(NamedTuple):
+    """A face where arrows begin and end, and those held by it."""
+
+    face: Face
+    held: dict[int, Face]
+    frames: tuple[int, ...]  # around it, the outermost first
+
+    @property
+    def faces(self) -> list[Face]:
+        return [self.face, *self.held.values()]
+
+
+class Arrow(NamedTuple):
+    """From a panel to another."""
+
+    tail: int
+    head: int
+    slot: int | None = None
+    text: Face | None = None
+    line: str = VALUE_LINE
+    width: float = 1.2
+
+
+class Sheet(NamedTuple):
+    """All of a picture but where things are."""
+
+    panels: dict[int, Panel]
+    arrows: list[Arrow]
+    frames: list[str]  # their titles
+    legend: list[Face]
+
+    @property
+    def images(self) -> list[Image]:
+        rows = [row for x in self.panels.values() for face in x.faces for row in face.rows]
+        return [x for row in rows for x in row if isinstance(x, Image)]
+
+
+@dataclass
+class Notes:
+    """What is said of the nodes of a scene, with one number of digits."""
+
+    scene: Scene
+    gradients: Mapping[Value, Any]  # of the nodes whose gradient is shown
+    passed: Mapping[Value, Step]  # the backward pass, if edges show it
+    edges: str | None = None  # these two as `draw` takes them
+    color: str | None = None
+
+    @cached_property
+    def wrong(self) -> set[Value]:
+        """The nodes whose data or grad is nan or infinite."""
+        both = [*zip(self.scene.nodes, self.scene.nodes), *self.gradients.items()]
+        return {node for node, x in both if not math.isfinite(as_float(x) or 0.0)}
+
+    def ink(self, colour: str, nodes: Iterable[Value]) -> str:
+        """The colour of a text about some nodes: red beside nan and inf."""
+        return colour if self.wrong.isdisjoint(nodes) else WRONG
+
+
+def sheet(notes: Notes, face: Callable[[Notes, Box], Face]) -> Sheet:
+    """The sheet of a scene: a face for each box."""
+    boxes, edges = notes.scene.boxes, notes.scene.edges
+    place = {box: i for i, box in enumerate(boxes)}
+    frames: dict[Scope, int] = {}
+    panels = {}
+    held = {x for box in boxes for x in box.held}
+    for box in boxes:
+        if box not in held:
+            beside = {place[x]: face(notes, x) for x in box.held}
+            around = tuple(frames.setdefault(scope, len(frames)) for scope in box.path)
+            panels[place[box]] = Panel(face(notes, box), beside, around)
+    arrows = [Arrow(place[x.tail], place[x.head], x.slot, on_edge(notes, x)) for x in edges]
+    return Sheet(panels, arrows, [*map(title, frames)], [])
+
+
+# -- Faces ----------------------------------------------------------------------------------------
+
+
+def face(notes: Notes, box: Box) -> Face:
+    """A leaf, a result, or the entries of a vector."""
+    made = (_of_node if len(box.nodes) == 1 else _of_vector)(notes, box)
+    if notes.color:
+        fill = SCALE[level(largest(map(notes.gradients.get, box.nodes)))]
+        made = inked(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
+        made = made._replace(fill=fill)
+    names = [_name(notes, node) for node in box.nodes]
+    return made._replace(title="; ".join(said(notes, *x) for x in zip(box.nodes, names)))
+
+
+def framed(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
+    """The rows with the border and the fill of a box."""
+    line = notes.ink(LINE if box.role == "constant" else INK, box.nodes)
+    return Face(rows, box.role, FILLS.get(box.role, PAPER), line, padding)
+
+
+def _of_node(notes: Notes, box: Box) -> Face:
+    (node,) = box.nodes
+    ink = notes.ink(INK, box.nodes)
+    lines = [[Text(_sign(notes, node), ink, SIZE + 3)]] if box.op else []
+    lines += [[Text(printable(box.name), ink)]] if box.name else []
+    if box.role == "constant" and not box.name:
+        lines.append([Text(number(node, DIGITS), notes.ink(SOFT, box.nodes))])
+    else:
+        lines += numbers(notes, node)
+    made = framed(notes, box, [[Cell(lines)]], 4)
+    return made._replace(slots=slots(node)) if box.op else made
+
+
+def numbers(notes: Notes, node: Value) -> list[list[Text]]:
+    """The lines of data and grad."""
+    lines = [[Text(f"data {number(node, DIGITS)}", notes.ink(VALUE, [node]))]]
+    if node in notes.gradients:
+        lines.append([Text(f"grad {_grad(notes, node)}", notes.ink(GRADIENT, [node]))])
+    return lines
+
+
+def _of_vector(notes: Notes, box: Box) -> Face:
+    """A row for each entry."""
+    graded = any(node in notes.gradients for node in box.nodes)
+    kinds = (VALUE, GRADIENT)[: 1 + graded]
+
+    def row(texts: Iterable[str], nodes: Iterable[Value] = ()) -> list[Cell | Image]:
+        return [Cell([[Text(x, notes.ink(kind, nodes))]]) for x, kind in zip(texts, kinds)]
+
+    rows = [row(["data", "grad"])]
+    for node in few(box.nodes, ENTRIES):
+        grad = _grad(notes, node) if node in notes.gradients else ""
+        rows.append(row("……") if node is None else row([number(node, DIGITS), grad], [node]))
+    if box.name:
+        rows.insert(0, [Cell([[Text(printable(box.name), INK)]], 1 + graded)])
+    return framed(notes, box, rows, 2)
+
+
+def said(notes: Notes, node: Value, name: str) -> str:
+    """A node in one line: "b = 2, grad 8"."""
+    text = f"{name} = " * bool(name) + number(node, DIGITS)
+    return text + (f", grad {_grad(notes, node)}" if node in notes.gradients else "")
+
+
+def _name(notes: Notes, node: Value) -> str:
+    """The label of a node, or its sign."""
+    return printable(notes.scene.leaves.label(node)) or (_sign(notes, node) if node.parents else "")
+
+
+def _grad(notes: Notes, node: Value) -> str:
+    """A gradient, and the sum that it is: 6 = 2 + 4."""
+    total, sent = number(notes.gradients[node], DIGITS), [x.messages for x in notes.passed.values()]
+    terms = [number(x, DIGITS) for step in sent for parent, _, x in step if parent is node]
+    if notes.edges == "local":
+        return total
+    if len(terms) > TERMS:
+        return f"{total} = sum of {len(terms)}"
+    return f"{total} = {' + '.join(terms).replace('+ −', '− ')}" if len(terms) > 1 else total
+
+
+def _sign(notes: Notes, node: Value) -> str:
+    """The sign of an operation; of a power its formula: b³."""
+    power = exponent(node)
+    if power is None:
+        return sign(node.op)
+    base = printable(notes.scene.leaves.label(node.parents[0]))
+    return raised(f"{base if base.isidentifier() else '( )'}**{number(power)}")
+
+
+def on_edge(notes: Notes, edge: Edge) -> Face | None:
+    """The text on an edge: a local derivative, or a message; of a vector, those of all."""
+    if not (notes.passed and edge.tracked):
+        return None
+    step = notes.passed[edge.uses[0][0]]
+    local = _row([step.messages[i].local for _, i in edge.uses])
+    if notes.edges == "local":
+        cell = Cell([[Text(local, VALUE)]])
+        return Face([[cell]], "operation", VALUE_FILL, VALUE_LINE, 4)
+    sent = _row([step.messages[i].message for _, i in edge.uses])
+    local = f"({local})" if local.startswith("−") else local
+    upstream = f"{number(step.adjoint, DIGITS)} · "
+    product, message = [Text(upstream, GRADIENT), Text(local, VALUE)], Text(f"= {sent}", GRADIENT)
+    long = len(upstream + local + sent) > LONG
+    lines = [product, [message]] if long else [[*product, Text(" ", GRADIENT), message]]
+    return Face([[Cell(lines)]], "operation", GRADIENT_FILL, GRADIENT_LINE, 4)
+
+
+def _row(found: list[Any]) -> str:
+    """A number, or several in brackets."""
+    texts = ["…" if x is None else number(x, DIGITS) for x in few(found, TERMS)]
+    return f"({', '.join(texts)})" if len(found) > 1 else texts[0]
+
+
+# -- Shades ---------------------------------------------------------------------------------------
+
+
+def legend(entries: Iterable[tuple[str, str]]) -> list[Face]:
+    """Texts, each on its fill."""
+    texts = [(Text(said, ink_on(fill)), fill) for said, fill in entries]
+    return [Face([[Cell([[text]])]], "input", fill, LINE) for text, fill in texts]
+
+
+def shades(page: Sheet) -> list[Face]:
+    """The legend of the shades in a picture."""
+    found = {face.fill for panel in page.panels.values() for face in panel.faces}
+    return legend([("|grad|:", PAPER), *(x for x in SCALE.items() if x[1] in found)])
+
+
+def ink_on(fill: str) -> str:
+    return PAPER if fill in DARK else INK
+
+
+def largest(found: Iterable[Any]) -> float | None:
+    """The largest |x|, nan if one is nan; None if there is none."""
+    sizes = [abs(x) for x in map(as_float, found) if x is not None]
+    return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
+
+
+def level(size: float | None) -> str:
+    """The power of ten of a |grad|, as the legend says it."""
+    if size is None:
+        return "no gradient"
+    if not math.isfinite(size):
+        return "nan or inf"
+    if size == 0.0:
+        return "0"
+    power = min(max(math.floor(math.log10(size)), SMALLEST - 1), LARGEST)
+    return list(SCALE)[power - LARGEST - 1]
+
+
+def inked(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256))) -> Face:
+    """A face with other inks, and other bytes in its images."""
+
+    def cell(x: Cell | Image) -> Cell | Image:
+        if isinstance(x, Image):
+            return x._replace(pixels=x.pixels.translate(pixels))
+        return x._replace(lines=[[t._replace(ink=ink(t.ink)) for t in line] for line in x.lines])
+
+    return made._replace(rows=[[*map(cell, row)] for row in made.rows])
+
+
+# -- A part of it, drawn strongly ------------------------------------------------------------------
+
+
+def highlighted(page: Sheet, places: Collection[int]) -> Sheet:
+    """The sheet with some boxes, and the arrows between them, drawn strongly, all else paler."""
+
+    def seen(i: int, made: Face) -> Face:
+        return made if i in places else paler(made)
+
+    panels, arrows = dict(page.panels), []
+    for i, (made, held, frames) in page.panels.items():
+        panels[i] = Panel(seen(i, made), {k: seen(k, x) for k, x in held.items()}, frames)
+    for x in page.arrows:
+        strong = x.tail in places and x.head in places
+        weak = x._replace(line=f"{x.line}73", text=x.text and paler(x.text))  # on any ground
+        arrows.append(x._replace(width=2.0) if strong else weak)
+    return page._replace(panels=panels, arrows=arrows)
+
+
+def paler(made: Face) -> Face:
+    made = inked(made, pale, PALE)
+    return made._replace(fill=pale(made.fill), line=pale(made.line))
+
+
+def pale(colour: str) -> str:
+    return f"#{bytes.fromhex(colour[1:]).translate(PALE).hex()}"
