@@ -14,7 +14,7 @@ from test_program import close, walked
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn
-from autodiff.compiler.batch import index_text
+from autodiff.compiler.places import index_text
 
 
 def leaves(given):

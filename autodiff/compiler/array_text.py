@@ -1,18 +1,13 @@
-"""Stage 4 of 4: symbols of arrays as source for NumPy, JAX and PyTorch."""
+"""Stage 5 of 5: symbols of arrays as source for NumPy, JAX and PyTorch."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import ops
-from ..errors import message
-from ..value import Value
 from . import backends
 from .arrays import Array, Axes, axes_of, sizes, without
 from .batch import Batch
-from .groups import Groups
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
-from .program import Program
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]
@@ -54,31 +49,6 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     while index and index[-1] == ":":
         index.pop()
     return f"[{', '.join(index)}]" if index else ""
-
-
-def batched_program(
-    outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
-) -> Program:
-    """The program for a batch of samples at once: all four stages.
-
-    Its arguments are an array of inputs, a row for each sample, and one of the parameters: wrt,
-    unless these are inputs. For several outputs it returns the values alone.
-    """
-    backends.keep_memory(xp)
-    inside = set(inputs).intersection(wrt)
-    if inside and len(inside) < len(wrt):
-        expected = "one kind for a batch, because gradients of parameters alone are summed"
-        found = "inputs and parameters in wrt"
-        raise ValueError(message("compile", found, expected, "compile two programs"))
-    root = outputs[0] if single else ops.sum(outputs)
-    groups = Groups(root, inputs, [] if inside else wrt)
-    leaves = groups[: 1 if inside else 2]
-    batch = Batch(groups, root if single else outputs, wrt)
-    names = [each.name for each in leaves]
-    if names[-1] == "parameters" and not wrt:
-        names[-1] = "parameters=()"  # may be left out
-    source = array_program(batch, xp, names)
-    return Program(source, tuple([len(each.members) for each in leaves]))
 
 
 def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
@@ -153,6 +123,9 @@ def _broadcast(text: ArrayText, x: Any, axes: Axes) -> str:
         return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)"
     if x.axes == axes:
         return text.of(x)
+    if {size for letter, size in axes.items() if letter not in x.axes} == {1}:
+        index = ", ".join([":" if letter in x.axes else "None" for letter in axes])
+        return f"{text.of(x, ATOM)}[{index.removesuffix(', :')}]"
     return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})"
 
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from .. import ops
 from ..dispatch import Operation
+from .places import Axes
 from .symbolic import Symbol, Writer, itself, key_of, word
 
 # g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
 AXES = "ghab"
-
-Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
 
 
 class Array(Symbol):
@@ -133,19 +132,21 @@ class ArrayWriter(Writer):
         return self.array("total", (x, letter), axes)
 
     def renamed(self, x: Any, names: dict[str, str]) -> Any:
-        """The same array with other names for its axes, which are put in order then."""
+        """The same array with other names for its axes."""
         axes = {names.get(letter, letter): size for letter, size in axes_of(x).items()}
         if list(axes) == list(axes_of(x)):
             return x
         if x.op == "neg":  # so that signs are seen
             return -self.renamed(x.args[0], names)
-        return self.turned(self.array("as", (x,), axes), ordered(axes))
+        return self.array("as", (x,), axes)
 
-    def shaped(self, x: Any, axes: Axes) -> Any:
-        """The same numbers in the same order along other axes, which are put in order then."""
-        if list(x.axes.values()) == list(axes.values()):
-            return self.renamed(x, dict(zip(x.axes, axes)))
-        return self.turned(self.array("reshape", (x,), axes), ordered(axes))
+    def reshaped(self, x: Any, axes: Axes) -> Any:
+        """The same numbers in the same order along other axes."""
+        before = itself(x).args[0] if itself(x).op == "reshape" else x
+        for own in (x, before):
+            if list(own.axes.values()) == list(axes.values()):
+                return self.renamed(own, dict(zip(own.axes, axes)))
+        return self.array("reshape", (before,), axes)
 
     def turned(self, x: Any, letters: Iterable[str]) -> Any:
         """The array with its axes in this order."""

@@ -1,4 +1,4 @@
-"""Stage 3 of 4: the arrays of a program. Each group runs its operation once, over symbols.
+"""Stage 4 of 5: the arrays of a program. Each group runs its operation once, over symbols.
 
 The closures that the operations leave then send messages back, from array to array.
 """
@@ -17,57 +17,10 @@ from .. import ops
 from ..dispatch import Backward
 from ..value import Value
 from .arrays import Array, ArrayWriter, Axes, axes_of, ordered, union, without
-from .groups import Group, Groups, Ids, inner_size, is_regular, thin
+from .groups import Group, Groups
+from .places import Grid, Ids, Place, grids, laid, place_of, thin
 from .printer import uses_of
 from .symbolic import itself
-
-# -- Where numbers lie in an array --------------------------------------------------------------
-
-Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
-
-
-class Place(NamedTuple):
-    """The numbers of an array that an argument reads: a part of it, or from anywhere."""
-
-    axes: tuple[tuple[str, int], ...]  # along which they change; in a part, outermost first
-    box: Box = ()
-    listed: str = ""  # the source of the positions, unless they are a part
-
-    @property
-    def letters(self) -> str:
-        return "".join([letter for letter, _ in self.axes])
-
-
-def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
-    """The place of positions, along axes with these letters, in an array of this shape."""
-    positions = thin(positions, positions.ndim)
-    axes = [each for each in zip(letters, positions.shape) if each[1] > 1]
-    positions = positions.squeeze()
-    steps = [int(positions.take(1, axis).flat[0]) for axis in range(positions.ndim)]
-    order = sorted(range(positions.ndim), key=lambda axis: -steps[axis])
-    flat = positions.transpose(order).ravel()
-    box = tuple([(int(i.min()), int(i.max()) + 1) for i in np.unravel_index(flat, shape)])
-    part = np.arange(math.prod(shape)).reshape(shape)[tuple(itertools.starmap(slice, box))]
-    if np.array_equal(part.ravel(), flat):
-        return Place(tuple([axes[axis] for axis in order]), box)
-    return Place(tuple(axes), (), index_text(positions))
-
-
-def index_text(positions: Ids) -> str:
-    """Positions as source: sums of xp.arange where they are regular, else a list."""
-    if positions.ndim == 2 and is_regular(positions):
-        line = index_text(positions[0] - positions[0, 0])
-        return f"{index_text(positions[:, 0])}[:, None] + {line}"
-    run = inner_size(positions) if positions.ndim == 1 else 1
-    if run > 1 and positions[0] < positions[1]:
-        if run == len(positions):
-            start, step = int(positions[0]), int(positions[1] - positions[0])
-            ends = f"{start}, {int(positions[-1]) + step}"
-            return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
-        if len(positions) % run == 0 and is_regular(grid := positions.reshape(-1, run)):
-            return f"({index_text(grid)}).reshape(-1)"
-    return f"xp.asarray({positions.tolist()})"
-
 
 # -- Arrays as nodes of a graph -----------------------------------------------------------------
 
@@ -108,12 +61,17 @@ class ArrayNode:
         """The numbers at a place."""
         if not without(axes_of(self.symbol), "b"):
             return self.symbol  # all numbers are equal
+        writer, axes = self.writer, dict(place.axes)
         samples = {"b": 0} if "b" in self.symbol.axes else {}
-        x = self.writer.repeated(self.symbol, without(self.axes, "b") | samples)
-        if not place.listed:
-            return self.writer.shaped(self.writer.part(x, place.box), dict(place.axes) | samples)
-        flat = self.writer.shaped(x, {"g": self.size} | samples)
-        return self.writer.array("gather", (flat, self._index(place)), dict(place.axes) | samples)
+        x = writer.repeated(self.symbol, without(self.axes, "b") | samples)
+        if place.listed:
+            flat = writer.reshaped(x, {"g": self.size} | samples)
+            return writer.array("gather", (flat, self._index(place)), axes | samples)
+        lying = {run.letter: run.size for run in laid(place.runs)}
+        x = writer.reshaped(writer.part(x, place.box), lying | samples)
+        runs = {run.letter: run.size for run in place.runs}
+        x = writer.turned(x, [letter for letter in [*runs, *samples] if letter in x.axes])
+        return writer.reshaped(writer.repeated(x, runs | samples), axes | samples)
 
     def _index(self, place: Place) -> Any:
         return self.writer.array("index", (place.listed,), {})
@@ -121,6 +79,12 @@ class ArrayNode:
     def receive(self, place: Place, message: Any) -> None:
         so_far = self.messages.get(place)
         self.messages[place] = message if so_far is None else so_far + message
+
+    def is_alone(self, place: Place) -> bool:
+        """Whether no message is for a number at this place, but those for the same place."""
+        others = [other for other in self.messages if other.box != place.box]
+        (start, end), *_ = place.box or ((0, self.size),)
+        return all(x.box and (x.box[0][1] <= start or end <= x.box[0][0]) for x in others)
 
     def adjoint(self) -> Any:
         """The sum of all messages, each in its place."""
@@ -147,16 +111,21 @@ class ArrayNode:
         inner = self.writer.repeated(message, dict(place.axes) | self.samples)
         args = inner, self._index(place), self.size
         sums = self.writer.array("scatter_add", args, {"g": self.size} | self.samples)
-        return self.writer.shaped(sums, self.axes)
+        return self.writer.reshaped(sums, self.axes)
 
     def _piece(self, place: Place, message: Any) -> Any:
-        """A message along the axes of this array."""
+        """A message along the axes of this array; without axes if all its numbers are equal."""
+        writer, own = self.writer, dict(place.axes) | self.samples
         axes = _axes([stop - start for start, stop in place.box]) | self.samples
-        own = dict(place.axes) | self.samples
-        if list(own.values()) == list(axes.values()):
-            return self.writer.renamed(message, dict(zip(own, axes)))
-        whole = self.writer.repeated(message, ordered(own))
-        return self.writer.shaped(self.writer.turned(whole, own), axes)
+        lying = {run.letter: run.size for run in laid(place.runs)}
+        runs = {run.letter: run.size for run in place.runs}
+        equal = not without(axes_of(message), "b")
+        if [*runs] == [*lying] == [*dict(place.axes)] and [*own.values()] == [*axes.values()]:
+            return writer.renamed(message, dict(zip(own, axes)))
+        x = message if equal else writer.reshaped(writer.repeated(message, own), runs | self.samples)
+        for letter in [letter for letter in runs if letter not in lying]:  # it was repeated
+            x = writer.total(x, letter, runs[letter])
+        return x if equal else writer.reshaped(writer.turned(x, [*lying, *self.samples]), axes)
 
     def _side_by_side(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
         """Pieces one after the other along an axis, with zeros between; overlapping ones apart."""
@@ -190,10 +159,13 @@ class Batch:
         self.known = parameter_names(groups)
         self.nodes: list[ArrayNode] = []  # of the groups
         self.order: list[ArrayNode] = []  # these, and what is joined for them
-        for group in groups:
+        self.grids: dict[int, list[tuple[Grid, ArrayNode]]] = {}  # of the leaves of a group
+        for i, group in enumerate(groups):
             node = self._computed(group) if group.operation else self._leaves(group, set(wrt))
             self.nodes.append(node)
             self.order.append(node)
+            if not group.operation:
+                self.grids[i] = [(grid, self._grid(group, node, grid)) for grid in self._grids(i)]
         self.results = [self._values(output)]
         self.forward = len(self.writer.symbols)
         if isinstance(output, Value):
@@ -207,6 +179,25 @@ class Batch:
         symbol = self.writer.array(group.name + ".T" * group.varies, (), axes)
         node = ArrayNode(self.writer, symbol, group.shape, group.varies)
         node.wanted = not wrt.isdisjoint(group.members)
+        return node
+
+    def _grids(self, i: int) -> list[Grid]:
+        """The grids that the leaves of a group consist of, by what is read of them."""
+        start, end = self.groups[i].start, self.groups[i].start + len(self.groups[i].members)
+        reads = [ids - start for group in self.groups for ids in group.reads
+                 if start <= ids.min() and ids.max() < end]  # fmt: skip
+        return grids(reads, end - start)
+
+    def _grid(self, group: Group, leaves: ArrayNode, grid: Grid) -> ArrayNode:
+        """The array of leaves that are a grid."""
+        positions = np.arange(grid.start, grid.end).reshape(grid.rows, grid.width)
+        place = place_of(positions, "gh", leaves.shape)
+        argument = Argument(leaves.read(place), leaves, place)
+        node = self._node(argument.symbol, positions.shape, [argument])
+        node.backward = lambda grad: (grad,)
+        node.space = node.axes
+        self._name_part(group, positions, node.symbol)
+        self.order.append(node)
         return node
 
     def _computed(self, group: Group) -> ArrayNode:
@@ -239,14 +230,20 @@ class Batch:
         owners = np.unique(self.groups.owners(ids)).tolist()
         if owners == [-1]:
             return Argument(self._constant(ids, letters))
-        if len(owners) == 1:
-            group, node = self.groups[owners[0]], self.nodes[owners[0]]
-            positions = ids - group.start
-        else:
-            group, (node, positions) = None, self._joined(ids)
+        if len(owners) > 1:
+            node, positions = self._joined(ids)
+            place = place_of(positions, letters, node.shape)
+            return Argument(node.read(place), node, place)
+        group, node = self.groups[owners[0]], self.nodes[owners[0]]
+        positions = ids - group.start
+        for grid, part in self.grids.get(owners[0], ()):
+            if grid.start <= positions.min() and positions.max() < grid.end:
+                place = place_of(positions - grid.start, letters, part.shape)
+                if not place.listed:
+                    return Argument(part.read(place), part, place)
         place = place_of(positions, letters, node.shape)
         symbol = node.read(place)
-        if group and group.operation is None:
+        if group.operation is None:
             self._name_part(group, positions, symbol)
         return Argument(symbol, node, place)
 
@@ -293,18 +290,21 @@ class Batch:
         root = self._argument(np.asarray(self.groups.ids[output]), "")
         if root.node:  # gradients are summed over n samples: n times, if they do not vary
             root.node.receive(root.place, 1.0 if root.node.varies else self.writer.n)
+        parts = [node for each in self.grids.values() for _, node in each]  # named at the end
         for node in reversed(self.order):
             if not (node.wanted and node.messages and node.backward):
                 continue
             adjoint = node.adjoint()
-            self._name_adjoint(node.symbol, adjoint)
+            if node not in parts:
+                self._name_adjoint(node.symbol, adjoint)
             for argument, message in zip(node.arguments, node.backward(adjoint)):
                 nothing = message is None or (type(message) is float and message == 0.0)
                 if argument.node and argument.node.wanted and not nothing:
                     self._send(message, argument, argument.node, node.space)
         for node in self.nodes[:2]:
             for place, message in node.messages.items():
-                self._name_adjoint(node.read(place), message, kept=True)
+                if node.is_alone(place):
+                    self._name_adjoint(node.read(place), message, kept=True)
 
     def _send(self, message: Any, argument: Argument, to: ArrayNode, space: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""

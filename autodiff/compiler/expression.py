@@ -171,7 +171,7 @@ class Expression:
         leaves = self._arguments(inputs, wrt)
         if not batch:
             return Program(scalar_program(self._outputs, *leaves, self._single, xp))
-        from .array_text import batched_program  # needs numpy
+        from .stages import batched_program  # needs numpy
 
         return batched_program(self._outputs, *leaves, self._single, xp)
 

@@ -1,4 +1,4 @@
-"""Stage 2 of 4: the nodes of a graph in groups, each of which one operation on arrays computes.
+"""Stage 3 of 5: the nodes of a graph in groups, each of which one operation on arrays computes.
 
 The nodes of one depth that apply the same operation to numbers of the same groups form a group:
 this is the on-the-fly batching of Neubig et al. (2017), arXiv:1705.07860. Dots that pair each of
@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,7 @@ import numpy as np
 from .. import graph, ops
 from ..dispatch import Operation
 from ..value import Value
-
-Ids = Any  # an array of integers: each number of the program has one
+from .places import Ids, is_regular, nested_runs, thin
 
 
 @dataclass(eq=False, repr=False)
@@ -180,8 +180,15 @@ class Groups(list[Group]):
     def _grid(self, rows: Ids) -> tuple[int, ...]:
         """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""
         columns = [column for column in rows.T if column[0] >= 0]
-        sizes = [size for x in columns for size in self[self.owners(x[0])].shape[1:]]
-        for size in [*sizes, *map(inner_size, columns)]:
+        nested = [nested_runs(column) for column in columns]
+        sizes = []
+        for column, runs in zip(columns, nested):
+            of_group = self[self.owners(column[0])].shape[1:]
+            if runs and of_group and runs[-1][1] == 1:  # rows of a grid, or parts of them
+                sizes.append(runs[-1][0] if len(runs) > 1 else of_group[0])
+        if not all(runs and min(runs, key=itemgetter(1))[1] > 0 for runs in nested):
+            sizes += [runs[-1][0] for runs in nested if runs]
+        for size in sizes:
             if 1 < size < len(rows) and len(rows) % size == 0:
                 shape = len(rows) // size, size
                 if all(is_regular(column.reshape(shape)) for column in columns):
@@ -225,25 +232,6 @@ def products(rows: Ids) -> list[Any]:
         kinds[tuple(partners[y])].append(i)
     shared = len(kinds) < len(rows)
     return list(kinds.values()) if shared else [range(len(rows))]
-
-
-def thin(ids: Ids, axes: int) -> Ids:
-    """The ids, with length 1 along those of the first axes along which they do not change."""
-    for axis in range(axes):
-        first = ids.take([0], axis)
-        ids = first if (ids == first).all() else ids
-    return ids
-
-
-def inner_size(column: Ids) -> int:
-    """How many numbers from the first on have equal distances."""
-    changes = np.diff(column, append=column[:1])
-    return int((changes == changes[0]).argmin()) + 1
-
-
-def is_regular(grid: Ids) -> bool:
-    """Whether each row of a grid is the first one, moved by the same distance."""
-    return bool((grid - grid[:1] == grid[:, :1] - grid[0, 0]).all())
 
 
 def groups(root: Value) -> list[Group]:

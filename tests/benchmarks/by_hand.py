@@ -16,6 +16,132 @@ def by_hand(name, model, rows, p):
     return values, np.concatenate([np.ravel(g) for g in gradients])
 
 
+def lecture(x, *weights):
+    """Each a matrix with a column for the bias; (m, n + 1)."""
+    x, y = x[:-1], x[-1]
+    a = [x]
+    for w in weights:
+        z = w[:, :-1] @ a[-1]
+        z += w[:, -1:]
+        a.append(np.tanh(z))
+    error = a[-1][0] - y
+    d = (2 * error)[None]
+    gradients = []
+    for w, below, own in zip(weights[::-1], a[-2::-1], a[::-1]):
+        dz = d * (1 - own * own)
+        gradients.append(np.hstack([dz @ below.T, dz.sum(axis=1)[:, None]]))
+        d = w[:, :-1].T @ dz
+    return error**2, gradients[::-1]
+
+
+def demo(x, *weights):
+    """The same with relu, a hinge and a penalty, whose gradient counts for each sample."""
+    x, y = x[:-1], x[-1]
+    a = [x]
+    for i, w in enumerate(weights):
+        z = w[:, :-1] @ a[-1]
+        z += w[:, -1:]
+        a.append(np.maximum(z, 0.0) if i < len(weights) - 1 else z)
+    hinge = np.maximum(1 - y * a[-1][0], 0.0)
+    dz = np.where(hinge > 0, -y, 0.0)[None]
+    gradients, penalty = [], 0.0
+    for i in reversed(range(len(weights))):
+        w = weights[i]
+        gradient = np.hstack([dz @ a[i].T, dz.sum(axis=1)[:, None]])
+        gradients.append(gradient + 2e-4 * len(y) * w)
+        penalty += np.vdot(w, w)
+        if i:
+            dz = np.where(a[i] > 0, w[:, :-1].T @ dz, 0.0)
+    return hinge + 1e-4 * penalty, gradients[::-1]
+
+
+def linear(x, w, b):
+    x, y = x[:-1], x[-1]
+    error = w @ x + b - y
+    d = 2 * error
+    return error**2, [x @ d, d.sum()]
+
+
+def cross_entropy(z):
+    """The loss for class 0, and its derivative by the logits."""
+    s = np.exp(z - z.max(axis=0))
+    total = s.sum(axis=0)
+    s /= total
+    loss = -np.log(s[0])
+    s[0] -= 1.0
+    return loss, s
+
+
+def softmax(x, w, b):
+    loss, d = cross_entropy(w @ x + b[:, None])
+    return loss, [d @ x.T, d.sum(axis=1)]
+
+
+def network(x, w, b, v, c):
+    h = np.tanh(w @ x + b[:, None])
+    loss, dz = cross_entropy(v @ h + c[:, None])
+    dh = v.T @ dz * (1 - h * h)
+    return loss, [dh @ x.T, dh.sum(axis=1), dz @ h.T, dz.sum(axis=1)]
+
+
+def residual(x, w, b, v, c, u):
+    s = np.tanh(w @ x + b[:, None])
+    h = x + s
+    t = np.tanh(v @ h + c[:, None])
+    y = h + t
+    error = u @ y - 0.5
+    d = 2 * error
+    dy = u[:, None] * d
+    dt = dy * (1 - t * t)
+    dh = dy + v.T @ dt
+    ds = dh * (1 - s * s)
+    return error**2, [ds @ x.T, ds.sum(axis=1), dt @ h.T, dt.sum(axis=1), y @ d]
+
+
+def tied(x, w):
+    h = np.tanh(w @ x)
+    error = w.T @ h - x
+    d = 2 * error
+    dz = (w @ d) * (1 - h * h)
+    return (error * error).sum(axis=0), [dz @ x.T + h @ d.T]
+
+
+def logistic(x, w, b):
+    s = 1 / (1 + np.exp(-(w @ x + b)))
+    d = s - 1
+    return -np.log(s), [x @ d, d.sum()]
+
+
+def lstm(x, *weights):
+    gates, v = weights[:-1], weights[-1]
+    u, w, b = (np.concatenate(gates[i::3]) for i in range(3))
+    x, k = by_step(x, u.shape[1]), len(v)
+    z = u @ x + b[:, None]
+    h = c = np.zeros((k, x.shape[2]))
+    steps = []
+    for t in range(len(x)):
+        a = z[t] + w @ h
+        s, g = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
+        before = h, c
+        c = s[k : 2 * k] * c + s[:k] * g
+        r = np.tanh(c)
+        h = s[2 * k :] * r
+        steps.append((s, g, r, before))
+    error = v @ h - 0.5
+    dh, dc, dz, dw = v[:, None] * (2 * error), 0.0, np.empty_like(z), np.zeros_like(w)
+    for t in reversed(range(len(x))):
+        s, g, r, (h0, c0) = steps[t]
+        dc = dc + dh * s[2 * k :] * (1 - r * r)
+        ds = np.concatenate([dc * g, dc * c0, dh * r])
+        dz[t, : 3 * k] = ds * s * (1 - s)
+        dz[t, 3 * k :] = dc * s[:k] * (1 - g * g)
+        dw += dz[t] @ h0.T
+        dh, dc = w.T @ dz[t], dc * s[k : 2 * k]
+    du, db = (dz @ x.mT).sum(axis=0), dz.sum(axis=(0, 2))
+    parts = zip(*[np.split(d, 4) for d in (du, dw, db)])
+    return error**2, [*[d for gate in parts for d in gate], h @ (2 * error)]
+
+
 def by_step(x, size):
     return x.reshape(len(x) // size, size, x.shape[1])
 
@@ -64,4 +190,31 @@ def convolution(x, kernels, bias, v):
     return error**2, [dk, dh.sum(axis=(1, 2)), y @ (2 * error)]
 
 
-PROGRAMS = {"RNN": rnn, "attention": attention, "convolution": convolution}
+def conv1d(x, kernel, bias, v):
+    size = len(kernel)
+    patches = np.stack([x[i : i + len(v)] for i in range(size)])  # (taps, positions, n)
+    h = np.tanh(np.tensordot(kernel, patches, 1) + bias)
+    error = v @ h - 0.5
+    d = 2 * error
+    dh = v[:, None] * d * (1 - h * h)
+    return error**2, [patches.reshape(size, -1) @ dh.ravel(), dh.sum(), h @ d]
+
+
+def loops(x, kernel, v):
+    side, size = math.isqrt(len(x)), len(kernel)
+    image, out = x.reshape(side, side, -1), side - size + 1
+    taps = [(r, c) for r in range(size) for c in range(size)]
+    patches = np.stack([image[r : r + out, c : c + out] for r, c in taps])
+    patches = patches.reshape(len(taps), len(v), -1)
+    h = np.tanh(np.tensordot(kernel.ravel(), patches, 1))
+    error = v @ h - 0.5
+    d = 2 * error
+    dh = v[:, None] * d * (1 - h * h)
+    return error**2, [patches.reshape(len(taps), -1) @ dh.ravel(), h @ d]
+
+
+PROGRAMS = {
+    "lecture": lecture, "demo": demo, "linear": linear, "softmax": softmax, "network": network,
+    "residual": residual, "tied": tied, "logistic": logistic, "RNN": rnn, "LSTM": lstm,
+    "attention": attention, "conv1d": conv1d, "convolution": convolution, "loops": loops,
+}  # fmt: skip

@@ -1,0 +1,171 @@
+"""Stage 2 of 5: the graph in a normal form, whoever wrote it: sums and dots instead of chains.
+
+    w1 * x1 + w2 * x2 + w3 * x3 + b  becomes  dot([w1, w2, w3], [x1, x2, x3]) + b
+
+A chain of additions, subtractions, negations and sums, each of them used once, is a sum of terms; a
+term is a product of factors. Terms are alike if they have the same sign, and factors that come from
+the same operations at the same depths. Three that are alike become a sum, or a dot if they are
+products; two products only if another dot would have the same numbers on one side, as neurons share
+their inputs. The other terms are added one by one. If no terms are joined, all stays as written.
+
+The terms are added in another order, those with a minus last. So the last digits differ, and near
+the largest float a sum may overflow that would not have as it was written: a - b + c - d + e - f of
+six inputs of 1e308 starts with a + c + e.
+"""
+
+import operator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from .. import graph, ops
+from ..dispatch import Operation
+from ..value import Value, leaf
+
+LINEAR, PRODUCT = {ops.add, ops.sub, ops.neg, ops.sum}, {ops.mul}
+Side = tuple[Value, ...]
+
+
+class Term(NamedTuple):
+    """A term of a sum: the node that was written, and its factors on both sides of a dot."""
+
+    written: Value
+    left: Side
+    right: Side  # empty if there is one factor
+    listed: bool  # whether the model wrote it in a sum, which it stays in
+
+
+class NormalForm(dict[Value, Value]):
+    """The normal form of each node that leads to the outputs; all that is joined when printed."""
+
+    def __init__(
+        self, outputs: Sequence[Value], inputs: Iterable[Value], parameters: Iterable[Value]
+    ) -> None:
+        nodes = graph.topological_order(ops.sum(outputs))[:-1]
+        self.uses = Counter([p for x in nodes for p in x.parents])
+        self.uses.update(outputs)
+        self.varying = set(inputs)  # from sample to sample
+        self.kinds: dict[Value, Any] = dict.fromkeys(inputs, "input")
+        self.kinds |= dict.fromkeys(parameters, "parameter")
+        self._describe(nodes)
+        linear = [x for x in nodes if x._operation in LINEAR]
+        inner = {p for x in linear for p in x.parents if self._is_inner(p, LINEAR)}
+        sums = {x: self._alike(x) for x in linear if x not in inner}
+        pairs = [_pair(terms) for alike in sums.values() for terms in alike.values()]
+        self.shared = Counter([side for pair in pairs for side in pair])
+        self.joins: Counter[tuple[str, int]] = Counter()
+        for x in nodes:
+            alike = sums.get(x, {})
+            if any(map(self._joins, alike.values())):
+                self[x] = self._sum(alike)
+            else:
+                parents = tuple([self[p] for p in x.parents])
+                same = all(map(operator.is_, parents, x.parents))
+                self[x] = x if same else _node(x._operation, parents)
+            if self[x] is not x:
+                self[x]._scope = getattr(x, "_scope", None)
+
+    def _describe(self, nodes: list[Value]) -> None:
+        """Note of each node what it comes from, and whether it varies."""
+        depth: dict[Value, int] = {}
+        for x in nodes:
+            if not x.parents:
+                depth[x] = 0
+                self.kinds.setdefault(x, "constant")
+                continue
+            depth[x] = 1 + max([depth[p] for p in x.parents])
+            self.kinds[x] = x._operation, depth[x]
+            if not self.varying.isdisjoint(x.parents):
+                self.varying.add(x)
+
+    def _is_inner(self, x: Value, operations: set[Operation]) -> bool:
+        """Whether a node is part of the chain of these operations that its user belongs to."""
+        return x._operation in operations and self.uses[x] == 1
+
+    def _alike(self, root: Value) -> dict[Any, list[Term]]:
+        """The terms of a sum, by sign and by the kinds of their factors."""
+        alike: dict[Any, list[Term]] = defaultdict(list)
+        stack = [(root, 1, False)]
+        while stack:
+            x, sign, listed = stack.pop()
+            if x is root or self._is_inner(x, LINEAR):
+                listed = listed or x._operation is ops.sum
+                last = -sign if x._operation in (ops.sub, ops.neg) else sign
+                signs = [sign] * (len(x.parents) - 1) + [last]
+                stack += [(p, s, listed) for p, s in zip(x.parents[::-1], signs[::-1])]
+            else:
+                left, right = self._factors(x)
+                kinds = [tuple([self.kinds[f] for f in side]) for side in (left, right)]
+                alike[sign, *kinds].append(Term(x, left, right, listed))
+        return alike
+
+    def _factors(self, term: Value) -> tuple[Side, Side]:
+        """The factors of a term, those left that do not vary; if all do, or none, the first."""
+        factors, stack = [], [term]
+        while stack:
+            x = stack.pop()
+            if self._is_inner(x, PRODUCT):
+                stack += x.parents[::-1]
+            else:
+                factors.append(x)
+        factors.sort(key=self.varying.__contains__)
+        fixed = len(factors) - sum(map(self.varying.__contains__, factors))
+        end = fixed if 0 < fixed < len(factors) else 1
+        return tuple(factors[:end]), tuple(factors[end:])
+
+    def _joins(self, terms: list[Term]) -> bool:
+        """Whether terms that are alike become one."""
+        return len(terms) > 2 or any(self.shared[side] > 1 for side in _pair(terms))
+
+    def _sum(self, alike: dict[Any, list[Term]]) -> Value:
+        """The sum of all terms: first what is joined, then the others, with a plus, then a minus."""
+        parts: list[tuple[bool, bool, Value]] = []
+        listed: dict[bool, list[Value]] = defaultdict(list)
+        for (sign, *_), terms in alike.items():
+            if self._joins(terms):
+                parts.append((sign < 0, False, self._joined(terms)))
+                continue
+            for term in terms:
+                if term.listed:
+                    listed[sign < 0].append(self[term.written])
+                else:
+                    parts.append((sign < 0, True, self[term.written]))
+        parts += [(sign, True, _node(ops.sum, tuple(xs))) for sign, xs in listed.items()]
+        (minus, _, total), *others = sorted(parts, key=lambda part: part[:2])
+        if minus:
+            total = _node(ops.neg, (total,))
+        for minus, _, x in others:
+            total = _node(ops.sub if minus else ops.add, (total, x))
+        return total
+
+    def _joined(self, terms: list[Term]) -> Value:
+        """Terms that are alike as one: their sum, or the dot of their sides."""
+        sides = [[self._product(side) for side in each if side] for each in
+                 zip(*[(left, right) for _, left, right, _ in terms])]  # fmt: skip
+        operation = ops.dot if sides[1] else ops.sum
+        self.joins[operation.__name__, len(terms)] += 1
+        return _node(operation, tuple(sides[0] + sides[1]))
+
+    def _product(self, factors: Side) -> Value:
+        """The product of the factors on one side."""
+        product = self[factors[0]]
+        for x in factors[1:]:
+            product = _node(ops.mul, (product, self[x]))
+        return product
+
+    def __repr__(self) -> str:
+        joins = [f"{k} x {name} of {size}" for (name, size), k in self.joins.items()]
+        return "\n".join(joins)
+
+
+def _node(operation: Operation, parents: Sequence[Value]) -> Value:
+    """The node of an operation, whose number nobody asks for."""
+    return leaf(None, 1, parents, operation)
+
+
+def _pair(terms: list[Term]) -> list[tuple[Side, ...]]:
+    """The two sides of the dot that two products would be."""
+    if len(terms) != 2 or not terms[0].right:
+        return []
+    _, left, right, _ = zip(*terms)
+    return [left, right]

@@ -1,0 +1,158 @@
+"""Where the numbers that an argument reads lie in an array."""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Ids = Any  # an array of integers: each number of the program has one
+Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
+Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
+SPLIT = "cdefijklmo"  # names for axes that are parts of others
+
+
+class Run(NamedTuple):
+    """Numbers at equal distances, along an axis of what is read or along a part of that axis."""
+
+    letter: str
+    size: int
+    step: int  # in the array that they are read from; 0 where a number is repeated
+
+
+class Place(NamedTuple):
+    """The numbers of an array that an argument reads: a part of it, or from anywhere."""
+
+    axes: tuple[tuple[str, int], ...]  # along which they change
+    box: Box = ()
+    runs: tuple[Run, ...] = ()  # of a part: what these axes consist of
+    listed: str = ""  # the source of the positions, unless they are a part
+
+    @property
+    def letters(self) -> str:
+        return "".join([letter for letter, _ in self.axes])
+
+
+def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
+    """The place of positions, along axes with these letters, in an array of this shape."""
+    positions = thin(positions, positions.ndim)
+    axes = tuple([each for each in zip(letters, positions.shape) if each[1] > 1])
+    positions = positions.squeeze()
+    runs = runs_of(positions, axes)
+    if runs is not None:
+        flat = positions.flat[:1]
+        for run in laid(runs):
+            flat = np.add.outer(flat, run.step * np.arange(run.size)).ravel()
+        box = tuple([(int(i.min()), int(i.max()) + 1) for i in np.unravel_index(flat, shape)])
+        part = np.arange(math.prod(shape)).reshape(shape)[tuple(itertools.starmap(slice, box))]
+        if np.array_equal(part.ravel(), flat):
+            return Place(axes, box, tuple(runs))
+    return Place(axes, listed=index_text(positions))
+
+
+def runs_of(positions: Ids, axes: Sequence[tuple[str, int]]) -> list[Run] | None:
+    """The runs that the axes of positions consist of; None if they are irregular."""
+    names, runs, whole = iter(SPLIT), list[Run](), positions.flat[0]
+    for axis, (letter, size) in enumerate(axes):
+        line = positions.swapaxes(0, axis).reshape(size, -1)[:, 0]
+        nested = nested_runs(line)
+        if not nested or any(step < 0 for _, step in nested):
+            return None
+        named = [letter] if len(nested) == 1 else itertools.islice(names, len(nested))
+        runs += [Run(name, *each) for name, each in zip(named, nested)]
+        whole = np.add.outer(whole, line - line[0])
+    return runs if np.array_equal(whole, positions) else None
+
+
+def nested_runs(line: Ids) -> list[tuple[int, int]]:
+    """The sizes and steps of runs in runs: [0, 1, 5, 6] is 2 at distance 5 of 2 at distance 1.
+
+    None at all if there is no regularity.
+    """
+    runs: list[tuple[int, int]] = []
+    while len(line) > 1:
+        step = int(line[1] - line[0])
+        changed = np.diff(line) != step
+        size = int(changed.argmax()) + 1 if changed.any() else len(line)
+        if len(line) % size or not is_regular(line.reshape(-1, size)):
+            return []
+        runs.insert(0, (size, step))
+        line = line[::size]
+    return runs
+
+
+def laid(runs: Sequence[Run]) -> list[Run]:
+    """Runs as they lie in the array that they are read from, without what is repeated."""
+    return sorted([run for run in runs if run.step], key=lambda run: -run.step)
+
+
+def thin(ids: Ids, axes: int) -> Ids:
+    """The ids, with length 1 along those of the first axes along which they do not change."""
+    for axis in range(axes):
+        first = ids.take([0], axis)
+        ids = first if (ids == first).all() else ids
+    return ids
+
+
+def is_regular(grid: Ids) -> bool:
+    """Whether each row of a grid is the first one, moved by the same distance."""
+    return bool((grid - grid[:1] == grid[:, :1] - grid[0, 0]).all())
+
+
+def index_text(positions: Ids) -> str:
+    """Positions as source: sums of xp.arange where they are regular, else a list."""
+    if positions.ndim == 2 and is_regular(positions):
+        line = index_text(positions[0] - positions[0, 0])
+        return f"{index_text(positions[:, 0])}[:, None] + {line}"
+    runs = nested_runs(positions) if positions.ndim == 1 else []
+    size, step = runs[-1] if runs else (0, 0)
+    if step > 0 and len(runs) > 1:
+        return f"({index_text(positions.reshape(-1, size))}).reshape(-1)"
+    if step > 0:
+        ends = f"{positions[0]}, {int(positions[-1]) + step}"
+        return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
+    return f"xp.asarray({positions.tolist()})"
+
+
+class Grid(NamedTuple):
+    """Rows of numbers that stand one after the other among others."""
+
+    start: int
+    rows: int
+    width: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.rows * self.width
+
+
+def grids(reads: Iterable[Ids], size: int) -> list[Grid]:
+    """The grids, apart from one another, of which arguments read whole columns, in order.
+
+    Neurons whose weights are followed by their bias are one: its last column are the biases.
+    reads: what each argument reads of so many numbers.
+    """
+    columns: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+    for positions in reads:
+        axes = [("g", k) for k in positions.shape if k > 1]
+        outer, *inner = laid(runs_of(positions.squeeze(), axes) or []) or [Run("g", 0, 0)]
+        count = math.prod([run.size for run in inner])
+        whole = outer.step == count and len(inner) != 1  # a row; or turned around in a row
+        steps = itertools.accumulate([run.size for run in inner[:0:-1]], int.__mul__, initial=1)
+        if outer.step >= count and not whole and [run.step for run in inner[::-1]] == [*steps]:
+            start = int(positions.flat[0])
+            columns[outer.size, outer.step].add((start, start + count))
+    found: list[Grid] = []
+    for (rows, width), ends in columns.items():
+        start = -size
+        for first, end in sorted(ends):
+            if end > start + width:
+                start = min(first, size - rows * width)
+                found.append(Grid(start, rows, width))
+    apart: list[Grid] = []
+    for grid in sorted(found, key=lambda grid: (grid.start - grid.end, grid.start)):
+        if all(grid.end <= other.start or other.end <= grid.start for other in apart):
+            apart.append(grid)
+    return sorted(apart)

@@ -1,0 +1,41 @@
+"""The program for a batch of samples, stage by stage. Each can be printed."""
+
+from typing import Any
+
+from .. import ops
+from ..errors import message
+from ..value import Value, leaf
+from . import backends
+from .array_text import array_program
+from .batch import Batch
+from .groups import Groups
+from .normal import NormalForm
+from .program import Program
+
+
+def batched_program(
+    outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
+) -> Program:
+    """The program for a batch of samples at once, from the recorded graph of its outputs.
+
+    Its arguments are an array of inputs, a row for each sample, and one of the parameters: wrt,
+    unless these are inputs. For several outputs it returns the values alone.
+    """
+    backends.keep_memory(xp)
+    inside = set(inputs).intersection(wrt)
+    if inside and len(inside) < len(wrt):
+        expected = "one kind for a batch, because gradients of parameters alone are summed"
+        found = "inputs and parameters in wrt"
+        raise ValueError(message("compile", found, expected, "compile two programs"))
+    parameters = [] if inside else wrt
+    normal = NormalForm(outputs, inputs, parameters)
+    results = [normal[y] for y in outputs]
+    root = results[0] if single else leaf(None, 1, results, ops.sum)
+    groups = Groups(root, inputs, parameters)
+    leaves = groups[: 1 if inside else 2]
+    batch = Batch(groups, root if single else results, wrt)
+    names = [each.name for each in leaves]
+    if names[-1] == "parameters" and not wrt:
+        names[-1] = "parameters=()"  # may be left out
+    source = array_program(batch, xp, names)
+    return Program(source, tuple([len(each.members) for each in leaves]))
