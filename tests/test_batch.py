@@ -149,16 +149,16 @@ def everything(x, w):
 SHAPES = [  # a loss of x and w, their shapes, and a text of its program
     ("(w @ x).map(ad.tanh).sum() + ad.sum([p * p for row in w for p in row])", (3,), (3, 3), ""),
     ("a_layer_twice(x, w)", (3,), (12,), ""),
-    ("product_by_product(x, w)", (2,), (3, 2), "tanh1[:, None] * tanh1  # (3, 3, n)"),
+    ("product_by_product(x, w)", (2,), (3, 2), "broadcast_to(tanh1"),
     ("ad.sum([x[i] * w[j] for i, j in zip((0, 2, 1, 2, 2, 0), (1, 1, 0, 0, 1, 0))])", (3,), (2,), "scatter_add"),
     ("constants(x, w)", (3,), (3,), "asarray"),
     ("overlapping_parts(x, w)", (5,), (4,), "concatenate"),
     ("scattered_along_a_row(x, w)", (2,), (4,), "scatter_add"),
     ("everything(x, w)", (3,), (3, 3), "asarray"),
     ("math.prod([w[0]] * 100, start=x[0])", (1,), (1,), ""),
-    ("(x @ w).map(ad.sin).sum()", (2,), (2, 3), "p1 @ inputs.T"),
-    ("ad.sum((x @ w).map(ad.sin)._entries)", (4, 3), (3, 5), "p1 @ x1"),
-    ("ad.sum((w @ x).map(ad.sin)._entries)", (3, 5), (4, 3), "p1 @ x1"),
+    ("(x @ w).map(ad.sin).sum()", (2,), (2, 3), "p1.T @ inputs.T"),
+    ("ad.sum((x @ w).map(ad.sin)._entries)", (4, 3), (3, 5), "p1.T @ x1"),
+    ("ad.sum((w @ x).map(ad.sin)._entries)", (3, 5), (4, 3), "p1 @ t1"),
     ("ad.sum((x @ w @ w.T)._entries)", (4, 3), (3, 5), ""),
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ class ArrayText(ArrayPython):
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
     def has_line(self, symbol: Any, text: str) -> bool:
-        view = symbol.op == "part" and re.fullmatch(r"\w+\[[\d:, ]+\]", text)  # costs nothing
+        view = re.fullmatch(r"\w+(\[[\d:, ]+\])?(\.T)?", text)  # costs nothing
         return super().has_line(symbol, text) and (symbol.kept or not view)
 
     def assignment(self, name: str, text: str, symbol: Any) -> str:
@@ -51,15 +51,18 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     return f"[{', '.join(index)}]" if index else ""
 
 
+INDICES = "index", "inverse"  # computed once, before the function
+
+
 def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     """The source of a program for a batch of samples at once."""
     results, symbols = batch.results, list(batch.writer.symbols.values())
     text = ArrayText(xp, "inputs", results)
-    constants = [x for x in symbols if x.op == "index" and x in text.uses]
+    constants = [x for x in symbols if x.op in INDICES and x in text.uses]
     for i, x in enumerate(constants, start=1):
         x.name, x.kept = f"i{i}", True
     before = text.lines(constants)
-    body = text.body([x for x in symbols if x.op != "index"], batch.forward)
+    body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
     return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.modules, before)
 
@@ -75,7 +78,7 @@ def _method(name: str, text: ArrayText, symbol: Array, x: Array, letter: str) ->
 MATRICES = {
     "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
     "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
-    "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
+    "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
     "ij,kjl->ikl": "({x} @ {y}).swapaxes(0, 1)", "ijk,ilk->jl": "({x} @ {y}.mT).sum(axis=0)",
     "ijk,jlk->il": "({x}.swapaxes(0, 1) @ {y}.mT).sum(axis=0)",
 }  # fmt: skip
@@ -90,7 +93,9 @@ def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) ->
         if known:
             whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
             return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT
-    return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)})', ATOM
+    each = all("b" in part.axes for part in (x, y, symbol))  # a product of matrices per sample
+    order = ", optimize=True" * (each and text.xp.__name__ == "numpy")  # the others look for it
+    return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
 
 
 def _part(text: ArrayText, symbol: Array, x: Array, index: Any) -> Written:
@@ -156,5 +161,6 @@ STRUCTURE: dict[str, Callable[..., Written]] = {
     "product": _product, "part": _part, "gather": _part, "reshape": _reshaped,
     "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
     "constant": _constant, "index": lambda text, symbol, positions: (positions, ATOM),
+    "inverse": lambda text, symbol, index: (f"xp.argsort({text.of(index)})", ATOM),
     "n": lambda text, symbol, _: ("xp.asarray(len(inputs), dtype=inputs.dtype)", ATOM),
 }  # fmt: skip

@@ -30,6 +30,8 @@ class Array(Symbol):
     writer: "ArrayWriter"
 
     def _record(self, operation: Operation, inputs: Any) -> Any:
+        if operation is ops.sigmoid:  # libraries have it, or programs import it
+            return self.writer.write(operation, *inputs)
         rows = [x for x in inputs if "a" in axes_of(x)]
         if not rows:
             return super()._record(operation, inputs)
@@ -151,7 +153,14 @@ class ArrayWriter(Writer):
     def turned(self, x: Any, letters: Iterable[str]) -> Any:
         """The array with its axes in this order."""
         axes = {letter: x.axes[letter] for letter in letters}
-        return x if list(axes) == list(x.axes) else self.array("transposed", (x,), axes)
+        if list(axes) == list(x.axes):
+            return x
+        own = itself(x)
+        names = dict(zip(own.axes, x.axes))
+        if own.op == "product" and len(axes) == 2 and not {*own.args[2]}.intersection(axes):
+            factors = [self.renamed(factor, names) for factor in own.args[:2]]
+            return self.array("product", (*factors, own.args[2]), axes)  # (x @ y).T is y.T @ x.T
+        return self.array("transposed", (x,), axes)
 
     def part(self, x: Any, ends: Sequence[tuple[int, int]]) -> Any:
         """The part of an array between these ends of its first axes; a length of 1 is no axis."""

@@ -78,6 +78,17 @@ def erf(x: Any) -> Any:
     return erf(x)
 
 
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e⁻ˣ) of an array, for any x: where e⁻ˣ overflows, it is 0."""
+    if type(x).__module__ == "numpy":
+        xp = importlib.import_module("numpy")
+        with xp.errstate(over="ignore"):
+            return 1.0 / (1.0 + xp.exp(-x))
+    from jax.nn import sigmoid  # pyright: ignore[reportMissingImports]
+
+    return sigmoid(x)
+
+
 def scatter_add(values: Any, index: Any, size: int) -> Any:
     """Zeros, with each of the values added at its index: (k, n) and (k,) give (size, n).
 

@@ -18,7 +18,7 @@ from ..dispatch import Backward
 from ..value import Value
 from .arrays import Array, ArrayWriter, Axes, axes_of, ordered, union, without
 from .groups import Group, Groups
-from .places import Grid, Ids, Place, grids, laid, place_of, thin
+from .places import Grid, Ids, Place, grids, index_text, laid, place_of, thin
 from .printer import uses_of
 from .symbolic import itself
 
@@ -158,14 +158,18 @@ class Batch:
         self.counts: Counter[str] = Counter()
         self.known = parameter_names(groups)
         self.nodes: list[ArrayNode] = []  # of the groups
+        self.permutation: Any = None  # of the parameters, if another order serves better
         self.order: list[ArrayNode] = []  # these, and what is joined for them
         self.grids: dict[int, list[tuple[Grid, ArrayNode]]] = {}  # of the leaves of a group
         for i, group in enumerate(groups):
-            node = self._computed(group) if group.operation else self._leaves(group, set(wrt))
+            node = self._computed(group) if group.operation else self._leaves(group, wrt)
             self.nodes.append(node)
             self.order.append(node)
             if not group.operation:
-                self.grids[i] = [(grid, self._grid(group, node, grid)) for grid in self._grids(i)]
+                self.grids[i] = [
+                    (grid, self._grid(group, node, grid))
+                    for grid in grids(groups.reads_of(i), node.size)
+                ]
         self.results = [self._values(output)]
         self.forward = len(self.writer.symbols)
         if isinstance(output, Value):
@@ -174,19 +178,17 @@ class Batch:
         for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
             itself(x).name, itself(x).kept = name, True
 
-    def _leaves(self, group: Group, wrt: set[Value]) -> ArrayNode:
+    def _leaves(self, group: Group, wrt: list[Value]) -> ArrayNode:
         axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
         symbol = self.writer.array(group.name + ".T" * group.varies, (), axes)
+        place = {x: i for i, x in enumerate(wrt)}
+        order = np.array([place.get(x, -1) for x in group.members], int)
+        if not group.varies and (np.diff(order) != 1).any():
+            self.permutation = self.writer.array("index", (index_text(order),), {})
+            symbol = self.writer.array("gather", (symbol, self.permutation), axes)
         node = ArrayNode(self.writer, symbol, group.shape, group.varies)
-        node.wanted = not wrt.isdisjoint(group.members)
+        node.wanted = not place.keys().isdisjoint(group.members)
         return node
-
-    def _grids(self, i: int) -> list[Grid]:
-        """The grids that the leaves of a group consist of, by what is read of them."""
-        start, end = self.groups[i].start, self.groups[i].start + len(self.groups[i].members)
-        reads = [ids - start for group in self.groups for ids in group.reads
-                 if start <= ids.min() and ids.max() < end]  # fmt: skip
-        return grids(reads, end - start)
 
     def _grid(self, group: Group, leaves: ArrayNode, grid: Grid) -> ArrayNode:
         """The array of leaves that are a grid."""
@@ -318,12 +320,14 @@ class Batch:
         """The gradients of leaves, which are all inputs or all parameters."""
         ids = np.array([self.groups.ids[x] for x in wrt], int)
         i = int(self.groups.owners(ids[0])) if wrt else 1
-        node = self.nodes[i]
-        whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies)
+        node, axes = self.nodes[i], {"g": len(wrt)} | self.nodes[i].samples
+        adjoint = self.writer.repeated(node.adjoint(), node.axes)
+        if self.permutation is not None:
+            back = self.writer.array("inverse", (self.permutation,), {})
+            return self.writer.array("gather", (adjoint, back), axes)
+        whole = ArrayNode(self.writer, adjoint, node.shape, node.varies)
         place = place_of(ids - self.groups[i].start, "g", node.shape) if wrt else None
-        return self.writer.repeated(
-            whole.read(place) if place else 0.0, {"g": len(wrt)} | node.samples
-        )
+        return self.writer.repeated(whole.read(place) if place else 0.0, axes)
 
     def __repr__(self) -> str:
         needed = uses_of(self.results)

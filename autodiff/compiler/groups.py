@@ -10,7 +10,7 @@ Each number has an id: those of a group follow one another, those of constants a
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -21,7 +21,7 @@ import numpy as np
 from .. import graph, ops
 from ..dispatch import Operation
 from ..value import Value
-from .places import Ids, is_regular, nested_runs, thin
+from .places import Ids, is_lattice, is_regular, nested_runs, thin
 
 
 @dataclass(eq=False, repr=False)
@@ -79,18 +79,34 @@ class Groups(list[Group]):
         self.counts: Counter[str] = Counter()
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
-        depths = graph.depths(root)
-        for _, level in itertools.groupby(depths, depths.__getitem__):
-            alike: dict[Any, list[Value]] = defaultdict(list)
-            for x in level:
-                if x.parents:
-                    alike[x._operation, len(x.parents)].append(x)
-                elif x not in self.ids:
-                    self._add_constant(x, x.data)
+        self.used: dict[Value, int] = {}  # the depth at which a dot is used first
+        by_depth = list(levels(root))
+        for depth, alike in enumerate(by_depth):
+            for nodes in alike.values():
+                for p in itertools.chain.from_iterable([x.parents for x in nodes]):
+                    if p._operation is ops.dot:
+                        self.used.setdefault(p, depth)
+        for alike in by_depth:
             for (operation, count), nodes in alike.items():
-                parents = itertools.chain.from_iterable([x.parents for x in nodes])
-                rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
-                self._group(operation, nodes, rows)
+                if operation:
+                    parents = itertools.chain.from_iterable([x.parents for x in nodes])
+                    rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
+                    self._group(operation, nodes, rows)
+                    continue
+                for x in nodes:
+                    if x not in self.ids:
+                        self._add_constant(x, x.data)
+
+    def reads_of(self, i: int) -> list[Ids]:
+        """What arguments read of a group, by the positions there; not if they read others too."""
+        start, end = self[i].start, self[i].start + len(self[i].members)
+        reads = [ids for group in self for ids in group.reads]
+        return [ids - start for ids in reads if start <= ids.min() and ids.max() < end]
+
+    @property
+    def scattered(self) -> int:
+        """How many arguments read parameters without any regularity."""
+        return sum(not is_lattice(ids) for ids in self.reads_of(1))
 
     def owners(self, ids: Ids) -> Ids:
         """The index of the group that each number is in; -1 for constants."""
@@ -150,7 +166,10 @@ class Groups(list[Group]):
         _, which = distinct(self.owners(rows))
         for i in dict.fromkeys(which.tolist()):
             mine = np.flatnonzero(which == i)
-            own, places = distinct(outer_first(rows[mine]) if operation is ops.dot else rows[mine])
+            if operation is ops.dot:
+                used = np.array([self.used.get(nodes[j], 0) for j in mine])
+                rows[mine] = outer_first(rows[mine], used)
+            own, places = distinct(rows[mine])
             members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
             for part in products(own) if operation is ops.dot else [range(len(own))]:
                 self._compute(operation, own[part], [members[j] for j in part])
@@ -214,10 +233,17 @@ def distinct(rows: Ids) -> tuple[Ids, Ids]:
     return rows[first], which
 
 
-def outer_first(rows: Ids) -> Ids:
-    """Dots of several vectors with several others: those that the first two share come first."""
+def outer_first(rows: Ids, used: Ids) -> Ids:
+    """Dots of several vectors with several others, with those first that are the outer axis.
+
+    These are what dots have in common that are used at one depth, as those of a step of a
+    recurrence; otherwise what the first two share.
+    """
     left, right = np.hsplit(rows, 2)
-    turned = (left[:2] != left[0]).any() and (right != right[0]).any()
+    step = used == used[0]
+    if (right[step] == right[0]).all() and (right != right[0]).any():
+        return np.hstack([right, left])
+    turned = (left[:2] != left[0]).any() and (right != right[0]).any() 
     return np.hstack([right, left]) if turned else rows
 
 
@@ -232,6 +258,25 @@ def products(rows: Ids) -> list[Any]:
         kinds[tuple(partners[y])].append(i)
     shared = len(kinds) < len(rows)
     return list(kinds.values()) if shared else [range(len(rows))]
+
+
+def in_order_of_use(root: Value, leaves: list[Value]) -> list[Value]:
+    """Leaves in the order in which the nodes of a graph need them, one depth after the other."""
+    known, order = set(leaves), dict[Value, None]()
+    for alike in levels(root):
+        for nodes in alike.values():
+            order |= dict.fromkeys([p for x in nodes for p in x.parents if p in known])
+    return list(order | dict.fromkeys(leaves))
+
+
+def levels(root: Value) -> Iterator[dict[Any, list[Value]]]:
+    """The nodes of each depth, by their operation and the number of their parents."""
+    depths = graph.depths(root)
+    for _, level in itertools.groupby(depths, depths.__getitem__):
+        alike: dict[Any, list[Value]] = defaultdict(list)
+        for x in level:
+            alike[x._operation, len(x.parents)].append(x)
+        yield alike
 
 
 def groups(root: Value) -> list[Group]:

@@ -52,6 +52,12 @@ def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
     return Place(axes, listed=index_text(positions))
 
 
+def is_lattice(positions: Ids) -> bool:
+    """Whether positions lie at equal distances along each axis, or along parts of the axes."""
+    axes = [("g", size) for size in positions.shape if size > 1]
+    return runs_of(positions.squeeze(), axes) is not None
+
+
 def runs_of(positions: Ids, axes: Sequence[tuple[str, int]]) -> list[Run] | None:
     """The runs that the axes of positions consist of; None if they are irregular."""
     names, runs, whole = iter(SPLIT), list[Run](), positions.flat[0]
@@ -141,7 +147,8 @@ def grids(reads: Iterable[Ids], size: int) -> list[Grid]:
         count = math.prod([run.size for run in inner])
         whole = outer.step == count and len(inner) != 1  # a row; or turned around in a row
         steps = itertools.accumulate([run.size for run in inner[:0:-1]], int.__mul__, initial=1)
-        if outer.step >= count and not whole and [run.step for run in inner[::-1]] == [*steps]:
+        fits = count <= outer.step and outer.size * outer.step <= size
+        if fits and not whole and [run.step for run in inner[::-1]] == [*steps]:
             start = int(positions.flat[0])
             columns[outer.size, outer.step].add((start, start + count))
     found: list[Grid] = []

@@ -256,7 +256,7 @@ HELPERS = {
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
 OURS = {  # functions that libraries lack, or that differ between them
     "autodiff.ops": ("maximum", "minimum", "power"),
-    "autodiff.compiler.backends": ("erf", "scatter_add"),
+    "autodiff.compiler.backends": ("erf", "scatter_add", "sigmoid"),
 }
 
 

@@ -8,9 +8,11 @@ from ..value import Value, leaf
 from . import backends
 from .array_text import array_program
 from .batch import Batch
-from .groups import Groups
+from .groups import Groups, in_order_of_use
 from .normal import NormalForm
 from .program import Program
+
+MOST = 2  # arguments that gather parameters; where more would, all parameters are put in order
 
 
 def batched_program(
@@ -32,6 +34,9 @@ def batched_program(
     results = [normal[y] for y in outputs]
     root = results[0] if single else leaf(None, 1, results, ops.sum)
     groups = Groups(root, inputs, parameters)
+    if groups.scattered > MOST:
+        again = Groups(root, inputs, in_order_of_use(root, parameters))
+        groups = min(groups, again, key=lambda each: each.scattered)
     leaves = groups[: 1 if inside else 2]
     batch = Batch(groups, root if single else results, wrt)
     names = [each.name for each in leaves]
