@@ -206,7 +206,7 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     formula = writer.notation.of(writer.operation(node, inputs))
     try:
         result, backward = node._operation.rule(*inputs)
-        if isinstance(result, Formula):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
+        if isinstance(result, Symbol):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
             writer.notation.texts[result] = names[node], ATOM
         slopes = backward(1.0)
     except (TypeError, AttributeError):  # an operation of one's own that takes only floats
@@ -214,54 +214,47 @@ def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Va
     return formula, [(p, x) for p, x in zip(node.parents, slopes) if p in names]
 
 
-class Formula(Symbol):
-    """A symbol whose number is known: choices go by it, and functions stay whole."""
-
-    __slots__ = ("value",)
-
-    value: Any
-    writer: "Formulas"
-
-    def _record(self, operation: Operation, inputs: Any) -> Any:
-        if operation in (ops.less, ops.less_equal, ops.largest):
-            return operation.value(*map(_value, inputs))
-        return self.writer.write(operation, *inputs)
-
-
 class Formulas(Writer):
-    """Writes formulas, each with its number and its text."""
+    """Writes formulas: symbols with a text, whose numbers are known, so that choices go by them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.notation = Notation()
+        self.values: dict[Symbol, Any] = {}
 
-    def made(self, op: Any, args: tuple[Any, ...], value: Any) -> Formula:
+    def made(self, op: Any, args: tuple[Any, ...], value: Any) -> Symbol:
         """A formula as it is given; a variable has no arguments."""
-        formula = Formula(self, len(self.notation.texts), op, args)
-        formula.value = value
+        formula = Symbol(self, len(self.notation.texts), op, args)
+        self.values[formula] = value
         self.notation.texts[formula] = self.notation.expression(formula) if args else (op, ATOM)
         return formula
 
-    def operation(self, node: Value, inputs: Sequence[Any]) -> Formula:
+    def operation(self, node: Value, inputs: Sequence[Any]) -> Symbol:
         """The operation of a node on formulas and numbers."""
         return self.made(word(node._operation), tuple(inputs), node.data)
 
-    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Formula:
+    def record(self, operation: Operation, inputs: Any) -> Any:
+        """The formula of an operation, which stays whole; a choice is the number that it is."""
+        if operation in (ops.less, ops.less_equal, ops.largest):
+            return operation.value(*map(_value, inputs))
+        return self.write(operation, *inputs)
+
+    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
         return self.made(word(operation), args, operation.value(*map(_value, args)))
 
 
 def _value(x: Any) -> Any:
-    return x.value if isinstance(x, Formula) else x
+    return x.writer.values[x] if isinstance(x, Symbol) else x
 
 
 def factor(x: Any) -> str:
     """The text of a formula or a number as a factor: in brackets if it is a sum or a quotient."""
-    return (x.writer.notation if isinstance(x, Formula) else Notation()).of(x, PRODUCT)
+    return (x.writer.notation if isinstance(x, Symbol) else Notation()).of(x, PRODUCT)
 
 
 def _product(derivative: str, partial: Any, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
-    if short and not isinstance(partial, Formula) and partial in (1.0, -1.0):
+    if short and not isinstance(partial, Symbol) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
     return f"{derivative}·{factor(0.0 if partial is None else partial)}"
 

@@ -50,7 +50,7 @@ class Neuron:
         # w * x + b
         act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)
         out = act.tanh()
-        return out
+        return out  # noqa: RET504
 
     def parameters(self):
         return self.w + [self.b]
@@ -82,16 +82,18 @@ class MLP:
         return [p for layer in self.layers for p in layer.parameters()]
 
 
-def lecture(sizes=(4, 16, 16, 1)):
+def lecture(*sizes):
     random.seed(0)
+    sizes = sizes or (4, 16, 16, 1)
     shapes = [(m, n + 1) for n, m in zip(sizes, sizes[1:])]
     network = MLP(sizes[0], [*sizes[1:]])
     return Model(sizes[0] + 1, shapes, lambda x, f: (f([*x][:-1]) - x[-1]) ** 2, network)
 
 
-def demo(sizes=(2, 16, 16, 1)):
+def demo(*sizes):
     """micrograd's, with numbers of ours: its loss is a hinge and a sum of squares."""
     random.seed(0)
+    sizes = sizes or (2, 16, 16, 1)
     shapes = [(m, n + 1) for n, m in zip(sizes, sizes[1:])]
     network = micrograd.nn.MLP(sizes[0], [*sizes[1:]])
     for neuron in [neuron for layer in network.layers for neuron in layer.neurons]:
@@ -217,14 +219,12 @@ MAKE = {
     "tied": lambda n=8, h=5: Model(n, [(h, n)], tied),
     "logistic": lambda n=8: Model(n, [(n,), (1,)], logistic),
     "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence),
-    "LSTM": lambda steps=5, n=3, h=8: Model(
-        steps * n, [(h, n), (h, h), (h,)] * 4 + [(h,)], memory
-    ),
+    "LSTM": lambda steps=5, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,)] * 4 + [(h,)], memory),
     "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending),
     "conv1d": lambda n=16, k=5: Model(n, [(k,), (1,), (n - k + 1,)], slid),
     "convolution": lambda side=8, k=4: Model(
         side**2, [(k, 9), (k,), (k * (side - 2) ** 2,)], convolved
     ),
     "loops": lambda side=8, k=3: Model(side**2, [(k, k), ((side - k + 1) ** 2,)], looped),
-    "shuffled": lambda: shuffled(lecture()),
+    "shuffled": lambda *sizes: shuffled(lecture(*sizes)),
 }

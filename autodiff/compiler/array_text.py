@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import backends
-from .arrays import Array, Axes, axes_of, sizes, without
+from .arrays import axes_of, sizes, without
 from .batch import Batch
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
+from .symbolic import Axes, Symbol
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]
@@ -70,7 +71,7 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
 
 
-def _method(name: str, text: ArrayText, symbol: Array, x: Array, letter: str) -> Written:
+def _method(name: str, text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
     return f"{text.of(x, ATOM)}.{name}(axis={list(x.axes).index(letter)})", ATOM
 
 
@@ -84,7 +85,7 @@ MATRICES = {
 }  # fmt: skip
 
 
-def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) -> Written:
+def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str) -> Written:
     """A sum of products: x @ y where that fits, else Einstein's notation."""
     for left, right in ((y, x), (x, y)):
         formula = f"{''.join(left.axes)},{''.join(right.axes)}->{''.join(symbol.axes)}"
@@ -98,16 +99,16 @@ def _product(text: ArrayText, symbol: Array, x: Array, y: Array, summed: str) ->
     return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
 
 
-def _part(text: ArrayText, symbol: Array, x: Array, index: Any) -> Written:
+def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: Any) -> Written:
     return f"{text.of(x, ATOM)}[{index if isinstance(index, str) else text.of(index)}]", ATOM
 
 
-def _reshaped(text: ArrayText, symbol: Array, x: Any) -> Written:
+def _reshaped(text: ArrayText, symbol: Symbol, x: Any) -> Written:
     lengths = ["-1" if letter == "b" else str(size) for letter, size in symbol.axes.items()]
     return f"{text.of(x, ATOM)}.reshape({', '.join(lengths)})", ATOM
 
 
-def _transposed(text: ArrayText, symbol: Array, x: Array) -> Written:
+def _transposed(text: ArrayText, symbol: Symbol, x: Symbol) -> Written:
     own = text.of(x, ATOM)
     if len(x.axes) == 2:
         return f"{own}.T".removesuffix(".T.T"), ATOM
@@ -117,14 +118,14 @@ def _transposed(text: ArrayText, symbol: Array, x: Array) -> Written:
     return f'xp.einsum("{"".join(x.axes)}->{"".join(symbol.axes)}", {own})', ATOM
 
 
-def _repeated(text: ArrayText, symbol: Array, x: Any) -> Written:
+def _repeated(text: ArrayText, symbol: Symbol, x: Any) -> Written:
     return _broadcast(text, x, symbol.axes), ATOM
 
 
 def _broadcast(text: ArrayText, x: Any, axes: Axes) -> str:
     """The text of x with all of these axes."""
     shape = sizes(axes).replace("n", "len(inputs)")
-    if not isinstance(x, Array):
+    if not isinstance(x, Symbol):
         return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)"
     if x.axes == axes:
         return text.of(x)
@@ -134,7 +135,7 @@ def _broadcast(text: ArrayText, x: Any, axes: Axes) -> str:
     return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})"
 
 
-def _joined(text: ArrayText, symbol: Array, letter: str, *parts: Any) -> Written:
+def _joined(text: ArrayText, symbol: Symbol, letter: str, *parts: Any) -> Written:
     axis = list(symbol.axes).index(letter)
     rest, pairs = without(symbol.axes, letter), list(zip(parts[::2], parts[1::2]))
     along = f", axis={axis}" * (axis > 0)
@@ -144,11 +145,11 @@ def _joined(text: ArrayText, symbol: Array, letter: str, *parts: Any) -> Written
     return f"xp.concatenate([{', '.join(texts)}]{along})", ATOM
 
 
-def _scattered(text: ArrayText, symbol: Array, x: Array, index: Array, size: int) -> Written:
+def _scattered(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol, size: int) -> Written:
     return f"scatter_add({text.of(x)}, {text.of(index)}, {size})", ATOM
 
 
-def _constant(text: ArrayText, symbol: Array, numbers: Any) -> Written:
+def _constant(text: ArrayText, symbol: Symbol, numbers: Any) -> Written:
     def nested(x: Any) -> str:
         return f"[{', '.join(map(nested, x))}]" if isinstance(x, list) else text.of(x)
 

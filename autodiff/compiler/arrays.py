@@ -10,52 +10,16 @@ from typing import Any
 
 from .. import ops
 from ..dispatch import Operation
-from .places import Axes
-from .symbolic import Symbol, Writer, itself, key_of, word
+from .symbolic import Axes, Symbol, Writer, itself, key_of, word
 
 # g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
 AXES = "ghab"
 
 
-class Array(Symbol):
-    """A symbol of an array with named axes.
-
-    One with axis a stands for all numbers of a row, which it holds side by side.
-    """
-
-    __slots__ = ("axes",)
-
-    axes: Axes
-    writer: "ArrayWriter"
-
-    def _record(self, operation: Operation, inputs: Any) -> Any:
-        if operation is ops.sigmoid:  # libraries have it, or programs import it
-            return self.writer.write(operation, *inputs)
-        rows = [x for x in inputs if "a" in axes_of(x)]
-        if not rows:
-            return super()._record(operation, inputs)
-        total, size = self.writer.total, rows[0].axes["a"]
-        if operation is ops.sum:
-            return total(self, "a", size)
-        if operation is ops.dot:
-            return total(inputs[0] * inputs[1], "a", size)
-        if operation is ops.largest:
-            return self.writer.array("amax", (self, "a"), without(self.axes, "a"))
-        if operation is ops.hypot:
-            largest = ops.largest([ops.abs(self)])
-            scale = ops.where(ops.less(0.0, largest), largest, 1.0)
-            return scale * ops.sqrt(ops.dot([self / scale], [self / scale]))
-        return super()._record(operation, inputs)
-
-    def __repr__(self) -> str:
-        args = [label(x) if isinstance(x, Symbol) else str(x) for x in self.args]
-        return f"{label(self)} {sizes(self.axes)} = {self.op}({', '.join(args)})"
-
-
 def axes_of(x: Any) -> Axes:
     """The axes of an array; a number has none."""
-    return x.axes if isinstance(x, Array) else {}
+    return x.axes if isinstance(x, Symbol) else {}
 
 
 def ordered(axes: Axes) -> Axes:
@@ -79,6 +43,12 @@ def label(x: Any) -> str:
     return own.name or (f"s{own.number}" if own.args else own.op)
 
 
+def line(x: Symbol) -> str:
+    """An array as the result of its operation: tanh1 (10, n) = tanh(add1)."""
+    args = [label(arg) if isinstance(arg, Symbol) else str(arg) for arg in x.args]
+    return f"{label(x)} {sizes(x.axes)} = {x.op}({', '.join(args)})"
+
+
 def sizes(axes: Axes) -> str:
     """The shape of an array as text: (10, n)."""
     text = ", ".join(["n" if letter == "b" else str(size) for letter, size in axes.items()])
@@ -93,12 +63,23 @@ class ArrayWriter(Writer):
         self.n = self.array("n", (0,), {})  # how many samples there are
 
     def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
-        return self._made(word(operation), args, union(args))
+        return Symbol(self, len(self.symbols), word(operation), args, union(args))
 
-    def _made(self, op: Any, args: tuple[Any, ...], axes: Axes) -> Array:
-        array = Array(self, len(self.symbols), op, args)
-        array.axes = axes
-        return array
+    def record(self, operation: Operation, inputs: Any) -> Any:
+        """What an operation is on arrays with axis a: these stand for all numbers of a row."""
+        if operation is ops.sigmoid:  # libraries have it, or programs import it
+            return self.write(operation, *inputs)
+        x, rows = inputs[0], [each for each in inputs if "a" in axes_of(each)]
+        if rows and operation in (ops.sum, ops.dot):
+            whole = x if operation is ops.sum else x * inputs[1]
+            return self.total(whole, "a", rows[0].axes["a"])
+        if rows and operation is ops.largest:
+            return self.array("amax", (x, "a"), without(x.axes, "a"))
+        if rows and operation is ops.hypot:
+            largest = ops.largest([ops.abs(x)])
+            scale = ops.where(ops.less(0.0, largest), largest, 1.0)
+            return scale * ops.sqrt(ops.dot([x / scale], [x / scale]))
+        return super().record(operation, inputs)
 
     def write(self, operation: Operation, *args: Any) -> Any:
         """The array of an operation; 0 x is 0, as where a recurrence starts from h = 0."""
@@ -110,7 +91,7 @@ class ArrayWriter(Writer):
         """The array of an operation that is not entry by entry."""
         key = (*key_of(op, args), *axes.items())
         if key not in self.symbols:
-            self.symbols[key] = self._made(op, args, axes)
+            self.symbols[key] = Symbol(self, len(self.symbols), op, args, axes)
         return self.symbols[key]
 
     def total(self, x: Any, letter: str, size: Any) -> Any:

@@ -16,11 +16,11 @@ import numpy as np
 from .. import ops
 from ..dispatch import Backward
 from ..value import Value
-from .arrays import Array, ArrayWriter, Axes, axes_of, ordered, union, without
+from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
 from .places import Grid, Ids, Place, grids, index_text, laid, place_of, thin
 from .printer import uses_of
-from .symbolic import itself
+from .symbolic import Axes, Symbol, itself
 
 # -- Arrays as nodes of a graph -----------------------------------------------------------------
 
@@ -115,17 +115,20 @@ class ArrayNode:
 
     def _piece(self, place: Place, message: Any) -> Any:
         """A message along the axes of this array; without axes if all its numbers are equal."""
-        writer, own = self.writer, dict(place.axes) | self.samples
-        axes = _axes([stop - start for start, stop in place.box]) | self.samples
-        lying = {run.letter: run.size for run in laid(place.runs)}
+        writer, samples, own = self.writer, self.samples, dict(place.axes)
+        box = _axes([stop - start for start, stop in place.box]) | samples
         runs = {run.letter: run.size for run in place.runs}
-        equal = not without(axes_of(message), "b")
-        if [*runs] == [*lying] == [*dict(place.axes)] and [*own.values()] == [*axes.values()]:
-            return writer.renamed(message, dict(zip(own, axes)))
-        x = message if equal else writer.reshaped(writer.repeated(message, own), runs | self.samples)
+        lying = [run.letter for run in laid(place.runs)]
+        if [*own] == [*runs] == lying and [*(own | samples).values()] == [*box.values()]:
+            return writer.renamed(message, dict(zip(own, box)))
+        varied = without(axes_of(message), "b")
+        if varied:
+            message = writer.reshaped(writer.repeated(message, own | samples), runs | samples)
         for letter in [letter for letter in runs if letter not in lying]:  # it was repeated
-            x = writer.total(x, letter, runs[letter])
-        return x if equal else writer.reshaped(writer.turned(x, [*lying, *self.samples]), axes)
+            message = writer.total(message, letter, runs[letter])
+        return (
+            writer.reshaped(writer.turned(message, [*lying, *samples]), box) if varied else message
+        )
 
     def _side_by_side(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
         """Pieces one after the other along an axis, with zeros between; overlapping ones apart."""
@@ -331,13 +334,13 @@ class Batch:
 
     def __repr__(self) -> str:
         needed = uses_of(self.results)
-        return "\n".join([repr(x) for x in self.writer.symbols.values() if x.args and x in needed])
+        return "\n".join([line(x) for x in self.writer.symbols.values() if x.args and x in needed])
 
     # -- Names: those of the model where it has them, else after the operations --
 
     def _name(self, x: Any, name: str, kept: bool = False) -> None:
         """Name an array, unless it has a line with a name, or another has this one."""
-        if isinstance(x, Array) and name not in self.taken:
+        if isinstance(x, Symbol) and name not in self.taken:
             own = itself(x)
             if own.args and not own.kept and (kept or not own.name):
                 self.taken.add(name)
@@ -356,8 +359,8 @@ class Batch:
 
     def _name_adjoint(self, symbol: Any, adjoint: Any, kept: bool = False) -> None:
         """Name the adjoint of an array, unless it is a number of the forward pass."""
-        name = isinstance(symbol, Array) and itself(symbol).name
-        if name and isinstance(adjoint, Array) and adjoint.number >= self.forward:
+        name = isinstance(symbol, Symbol) and itself(symbol).name
+        if name and isinstance(adjoint, Symbol) and adjoint.number >= self.forward:
             self._name(adjoint, f"{name}_bar", kept)
 
 

@@ -74,13 +74,15 @@ class Groups(list[Group]):
         self.ids: dict[Value, int] = {}
         self.constants: list[float] = []
         self.places: dict[bytes, int] = {}  # of constants, by their bits: 0.0 is not -0.0
-        self.starts: list[int] = []
         self.end = 0
         self.counts: Counter[str] = Counter()
+        by_depth = list(levels(root))
+        nodes = [x for alike in by_depth for some in alike.values() for x in some]
+        # Ids of constants count from the end, so that half of the array is theirs.
+        self.owner = np.full(2 * len({*nodes, *inputs, *parameters}), -1)
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
         self.used: dict[Value, int] = {}  # the depth at which a dot is used first
-        by_depth = list(levels(root))
         for depth, alike in enumerate(by_depth):
             for nodes in alike.values():
                 for p in itertools.chain.from_iterable([x.parents for x in nodes]):
@@ -110,7 +112,7 @@ class Groups(list[Group]):
 
     def owners(self, ids: Ids) -> Ids:
         """The index of the group that each number is in; -1 for constants."""
-        return np.searchsorted(self.starts, ids, "right") - 1
+        return self.owner[ids]
 
     def varies(self, ids: Ids) -> bool:
         """Whether some of the numbers differ from sample to sample."""
@@ -150,8 +152,8 @@ class Groups(list[Group]):
 
     def _add(self, *parts: Any) -> None:
         self.append(Group(self, self.end, *parts))
-        self.starts.append(self.end)
         members = self[-1].members
+        self.owner[self.end : self.end + len(members)] = len(self) - 1
         self.ids.update(zip(members, range(self.end, self.end + len(members))))
         self.end += len(members)
 
@@ -243,7 +245,7 @@ def outer_first(rows: Ids, used: Ids) -> Ids:
     step = used == used[0]
     if (right[step] == right[0]).all() and (right != right[0]).any():
         return np.hstack([right, left])
-    turned = (left[:2] != left[0]).any() and (right != right[0]).any() 
+    turned = (left[:2] != left[0]).any() and (right != right[0]).any()
     return np.hstack([right, left]) if turned else rows
 
 

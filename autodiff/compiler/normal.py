@@ -13,9 +13,11 @@ the largest float a sum may overflow that would not have as it was written: a - 
 six inputs of 1e308 starts with a + c + e.
 """
 
+import itertools
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from .. import graph, ops
@@ -32,7 +34,6 @@ class Term(NamedTuple):
     written: Value
     left: Side
     right: Side  # empty if there is one factor
-    listed: bool  # whether the model wrote it in a sum, which it stays in
 
 
 class NormalForm(dict[Value, Value]):
@@ -59,7 +60,7 @@ class NormalForm(dict[Value, Value]):
             if any(map(self._joins, alike.values())):
                 self[x] = self._sum(alike)
             else:
-                parents = tuple([self[p] for p in x.parents])
+                parents = [self[p] for p in x.parents]
                 same = all(map(operator.is_, parents, x.parents))
                 self[x] = x if same else _node(x._operation, parents)
             if self[x] is not x:
@@ -78,25 +79,24 @@ class NormalForm(dict[Value, Value]):
             if not self.varying.isdisjoint(x.parents):
                 self.varying.add(x)
 
-    def _is_inner(self, x: Value, operations: set[Operation]) -> bool:
+    def _is_inner(self, x: Value, operations: set[Any]) -> bool:
         """Whether a node is part of the chain of these operations that its user belongs to."""
         return x._operation in operations and self.uses[x] == 1
 
     def _alike(self, root: Value) -> dict[Any, list[Term]]:
         """The terms of a sum, by sign and by the kinds of their factors."""
         alike: dict[Any, list[Term]] = defaultdict(list)
-        stack = [(root, 1, False)]
+        stack = [(root, False)]
         while stack:
-            x, sign, listed = stack.pop()
+            x, minus = stack.pop()
             if x is root or self._is_inner(x, LINEAR):
-                listed = listed or x._operation is ops.sum
-                last = -sign if x._operation in (ops.sub, ops.neg) else sign
-                signs = [sign] * (len(x.parents) - 1) + [last]
-                stack += [(p, s, listed) for p, s in zip(x.parents[::-1], signs[::-1])]
-            else:
+                *first, last = x.parents
+                stack.append((last, minus ^ (x._operation in (ops.sub, ops.neg))))
+                stack += [(p, minus) for p in reversed(first)]
+            elif self.kinds[x] != "constant" or x._data:  # Python's sum starts from 0
                 left, right = self._factors(x)
                 kinds = [tuple([self.kinds[f] for f in side]) for side in (left, right)]
-                alike[sign, *kinds].append(Term(x, left, right, listed))
+                alike[minus, *kinds].append(Term(x, left, right))
         return alike
 
     def _factors(self, term: Value) -> tuple[Side, Side]:
@@ -108,50 +108,39 @@ class NormalForm(dict[Value, Value]):
                 stack += x.parents[::-1]
             else:
                 factors.append(x)
-        factors.sort(key=self.varying.__contains__)
-        fixed = len(factors) - sum(map(self.varying.__contains__, factors))
-        end = fixed if 0 < fixed < len(factors) else 1
-        return tuple(factors[:end]), tuple(factors[end:])
+        fixed = tuple([x for x in factors if x not in self.varying])
+        others = tuple([x for x in factors if x in self.varying])
+        return (fixed, others) if fixed and others else (tuple(factors[:1]), tuple(factors[1:]))
 
     def _joins(self, terms: list[Term]) -> bool:
         """Whether terms that are alike become one."""
         return len(terms) > 2 or any(self.shared[side] > 1 for side in _pair(terms))
 
     def _sum(self, alike: dict[Any, list[Term]]) -> Value:
-        """The sum of all terms: first what is joined, then the others, with a plus, then a minus."""
+        """The sum of all terms: what is joined, then the others; what has a minus comes last."""
         parts: list[tuple[bool, bool, Value]] = []
-        listed: dict[bool, list[Value]] = defaultdict(list)
-        for (sign, *_), terms in alike.items():
+        for (minus, *_), terms in alike.items():
             if self._joins(terms):
-                parts.append((sign < 0, False, self._joined(terms)))
-                continue
-            for term in terms:
-                if term.listed:
-                    listed[sign < 0].append(self[term.written])
-                else:
-                    parts.append((sign < 0, True, self[term.written]))
-        parts += [(sign, True, _node(ops.sum, tuple(xs))) for sign, xs in listed.items()]
+                parts.append((minus, False, self._joined(terms)))
+            else:
+                parts += [(minus, True, self[term.written]) for term in terms]
         (minus, _, total), *others = sorted(parts, key=lambda part: part[:2])
         if minus:
-            total = _node(ops.neg, (total,))
+            total = _node(ops.neg, [total])
         for minus, _, x in others:
-            total = _node(ops.sub if minus else ops.add, (total, x))
+            total = _node(ops.sub if minus else ops.add, [total, x])
         return total
 
     def _joined(self, terms: list[Term]) -> Value:
         """Terms that are alike as one: their sum, or the dot of their sides."""
-        sides = [[self._product(side) for side in each if side] for each in
-                 zip(*[(left, right) for _, left, right, _ in terms])]  # fmt: skip
-        operation = ops.dot if sides[1] else ops.sum
+        operation = ops.dot if terms[0].right else ops.sum
         self.joins[operation.__name__, len(terms)] += 1
-        return _node(operation, tuple(sides[0] + sides[1]))
+        _, *columns = zip(*terms)
+        return _node(operation, [self._product(side) for side in itertools.chain(*columns) if side])
 
     def _product(self, factors: Side) -> Value:
         """The product of the factors on one side."""
-        product = self[factors[0]]
-        for x in factors[1:]:
-            product = _node(ops.mul, (product, self[x]))
-        return product
+        return reduce(lambda x, y: _node(ops.mul, [x, y]), [self[x] for x in factors])
 
     def __repr__(self) -> str:
         joins = [f"{k} x {name} of {size}" for (name, size), k in self.joins.items()]
@@ -160,12 +149,10 @@ class NormalForm(dict[Value, Value]):
 
 def _node(operation: Operation, parents: Sequence[Value]) -> Value:
     """The node of an operation, whose number nobody asks for."""
-    return leaf(None, 1, parents, operation)
+    return leaf(None, 1, tuple(parents), operation)
 
 
 def _pair(terms: list[Term]) -> list[tuple[Side, ...]]:
     """The two sides of the dot that two products would be."""
-    if len(terms) != 2 or not terms[0].right:
-        return []
-    _, left, right, _ = zip(*terms)
-    return [left, right]
+    _, *sides = zip(*terms)
+    return sides if len(terms) == 2 and terms[0].right else []

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Ids = Any  # an array of integers: each number of the program has one
-Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
 Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
 SPLIT = "cdefijklmo"  # names for axes that are parts of others
 
@@ -143,14 +142,15 @@ def grids(reads: Iterable[Ids], size: int) -> list[Grid]:
     columns: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
     for positions in reads:
         axes = [("g", k) for k in positions.shape if k > 1]
-        outer, *inner = laid(runs_of(positions.squeeze(), axes) or []) or [Run("g", 0, 0)]
-        count = math.prod([run.size for run in inner])
-        whole = outer.step == count and len(inner) != 1  # a row; or turned around in a row
-        steps = itertools.accumulate([run.size for run in inner[:0:-1]], int.__mul__, initial=1)
-        fits = count <= outer.step and outer.size * outer.step <= size
-        if fits and not whole and [run.step for run in inner[::-1]] == [*steps]:
+        runs = laid(runs_of(positions.squeeze(), axes) or [])
+        *inner, count = itertools.accumulate([run.size for run in runs[:0:-1]], int.__mul__, initial=1)
+        if not runs or [run.step for run in runs[:0:-1]] != inner:
+            continue  # not whole columns
+        _, rows, width = runs[0]
+        in_a_row = width == count and len(runs) != 2
+        if not in_a_row and width >= count and rows * width <= size:
             start = int(positions.flat[0])
-            columns[outer.size, outer.step].add((start, start + count))
+            columns[rows, width].add((start, start + count))
     found: list[Grid] = []
     for (rows, width), ends in columns.items():
         start = -size

@@ -11,18 +11,26 @@ from ..dispatch import Operation
 from ..errors import message
 from ..number import Number, apply
 
+Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
+
 
 class NotRecordable(TypeError):  # noqa: N818  it need not be a fault
     """Says why there can be no program, as where a number is looked at that may be another."""
 
 
 class Symbol(Number):
-    """A number that is not known yet: the result of an operation on other symbols and numbers."""
+    """A number or an array that is not known yet: the result of an operation on other symbols.
 
-    __slots__ = ("args", "kept", "name", "number", "op", "writer")
+    What an operation on it is, its writer says.
+    """
 
-    def __init__(self, writer: "Writer", number: int, op: Any, args: tuple[Any, ...]) -> None:
+    __slots__ = ("args", "axes", "kept", "name", "number", "op", "writer")
+
+    def __init__(
+        self, writer: Any, number: int, op: Any, args: tuple[Any, ...], axes: Axes | None = None
+    ) -> None:
         self.writer, self.number, self.op, self.args = writer, number, op, args  # see `word`
+        self.axes = axes or {}  # of an array
         self.name = ""  # of its line in a program, if it has one
         self.kept = False  # whether it has a line even if it is short and used once
 
@@ -32,9 +40,7 @@ class Symbol(Number):
         return self._record(operation, inputs)
 
     def _record(self, operation: Operation, inputs: Any) -> Any:
-        if operation.composite:
-            return operation.value(*inputs)
-        return self.writer.write(operation, *inputs)
+        return self.writer.record(operation, inputs)
 
     def _conditions(self) -> bool:
         return True
@@ -77,6 +83,12 @@ class Writer:
         if (name,) not in self.symbols:
             self.symbols[(name,)] = Symbol(self, len(self.symbols), name, ())
         return self.symbols[(name,)]
+
+    def record(self, operation: Operation, inputs: Any) -> Any:
+        """What an operation on symbols is: a composite one is those that it is made of."""
+        if operation.composite:
+            return operation.value(*inputs)
+        return self.write(operation, *inputs)
 
     def write(self, operation: Operation, *args: Any) -> Any:
         """The symbol of an operation, or what is left of it after simplification."""
