@@ -16,7 +16,7 @@ class Model:
     """`loss` is the graph of a function of x and the parameters, arrays of these shapes."""
 
     def __init__(self, features, shapes, loss, network=None):
-        self.shapes = shapes
+        self.shapes, self.network = shapes, network
         make = {1: Vector, 2: Matrix}
         self.x = Vector(rng.normal(size=features))
         if network:

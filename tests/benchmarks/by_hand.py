@@ -3,6 +3,7 @@
 Samples come last: x is (features, n).
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -10,49 +11,51 @@ import numpy as np
 
 def by_hand(name, model, rows, p):
     """Values and gradients, as a compiled program of the model returns them."""
-    ends = np.cumsum([math.prod(shape) for shape in model.shapes])[:-1]
-    arrays = [part.reshape(shape) for part, shape in zip(np.split(p, ends), model.shapes)]
-    values, gradients = PROGRAMS[name](rows.T, *arrays)
-    return values, np.concatenate([np.ravel(g) for g in gradients])
+    ends = list(itertools.accumulate(map(math.prod, model.shapes), initial=0))
+    parts = [p[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], model.shapes)]
+    values, gradients = PROGRAMS[name](rows.T, *parts)
+    return values, np.concatenate(gradients, axis=None)
 
 
-def lecture(x, *weights):
-    """Each a matrix with a column for the bias; (m, n + 1)."""
+def by_step(x, size):
+    return x.reshape(len(x) // size, size, x.shape[1])
+
+
+def of_layer(w, below, dz):
+    """The gradient of a matrix with a column for the bias."""
+    gradient = np.empty_like(w)
+    np.matmul(dz, below.T, out=gradient[:, :-1])
+    dz.sum(axis=1, out=gradient[:, -1])
+    return gradient
+
+
+def lecture(x, u, v, w):
+    """Each matrix has a column for the bias, (m, n + 1)."""
     x, y = x[:-1], x[-1]
-    a = [x]
-    for w in weights:
-        z = w[:, :-1] @ a[-1]
-        z += w[:, -1:]
-        a.append(np.tanh(z))
-    error = a[-1][0] - y
-    d = (2 * error)[None]
-    gradients = []
-    for w, below, own in zip(weights[::-1], a[-2::-1], a[::-1]):
-        dz = d * (1 - own * own)
-        gradients.append(np.hstack([dz @ below.T, dz.sum(axis=1)[:, None]]))
-        d = w[:, :-1].T @ dz
-    return error**2, gradients[::-1]
+    a = np.tanh(u[:, :-1] @ x + u[:, -1:])
+    b = np.tanh(v[:, :-1] @ a + v[:, -1:])
+    c = np.tanh(w[:, :-1] @ b + w[:, -1:])
+    error = c - y
+    dc = 2 * error * (1 - c * c)
+    db = w[:, :-1].T * dc * (1 - b * b)
+    da = v[:, :-1].T @ db * (1 - a * a)
+    return (error * error)[0], [of_layer(u, x, da), of_layer(v, a, db), of_layer(w, b, dc)]
 
 
-def demo(x, *weights):
-    """The same with relu, a hinge and a penalty, whose gradient counts for each sample."""
+def demo(x, u, v, w):
+    """The same with relu, a hinge, and a penalty, which counts for each sample."""
     x, y = x[:-1], x[-1]
-    a = [x]
-    for i, w in enumerate(weights):
-        z = w[:, :-1] @ a[-1]
-        z += w[:, -1:]
-        a.append(np.maximum(z, 0.0) if i < len(weights) - 1 else z)
-    hinge = np.maximum(1 - y * a[-1][0], 0.0)
-    dz = np.where(hinge > 0, -y, 0.0)[None]
-    gradients, penalty = [], 0.0
-    for i in reversed(range(len(weights))):
-        w = weights[i]
-        gradient = np.hstack([dz @ a[i].T, dz.sum(axis=1)[:, None]])
-        gradients.append(gradient + 2e-4 * len(y) * w)
-        penalty += np.vdot(w, w)
-        if i:
-            dz = np.where(a[i] > 0, w[:, :-1].T @ dz, 0.0)
-    return hinge + 1e-4 * penalty, gradients[::-1]
+    a = np.maximum(u[:, :-1] @ x + u[:, -1:], 0.0)
+    b = np.maximum(v[:, :-1] @ a + v[:, -1:], 0.0)
+    hinge = np.maximum(1 - y * (w[:, :-1] @ b + w[:, -1:]), 0.0)
+    dc = -y * (hinge > 0)
+    db = w[:, :-1].T * dc * (b > 0)
+    da = v[:, :-1].T @ db * (a > 0)
+    gradients = [of_layer(u, x, da), of_layer(v, a, db), of_layer(w, b, dc)]
+    for p, gradient in zip((u, v, w), gradients):
+        gradient += 2e-4 * len(y) * p
+    penalty = np.vdot(u, u) + np.vdot(v, v) + np.vdot(w, w)
+    return hinge[0] + 1e-4 * penalty, gradients
 
 
 def linear(x, w, b):
@@ -140,10 +143,6 @@ def lstm(x, *weights):
     du, db = (dz @ x.mT).sum(axis=0), dz.sum(axis=(0, 2))
     parts = zip(*[np.split(d, 4) for d in (du, dw, db)])
     return error**2, [*[d for gate in parts for d in gate], h @ (2 * error)]
-
-
-def by_step(x, size):
-    return x.reshape(len(x) // size, size, x.shape[1])
 
 
 def rnn(x, u, w, b, v):
