@@ -18,7 +18,7 @@ from ..dispatch import Backward
 from ..value import Value
 from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
-from .places import Grid, Ids, Place, grids, index_text, laid, place_of, thin
+from .places import Grid, Ids, Place, grids, index_text, place_of, thin
 from .printer import uses_of
 from .symbolic import Axes, Symbol, itself
 
@@ -67,11 +67,9 @@ class ArrayNode:
         if place.listed:
             flat = writer.reshaped(x, {"g": self.size} | samples)
             return writer.array("gather", (flat, self._index(place)), axes | samples)
-        lying = {run.letter: run.size for run in laid(place.runs)}
-        x = writer.reshaped(writer.part(x, place.box), lying | samples)
-        runs = {run.letter: run.size for run in place.runs}
-        x = writer.turned(x, [letter for letter in [*runs, *samples] if letter in x.axes])
-        return writer.reshaped(writer.repeated(x, runs | samples), axes | samples)
+        x = writer.reshaped(writer.part(x, place.box), place.laid | samples)
+        x = writer.turned(x, [letter for letter in [*place.split, *samples] if letter in x.axes])
+        return writer.reshaped(writer.repeated(x, place.split | samples), axes | samples)
 
     def _index(self, place: Place) -> Any:
         return self.writer.array("index", (place.listed,), {})
@@ -117,18 +115,17 @@ class ArrayNode:
         """A message along the axes of this array; without axes if all its numbers are equal."""
         writer, samples, own = self.writer, self.samples, dict(place.axes)
         box = _axes([stop - start for start, stop in place.box]) | samples
-        runs = {run.letter: run.size for run in place.runs}
-        lying = [run.letter for run in laid(place.runs)]
-        if [*own] == [*runs] == lying and [*(own | samples).values()] == [*box.values()]:
+        split, lying = place.split, [*place.laid]
+        if [*own] == [*split] == lying and [*(own | samples).values()] == [*box.values()]:
             return writer.renamed(message, dict(zip(own, box)))
         varied = without(axes_of(message), "b")
         if varied:
-            message = writer.reshaped(writer.repeated(message, own | samples), runs | samples)
-        for letter in [letter for letter in runs if letter not in lying]:  # it was repeated
-            message = writer.total(message, letter, runs[letter])
-        return (
-            writer.reshaped(writer.turned(message, [*lying, *samples]), box) if varied else message
-        )
+            message = writer.reshaped(writer.repeated(message, own | samples), split | samples)
+        for letter in [letter for letter in split if letter not in lying]:  # it was repeated
+            message = writer.total(message, letter, split[letter])
+        if varied:
+            message = writer.reshaped(writer.turned(message, [*lying, *samples]), box)
+        return message
 
     def _side_by_side(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
         """Pieces one after the other along an axis, with zeros between; overlapping ones apart."""

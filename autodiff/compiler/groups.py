@@ -21,7 +21,7 @@ import numpy as np
 from .. import graph, ops
 from ..dispatch import Operation
 from ..value import Value
-from .places import Ids, is_lattice, is_regular, nested_runs, thin
+from .places import Ids, is_regular, nested_runs, runs_of, thin
 
 
 @dataclass(eq=False, repr=False)
@@ -108,7 +108,7 @@ class Groups(list[Group]):
     @property
     def scattered(self) -> int:
         """How many arguments read parameters without any regularity."""
-        return sum(not is_lattice(ids) for ids in self.reads_of(1))
+        return sum(runs_of(ids) is None for ids in self.reads_of(1))
 
     def owners(self, ids: Ids) -> Ids:
         """The index of the group that each number is in; -1 for constants."""

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .symbolic import Axes
+
 Ids = Any  # an array of integers: each number of the program has one
 Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
 SPLIT = "cdefijklmo"  # names for axes that are parts of others
@@ -33,6 +35,16 @@ class Place(NamedTuple):
     def letters(self) -> str:
         return "".join([letter for letter, _ in self.axes])
 
+    @property
+    def split(self) -> Axes:
+        """The runs, outermost first, as axes."""
+        return {run.letter: run.size for run in self.runs}
+
+    @property
+    def laid(self) -> Axes:
+        """The runs as they lie in the array, without what is repeated."""
+        return {run.letter: run.size for run in laid(self.runs)}
+
 
 def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
     """The place of positions, along axes with these letters, in an array of this shape."""
@@ -51,19 +63,14 @@ def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
     return Place(axes, listed=index_text(positions))
 
 
-def is_lattice(positions: Ids) -> bool:
-    """Whether positions lie at equal distances along each axis, or along parts of the axes."""
-    axes = [("g", size) for size in positions.shape if size > 1]
-    return runs_of(positions.squeeze(), axes) is not None
-
-
-def runs_of(positions: Ids, axes: Sequence[tuple[str, int]]) -> list[Run] | None:
+def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] | None:
     """The runs that the axes of positions consist of; None if they are irregular."""
     names, runs, whole = iter(SPLIT), list[Run](), positions.flat[0]
+    axes = axes or [("", size) for size in positions.shape]
     for axis, (letter, size) in enumerate(axes):
         line = positions.swapaxes(0, axis).reshape(size, -1)[:, 0]
         nested = nested_runs(line)
-        if not nested or any(step < 0 for _, step in nested):
+        if (size > 1 and not nested) or any(step < 0 for _, step in nested):
             return None
         named = [letter] if len(nested) == 1 else itertools.islice(names, len(nested))
         runs += [Run(name, *each) for name, each in zip(named, nested)]
@@ -134,32 +141,26 @@ class Grid(NamedTuple):
 
 
 def grids(reads: Iterable[Ids], size: int) -> list[Grid]:
-    """The grids, apart from one another, of which arguments read whole columns, in order.
+    """The grids of which arguments read whole columns, in order.
 
     Neurons whose weights are followed by their bias are one: its last column are the biases.
     reads: what each argument reads of so many numbers.
     """
     columns: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
     for positions in reads:
-        axes = [("g", k) for k in positions.shape if k > 1]
-        runs = laid(runs_of(positions.squeeze(), axes) or [])
-        *inner, count = itertools.accumulate([run.size for run in runs[:0:-1]], int.__mul__, initial=1)
-        if not runs or [run.step for run in runs[:0:-1]] != inner:
-            continue  # not whole columns
-        _, rows, width = runs[0]
-        in_a_row = width == count and len(runs) != 2
-        if not in_a_row and width >= count and rows * width <= size:
-            start = int(positions.flat[0])
-            columns[rows, width].add((start, start + count))
+        count, runs = 1, laid(runs_of(positions) or [])
+        matrix = len(runs) == 2
+        while len(runs) > 1 and runs[-1].step == count:
+            count *= runs.pop().size
+        for _, rows, width in runs if len(runs) == 1 else ():
+            if (width > count or (width == count and matrix)) and rows * width <= size:
+                start = int(positions.flat[0])
+                columns[rows, width].add((start, start + count))
     found: list[Grid] = []
     for (rows, width), ends in columns.items():
-        start = -size
-        for first, end in sorted(ends):
-            if end > start + width:
-                start = min(first, size - rows * width)
-                found.append(Grid(start, rows, width))
-    apart: list[Grid] = []
-    for grid in sorted(found, key=lambda grid: (grid.start - grid.end, grid.start)):
-        if all(grid.end <= other.start or other.end <= grid.start for other in apart):
-            apart.append(grid)
-    return sorted(apart)
+        limit = 0
+        for start, end in sorted(ends):
+            if end > limit:
+                found.append(Grid(min(start, size - rows * width), rows, width))
+                limit = found[-1].start + width
+    return found
