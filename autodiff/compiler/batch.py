@@ -6,6 +6,7 @@ The closures that the operations leave then send messages back, from array to ar
 import itertools
 import keyword
 import math
+import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -181,13 +182,13 @@ class Batch:
     def _leaves(self, group: Group, wrt: list[Value]) -> ArrayNode:
         axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
         symbol = self.writer.array(group.name + ".T" * group.varies, (), axes)
-        place = {x: i for i, x in enumerate(wrt)}
-        order = np.array([place.get(x, -1) for x in group.members], int)
-        if not group.varies and (np.diff(order) != 1).any():
+        if group is self.groups[1] and not all(map(operator.is_, group.members, wrt)):
+            place = {x: i for i, x in enumerate(wrt)}
+            order = np.array([place[x] for x in group.members])
             self.permutation = self.writer.array("index", (index_text(order),), {})
             symbol = self.writer.array("gather", (symbol, self.permutation), axes)
         node = ArrayNode(self.writer, symbol, group.shape, group.varies)
-        node.wanted = not place.keys().isdisjoint(group.members)
+        node.wanted = not set(group.members).isdisjoint(wrt)
         return node
 
     def _grid(self, group: Group, leaves: ArrayNode, grid: Grid) -> ArrayNode:

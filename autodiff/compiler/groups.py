@@ -77,13 +77,13 @@ class Groups(list[Group]):
         self.end = 0
         self.counts: Counter[str] = Counter()
         by_depth = list(levels(root))
-        nodes = [x for alike in by_depth for some in alike.values() for x in some]
-        # Ids of constants count from the end, so that half of the array is theirs.
-        self.owner = np.full(2 * len({*nodes, *inputs, *parameters}), -1)
+        count = sum([len(nodes) for alike in by_depth for nodes in alike.values()])
+        # Those of constants count from the end, where nobody owns them.
+        self.owner = np.full(len(inputs) + len(parameters) + 2 * count, -1)
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
         self.used: dict[Value, int] = {}  # the depth at which a dot is used first
-        for depth, alike in enumerate(by_depth):
+        for depth, alike in enumerate(by_depth[2:]):
             for nodes in alike.values():
                 for p in itertools.chain.from_iterable([x.parents for x in nodes]):
                     if p._operation is ops.dot:

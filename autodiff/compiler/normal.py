@@ -42,42 +42,32 @@ class NormalForm(dict[Value, Value]):
     def __init__(
         self, outputs: Sequence[Value], inputs: Iterable[Value], parameters: Iterable[Value]
     ) -> None:
-        nodes = graph.topological_order(ops.sum(outputs))[:-1]
-        self.uses = Counter([p for x in nodes for p in x.parents])
+        self.depth = graph.depths(ops.sum(outputs))
+        nodes = [x for x in self.depth if x.parents][:-1]  # without the sum of the outputs
+        super().__init__((x, x) for x in self.depth if not x.parents)
+        self.uses = Counter(itertools.chain.from_iterable([x.parents for x in nodes]))
         self.uses.update(outputs)
+        self.leaves = dict.fromkeys(inputs, "input") | dict.fromkeys(parameters, "parameter")
         self.varying = set(inputs)  # from sample to sample
-        self.kinds: dict[Value, Any] = dict.fromkeys(inputs, "input")
-        self.kinds |= dict.fromkeys(parameters, "parameter")
-        self._describe(nodes)
+        for x in nodes:
+            if not self.varying.isdisjoint(x.parents):
+                self.varying.add(x)
         linear = [x for x in nodes if x._operation in LINEAR]
         inner = {p for x in linear for p in x.parents if self._is_inner(p, LINEAR)}
         sums = {x: self._alike(x) for x in linear if x not in inner}
         pairs = [_pair(terms) for alike in sums.values() for terms in alike.values()]
-        self.shared = Counter([side for pair in pairs for side in pair])
+        self.shared = Counter(itertools.chain.from_iterable(pairs))
         self.joins: Counter[tuple[str, int]] = Counter()
         for x in nodes:
-            alike = sums.get(x, {})
+            alike, parents = sums.get(x, {}), [self[p] for p in x.parents]
             if any(map(self._joins, alike.values())):
                 self[x] = self._sum(alike)
-            else:
-                parents = [self[p] for p in x.parents]
-                same = all(map(operator.is_, parents, x.parents))
-                self[x] = x if same else _node(x._operation, parents)
-            if self[x] is not x:
-                self[x]._scope = getattr(x, "_scope", None)
-
-    def _describe(self, nodes: list[Value]) -> None:
-        """Note of each node what it comes from, and whether it varies."""
-        depth: dict[Value, int] = {}
-        for x in nodes:
-            if not x.parents:
-                depth[x] = 0
-                self.kinds.setdefault(x, "constant")
+            elif all(map(operator.is_, parents, x.parents)):
+                self[x] = x
                 continue
-            depth[x] = 1 + max([depth[p] for p in x.parents])
-            self.kinds[x] = x._operation, depth[x]
-            if not self.varying.isdisjoint(x.parents):
-                self.varying.add(x)
+            else:
+                self[x] = _node(x._operation, parents)
+            self[x]._scope = getattr(x, "_scope", None)
 
     def _is_inner(self, x: Value, operations: set[Any]) -> bool:
         """Whether a node is part of the chain of these operations that its user belongs to."""
@@ -93,11 +83,15 @@ class NormalForm(dict[Value, Value]):
                 *first, last = x.parents
                 stack.append((last, minus ^ (x._operation in (ops.sub, ops.neg))))
                 stack += [(p, minus) for p in reversed(first)]
-            elif self.kinds[x] != "constant" or x._data:  # Python's sum starts from 0
+            elif x.parents or x in self.leaves or x._data:  # Python's sum starts from 0
                 left, right = self._factors(x)
-                kinds = [tuple([self.kinds[f] for f in side]) for side in (left, right)]
+                kinds = [tuple(map(self._kind, side)) for side in (left, right)]
                 alike[minus, *kinds].append(Term(x, left, right))
         return alike
+
+    def _kind(self, x: Value) -> Any:
+        """What a factor comes from, and how deep it is."""
+        return x._operation or self.leaves.get(x), self.depth[x]
 
     def _factors(self, term: Value) -> tuple[Side, Side]:
         """The factors of a term, those left that do not vary; if all do, or none, the first."""
