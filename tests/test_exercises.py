@@ -99,15 +99,15 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "parameter.grad = 0.0 → pass\nbackward(loss) → [setattr(p, 'grad', 0.0) for p in parameters]; backward(loss)",
         "return parameters, losses → return list(parameters), tuple(losses)",
     ],
-    "05.1": [
+    "05.3": [
         "(abs(x) + softplus(-2 * abs(x)) - math.log(2.0), lambda grad: (tanh(x) * grad,))",
         "(softplus(-2 * x) + x - math.log(2), lambda g: (g * (1 - 2 / (1 + exp(2 * x)) if x < 300 else g),))",
     ],
-    "05.2": [
+    "05.1": [
         "(grad * (p / x) ** 2, grad * (p / y) ** 2) → (grad * y * y / (x + y) ** 2, grad * x * x / (x + y) ** 2)",
         "x * y / (x + y) → x / (x + y) * y\n(p / x) ** 2 → p * p / (x * x)\n(p / y) ** 2 → p / y * p / y",
     ],
-    "05.3": [[3, 1], (np.float64(3.0), 1)],
+    "05.2": [[3, 1], (np.float64(3.0), 1)],
     "06.1": [
         "[[r * each / np.linalg.norm(a @ x - b) for each in x] for r in a @ x - b]",
         "(a @ x - b)[:, None] * x / np.sqrt(((a @ x - b) ** 2).sum())",
@@ -251,9 +251,9 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("04.5", "root.backward()", "Your code raises AttributeError"),
     ("04.6", lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
     ("04.6", "[1.0] * steps", "Return the parameters (four nodes)"),
-    ("05.2", "(x * y / (x + y), lambda grad: (grad,))", "a tuple of two messages"),
-    ("05.1", "(log(cosh(x)), lambda grad: (grad * x,))", "should be 0.462117, not 0.5"),
-    ("05.1", "(math.log(math.cosh(x)), lambda grad: (grad * tanh(x),))", "the result overflows"),
+    ("05.1", "(x * y / (x + y), lambda grad: (grad,))", "a tuple of two messages"),
+    ("05.3", "(log(cosh(x)), lambda grad: (grad * x,))", "should be 0.462117, not 0.5"),
+    ("05.3", "(math.log(math.cosh(x)), lambda grad: (grad * tanh(x),))", "the result overflows"),
     ("06.1", engine, "That is the engine's answer"),
     ("06.1", "np.outer(x, a @ x - b)[:1]", "The shape should be (3, 3), not (1, 3)."),
     ("06.2", "b.T", "Return two arrays"),
@@ -307,7 +307,7 @@ def test_the_curvatures_are_those_of_the_loss():
 
 
 def test_the_rule_to_mend_passes_where_everything_is_symmetric():
-    check = CHECKS["05.2"]
+    check = CHECKS["05.1"]
     stub = check.program(next(iter(check.slips.values()))[0])
     check_gradients(operation(stub), 3.0, 3.0)
     with pytest.raises(AssertionError):
@@ -316,7 +316,7 @@ def test_the_rule_to_mend_passes_where_everything_is_symmetric():
 
 def test_the_prediction_is_what_the_package_says():
     f = lambda x, y: maximum(x, y) * x + 3 * relu(x - y)  # noqa: E731
-    assert grad(f, argnums=(0, 1))(2.0, 2.0) == CHECKS["05.3"].solution
+    assert grad(f, argnums=(0, 1))(2.0, 2.0) == CHECKS["05.2"].solution
 
 
 # -- What is imported when ---------------------------------------------------------------------------

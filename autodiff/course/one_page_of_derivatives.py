@@ -1,65 +1,24 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 5: one rule and its readers as a picture; its guesses and exercises."""
+"""Notebook 5: its guesses and exercises."""
 
-import inspect
 import math
 
-import numpy as np
+from autodiff import cosh, exp, grad, log, operation, sinh, softplus, tanh
 
-from autodiff import Dual, Value, cosh, exp, grad, log, operation, ops, sinh, softplus, tanh, trace
-
-from .figures import BLUE, ORANGE, show
 from .reverse_mode import result_and_messages
 from .verdicts import Exercise, after_your_guess, guesses, pair, solutions
 
-# -- The figures ----------------------------------------------------------------------------------
-
-
-def readers():
-    """The rule of tanh in the middle, and around it what each of its readers gets from it at 0.5."""
-    import matplotlib.pyplot as plt
-
-    x, nested = Value(0.5), Value(Dual(0.5, 1.0))
-    tanh(x).backward()
-    tanh(nested).backward()
-    _, closure = ops.tanh.rule(np.array([-2.0, 0.0, 0.5]))
-    slopes = ", ".join(f"{slope:.3f}" for slope in closure(np.ones(3))[0])
-    says = {
-        "Value": f"keeps the closure\nreverse mode\n{x.grad:.4f}",
-        "Dual": f"gives it 1\nforward mode\n{tanh(Dual(0.5, 1.0)).tangent:.4f}",
-        "an array": f"many at once\n{slopes}\n",
-        "Value over Dual": f"one in the other\nsecond derivative\n{nested.grad.tangent:.4f}",
-        "create_graph=True": f"runs it over nodes\nagain and again\n{grad(grad(tanh))(0.5):.4f}",
-        "trace": f"lets it write\n{trace(lambda x: tanh(x), 0.5).rows[1].derivative_formula}\n",
-    }
-    figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-    axes.set(xlim=(0, 6), ylim=(0, 6))
-    axes.axis("off")
-    box = {"boxstyle": "round,pad=0.5", "facecolor": "white"}
-    for i, (name, said) in enumerate(says.items()):
-        at = (1 + 2 * (i % 3), 5.2 if i < 3 else 0.8)
-        axes.plot((at[0], 3), (at[1], 3), color=ORANGE)
-        text = {"ha": "center", "va": "center", "bbox": box | {"edgecolor": BLUE}}
-        axes.text(*at, f"{name}\n{said}".rstrip(), **text)
-    rule = inspect.getsource(ops.tanh).rstrip()
-    middle = box | {"facecolor": "#fff0e4", "edgecolor": ORANGE, "linewidth": 2}
-    mono = {"family": "monospace", "fontsize": 10, "linespacing": 1.5}
-    axes.text(3, 3, rule, ha="center", va="center", ma="left", bbox=middle, **mono)
-    said = "; ".join(f"{name}: {' '.join(text.split())}" for name, text in says.items())
-    show(figure, f"The rule of tanh in the middle, and its readers at 0.5. {said}")
-
-
 predict = guesses(
+    {
+        8: "Right: both read the same wrong line.",
+        12: "That is the true slope. But reverse mode reads the same page.",
+        ...: "Where does reverse mode get its derivative from?",
+    },
     {
         50: "Right: ten times the local derivative 5, the other factor.",
         5: "That is the local derivative. The closure was given 10.",
         20: "That is the message to y. x gets the other factor.",
         ...: "The closure returns grad times the local derivative.",
-    },
-    {
-        8: "Right: both read the same wrong line.",
-        12: "That is the true slope. But reverse mode reads the same page.",
-        ...: "Where does reverse mode get its derivative from?",
     },
     {
         0.5: "Right: the mean of the slopes on either side, as if nothing were the matter.",
@@ -68,7 +27,7 @@ predict = guesses(
     },
 )
 
-# -- 1. A rule that does not overflow -------------------------------------------------------------
+# -- 1. A rule to mend ----------------------------------------------------------------------------
 
 
 def once_and_twice(rule, inputs, grad_of_result):
@@ -77,51 +36,19 @@ def once_and_twice(rule, inputs, grad_of_result):
         yield "the second derivative", grad(grad(operation(rule)))(*inputs)
 
 
-STABLE = "softplus(2 * x) - x - math.log(2.0)"
-
-
-def solution_1(x):
-    return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
-
-
-check_1 = Exercise(
-    solution_1,
-    ask=lambda rule, x, grad: once_and_twice(rule, (x,), grad),
-    at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
-    + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
-    + [(0.5, 2.0)],
-    praise="Right: stable at both ends, and the second derivative comes with it.",
-    otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
-    slips={
-        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
-        "Right if grad is 1, but grad is not used.": "grad * →",
-        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
-        "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
-            f"{STABLE} → log(cosh(x))",
-            "(math.log(math.cosh(x)), lambda grad: (grad * math.tanh(x),))",
-            "softplus(2 * x) → log(1 + exp(2 * x))",
-        ],
-        "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
-        "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
-    },
-)
-
-# -- 2. A rule to mend ----------------------------------------------------------------------------
-
-
-def solution_2(x, y):
+def solution_1(x, y):
     p = x * y / (x + y)
     return p, lambda grad: (grad * (p / x) ** 2, grad * (p / y) ** 2)
 
 
-check_2 = Exercise(
-    solution_2,
+check_1 = Exercise(
+    solution_1,
     ask=lambda rule, x, y, grad: once_and_twice(rule, (x, y), grad),
     at=[(3.0, 6.0, 1.0), (3.0, 6.0, 10.0), (2.0, 0.5, 1.0), (3.0, 6.0, 2.0)],
     praise="Right. Check where nothing is symmetric, and inside a larger function.",
     otherwise="p is 2 at (3, 6): what are p/x and p/y?",
     slips={
-        "Two faults. check_gradients(operation(answer_2), 3.0, 6.0) shows one: x and y differ\n"
+        "Two faults. check_gradients(operation(answer_1), 3.0, 6.0) shows one: x and y differ\n"
         "there. The other shows inside a larger function, 10 * p, where grad is not 1.": (
             "grad * (p / x) ** 2, grad * (p / y) → (p / y) ** 2, (p / x)"
         ),
@@ -141,19 +68,19 @@ check_2 = Exercise(
     },
 )
 
-# -- 3. Two kinks at once -------------------------------------------------------------------------
+# -- 2. Two kinks at once -------------------------------------------------------------------------
 
 
 TERMS = {"∂f/∂x": "the maximum itself, then its own", "∂f/∂y": "its"}
 
 
-def solution_3():
+def solution_2():
     tie = 0.5 * 2.0  # half of the maximum's slope, times its factor x
     return tie + 2.0, tie  # x also multiplies the maximum, 2; relu gives 0
 
 
-check_3 = Exercise(
-    solution_3(),
+check_2 = Exercise(
+    solution_2(),
     ask=pair(**{part: part for part in TERMS}),
     praise="Right: half the tie times x for each, the maximum itself for x, and nothing from relu.",
     otherwise=lambda part, _: (
@@ -164,6 +91,38 @@ check_3 = Exercise(
         "You took 1 for the derivative of relu at 0; the page says 0.": (6.0, -2.0),
         "You took 1/2 for relu at 0, as a central difference does; the page says 0.": (4.5, -0.5),
         "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),
+    },
+)
+
+# -- 3. A rule that does not overflow -------------------------------------------------------------
+
+
+STABLE = "softplus(2 * x) - x - math.log(2.0)"
+
+
+def solution_3(x):
+    return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=lambda rule, x, grad: once_and_twice(rule, (x,), grad),
+    at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
+    + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
+    + [(0.5, 2.0)],
+    praise="Right: stable at both ends, and the second derivative comes with it.",
+    otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
+    slips={
+        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
+        "Right if grad is 1, but grad is not used.": "grad * →",
+        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
+        "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
+            f"{STABLE} → log(cosh(x))",
+            "(math.log(math.cosh(x)), lambda grad: (grad * math.tanh(x),))",
+            "softplus(2 * x) → log(1 + exp(2 * x))",
+        ],
+        "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
+        "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
     },
 )
 
