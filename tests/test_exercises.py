@@ -108,11 +108,11 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "x * y / (x + y) → x / (x + y) * y\n(p / x) ** 2 → p * p / (x * x)\n(p / y) ** 2 → p / y * p / y",
     ],
     "05.2": [[3, 1], (np.float64(3.0), 1)],
-    "06.1": [
+    "06.2": [
         "[[r * each / np.linalg.norm(a @ x - b) for each in x] for r in a @ x - b]",
         "(a @ x - b)[:, None] * x / np.sqrt(((a @ x - b) ** 2).sum())",
     ],
-    "06.2": ["[np.eye(len(a)) @ b.T, a.T @ np.eye(len(a))]", "(np.transpose(b), np.transpose(a))"],
+    "06.1": ["[np.eye(len(a)) @ b.T, a.T @ np.eye(len(a))]", "(np.transpose(b), np.transpose(a))"],
     "06.3": ["list(2 * (a.T @ a @ x - a.T @ b))", "tuple(2 * (a @ x - b) @ a)"],
     "07.1": [
         "self.weight @ x + self.bias → Vector([row @ x + b for row, b in zip(self.weight, self.bias)])\n"
@@ -254,9 +254,9 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("05.1", "(x * y / (x + y), lambda grad: (grad,))", "a tuple of two messages"),
     ("05.3", "(log(cosh(x)), lambda grad: (grad * x,))", "should be 0.462117, not 0.5"),
     ("05.3", "(math.log(math.cosh(x)), lambda grad: (grad * tanh(x),))", "the result overflows"),
-    ("06.1", engine, "That is the engine's answer"),
-    ("06.1", "np.outer(x, a @ x - b)[:1]", "The shape should be (3, 3), not (1, 3)."),
-    ("06.2", "b.T", "Return two arrays"),
+    ("06.2", engine, "That is the engine's answer"),
+    ("06.2", "np.outer(x, a @ x - b)[:1]", "The shape should be (3, 3), not (1, 3)."),
+    ("06.1", "b.T", "Return two arrays"),
     ("07.1", nn.Linear, "Write your own"),
     ("07.1", Wrapped, "Write your own"),
     ("07.2", "0.08", "Expected one number, found a str"),

@@ -25,28 +25,7 @@ def random_at(*shapes):
     }
 
 
-# -- 1. The gradient of a misfit ------------------------------------------------------------------
-
-
-def solution_1(a, x, b):
-    r = a @ x - b
-    return np.outer(r / np.linalg.norm(r), x)
-
-
-check_1 = Exercise(
-    solution_1,
-    ask=formula,
-    at=random_at((3, 3), (2, 3), (4, 2)),
-    praise="Right: G = r / |r| goes to A x, and A gets G xᵀ. It is the box, with B = x.",
-    otherwise="The norm sends G = r / |r| to r = A x - b. Then G Bᵀ, with x for B.",
-    slips={
-        "That is for half the norm squared. What is it to be divided by?": "/ np.linalg.norm(r) →",
-        "That is for the norm squared. How does the root change it?": "/ np.linalg.norm(r) → * 2",
-        "Transposed: entry i, k is r_i x_k / |r|.": "r / np.linalg.norm(r), x → x, r / np.linalg.norm(r)",
-    },
-)
-
-# -- 2. The trace ---------------------------------------------------------------------------------
+# -- 1. The trace ---------------------------------------------------------------------------------
 
 
 def both(answer, a, b):
@@ -57,12 +36,12 @@ def both(answer, a, b):
         yield f"the gradient for {name}", part
 
 
-def solution_2(a, b):
+def solution_1(a, b):
     return b.T, a.T  # G is the identity matrix
 
 
-check_2 = Exercise(
-    solution_2,
+check_1 = Exercise(
+    solution_1,
     ask=both,
     at={name: (a, np.cos(a.T)) for name, (a, _, _) in random_at((3, 3), (2, 4), (4, 1)).items()},
     praise="Right: G is the identity, so G Bᵀ = Bᵀ and Aᵀ G = Aᵀ.",
@@ -78,6 +57,27 @@ check_2 = Exercise(
             "(np.eye(*a.shape), np.eye(*b.shape))",
             "(np.eye(len(a)), np.eye(len(a)))",
         ],
+    },
+)
+
+# -- 2. The gradient of a misfit ------------------------------------------------------------------
+
+
+def solution_2(a, x, b):
+    r = a @ x - b
+    return np.outer(r / np.linalg.norm(r), x)
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=formula,
+    at=random_at((3, 3), (2, 3), (4, 2)),
+    praise="Right: G = r / |r| goes to A x, and A gets G xᵀ. It is the box, with B = x.",
+    otherwise="The norm sends G = r / |r| to r = A x - b. Then G Bᵀ, with x for B.",
+    slips={
+        "That is for half the norm squared. What is it to be divided by?": "/ np.linalg.norm(r) →",
+        "That is for the norm squared. How does the root change it?": "/ np.linalg.norm(r) → * 2",
+        "Transposed: entry i, k is r_i x_k / |r|.": "r / np.linalg.norm(r), x → x, r / np.linalg.norm(r)",
     },
 )
 
@@ -129,13 +129,16 @@ predict = guesses(
 def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:
     """A on the left, B above, C = A B at the corner: point at an entry, and see which of C move.
 
-    gradient: of C, to stand in its place and add up to that of the entry. guess: whether A[1, 2]
-    is nudged, and nothing lights up yet.
+    gradient: of C, to stand in its place and add up to that of the entry. guess: whether nothing
+    lights up before an entry is pointed at.
     """
     from autodiff.pictures.pages import learning
 
-    data = {"title": "A row lights up", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
-    return learning("corner", data, still=f"<p>A = {a.data}, B = {b.data}; A[1, 2] is orange.</p>")
+    data = {"title": "What a nudge moves", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
+    above = [[""] * len(a.data[0]) + row for row in b.data]
+    rows = above + [left + right for left, right in zip(a.data, gradient or (a @ b).data)]
+    said = "".join(f"<tr><td>{'<td>'.join(map(str, row))}</tr>" for row in rows)
+    return learning("corner", data, still=f"<table>{said}</table>")
 
 
 solution = solutions(globals())

@@ -7,10 +7,10 @@ const C = A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * 
 const named = (name, i, j) => `${name}[${i}, ${j}]`;
 const entriesOf = (name, M) => M.flatMap((row, i) => row.map((_, j) => [name, i, j]));
 const entries = [...entriesOf("A", A), ...entriesOf("B", B)];
-const names = entries.map((entry) => named(...entry)), s = { at: names.indexOf("A[1, 2]") };
+const names = entries.map((entry) => named(...entry)), s = { at: names.indexOf("A[1, 2]"), waits: guess };
 
 function nudge(k) {
-  s.at = k;
+  [s.at, s.waits] = [k, false];
   paint();
 }
 
@@ -24,11 +24,11 @@ function table(name, M, [of, i, j]) {
   const lights = slopes[of](i, j)[name];
   const caption = h("caption", M === G ? "G" : name);
   return h("table", { id: name }, caption, M.map((row, r) => h("tr", row.map((x, c) => {
-    const k = names.indexOf(named(name, r, c)), slope = !guess && lights ? lights(r, c) : false;
+    const k = names.indexOf(named(name, r, c)), slope = !s.waits && lights ? lights(r, c) : false;
     const kind = k === s.at ? "nudged" : slope === false ? "" : "lit";
     const sign = G ? "· " : slope < 0 ? "" : "+";
     const far = name === "C" && kind === "lit" && [h("br"), sign, minus(`${slope}`)];
-    return h("td", { class: kind, onpointerenter: k >= 0 && !guess && (() => nudge(k)) },
+    return h("td", { class: kind, onpointerenter: k >= 0 && (() => nudge(k)) },
       minus(`${x}`), far);
   }))));
 }
@@ -46,11 +46,11 @@ function paint() {
     : [`column ${j}`, `column ${i} of A`];
   match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", G ?? C, nudged)),
-  h("p", { "aria-live": "polite" }, guess ? `${names[s.at]} is nudged.`
+  h("p", { "aria-live": "polite" }, s.waits ? `${names[s.at]} is nudged. Point at it when you have guessed.`
     : G ? `The gradient of ${names[s.at]} adds up ${mover} of G times ${factor}: ${sum(nudged)}.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),
-  !guess && h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",
+  h("label", "Point at an entry of A or B, or drag", h("input", { type: "range",
     min: 0, max: entries.length - 1, value: s.at,
     oninput: ({ target }) => nudge(Number(target.value)) }))));
 }
