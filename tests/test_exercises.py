@@ -66,7 +66,7 @@ def counting(root):
                 ready.append(parent)
 
 
-NUMBERS = {"01.2": 4e-10, "02.2": 39, "07.2": 2 / 25, "09.2": 16, "10.1": 15}
+NUMBERS = {"01.2": 4e-10, "02.2": 39, "07.3": 2 / 25, "09.2": 16, "10.1": 15}
 RIGHT = {  # two spellings beside our own; texts are programs, as those of slips are
     **{name: [np.array(x)[()], sympy.sympify(x)] for name, x in NUMBERS.items()},
     "01.1": ["(f(x - h) - f(x)) / -h", "f(x) / h - f(x - h) / h"],
@@ -120,7 +120,7 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "Vector([0.0] * n_out) → Vector(np.zeros(n_out))\n"
         "self.weight @ x + self.bias → self.bias + self.weight @ x\nz.map(self.activation) → self.activation(z)",
     ],
-    "07.3": [
+    "07.2": [
         "{i for i, (w, b) in enumerate(zip(weight, bias)) if max(w * x + b for x in inputs) <= 0}",
         "np.flatnonzero((np.outer(inputs, weight) + bias).max(axis=0) <= 0)",
     ],
@@ -259,10 +259,10 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("06.1", "b.T", "Return two arrays"),
     ("07.1", nn.Linear, "Write your own"),
     ("07.1", Wrapped, "Write your own"),
-    ("07.2", "0.08", "Expected one number, found a str"),
-    ("07.2", 0.5, "by 6.25, not by 1"),
-    ("07.3", "2", "Return the numbers of the dead neurons"),
-    ("07.3", "[weight]", "Expected a list of numbers of neurons"),
+    ("07.3", "0.08", "Expected one number, found a str"),
+    ("07.3", 0.5, "by 6.25, not by 1"),
+    ("07.2", "2", "Return the numbers of the dead neurons"),
+    ("07.2", "[weight]", "Expected a list of numbers of neurons"),
     ("08.1", 0.26, "diverges, and so do smaller ones"),
     ("08.3", "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
     ("08.3", "Value(1.0)", "depends on none of the optimizer's parameters"),

@@ -95,32 +95,10 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. The weights for a leaky relu ----------------------------------------------------------------
+# -- 2. The neurons that are dead ------------------------------------------------------------------
 
 
-def solution_2():
-    """Half of the sums keep their square, the other half a quarter of it."""
-    kept = (1 + 0.5**2) / 2
-    return 1 / (20 * kept)
-
-
-check_2 = Exercise(
-    solution_2(),
-    ask=number,
-    close=1e-4,
-    praise="Right: the bend keeps (1 + 1/4)/2 = 0.625, and 20 · 0.08 · 0.625 = 1.",
-    otherwise=lambda _, x: f"A layer would multiply the mean square by {12.5 * x:.4g}, not by 1.",
-    slips={
-        "That is 2/n, for relu. Here the negative half is not lost, but halved.": 0.1,
-        "That is 1/n, as if nothing were lost.": 0.05,
-        "Halved numbers have a quarter of the mean square, not a half.": 1 / 15,
-    },
-)
-
-# -- 3. The neurons that are dead ------------------------------------------------------------------
-
-
-def solution_3(weight, bias, inputs):
+def solution_2(weight, bias, inputs):
     """A relu neuron of the first layer is dead if its sum is above 0 for no input."""
     dead = []
     for i, (w, b) in enumerate(zip(weight, bias)):
@@ -139,8 +117,8 @@ def numbers_of(find, *layer):
         raise Hint(f"Expected a list of numbers of neurons, found {a(found)}.") from None
 
 
-check_3 = Exercise(
-    solution_3,
+check_2 = Exercise(
+    solution_2,
     ask=numbers_of,
     at={
         "weights 1, 1, -1, 0, 2, -0.5 and biases 0.5, -3, -1, 0, -3, 1": (
@@ -156,6 +134,28 @@ check_3 = Exercise(
         "A sum of exactly 0 is closed too: relu has no slope there in this package.": "<= 0 → < 0",
     },
 )  # fmt: skip
+
+# -- 3. The weights for a leaky relu ----------------------------------------------------------------
+
+
+def solution_3():
+    """Half of the sums keep their square, the other half a quarter of it."""
+    kept = (1 + 0.5**2) / 2
+    return 1 / (20 * kept)
+
+
+check_3 = Exercise(
+    solution_3(),
+    ask=number,
+    close=1e-4,
+    praise="Right: the bend keeps (1 + 1/4)/2 = 0.625, and 20 · 0.08 · 0.625 = 1.",
+    otherwise=lambda _, x: f"A layer would multiply the mean square by {12.5 * x:.4g}, not by 1.",
+    slips={
+        "That is 2/n, for relu. Here the negative half is not lost, but halved.": 0.1,
+        "That is 1/n, as if nothing were lost.": 0.05,
+        "Halved numbers have a quarter of the mean square, not a half.": 1 / 15,
+    },
+)
 
 predict = guesses(
     {
@@ -174,9 +174,13 @@ predict = guesses(
         ...: "The variances of independent numbers add up.",
     },
     {
-        0: "Right, and few people guess it: see below.",
-        8: "None would be lost at a rate that small. This one is not small enough: see below.",
-        ...: "Fewer. See below.",
+        0: "Right, and few people guess it.",
+        8: "None would be lost at a rate that small. This one is not.",
+        ...: "Run it, and count.",
+    },
+    {
+        (0, 0.01): "Right: that step of the spread makes all the difference.",
+        ...: "Between 0.2 and 0.25 something happens: see.",
     },
 )
 

@@ -159,13 +159,10 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
       opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
 }));
 
-// The numbers of small pictures, from -1 to 1 in each layer, so that weak neurons look weak.
+// The numbers of small pictures, from -1 to 1, all on one scale: a layer that is weak looks weak.
 function scaled() {
-  const each = s.grid.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9));
-  return drawn.flatMap(({ weights }) => {
-    const most = Math.max(...each.splice(0, weights.length));
-    return weights.map(() => most);
-  }).map((most, k) => s.grid[k].map((x) => x / most));
+  const most = s.grid.reduce((far, row) => row.reduce((far, x) => Math.max(far, Math.abs(x)), far), 1e-9);
+  return s.grid.map((row) => row.map((x) => x / most));
 }
 
 // What a neuron makes of the inputs, or what an input is.
