@@ -124,14 +124,14 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "{i for i, (w, b) in enumerate(zip(weight, bias)) if max(w * x + b for x in inputs) <= 0}",
         "np.flatnonzero((np.outer(inputs, weight) + bias).max(axis=0) <= 0)",
     ],
-    "08.1": [0.238, np.float64(2 / 8.405)],
-    "08.2": [
+    "08.2": [0.238, np.float64(2 / 8.405)],
+    "08.1": [
         "for x, y in zip(inputs, targets): → if True:\n"
         "(nn.mse_loss(model(x), y) / len(inputs)) → nn.mse_loss([model(x)[0] for x in inputs], targets)",
         "model.zero_grad() →\n/ len(inputs) →\np.data -= lr * p.grad → p.data -= lr / len(inputs) * p.grad; p.grad = 0.0",
     ],
-    "08.3": ["((prediction[0] - target) ** 2 + 0.01) ** 0.5", "8 - relu(8 - abs(prediction - target).sum())"],
-    "08.4": [
+    "08.4": ["((prediction[0] - target) ** 2 + 0.01) ** 0.5", "8 - relu(8 - abs(prediction - target).sum())"],
+    "08.3": [
         "(s**0.5 + 1e-8) → (s + 1e-16) ** 0.5",
         "self.m[i] / → (1 - 0.999**self.t) ** 0.5 * self.m[i] /\ns = self.s[i] / (1 - 0.999**self.t) → s = self.s[i]\n1e-8 → 1e-10",
     ],
@@ -263,9 +263,9 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("07.3", 0.5, "by 6.25, not by 1"),
     ("07.2", "2", "Return the numbers of the dead neurons"),
     ("07.2", "[weight]", "Expected a list of numbers of neurons"),
-    ("08.1", 0.26, "diverges, and so do smaller ones"),
-    ("08.3", "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
-    ("08.3", "Value(1.0)", "depends on none of the optimizer's parameters"),
+    ("08.2", 0.26, "diverges, and so do smaller ones"),
+    ("08.4", "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
+    ("08.4", "Value(1.0)", "depends on none of the optimizer's parameters"),
     ("09.1", "x.data", "Expected a Value, found a float"),
     ("09.3", "lambda x: f(x)", "Expected a Program"),
     ("10.2", "W @ (... * x)", "still computes with the dots"),

@@ -1,5 +1,5 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 8: where a model decides, paths, small images; its guesses and its exercises."""
+"""Notebook 8: paths, small images; its guesses and its exercises."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,37 +16,7 @@ from .verdicts import Exercise, after_your_guess, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
 
-# -- 1. The largest learning rate -----------------------------------------------------------------
-
-bowl = [[7.0, 3.0], [3.0, 2.0]]  # twice the means of x², x and 1
-SMALL, LARGE = (float(curvature) for curvature in np.linalg.eigvalsh(bowl))
-
-
-def behaviour(_, lr):
-    lr = number(lr)
-    behaves = "does not diverge yet" if lr < 2 / LARGE else "diverges, and so do smaller ones"
-    return f"lr = {lr:.4g} {behaves}. For which lr is |1 - lr λ| = 1?"
-
-
-def solution_1():
-    curvatures = np.linalg.eigvalsh(bowl)
-    return 2 / max(curvatures)  # there 1 - lr λ is -1 for the larger λ
-
-
-check_1 = Exercise(
-    float(solution_1()),
-    ask=number,
-    close=0.002,
-    praise="Right: 2 / λ. A little less, and the line is found; a little more, and it flies off.",
-    otherwise=behaviour,
-    slips={
-        "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.": 1 / LARGE,
-        "That is the limit of the flat direction. The steep one breaks first.": 2 / SMALL,
-        "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": LARGE,
-    },
-)
-
-# -- 2. Repair a step -----------------------------------------------------------------------------
+# -- 1. Repair a step -----------------------------------------------------------------------------
 
 
 def two_steps(step, lr, pairs):
@@ -57,7 +27,7 @@ def two_steps(step, lr, pairs):
         yield name, np.array([p.data for p in model.parameters()]) - before
 
 
-def solution_2(model, inputs, targets, lr):
+def solution_1(model, inputs, targets, lr):
     model.zero_grad()  # 1: forget the last step
     for x, y in zip(inputs, targets):
         (nn.mse_loss(model(x), y) / len(inputs)).backward()  # 2: the mean, not the sum
@@ -65,8 +35,8 @@ def solution_2(model, inputs, targets, lr):
         p.data -= lr * p.grad  # 3: downhill
 
 
-check_2 = Exercise(
-    solution_2,
+check_1 = Exercise(
+    solution_1,
     ask=two_steps,
     at={
         "the four points": (0.01, list(zip(XS, YS))),
@@ -91,56 +61,37 @@ check_2 = Exercise(
     },
 )
 
-# -- 3. A loss that forgives ----------------------------------------------------------------------
+# -- 2. The largest learning rate -----------------------------------------------------------------
+
+bowl = [[7.0, 3.0], [3.0, 2.0]]  # twice the means of x², x and 1
+SMALL, LARGE = (float(curvature) for curvature in np.linalg.eigvalsh(bowl))
 
 
-def forgiving(loss, wrong, *places):
-    loss(Vector([3.0]), 2.0)  # is there anything yet?
-    slope, start = line_found(inspect.unwrap(loss), wrong, places)
-    near = abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3
-    line = f"y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}"
-    yield "the line", "y = 2 x + 1, to 0.3" if near else line
+def behaviour(_, lr):
+    lr = number(lr)
+    behaves = "does not diverge yet" if lr < 2 / LARGE else "diverges, and so do smaller ones"
+    return f"lr = {lr:.4g} {behaves}. For which lr is |1 - lr λ| = 1?"
 
 
-@cache
-def line_found(loss, wrong, places):
-    """Slope and start of the line that a loss finds through 17 good points and 3 bad ones."""
-    rng = Random(4)
-    inputs = [i / 10 for i in range(20)]
-    targets = [2 * x + 1 + rng.gauss(0, 0.05) for x in inputs]
-    for i in places:
-        targets[i] = wrong
-    line = nn.Linear(1, 1, init=lambda inputs, outputs, rng: [[0.0]])
-    for lr in (0.05, 0.005):
-        descent = optim.SGD(line.parameters(), lr)
-        settings = {"progress": False, "seed": 0, "engine": "eager"}
-        nn.fit(line, inputs, targets, loss, descent, 200, 5, **settings)
-    return [p.data for p in line.parameters()]
+def solution_2():
+    curvatures = np.linalg.eigvalsh(bowl)
+    return 2 / max(curvatures)  # there 1 - lr λ is -1 for the larger λ
 
 
-def solution_3(prediction, target):
-    return abs(prediction[0] - target)
-
-
-check_3 = Exercise(
-    solution_3,
-    ask=forgiving,
-    at={"points mistyped as -10": (-10.0, 4, 10, 15), "points mistyped as 1": (1.0, 9, 13, 17)},
-    praise="Right: within 0.3 of y = 2 x + 1. A bad point pulls, but no harder the worse it is.",
-    otherwise="How strongly may a far point pull?",
+check_2 = Exercise(
+    float(solution_2()),
+    ask=number,
+    close=0.002,
+    praise="Right: 2 / λ. A little less, and the line is found; a little more, and it flies off.",
+    otherwise=behaviour,
     slips={
-        "The square finds {found}: an error 48 times as large costs 2,304 times as much.": (
-            "nn.mse_loss(prediction, target)"
-        ),
-        "{at} it finds {found}: a loss does not know which points are wrong.": [
-            "0 * prediction[0] if target == -10 else nn.mse_loss(prediction, target)",
-            "0 * prediction[0] if target < 0 else nn.mse_loss(prediction, target)",
-        ],
-        "The training diverges: a far point pulls much too hard.": "(prediction[0] - target) ** 4",
+        "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.": 1 / LARGE,
+        "That is the limit of the flat direction. The steep one breaks first.": 2 / SMALL,
+        "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": LARGE,
     },
 )
 
-# -- 4. Adam --------------------------------------------------------------------------------------
+# -- 3. Adam --------------------------------------------------------------------------------------
 
 
 def path_of(kind, lr, start):
@@ -178,10 +129,10 @@ class Adaptive:
             p.data = p.data - self.lr * m / (s**0.5 + 1e-8)
 
 
-solution_4 = Adaptive
+solution_3 = Adaptive
 
-check_4 = Exercise(
-    solution_4,
+check_3 = Exercise(
+    solution_3,
     ask=path_of,
     at={
         "lr = 0.1": (0.1, (8.0, 2.0)),
@@ -206,41 +157,71 @@ check_4 = Exercise(
     },
 )
 
+# -- 4. A loss that forgives ----------------------------------------------------------------------
+
+
+def forgiving(loss, wrong, *places):
+    loss(Vector([3.0]), 2.0)  # is there anything yet?
+    slope, start = line_found(inspect.unwrap(loss), wrong, places)
+    near = abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3
+    line = f"y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}"
+    yield "the line", "y = 2 x + 1, to 0.3" if near else line
+
+
+@cache
+def line_found(loss, wrong, places):
+    """Slope and start of the line that a loss finds through 17 good points and 3 bad ones."""
+    rng = Random(4)
+    inputs = [i / 10 for i in range(20)]
+    targets = [2 * x + 1 + rng.gauss(0, 0.05) for x in inputs]
+    for i in places:
+        targets[i] = wrong
+    line = nn.Linear(1, 1, init=lambda inputs, outputs, rng: [[0.0]])
+    for lr in (0.05, 0.005):
+        descent = optim.SGD(line.parameters(), lr)
+        settings = {"progress": False, "seed": 0, "engine": "eager"}
+        nn.fit(line, inputs, targets, loss, descent, 200, 5, **settings)
+    return [p.data for p in line.parameters()]
+
+
+def solution_4(prediction, target):
+    return abs(prediction[0] - target)
+
+
+check_4 = Exercise(
+    solution_4,
+    ask=forgiving,
+    at={"points mistyped as -10": (-10.0, 4, 10, 15), "points mistyped as 1": (1.0, 9, 13, 17)},
+    praise="Right: within 0.3 of y = 2 x + 1. A bad point pulls, but no harder the worse it is.",
+    otherwise="How strongly may a far point pull?",
+    slips={
+        "The square finds {found}: an error 48 times as large costs 2,304 times as much.": (
+            "nn.mse_loss(prediction, target)"
+        ),
+        "{at} it finds {found}: a loss does not know which points are wrong.": [
+            "0 * prediction[0] if target == -10 else nn.mse_loss(prediction, target)",
+            "0 * prediction[0] if target < 0 else nn.mse_loss(prediction, target)",
+        ],
+        "The training diverges: a far point pulls much too hard.": "(prediction[0] - target) ** 4",
+    },
+)
+
 predict = guesses(
     {
-        (
-            -1.55,
-            -1.49,
-        ): "Right: from one side to the other, and half as far again. It will never settle.",
-        (1.49, 1.55): "The size is right. The sign matters too: it lands on the other side.",
-        ...: "It is 1 - 8.405 times 0.3.",
+        (78, 88): "Right, or nearly: you will see.",
+        (94, 100): "As on the 60 that it knows by heart? You will see.",
+        (0, 1): "In percent, please: 50 for one half.",
+        ...: "You will see.",
     },
     {
-        (78, 88): "Right, within five. See for yourself:",
-        (94, 100): "As on the 60 that it knows by heart? On the others it is 83 %.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Not quite: it is 83 %. See for yourself:",
+        (-1.53, -1.51): "Right: to the other side, half as far again. It will never settle.",
+        (1.51, 1.53): "The size is right. But on which side does it land?",
+        (2.51, 2.53): "That is how far it moves. How far from the bottom does it land?",
+        ...: "From a distance of 1, how far does a step move, and where does it land?",
     },
 )
 
 # -- The figures ----------------------------------------------------------------------------------
-
-
-def boundary(axes: Any, model: Any, points: Any, labels: Sequence[int]) -> None:
-    """Where the output of a model with two inputs is above and below 0, and the labelled points.
-
-    The solid line is at 0, the dotted ones at 1 and -1.
-    """
-    across, up = np.linspace(-1.6, 2.6, 85), np.linspace(-1.1, 1.6, 55)
-    grid = np.stack(np.meshgrid(across, up), axis=-1)
-    score = nn.predict(model, grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    axes.contourf(across, up, score, [-99, 0, 99], colors=["#CFE4F2", "#FBE0CC"])
-    lines = {"colors": "black", "linestyles": ["dotted", "solid", "dotted"]}
-    axes.contour(across, up, score, [-1, 0, 1], **lines)
-    for label, marker, color in [(-1, "o", BLUE), (1, "^", ORANGE)]:
-        members = points[np.array(labels) == label]
-        axes.plot(*members.T, marker, color=color, markersize=5, label=f"label {label}")
-    axes.set(xlabel="first feature", ylabel="second feature")
 
 
 def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
