@@ -8,7 +8,7 @@ from catalogue import MAKE
 from test_batch import batched, check, drawn
 
 import autodiff as ad
-from autodiff import Expression, Value, ops
+from autodiff import Expression, Value, nn, ops
 from autodiff.compiler.groups import groups
 from autodiff.compiler.normal import NormalForm
 
@@ -52,6 +52,7 @@ JOINS = [  # a function of parameters and inputs, four of each, and what is join
     (lambda w, x: sum(a * b * c * 2.0 for a, b, c in zip(w, x, x[::-1])), "1 x dot of 4"),
     (lambda w, x: sum(a * a for a in [*w, *x]), "2 x dot of 4"),
     (lambda w, x: sum(map(ad.tanh, x)) + w[0], "1 x sum of 4"),
+    (lambda w, x: sum(map(ad.tanh, x)) + neuron(w, x, 0), "1 x sum of 4\n1 x dot of 4"),
     (in_rows, "1 x dot of 4"),
     (used_twice, ""),
     (at_other_depths, ""),
@@ -75,8 +76,29 @@ def test_factors_that_do_not_vary_stand_on_the_left():
     y = sum(xi * (wi * (xi * c)) for wi, xi, c in zip(w, x, scale))
     dot = NormalForm([y], x, [*w, *scale])[y]
     assert dot._operation is ops.dot
-    factors = [set(p.parents) for p in dot.parents]
-    assert factors == [*map(set, zip(w, scale)), *[{xi} for xi in x]]
+    assert [p.parents for p in dot.parents] == [*zip(w, scale), *zip(x, x)]
+
+
+def test_what_varies_stands_on_the_right_and_what_is_joined_first():
+    w, x = drawn(4), drawn(4)
+    y = w[3] + sum(h * wi for h, wi in zip(map(ad.tanh, x[:3]), w))
+    total = NormalForm([y], x, w)[y]
+    dot, bias = total.parents
+    assert (total._operation, dot._operation, bias) == (ops.add, ops.dot, w[3])
+    assert list(dot.parents[:3]) == list(w[:3])
+
+
+def test_arrays_are_named_after_the_parameters_of_a_module_of_neurons():
+    class Layer(nn.Module):
+        def __init__(self):
+            self.weight = drawn(3, 4)
+
+        def forward(self, x):
+            return [ad.tanh(neuron(row, x, 0)) for row in self.weight]
+
+    model, x = Layer(), drawn(4)
+    y = ad.sum(model(x))
+    assert "    weight = parameters.reshape(3, 4)" in check(y, x, model.parameters()).source
 
 
 def test_an_output_on_the_way_stays():

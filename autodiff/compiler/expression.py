@@ -126,13 +126,17 @@ class Expression:
             well, entry by entry, with nan or inf where floats raise an error; a derivative that is
             constant is an array like the value. An array of the result may be one of the
             arguments, or a view of one.
-        batch: a program for many samples at once. Similar nodes become one array, and dots that
-            share a vector a matrix product (see `groups.py`). It takes an array of inputs, a row
-            for each sample, shape (n, number of inputs), and one of the parameters, `wrt`, shape
-            (m,). It returns the value of each sample, shape (n,), and the gradients summed over
-            the samples, shape (m,). If `wrt` holds inputs, there are no parameters, and the
-            gradients are those of each sample, shape (n, m); if it is empty, the parameters may
-            be left out. Several outputs: (n, outputs).
+        batch: a program for many samples at once. Sums of products become dots, however they were
+            written, similar nodes one array, and dots that share a vector a matrix product (see
+            `stages.py`). It takes an array of inputs, a row for each sample, shape (n, number of
+            inputs), and one of the parameters, `wrt`, shape (m,). It returns the value of each
+            sample, shape (n,), and the gradients summed over the samples, shape (m,). If `wrt`
+            holds inputs, there are no parameters, and the gradients are those of each sample,
+            shape (n, m); if it is empty, the parameters may be left out. Several outputs:
+            (n, outputs). The terms of a sum are added in another order than by walking, so last
+            digits differ, and a sum may overflow near the largest float. From then on this process
+            keeps the memory of large NumPy arrays, up to 32 MB, for the next ones: that makes
+            programs for thousands of samples twice as fast.
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose

@@ -77,9 +77,9 @@ class Groups(list[Group]):
         self.end = 0
         self.counts: Counter[str] = Counter()
         by_depth = list(levels(root))
-        count = sum([len(nodes) for alike in by_depth for nodes in alike.values()])
-        # Those of constants count from the end, where nobody owns them.
-        self.owner = np.full(len(inputs) + len(parameters) + 2 * count, -1)
+        most = sum([len(nodes) for alike in by_depth for nodes in alike.values()])
+        # Ids of constants are negative, and so count from the end, which nobody owns.
+        self.owner = np.full(len(inputs) + len(parameters) + 2 * most, -1)
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
         self.used: dict[Value, int] = {}  # the depth at which a dot is used first
