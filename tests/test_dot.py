@@ -116,6 +116,14 @@ def test_edges_enter_in_the_order_of_arguments(y, ends):
         assert ", ".join(map(" ".join, found)) == ends
 
 
+def test_strong_and_weak_arrows():
+    found = attributes(draw((y := X - Y) * 2, highlight=[X, y]))
+    lines = {x: (z.get("penwidth"), z.get("color")) for x, z in found.items() if type(x) is tuple}
+    weak = None, "#3f86c973"
+    edges = ("n0", "n2"), ("n1", "n2"), ("n2", "n4"), ("n3", "n4")
+    assert lines == dict(zip(edges, [("2", None), weak, weak, weak]))
+
+
 def test_a_number_on_an_edge_is_a_box_on_its_way():
     picture = draw(X * 10.0, edges="message")
     label = tables(picture)["e0"]
@@ -186,7 +194,7 @@ def test_the_legend_of_shades():
     assert inks(legend) == ["INK |grad|:", "INK no gradient", *words]
     assert [len(row) for row in legend] == [6, 5]
     fills = [entry.get("bgcolor") for entry in entries]
-    assert fills == [sheet.PAPER, sheet.PAPER, *map(sheet.SCALE.get, powers)]
+    assert fills == [sheet.PAPER, "#fdfdfd", *map(sheet.SCALE.get, powers)]
     assert {(x.get("border"), x.get("style"), x.get("color")) for x in entries} == {
         ("1", None, sheet.LINE)
     }

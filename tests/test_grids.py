@@ -8,13 +8,14 @@ import sys
 import matplotlib.image
 import numpy as np
 import pytest
-from pictures import network, tables
+from pictures import constant, network, tables
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
-from autodiff.nn import cross_entropy
+from autodiff.nn import Linear, cross_entropy
+from autodiff.pictures import sheet
 from autodiff.pictures.grids import arranged, cells_of, magnified, rgb, shades
-from autodiff.pictures.sheet import GRADIENT, INK, SCALE, VALUE, VALUE_LINE
+from autodiff.pictures.sheet import INK, SCALE, VALUE, WRONG, Cell
 from autodiff.scopes import entry_names
 
 
@@ -54,6 +55,8 @@ def test_names():
     a, b = Matrix([[1.0, 2.0], [3.0, 4.0]]), Matrix([[5.0, 6.0], [7.0, 8.0]])
     v = Vector([1.0, 2.0])  # an array has the names of all that is in it
     assert "A, B 4 2" in names_of((a @ v).sum() + (b @ v).sum(), A=a, B=b, v=v)
+    four = {name: Matrix([[1.0, 2.0], [3.0, 4.0]]) for name in "ABCD"}
+    assert "A, …, D 8 2" in names_of(ad.sum([(m @ v).sum() for m in four.values()]), **four)
     x = Value(2.0, label="x")
     y = x * x
     y.label = "y"
@@ -92,16 +95,24 @@ def test_of_several_numbers_in_a_cell_the_largest_is_shown():
     numbers = np.zeros((128, 200))
     numbers[77, 150], numbers[3, 3] = -5.0, math.nan
     cells, said = cells_of(numbers.ravel(), (128, 200))
-    assert (said, cells.shape) == ("cell: 2 × 4", (64, 50))
+    assert (said, cells.shape) == (", cell: 2 × 4", (64, 50))
     assert cells[38, 37] == -5.0
     assert math.isnan(cells[1, 0])
     assert np.count_nonzero(cells) == 2
-    assert cells_of(range(65), (65, 1))[1] == "cell: 2 × 1"
+    assert cells_of(range(65), (65, 1))[1] == ", cell: 2 × 1"
 
 
 @pytest.mark.parametrize(
     ("count", "shape", "cells"),
-    [(784, (784,), (28, 28)), (10, (10,), (10, 1)), (24, (2, 3, 4), (2, 12))],
+    [
+        (784, (784,), (28, 28)),
+        (16, (16,), (16, 1)),
+        (17, (17,), (1, 17)),
+        (18, (18,), (3, 6)),
+        (23, (23,), (1, 23)),
+        (25, (25,), (5, 5)),
+        (24, (2, 3, 4), (2, 12)),
+    ],
 )
 def test_a_long_vector_is_folded(count, shape, cells):
     assert cells_of(range(count), shape)[0].shape == cells
@@ -132,10 +143,40 @@ def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
         large = layout.png()
     files = small, large = layout.png(), large
     found, exact = (np.rint(255 * matplotlib.image.imread(io.BytesIO(x))) for x in files)
-    for colour in (VALUE, VALUE_LINE, GRADIENT, INK, *SCALE.values()):
+    for colour in (VALUE, sheet.VALUE_LINE, sheet.GRADIENT, INK, *SCALE.values()):
         where = (exact == [*rgb(colour), 255]).all(axis=2)  # not at edges, which are translucent
         assert abs(found - exact)[where, :3].max(initial=0) <= 6, colour
     assert len(small) < 0.4 * len(large)
+
+
+def test_nan_is_red_in_an_array_and_beside_it():
+    root = (Vector([1.0, math.nan]) * Vector([2.0, 3.0])).sum()
+    first, second, product, total = (
+        (panel.faces[i].line, {text.ink for row in panel.faces[i].rows for text in inks_of(row)})
+        for i, panel in draw(root, arrays=True).page.panels.items()
+    )
+    assert first == product == total == (WRONG, {WRONG})
+    assert second == (INK, {INK, sheet.SOFT, VALUE})
+    image = next(x for x in draw(root, arrays=True).page.images)
+    assert {tuple(colour) for colour in pixels(image).reshape(-1, 3)} == {
+        tuple(rgb(WRONG)), tuple(rgb(VALUE)),
+    }  # fmt: skip
+
+
+def inks_of(row):
+    return [text for cell in row if isinstance(cell, Cell) for line in cell.lines for text in line]
+
+
+def test_what_is_computed_from_a_network_is_one_box():
+    layer, x = Linear(2, 2, seed=0), Vector([1.0, 2.0])
+    target = constant(3.0, "t")
+    y = layer(x)
+    loss = (y[0] - target) ** 2 + (y[1] - 1.0) ** 2 * 0.5
+    assert names_of(loss) == ["input 2", "t 1", "weight 2 2", "dot 2", "bias 2", "+ 2", "loss 1"]
+    loss.label = "error"
+    assert names_of(loss)[-1] == "error 1"
+    assert names_of(layer(x)[0].sin())[-1] == "sin 1"  # a single operation keeps its sign
+    assert "loss 1" not in names_of((x[0] - 1.0) ** 2 + x[1])  # there is no network
 
 
 # -- Gradients ------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_the_boxes_of_a_layer():
         for x in scene(y, {}).edges
     ]
     assert edges == [
-        " to dot at None: 2", "dot to + at 0: 1", "+ to * at 0: 1", " to * at 1: 1",
+        " to dot at None: 2", "dot to + at None: 1", "+ to * at 0: 1", " to * at 1: 1",
     ]  # fmt: skip
 
 
@@ -42,6 +42,16 @@ def test_parameters_stand_at_their_operation_unless_numbers_stand_on_edges():
     assert "dot" in dot.partition("weight[0,0…1]")[2]
     assert "+" in add.partition("bias[0]")[2]
     assert len(said(draw(y, edges="local"))) == 5
+
+
+def test_a_leaf_that_very_many_boxes_use_stands_at_each_of_them():
+    for count, edges in ((20, 40), (21, 21)):
+        y = Value(1.0)
+        for _ in range(count):
+            y = y - X
+        page = draw(y).page
+        assert (len(page.arrows), page.arrows[0].slot) == (edges, 0)
+    assert [len(panel.faces) for panel in page.panels.values()] == [1, *[2] * 21]
 
 
 def test_leaves_are_inputs_parameters_or_constants():

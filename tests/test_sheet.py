@@ -3,12 +3,94 @@
 import math
 
 import pytest
-from pictures import example, said, shown, texts
+from pictures import example, network, said, shown, texts
 
 from autodiff import Matrix, Value, Vector, draw, logsumexp
+from autodiff.nn import Linear
 from autodiff.pictures import sheet
+from autodiff.pictures.sheet import Arrow, Cell, Face, Panel, Sheet, Text
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
+
+
+def test_a_sheet_is_plain_data():
+    x = Value(3.0, label="x")
+    y = x * 2.0
+    y.backward()
+
+    def cell(*lines):
+        return [Cell([[Text(*piece)] for piece in lines])]
+
+    data, grad = ("data 3", sheet.VALUE), ("grad 2", sheet.GRADIENT)
+    leaf = Face(
+        [cell(("x", sheet.INK), data, grad)],
+        "input",
+        sheet.VALUE_FILL,
+        sheet.INK,
+        4,
+        1,
+        "x = 3, grad 2",
+    )
+    two = Face([cell(("2", sheet.SOFT))], "constant", sheet.PANEL, sheet.LINE, 4, 1, "2")
+    lines = ("·", sheet.INK, 13.5), ("data 6", sheet.VALUE), ("grad 1", sheet.GRADIENT)
+    product = Face([cell(*lines)], "output", sheet.PAPER, sheet.INK, 4, 2, "· = 6, grad 1")
+    panels = {i: Panel({i: face}, ()) for i, face in enumerate([leaf, two, product])}
+    assert draw(y).page == Sheet(panels, [Arrow(0, 2, 0), Arrow(1, 2, 1)], [], [])
+    text = Face([cell(("2", sheet.VALUE))], "operation", sheet.VALUE_FILL, sheet.VALUE_LINE, 4)
+    local = [Arrow(0, 2, 0, text), Arrow(1, 2, 1)]
+    assert draw(y, edges="local").page == Sheet(panels, local, [], [])
+
+
+# -- Drawn strongly -------------------------------------------------------------------------------
+
+
+def strong(root, highlight, **options):
+    """The titles of the boxes that are drawn strongly, and the places of such arrows."""
+    plain, found = (draw(root, highlight=x, **options).page for x in (None, highlight))
+    kept = [
+        face.title
+        for i, panel in found.panels.items()
+        for k, face in panel.faces.items()
+        if face == plain.panels[i].faces[k]
+    ]
+    assert {x.strength for x in found.arrows} <= {"strong", "weak"}
+    return kept, [i for i, x in enumerate(found.arrows) if x.strength == "strong"]
+
+
+def test_what_lies_between_some_values_is_drawn_strongly():
+    c = example()
+    product, cube = c.parents
+    a, b = product.parents
+    assert strong(c, [a, c]) == (["a = −4", "· = −8", "c = 0"], [0, 3])
+    assert strong(c, c) == (["c = 0"], [])
+    assert strong(c, [cube, b]) == (["b = 2", "b³ = 8"], [2])  # in any order
+    assert strong(c, {"of": (a, cube)}) == (["a = −4", "b³ = 8"], [])  # no way leads there
+    page = draw(c, highlight=[a, c], edges="local").page
+    pale = page.panels[1].faces[1]
+    assert (pale.line, pale.rows[0][0].lines[0][0].ink) == ("#999b9d", "#999b9d")  # 45 % of INK
+    assert page.arrows[1].text.fill == page.arrows[2].text.fill == "#f2f8fd"
+
+
+def test_a_highlight_in_arrays_and_of_a_held_parameter():
+    model, x = network(4, 3, 2), Vector([1.0, 2.0, 3.0, 4.0])
+    y = model(x).sum()
+    bias = model.layers[1].bias
+    titles, _ = strong(y, [bias, y], arrays=True)
+    assert titles == ["+ 2", "bias 2", f"sum = {y.data:.4g}".replace("-", "−")]
+    first, *_ = draw(y, arrays=True, highlight=bias).page.images
+    plain, *_ = draw(y, arrays=True).page.images
+    assert set(first.pixels) == {round(255 - 0.45 * (255 - x)) for x in plain.pixels}
+    layer = Linear(1, 1, seed=0)
+    assert strong(layer([1.0])[0], layer.bias)[0] == ["bias[0] = 0"]
+
+
+@pytest.mark.parametrize("wrong", [Value(1.0), [X, 2.0]])
+def test_a_highlight_that_is_not_in_the_graph(wrong):
+    with pytest.raises(ValueError, match="draw: found highlight=.*, expected Values that root was"):
+        draw(X * 3, highlight=wrong)
+
+
+# -- Numbers, colours -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,8 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from .sheet import (
-    BORDERS,
-    INK,
-    LINE,
-    PANEL,
-    SIZE,
-    VALUE_LINE,
-    Arrow,
-    Cell,
-    Face,
-    Image,
-    Panel,
-    Sheet,
-    Text,
-)
+from . import sheet
+from .sheet import Arrow, Cell, Face, Image, Panel, Sheet, Text
 from .texts import markup, plain
 
 FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of the layout
@@ -26,16 +13,16 @@ BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
 SIDES = {"LR": ("e", "w"), "TB": ("s", "n")}  # where edges leave a box, and enter it
-KEYS = 6  # entries of the legend in a row
+WEAK = {"color": f"{sheet.VALUE_LINE}73"}  # translucent, so that it is on any ground
 
 
 def write(picture: Any, page: Sheet, way: str) -> None:
     """Write a sheet into an empty `Drawing`; names in DOT hold no text of the user."""
-    text = {"fontname": FONT, "fontsize": f"{SIZE:g}", "fontcolor": INK}
+    text = {"fontname": FONT, "fontsize": f"{sheet.SIZE:g}", "fontcolor": sheet.INK}
     picture.attr(rankdir=way, bgcolor="transparent", nodesep="0.1", **text)
     picture.attr(ranksep="0.2", **(BEST if len(page.arrows) <= MANY else ROUGH))
     picture.attr("node", shape="plain", **text)
-    picture.attr("edge", color=VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
+    picture.attr("edge", color=sheet.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
     picture.page = page
     frames = _frames(picture, page)
     alone = [i for i, panel in page.panels.items() if not panel.frames]
@@ -43,9 +30,9 @@ def write(picture: Any, page: Sheet, way: str) -> None:
     # Graphviz turns the order over inside a frame if the edges run sideways
     for i in [*alone, *(reversed(inside) if way == "LR" else inside)]:
         panel = page.panels[i]
-        tip = "; ".join(face.title for face in panel.faces)
-        about = {"id": f"n{i}", "class": panel.face.role, "tooltip": html.escape(plain(tip))}
-        order = {"ordering": "in"} if panel.face.slots > 1 else {}
+        tip = "; ".join(face.title for face in panel.faces.values())
+        about = {"id": f"n{i}", "class": panel.faces[i].role, "tooltip": html.escape(plain(tip))}
+        order = {"ordering": "in"} if panel.faces[i].slots > 1 else {}
         frames[panel.frames].node(f"n{i}", _joined(panel, way), **about, **order)
     edges: list[Any] = []
     for i, arrow in enumerate(page.arrows):
@@ -66,7 +53,8 @@ def _frames(picture: Any, page: Sheet) -> dict[tuple[int, ...], Any]:
         for length, i in enumerate(panel.frames, start=1):
             if panel.frames[:length] not in frames:
                 frame = frames[panel.frames[:length]] = type(picture)(name=f"cluster{i + 1}")
-                frame.attr(style="rounded,filled", color=LINE, fillcolor=PANEL, margin="6")
+                colours = {"color": sheet.LINE, "fillcolor": sheet.PANEL}
+                frame.attr(style="rounded,filled", margin="6", **colours)
                 # where edges run across the fewest titles
                 text = f"<{markup(page.frames[i])}>"
                 frame.attr(label=text, labelloc="b", labeljust="l", tooltip=" ")
@@ -79,8 +67,7 @@ def _edge(arrow: Arrow, name: str, frame: Any, way: str) -> Iterator[Any]:
     The text on it becomes a node, in the frame of the head, so that other edges avoid it.
     """
     out, into = SIDES[way]
-    look = {} if arrow.line == VALUE_LINE else {"color": arrow.line}
-    look |= {} if arrow.width == 1.2 else {"penwidth": f"{arrow.width:g}"}
+    look = {"": {}, "strong": {"penwidth": "2"}, "weak": WEAK}[arrow.strength]
     tail = f"n{arrow.tail}:op:{out}"
     slot = "op" if arrow.slot is None else f"a{arrow.slot}"
     if arrow.text:
@@ -97,7 +84,7 @@ def _invisible_edges(page: Sheet) -> Iterator[Any]:
         into = {*page.panels[arrow.head].frames} - {*page.panels[arrow.tail].frames}
         last |= dict.fromkeys(into, arrow.tail)
     for i, panel in page.panels.items():
-        if panel.face.role not in ("operation", "output"):
+        if panel.faces[i].role not in ("operation", "output"):
             for tail in {last[frame]: None for frame in panel.frames if frame in last}:
                 yield f"n{tail}", f"n{i}", {"style": "invis"}
 
@@ -107,16 +94,17 @@ def _invisible_edges(page: Sheet) -> Iterator[Any]:
 
 def _joined(panel: Panel, way: str) -> str:
     """A face and those held by it, side by side where no edge enters or leaves."""
-    face = _table(panel.face, way, 'port="op"')
-    if not panel.held:
-        return f"<{face}>"
-    cells = [f"<td>{each}</td>" for each in [*(_table(x, way) for x in panel.held.values()), face]]
+    face, *held = panel.faces.values()
+    tables = [*(_table(x, way) for x in held), _table(face, way, 'port="op"')]
+    if not held:
+        return f"<{tables[0]}>"
+    cells = [f"<td>{each}</td>" for each in tables]
     rows = cells if way == "LR" else ["".join(cells)]
     return f"<<table {BARE}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>>"
 
 
 def _table(face: Face, way: str, port: str = "") -> str:
-    border, style, spacing = BORDERS[face.role]
+    border, style, spacing = sheet.BORDERS[face.role]
     style = f' style="{style}"' if style else ""
     colours = f'color="{face.line}" bgcolor="{face.fill}"'
     rows = _rows(face, way)
@@ -162,8 +150,8 @@ def _coloured(text: Text) -> str:
 
 
 def _legend(entries: list[Face]) -> str:
-    """Faces side by side."""
+    """Faces side by side, six in a row."""
     cells = [f"<td>{_table(face, '')}</td>" for face in entries]
-    rows = [cells[i : i + KEYS] for i in range(0, len(cells), KEYS)]
+    rows = [cells[i : i + 6] for i in range(0, len(cells), 6)]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return f'<table border="0" cellspacing="4" cellpadding="0">{body}</table>'

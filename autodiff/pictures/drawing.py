@@ -20,7 +20,7 @@ from . import dot
 from .description import description
 from .layout import Layout
 from .scene import Scene, between, scene
-from .sheet import SIZE, Notes, Sheet, face, highlighted, shades, sheet
+from .sheet import SIZE, Notes, Sheet, face, highlighted, legend, sheet
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
@@ -44,8 +44,7 @@ class Drawing(graphviz.Digraph):
     def __init__(self, said: str = "", **options: Any) -> None:
         self.said = clean(said).replace("\n", " ")
         name = graphviz.nohtml(plain(said))  # which is the title of an SVG
-        named: dict[str, Any] = {"name": name, "filename": "graph.gv"}
-        super().__init__(**named | options)
+        super().__init__(**{"name": name, "filename": "graph.gv"} | options)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.said}>"
@@ -170,15 +169,11 @@ def draw(
     passed = {step.node: step for step in steps(root)} if shown.numbered else {}
     notes = Notes(shown, _gradients(shown, edges == "message" or color), passed, edges, color)
     page = sheet(notes, grids.face if arrays else face)
-    if arrays:
-        page = page._replace(legend=grids.legend(color))
-        said = " → ".join(panel.face.title for panel in page.panels.values())
-    else:
-        page = page._replace(legend=shades(page) if color else [])
-        said = description(shown, notes.gradients)
+    page = page._replace(legend=legend(page, color))
+    titles = [panel.faces[i].title for i, panel in page.panels.items()]
+    said = " → ".join(titles) if arrays else description(shown, notes.gradients)
     if highlight is not None:
-        ends, _ = flatten(highlight, "draw")
-        page = highlighted(page, between(shown, ends))
+        page = highlighted(page, between(shown, flatten(highlight, "draw")[0]))
     return _fitted(page, said, format, [rankdir] if rankdir else [*dot.SIDES])
 
 
@@ -208,12 +203,11 @@ def _fitted(page: Sheet, said: str, format: str, ways: list[str]) -> Drawing:
 
 def _gradients(shown: Scene, computed: Any) -> dict[Value, Any]:
     """The derivatives of the root, computed or as `backward()` left them, if it was called."""
-    root, total = shown.nodes[-1], dict[Value, Any]()
-    if computed:
-        found = adjoints(root)
-    else:
-        left = type(root._grad) is not float or root._grad != 0.0
-        found = {node: node.grad for node in shown.nodes if left}
+    root = shown.nodes[-1]
+    if not computed and type(root._grad) is float and root._grad == 0.0:
+        return {}
+    found = adjoints(root) if computed else {node: node.grad for node in shown.nodes}
+    total: dict[Value, Any] = {}
     for node, grad in found.items():
         if node.requires_grad:
             one = shown.same.get(node, node)
@@ -224,8 +218,7 @@ def _gradients(shown: Scene, computed: Any) -> dict[Value, Any]:
 def _check_readable(shown: Scene) -> None:
     if len(shown.boxes) <= READABLE and len(shown.edges) <= EDGES:
         return
-    remedy = "arrays=True shows networks of any size; or draw a smaller case (one sample, fewer "
-    remedy += "units) or an inner node: draw(node)"
+    remedy = "arrays=True shows networks of any size; or draw an inner node: draw(node)"
     found = f"{len(shown.boxes)} boxes and {len(shown.edges)} edges"
     expected = f"at most {READABLE} boxes and {EDGES} edges, which can be read in one picture"
     raise ValueError(message("draw", found, expected, remedy))

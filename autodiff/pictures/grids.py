@@ -50,7 +50,7 @@ def cells_of(found: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
     steps = [-(-size // MOST) for size in cells.shape]
     rows, columns = (np.arange(0, size, step) for size, step in zip(cells.shape, steps))
     high, low = (f.reduceat(f.reduceat(cells, rows), columns, 1) for f in (np.maximum, np.minimum))
-    said = f"cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
+    said = f", cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
     return np.where(high >= -low, high, low), said
 
 
@@ -86,33 +86,19 @@ def face(notes: Notes, box: Box) -> Face:
     """The name of an array, its grid, its shape and the largest of its numbers."""
     name = " ".join(filter(None, [sign(box.op), printable(box.name)])) or box.role
     rows: list[list[Cell | Image]] = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
-    if len(box.nodes) == 1:
-        rows += [[Cell([line])] for line in sheet.numbers(notes, box.nodes[0])]
-        title = sheet.said(notes, box.nodes[0], name)
+    if math.prod(box.shape) == 1:
+        rows += [[Cell([line])] for line in sheet.numbers(notes, box.nodes[-1])]
+        title = sheet.said(notes, box.nodes[-1], name)
         return sheet.framed(notes, box, rows, 3)._replace(title=title)
     what, colour, of = "data", VALUE, box.nodes
     if notes.color:
         what, colour = "grad", GRADIENT
         of = [notes.gradients.get(x, 0.0) for x in box.nodes]
     cells, said = cells_of(of, box.shape)
-    pixels = magnified(shades(cells, notes.color))
+    pixels, shape = magnified(shades(cells, notes.color)), " × ".join(map(str, box.shape))
     height, width, _ = pixels.shape
-    name_of = f"a{notes.scene.boxes.index(box)}.png"
-    rows.append([Image(name_of, pixels.tobytes(), width, height)])
-    shape = " × ".join(map(str, box.shape))
-    for text, ink in (
-        (", ".join(filter(None, [shape, said])), SOFT),
-        (f"|{what}| ≤ {number(sheet.largest(of), 3)}", colour),
-    ):
-        rows.append([Cell([[Text(text, notes.ink(ink, box.nodes))]])])
+    image = Image(f"a{notes.scene.boxes.index(box)}.png", pixels.tobytes(), width, height)
+    size = Text(shape + said, notes.ink(SOFT, box.nodes))
+    most = Text(f"|{what}| ≤ {number(sheet.largest(of), 3)}", notes.ink(colour, box.nodes))
+    rows += [[image], [Cell([[size]])], [Cell([[most]])]]
     return sheet.framed(notes, box, rows, 3)._replace(title=f"{name} {shape}")
-
-
-def legend(color: str | None) -> list[Face]:
-    """The scale of the shades."""
-    if color:
-        return sheet.legend([("|grad|:", sheet.PAPER), *list(SCALE.items())[2:]])
-    shown = shades(np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]]), None)[0]
-    fills = [f"#{shade.tobytes().hex()}" for shade in shown]
-    names = ["− largest", "−", "0", "+", "largest"]
-    return sheet.legend([("data:", sheet.PAPER), *zip(names, fills)])

@@ -99,13 +99,10 @@ def png(image: Image) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + body
 
 
-NO_GRAPHVIZ = message(
-    "draw",
-    "no Graphviz",
-    "pygraphviz or the dot executable",
+NO_GRAPHVIZ = message("draw", "no Graphviz", "pygraphviz or the dot executable", (
     "run `pip install pygraphviz`, or, where neither runs, as in a browser, have the DOT text in "
-    ".source laid out elsewhere",
-)
+    ".source laid out elsewhere"
+))  # fmt: skip
 
 
 # -- Processes ------------------------------------------------------------------------------------
@@ -124,21 +121,16 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
     one changes, and an interrupt ends it.
     """
     folder = pygraphviz_folder()
-    fonts = {"FONTCONFIG_FILE": str(FOLDER / "fonts" / "fonts.conf"), "XDG_DATA_HOME": str(FOLDER)}
-    ours = os.environ | fonts | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
+    ours = {"FONTCONFIG_FILE": f"{FOLDER}/fonts/fonts.conf", "XDG_DATA_HOME": str(FOLDER)}
+    ours = os.environ | ours | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
     if not folder:
         said = " ".join(f'{name}="{x}"' for name, x in attributes.items())
         text = f"{source.rstrip().removesuffix('}')}{said}}}".encode()
         return run(["dot", f"-T{format}"], input=text, env=ours, capture_output=True).stdout
-    process: Any = _waiting() or Popen(
-        [sys.executable, "-PS", str(FOLDER / "process.py")],
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        env=ours,
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
+    command = [sys.executable, "-PS", str(FOLDER / "process.py")]
+    pipes: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL, "start_new_session": True}
+    pipes["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    process: Any = _waiting() or Popen(command, env=ours, **pipes)
     try:
         pickle.dump((source, attributes, format), process.stdin)
         process.stdin.flush()
@@ -146,9 +138,9 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
     except BaseException as error:  # the answer would be taken for that to the next request
         process.kill()
         process.communicate()
-        if isinstance(error, (EOFError, OSError)):  # Graphviz has crashed
-            return None
-        raise
+        if not isinstance(error, (EOFError, OSError)):
+            raise
+        return None  # Graphviz has crashed
     _idle[os.getpid()].append(process)
     return picture
 

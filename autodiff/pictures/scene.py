@@ -13,12 +13,13 @@ from ..errors import message, shortened
 from ..graph import topological_order
 from ..scopes import Scope, entry_names
 from ..value import Value
-from .texts import printable
+from .texts import few, printable
 
 Path = tuple[Scope, ...]  # from the outermost scope to the innermost
 
 SLOTS = 8  # an operation with more arguments has one place for all edges
 NAMES = 3  # of an array that are written out
+SHARED = 20  # boxes that use a leaf; if more do, it is drawn at each of them
 NUMBERS = 30  # edges with a number; with more, none has one
 
 
@@ -54,8 +55,7 @@ class Edge(NamedTuple):
     @property
     def slot(self) -> int | None:
         """The argument of the operation, if their order matters."""
-        node, i = self.uses[0]
-        return i if self.head.op and not self.head.shape and slots(node) > 1 else None
+        return self.uses[0][1] if slots(self.head) > 1 else None
 
     @property
     def tracked(self) -> bool:
@@ -74,11 +74,14 @@ class Scene(NamedTuple):
     numbered: bool  # whether numbers stand on the edges
 
 
-def slots(node: Value) -> int:
-    """How many places for edges an operation has: one for each argument if their order matters."""
+def slots(box: Box) -> int:
+    """How many places for edges a box has: one for each argument if their order matters."""
+    node = box.nodes[-1]
     count = len(node.parents)
+    if not box.op or box.shape or count > SLOTS or (box.held and box.op in ("+", "*")):
+        return 1
     alike = _takes_a_row(node) and len(set(node.parents)) == count
-    return 1 if alike or count > SLOTS or exponent(node) is not None else count
+    return 1 if alike or exponent(node) is not None else count
 
 
 def _takes_a_row(node: Value) -> bool:
@@ -103,7 +106,7 @@ class Leaves:
 
     def __init__(self, nodes: list[Value], names: Mapping[Value, str] | None = None) -> None:
         self.names = names or {}  # of Values without a label
-        self.places: dict[Value, set[Path]] = {}  # the scopes around each use
+        self.paths: dict[Value, Path] = {}  # the scopes that all uses have in common
         self.parameters: dict[Value, str] = {}  # with their names in the module that holds them
         self.inputs: set[Value] = set()  # made outside the scope that uses them
         names_in = cache(_names_in)
@@ -112,24 +115,21 @@ class Leaves:
             for leaf in node.parents:
                 if leaf.parents:
                     continue
-                held = path_of(leaf)
-                inner = next((s for s in reversed(path) if leaf in names_in(s.module)), None)
-                if inner and not held:
-                    held = path[: path.index(inner) + 1]
-                    self.parameters.setdefault(leaf, names_in(inner.module)[leaf])
-                elif path and not held:
-                    self.inputs.add(leaf)
-                self.places.setdefault(leaf, set()).add(held)
+                if not (held := path_of(leaf)):
+                    inner = next((x for x in reversed(path) if leaf in names_in(x.module)), None)
+                    if inner:
+                        held = path[: path.index(inner) + 1]
+                        self.parameters.setdefault(leaf, names_in(inner.module)[leaf])
+                    elif path:
+                        self.inputs.add(leaf)
+                if (known := self.paths.setdefault(leaf, held)) != held:
+                    alike = takewhile(lambda both: both[0] is both[1], zip(known, held))
+                    self.paths[leaf] = tuple(scope for scope, _ in alike)
 
     def role(self, leaf: Value) -> str:
         if leaf in self.parameters:
             return "parameter"
         return "input" if leaf.requires_grad or leaf in self.inputs else "constant"
-
-    def path(self, leaf: Value) -> Path:
-        """The scopes that all uses of a leaf have in common."""
-        alike = takewhile(lambda scopes: len({*scopes}) == 1, zip(*self.places.get(leaf, [()])))
-        return tuple(scopes[0] for scopes in alike)
 
     def label(self, node: Value) -> str:
         """The label of a node, or the name that it has elsewhere."""
@@ -147,17 +147,16 @@ def path_of(node: Value) -> Path:
 
 def _names_in(module: Any) -> dict[Value, str]:
     """The names of the parameters that a module holds: the first, if one has two."""
-    named = reversed(module.named_parameters()) if module else ()
+    named = () if module is None else reversed(module.named_parameters())
     return {x: name for pair in named for x, name in entry_names(*pair)}
 
 
 def title(scope: Scope) -> str:
     """The name of a scope, with the attribute that holds its module: hidden: Linear."""
-    if scope.module is not None and scope.outer is not None and scope.outer.module is not None:
-        for attribute, held in scope.outer.module._children():
-            if held is scope.module:
-                return printable(f"{attribute}: {scope.name}")
-    return printable(scope.name)
+    outer: Any = scope.outer and scope.outer.module
+    held = () if outer is None else outer._children()
+    names = [name for name, module in held if module is scope.module]
+    return printable(": ".join([*names[:1], scope.name]))
 
 
 # -- Boxes and edges ----------------------------------------------------------------------------
@@ -167,7 +166,7 @@ def scene(
     root: Value,
     names: Mapping[Value, str],
     numbers: bool = False,
-    arrays: Iterable[Box] = (),
+    arrays: Sequence[Box] = (),
     same: Mapping[Value, Value] | None = None,
 ) -> Scene:
     """The boxes and edges for the graph of root.
@@ -179,7 +178,7 @@ def scene(
     nodes, same = topological_order(root), same or {}
     leaves = Leaves(nodes, names)
     box_of: dict[Value, Box] = {}
-    for box in arrays:
+    for box in _with_loss(arrays, same, leaves):
         box_of |= dict.fromkeys(box.nodes, box)
         if len(box.nodes) == 1:
             box.name = leaves.label(box.nodes[0])
@@ -197,8 +196,6 @@ def scene(
     edges = _edges(boxes, box_of)
     if root.parents:
         box_of[root].role = "output"
-    if arrays:
-        boxes, edges = _with_loss(boxes, edges)
     numbers = numbers and sum(edge.tracked for edge in edges) <= NUMBERS
     return Scene(nodes, boxes, edges if numbers else _without_held(edges), leaves, same, numbers)
 
@@ -209,22 +206,25 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
     In a vector they have the same name before the brackets.
     """
     arrays = any(box.shape for box in boxes)
-    uses: dict[Value, dict[Any, int]] = {}
+    places: dict[Any, int] = defaultdict(lambda: len(places))  # of arguments, numbered
+    uses: dict[Value, tuple[int, ...]] = {}  # those that a leaf is
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
-                found, use = uses.setdefault(leaf, {}), (box, _argument(box, node, i))
-                found[use] = 1 if arrays else found.get(use, 0) + 1
+                use, found = places[box, node.op, _argument(box, node, i)], uses.get(leaf, ())
+                uses[leaf] = found if arrays and use in found else (*found, use)
     alike: dict[Any, Box] = {}
     for leaf, found in uses.items():
-        role, path, label = leaves.role(leaf), leaves.path(leaf), leaves.label(leaf)
+        role, path, label = leaves.role(leaf), leaves.paths[leaf], leaves.label(leaf)
         name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
-        key = tuple(found.items()), role, path, name
-        alike.setdefault(key, Box([], role, path)).nodes.append(leaf)
-    for (uses_alike, *_), box in alike.items():
+        if (key := (found, role, path, name)) not in alike:
+            alike[key] = Box([], role, path)
+        alike[key].nodes.append(leaf)
+    for (found, *_), box in alike.items():
         box.name, count = _joint_name([*map(leaves.label, box.nodes)], arrays), len(box.nodes)
         if arrays:
-            fits = [x for (user, _), _ in uses_alike for x in user.takes if math.prod(x) == count]
+            users = [user for (user, *_), use in places.items() if use in found]
+            fits = [x for user in users for x in user.takes if math.prod(x) == count]
             box.shape = fits[0] if fits else (count,)
     return alike.values()
 
@@ -246,7 +246,7 @@ def _joint_name(labels: list[str], array: bool) -> str:
     if not array:
         return f"{first.removesuffix(']')}…{last.rpartition('[')[2].rpartition(',')[2]}"
     bases = list(dict.fromkeys(x.rpartition("[")[0] or x for x in labels if x))
-    return ", ".join(bases[:NAMES]) + ", …" * (len(bases) > NAMES)
+    return ", ".join(x or "…" for x in few(bases, NAMES))
 
 
 def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
@@ -256,44 +256,50 @@ def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
         for node, i, parent in head.arguments():
             if (tail := box_of[parent]) is not head:
                 key = tail, head, i if len(tail.nodes) == 1 and not head.shape else None
-                edges.setdefault(key, Edge(tail, head, [])).uses.append((node, i))
+                if key not in edges:
+                    edges[key] = Edge(tail, head, [(node, i)])
+                elif not head.shape:  # of an array one is enough, and there may be 100,000
+                    edges[key].uses.append((node, i))
     return list(edges.values())
 
 
 def _without_held(edges: list[Edge]) -> list[Edge]:
-    """The edges without those of a parameter that one box alone uses, once: it is drawn there."""
-    count = Counter(edge.tail for edge in edges)
-    held = {x for x in count if x.role == "parameter" and count[x] == 1}
+    """The edges without those of a parameter that one box alone uses, once: it is drawn there.
+
+    So is a leaf that very many boxes use.
+    """
+    count = Counter(edge.tail for edge in edges if not edge.tail.op)
+    held = {x for x, n in count.items() if n > SHARED or (x.role == "parameter" and n == 1)}
     for edge in edges:
         if edge.tail in held:
             edge.head.held.append(edge.tail)
     return [edge for edge in edges if edge.tail not in held]
 
 
-def _with_loss(boxes: list[Box], edges: list[Edge]) -> tuple[list[Box], list[Edge]]:
+def _with_loss(arrays: Sequence[Box], same: Mapping[Value, Value], leaves: Leaves) -> Sequence[Box]:
     """One box for what is computed from a network's output: the loss.
 
     Constants without a name that only it uses are in it.
     """
-    heads: dict[Box, set[Box]] = defaultdict(set)
-    for edge in edges:
-        heads[edge.tail].add(edge.head)
-    networks = {box for box in boxes if box.op and any(scope.module for scope in box.path)}
-    later: set[Box] = set()  # from which no box of a network is reached
-    for box in reversed(boxes):
-        computed = box.op or (box.role == "constant" and not box.name)
-        if computed and box not in networks and heads[box] <= later:
-            later.add(box)
-    if not networks or sum(bool(box.op) for box in later) < 2:
-        return boxes, edges
-    last = boxes[-1]
-    last.name, last.op = last.name or "loss", ""
-    into: dict[Box, Edge] = {}
-    for edge in edges:
-        if edge.head in later and edge.tail not in later:
-            into.setdefault(edge.tail, Edge(edge.tail, last, [])).uses.extend(edge.uses)
-    rest = [edge for edge in edges if edge.head not in later]
-    return [box for box in boxes if box is last or box not in later], [*rest, *into.values()]
+    before: set[Value] = set()  # what networks are computed from
+    later: list[Box] = []
+    for box in reversed(arrays):
+        if any(scope.module for scope in box.path) or not before.isdisjoint(box.nodes):
+            before.update(same.get(x, x) for node in box.nodes for x in node.parents)
+        else:
+            later.insert(0, box)
+    if not before or len(later) < 2:
+        return arrays
+    nodes, last = [node for box in later for node in box.nodes], later[-1]
+    bare = [
+        x
+        for node in nodes
+        for x in node.parents
+        if leaves.role(x) == "constant" and not (x.parents or x in before or leaves.label(x))
+    ]
+    last.nodes, last.takes = bare + nodes, [shape for box in later for shape in box.takes]
+    last.name, last.op = leaves.label(nodes[-1]) or "loss", ""
+    return [box for box in arrays if box is last or box not in later]
 
 
 def between(made: Scene, ends: list[Any]) -> set[int]:
@@ -308,7 +314,7 @@ def between(made: Scene, ends: list[Any]) -> set[int]:
     for node in reversed(made.nodes):
         if node in before:
             before.update(node.parents)
-    if not ends or not before <= {*made.nodes}:
+    if not before <= {*made.nodes}:
         expected = "Values that root was computed from, such as [x, y]"
         raise ValueError(message("draw", f"highlight={shortened(ends)}", expected))
     way = {made.same.get(x, x) for x in after & before}

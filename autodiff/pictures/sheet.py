@@ -38,10 +38,9 @@ BORDERS = {
 }
 
 # |grad| by powers of ten, light to dark. 0 has a grey of its own, so that dead parts stand out.
-SMALLEST, LARGEST = -5, 2
 SCALE = {
     "nan or inf": "#ffe8e8",
-    "no gradient": "#ffffff",
+    "no gradient": "#fdfdfd",
     "0": "#c9ccd0",
     "below 1e−5": "#fff5eb",
     "1e−5 to 0.0001": "#fee8d2",
@@ -53,6 +52,7 @@ SCALE = {
     "10 to 100": "#8a3300",
     "above 100": "#5a2000",
 }
+DATA = {"− largest": SAND, "−": "#cfbf9d", "0": PAPER, "+": "#84afd7", "largest": VALUE}
 DARK = VALUE, "#b94700", "#8a3300", "#5a2000"  # fills on which text is white
 
 TERMS = 3  # of a sum, or entries of a row, that are written out
@@ -98,15 +98,10 @@ class Face(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A face where arrows begin and end, and those held by it."""
+    """Faces side by side: that where arrows begin and end, and those held by it."""
 
-    face: Face
-    held: dict[int, Face]
+    faces: dict[int, Face]
     frames: tuple[int, ...]  # around it, the outermost first
-
-    @property
-    def faces(self) -> list[Face]:
-        return [self.face, *self.held.values()]
 
 
 class Arrow(NamedTuple):
@@ -116,8 +111,7 @@ class Arrow(NamedTuple):
     head: int
     slot: int | None = None
     text: Face | None = None
-    line: str = VALUE_LINE
-    width: float = 1.2
+    strength: str = ""  # "strong" or "weak", beside others
 
 
 class Sheet(NamedTuple):
@@ -130,7 +124,7 @@ class Sheet(NamedTuple):
 
     @property
     def images(self) -> list[Image]:
-        rows = [row for x in self.panels.values() for face in x.faces for row in face.rows]
+        rows = [row for x in self.panels.values() for face in x.faces.values() for row in face.rows]
         return [x for row in rows for x in row if isinstance(x, Image)]
 
 
@@ -164,9 +158,9 @@ def sheet(notes: Notes, face: Callable[[Notes, Box], Face]) -> Sheet:
     held = {x for box in boxes for x in box.held}
     for box in boxes:
         if box not in held:
-            beside = {place[x]: face(notes, x) for x in box.held}
+            faces = {place[x]: face(notes, x) for x in (box, *box.held)}
             around = tuple(frames.setdefault(scope, len(frames)) for scope in box.path)
-            panels[place[box]] = Panel(face(notes, box), beside, around)
+            panels[place[box]] = Panel(faces, around)
     arrows = [Arrow(place[x.tail], place[x.head], x.slot, on_edge(notes, x)) for x in edges]
     return Sheet(panels, arrows, [*map(title, frames)], [])
 
@@ -181,8 +175,7 @@ def face(notes: Notes, box: Box) -> Face:
         fill = SCALE[level(largest(map(notes.gradients.get, box.nodes)))]
         made = inked(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
         made = made._replace(fill=fill)
-    names = [_name(notes, node) for node in box.nodes]
-    return made._replace(title="; ".join(said(notes, *x) for x in zip(box.nodes, names)))
+    return made._replace(title="; ".join(said(notes, node) for node in box.nodes))
 
 
 def framed(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
@@ -201,7 +194,7 @@ def _of_node(notes: Notes, box: Box) -> Face:
     else:
         lines += numbers(notes, node)
     made = framed(notes, box, [[Cell(lines)]], 4)
-    return made._replace(slots=slots(node)) if box.op else made
+    return made._replace(slots=slots(box))
 
 
 def numbers(notes: Notes, node: Value) -> list[list[Text]]:
@@ -229,23 +222,19 @@ def _of_vector(notes: Notes, box: Box) -> Face:
     return framed(notes, box, rows, 2)
 
 
-def said(notes: Notes, node: Value, name: str) -> str:
+def said(notes: Notes, node: Value, name: str = "") -> str:
     """A node in one line: "b = 2, grad 8"."""
+    name = name or printable(notes.scene.leaves.label(node))
+    name = name or (_sign(notes, node) if node.parents else "")
     text = f"{name} = " * bool(name) + number(node, DIGITS)
     return text + (f", grad {_grad(notes, node)}" if node in notes.gradients else "")
 
 
-def _name(notes: Notes, node: Value) -> str:
-    """The label of a node, or its sign."""
-    return printable(notes.scene.leaves.label(node)) or (_sign(notes, node) if node.parents else "")
-
-
 def _grad(notes: Notes, node: Value) -> str:
     """A gradient, and the sum that it is: 6 = 2 + 4."""
-    total, sent = number(notes.gradients[node], DIGITS), [x.messages for x in notes.passed.values()]
-    terms = [number(x, DIGITS) for step in sent for parent, _, x in step if parent is node]
-    if notes.edges == "local":
-        return total
+    total, steps = number(notes.gradients[node], DIGITS), notes.passed.values()
+    sent = [x for step in steps for x in step.messages if notes.edges == "message"]
+    terms = [number(x, DIGITS) for parent, _, x in sent if parent is node]
     if len(terms) > TERMS:
         return f"{total} = sum of {len(terms)}"
     return f"{total} = {' + '.join(terms).replace('+ −', '− ')}" if len(terms) > 1 else total
@@ -267,8 +256,7 @@ def on_edge(notes: Notes, edge: Edge) -> Face | None:
     step = notes.passed[edge.uses[0][0]]
     local = _row([step.messages[i].local for _, i in edge.uses])
     if notes.edges == "local":
-        cell = Cell([[Text(local, VALUE)]])
-        return Face([[cell]], "operation", VALUE_FILL, VALUE_LINE, 4)
+        return Face([[Cell([[Text(local, VALUE)]])]], "operation", VALUE_FILL, VALUE_LINE, 4)
     sent = _row([step.messages[i].message for _, i in edge.uses])
     local = f"({local})" if local.startswith("−") else local
     upstream = f"{number(step.adjoint, DIGITS)} · "
@@ -287,16 +275,15 @@ def _row(found: list[Any]) -> str:
 # -- Shades ---------------------------------------------------------------------------------------
 
 
-def legend(entries: Iterable[tuple[str, str]]) -> list[Face]:
-    """Texts, each on its fill."""
-    texts = [(Text(said, ink_on(fill)), fill) for said, fill in entries]
-    return [Face([[Cell([[text]])]], "input", fill, LINE) for text, fill in texts]
-
-
-def shades(page: Sheet) -> list[Face]:
-    """The legend of the shades in a picture."""
-    found = {face.fill for panel in page.panels.values() for face in panel.faces}
-    return legend([("|grad|:", PAPER), *(x for x in SCALE.items() if x[1] in found)])
+def legend(page: Sheet, color: str | None) -> list[Face]:
+    """What the shades mean, of boxes or of cells, if there are any."""
+    found = {face.fill for panel in page.panels.values() for face in panel.faces.values()}
+    scale = {x: fill for x, fill in SCALE.items() if fill in found}
+    if page.images:
+        scale = dict(list(SCALE.items())[2:]) if color else DATA
+    both = {"|grad|:" if color else "data:": PAPER} | scale
+    faces = [Face([[Cell([[Text(x, ink_on(both[x]))]])]], "input", both[x], LINE) for x in both]
+    return faces if scale else []
 
 
 def ink_on(fill: str) -> str:
@@ -317,8 +304,7 @@ def level(size: float | None) -> str:
         return "nan or inf"
     if size == 0.0:
         return "0"
-    power = min(max(math.floor(math.log10(size)), SMALLEST - 1), LARGEST)
-    return list(SCALE)[power - LARGEST - 1]
+    return list(SCALE)[min(max(math.floor(math.log10(size)), -6), 2) - 3]
 
 
 def inked(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256))) -> Face:
@@ -338,16 +324,16 @@ def inked(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256
 def highlighted(page: Sheet, places: Collection[int]) -> Sheet:
     """The sheet with some boxes, and the arrows between them, drawn strongly, all else paler."""
 
-    def seen(i: int, made: Face) -> Face:
-        return made if i in places else paler(made)
-
-    panels, arrows = dict(page.panels), []
-    for i, (made, held, frames) in page.panels.items():
-        panels[i] = Panel(seen(i, made), {k: seen(k, x) for k, x in held.items()}, frames)
-    for x in page.arrows:
-        strong = x.tail in places and x.head in places
-        weak = x._replace(line=f"{x.line}73", text=x.text and paler(x.text))  # on any ground
-        arrows.append(x._replace(width=2.0) if strong else weak)
+    panels = {
+        i: Panel({k: x if k in places else paler(x) for k, x in faces.items()}, frames)
+        for i, (faces, frames) in page.panels.items()
+    }
+    arrows = [
+        x._replace(strength="strong")
+        if x.tail in places and x.head in places
+        else x._replace(strength="weak", text=x.text and paler(x.text))
+        for x in page.arrows
+    ]
     return page._replace(panels=panels, arrows=arrows)
 
 
