@@ -66,7 +66,7 @@ def counting(root):
                 ready.append(parent)
 
 
-NUMBERS = {"01.2": 4e-10, "02.2": 39, "07.3": 2 / 25, "09.2": 16, "10.1": 15}
+NUMBERS = {"01.2": 4e-10, "02.2": 39, "07.3": 2 / 25, "09.1": 16, "10.1": 15}
 RIGHT = {  # two spellings beside our own; texts are programs, as those of slips are
     **{name: [np.array(x)[()], sympy.sympify(x)] for name, x in NUMBERS.items()},
     "01.1": ["(f(x - h) - f(x)) / -h", "f(x) / h - f(x - h) / h"],
@@ -135,7 +135,7 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
         "(s**0.5 + 1e-8) → (s + 1e-16) ** 0.5",
         "self.m[i] / → (1 - 0.999**self.t) ** 0.5 * self.m[i] /\ns = self.s[i] / (1 - 0.999**self.t) → s = self.s[i]\n1e-8 → 1e-10",
     ],
-    "09.1": [
+    "09.2": [
         "minimum(abs(x), 1) * abs(x) - minimum(abs(x), 1) ** 2 / 2",
         "less(1, abs(x)) * (abs(x) - 0.5) + (1 - less(1, abs(x))) * x * x / 2",
     ],
@@ -266,7 +266,7 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("08.2", 0.26, "diverges, and so do smaller ones"),
     ("08.4", "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
     ("08.4", "Value(1.0)", "depends on none of the optimizer's parameters"),
-    ("09.1", "x.data", "Expected a Value, found a float"),
+    ("09.2", "x.data", "Expected a Value, found a float"),
     ("09.3", "lambda x: f(x)", "Expected a Program"),
     ("10.2", "W @ (... * x)", "still computes with the dots"),
     ("10.3", "ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)])", "log: x = -0.7"),

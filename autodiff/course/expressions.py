@@ -93,7 +93,28 @@ predict = guesses(
     },
 )
 
-# -- 1. A function that survives --------------------------------------------------------------
+# -- 1. Predict a walk ------------------------------------------------------------------------
+
+
+def solution_1():
+    # nine of the loss, from the last + to `largest`; +, dot, +, dot; tanh, +, dot
+    return 9 + 4 + 3
+
+
+check_1 = Exercise(
+    solution_1(),
+    ask=number,
+    praise="Right: nine of the loss, four of the last layer, three of the hidden neuron.",
+    otherwise="Follow the arrows from w to the loss, and count the boxes.",
+    slips={
+        "Does the other hidden neuron depend on this weight? Not even its tanh does.": [17, 19],
+        "Those lead to the last layer. This weight lies deeper.": 13,
+        "The hidden neuron feeds both outputs: two dots, two sums.": 14,
+        "That is the way through the layers. The loss has operations too.": 7,
+    },
+)
+
+# -- 2. A function that survives --------------------------------------------------------------
 
 POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 
@@ -120,12 +141,12 @@ def asking(x):
     return x * x / 2 if inside else abs(x) - 0.5, lambda grad: (grad * slope,)
 
 
-def solution_1(x):
+def solution_2(x):
     return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2)
 
 
-check_1 = Exercise(
-    solution_1,
+check_2 = Exercise(
+    solution_2,
     ask=recorded,
     at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
     praise="Right: wherever it is recorded, the program chooses anew.",
@@ -142,27 +163,6 @@ check_1 = Exercise(
         "answer an `if`. Choose with where(...).": asking,
         "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
         "x.data * x.data\nabs(x) → Value(abs(x.data))",
-    },
-)
-
-# -- 2. Predict a walk ------------------------------------------------------------------------
-
-
-def solution_2():
-    # nine of the loss, from the last + to `largest`; +, dot, +, dot; tanh, +, dot
-    return 9 + 4 + 3
-
-
-check_2 = Exercise(
-    solution_2(),
-    ask=number,
-    praise="Right: nine of the loss, four of the last layer, three of the hidden neuron.",
-    otherwise="Follow the arrows from w to the loss, and count the boxes.",
-    slips={
-        "Does the other hidden neuron depend on this weight? Not even its tanh does.": [17, 19],
-        "Those lead to the last layer. This weight lies deeper.": 13,
-        "The hidden neuron feeds both outputs: two dots, two sums.": 14,
-        "That is the way through the layers. The loss has operations too.": 7,
     },
 )
 
