@@ -194,7 +194,11 @@ predict = guesses(
     {
         12: "Right: five in the layers, seven in the loss.",
         6: "The picture folds the loss. Unfold it.",
-        ...: "Five in the layers, seven in the loss.",
+        ...: "Count the boxes of the layers, and then the steps of the loss.",
+    },
+    {
+        36: "Right: every step waits for the one before.",
+        ...: "Which of them need not wait for another?",
     },
 )
 
