@@ -80,6 +80,7 @@ What is built on it:
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from . import ops as _ops
 from .dispatch import operation
 from .dual import Dual
 from .graph import adjoints, topological_order
@@ -87,7 +88,6 @@ from .linalg import Matrix, Vector
 from .micrograd import missing as _missing
 from .numeric import check_gradients, finite_difference
 from .ops import *  # noqa: F403
-from .ops import __all__ as _operations
 from .ops import abs as abs
 from .ops import sum as sum
 from .scopes import scope
@@ -113,7 +113,7 @@ __all__ = [
     "show_descent", "show_steps", "show_training", "steps", "topological_order", "trace",
     "value_and_grad", "vjp",
 ]  # fmt: skip
-__all__ += _operations
+__all__ += _ops.__all__
 
 # What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {

@@ -117,7 +117,7 @@ conditions: ContextVar[bool] = ContextVar("conditions", default=False)
 
 
 def _operator(operation: Operation) -> Callable[[N, Any], N]:
-    return lambda self, other: (
+    return lambda self, other: (  # pyright: ignore
         NotImplemented if _has_entries(other) else self._apply(operation, self, other)
     )
 

@@ -27,7 +27,7 @@ Operator = Callable[["Value", Scalar], "Value"]
 
 
 def _quick(
-    operation: Operation, slow: Operator, slow_reflected: Operator
+    operation: Operation, slow: Callable[..., Any], slow_reflected: Callable[..., Any]
 ) -> tuple[Operator, Operator]:
     """An operator that is quick for the most frequent operands, x * y and x * 2.0, and 2.0 * x.
 

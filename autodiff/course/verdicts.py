@@ -361,7 +361,8 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     """
     for name, check in module.items():
         if isinstance(check, Exercise):
-            check.place = module["__name__"].rpartition(".")[2], name.removeprefix("check_")
+            lesson = module["__name__"].rpartition(".")[2]
+            check.place = lesson, name.removeprefix("check_")  # pyright: ignore
 
     def solution(number: int) -> None:
         """Display our solution."""

@@ -44,7 +44,8 @@ class Drawing(graphviz.Digraph):
     def __init__(self, said: str = "", **options: Any) -> None:
         self.said = clean(said).replace("\n", " ")
         name = graphviz.nohtml(plain(said))  # which is the title of an SVG
-        super().__init__(**{"name": name, "filename": "graph.gv"} | options)
+        given: dict[str, Any] = {"name": name, "filename": "graph.gv"} | options
+        super().__init__(**given)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.said}>"

@@ -87,7 +87,7 @@ def face(notes: Notes, box: Box) -> Face:
     name = " ".join(filter(None, [sign(box.op), printable(box.name)])) or box.role
     rows: list[list[Cell | Image]] = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
     if math.prod(box.shape) == 1:
-        rows += [[Cell([line])] for line in sheet.numbers(notes, box.nodes[-1])]
+        rows.extend([Cell([line])] for line in sheet.numbers(notes, box.nodes[-1]))
         title = sheet.said(notes, box.nodes[-1], name)
         return sheet.framed(notes, box, rows, 3)._replace(title=title)
     what, colour, of = "data", VALUE, box.nodes
