@@ -97,11 +97,12 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
             self.lambda_ = Value(2.0)
             self.t1, self.p2, self.tanh1 = (Vector([0.1 * i, 0.5]) for i in range(3))  # ours
             self.len = Vector([0.3, 0.4])
+            self.sigmoid = Value(0.5)
 
         def forward(self, x):
             y = self.hidden(x).sum() * self.lambda_
             y = y + (self.len * self.len).sum() + (self.p2 * self.tanh1.map(ad.tanh)).sum()
-            return y + ad.logsumexp([*self.t1])
+            return y + ad.logsumexp([*self.t1]) * ad.sigmoid(self.sigmoid * x[0])
 
     model, x = Two(), Vector([1.0, 2.0])
     source = check(model(x), x, model.parameters()).source

@@ -85,6 +85,14 @@ def test_what_is_no_part_is_listed(positions):
     assert place.box == ()
 
 
+def test_runs_in_too_many_runs_are_listed():
+    deep = np.zeros(1, int)
+    for k in range(11):
+        deep = np.add.outer(deep, [0, 3**k]).ravel()
+    assert len(nested_runs(np.sort(deep))) == 11
+    assert place_of(np.sort(deep), "g", (3**11,)).listed
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,11 +1,12 @@
 """Stage 5 of 5: symbols of arrays as source for NumPy, JAX and PyTorch."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import backends
-from .arrays import axes_of, sizes, without
+from .arrays import axes_of, sizes, union, without
 from .batch import Batch
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
 from .symbolic import Axes, Symbol
@@ -95,7 +96,8 @@ def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str)
             whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
             return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT
     each = all("b" in part.axes for part in (x, y, symbol))  # a product of matrices per sample
-    order = ", optimize=True" * (each and text.xp.__name__ == "numpy")  # the others look for it
+    large = math.prod(without(union((x, y)), "b").values()) > 1000
+    order = ", optimize=True" * (each and large and text.xp.__name__ == "numpy")
     return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
 
 

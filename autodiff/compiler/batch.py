@@ -20,7 +20,7 @@ from ..value import Value
 from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
 from .places import Grid, Ids, Place, grids, index_text, place_of, thin
-from .printer import uses_of
+from .printer import IMPORTED, uses_of
 from .symbolic import Axes, Symbol, itself
 
 # -- Arrays as nodes of a graph -----------------------------------------------------------------
@@ -161,16 +161,14 @@ class Batch:
         self.nodes: list[ArrayNode] = []  # of the groups
         self.permutation: Any = None  # of the parameters, if another order serves better
         self.order: list[ArrayNode] = []  # these, and what is joined for them
-        self.grids: dict[int, list[tuple[Grid, ArrayNode]]] = {}  # of the leaves of a group
+        self.grids: dict[int, list[Grid]] = {}  # of the leaves of a group
+        self.parts: dict[tuple[str, Grid], ArrayNode] = {}  # those that something is read from
         for i, group in enumerate(groups):
             node = self._computed(group) if group.operation else self._leaves(group, wrt)
             self.nodes.append(node)
             self.order.append(node)
             if not group.operation:
-                self.grids[i] = [
-                    (grid, self._grid(group, node, grid))
-                    for grid in grids(groups.reads_of(i), node.size)
-                ]
+                self.grids[i] = grids(groups.reads_of(i), node.size)
         self.results = [self._values(output)]
         self.forward = len(self.writer.symbols)
         if isinstance(output, Value):
@@ -193,6 +191,8 @@ class Batch:
 
     def _grid(self, group: Group, leaves: ArrayNode, grid: Grid) -> ArrayNode:
         """The array of leaves that are a grid."""
+        if (group.name, grid) in self.parts:
+            return self.parts[group.name, grid]
         positions = np.arange(grid.start, grid.end).reshape(grid.rows, grid.width)
         place = place_of(positions, "gh", leaves.shape)
         argument = Argument(leaves.read(place), leaves, place)
@@ -201,6 +201,7 @@ class Batch:
         node.space = node.axes
         self._name_part(group, positions, node.symbol)
         self.order.append(node)
+        self.parts[group.name, grid] = node
         return node
 
     def _computed(self, group: Group) -> ArrayNode:
@@ -239,10 +240,11 @@ class Batch:
             return Argument(node.read(place), node, place)
         group, node = self.groups[owners[0]], self.nodes[owners[0]]
         positions = ids - group.start
-        for grid, part in self.grids.get(owners[0], ()):
+        for grid in self.grids.get(owners[0], ()):
             if grid.start <= positions.min() and positions.max() < grid.end:
-                place = place_of(positions - grid.start, letters, part.shape)
+                place = place_of(positions - grid.start, letters, (grid.rows, grid.width))
                 if not place.listed:
+                    part = self._grid(group, node, grid)
                     return Argument(part.read(place), part, place)
         place = place_of(positions, letters, node.shape)
         symbol = node.read(place)
@@ -293,7 +295,7 @@ class Batch:
         root = self._argument(np.asarray(self.groups.ids[output]), "")
         if root.node:  # gradients are summed over n samples: n times, if they do not vary
             root.node.receive(root.place, 1.0 if root.node.varies else self.writer.n)
-        parts = [node for each in self.grids.values() for _, node in each]  # named at the end
+        parts = [*self.parts.values()]  # named at the end
         for node in reversed(self.order):
             if not (node.wanted and node.messages and node.backward):
                 continue
@@ -362,7 +364,8 @@ class Batch:
             self._name(adjoint, f"{name}_bar", kept)
 
 
-RESERVED = (*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients", "len", "erf")
+RESERVED = (*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients", "len")
+RESERVED += tuple(itertools.chain(*IMPORTED.values()))
 OURS = re.compile(r"[^_\d]\d+$|_bar$")  # names that the compiler may give to something else
 
 

@@ -70,12 +70,13 @@ def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] |
     for axis, (letter, size) in enumerate(axes):
         line = positions.swapaxes(0, axis).reshape(size, -1)[:, 0]
         nested = nested_runs(line)
-        if (size > 1 and not nested) or any(step < 0 for _, step in nested):
+        if any(step < 0 for _, step in nested):
             return None
         named = [letter] if len(nested) == 1 else itertools.islice(names, len(nested))
         runs += [Run(name, *each) for name, each in zip(named, nested)]
         whole = np.add.outer(whole, line - line[0])
-    return runs if np.array_equal(whole, positions) else None
+    named_all = math.prod([run.size for run in runs]) == positions.size
+    return runs if named_all and np.array_equal(whole, positions) else None
 
 
 def nested_runs(line: Ids) -> list[tuple[int, int]]:

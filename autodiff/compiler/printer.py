@@ -254,7 +254,7 @@ HELPERS = {
 
 # What the module math lacks, as Python and this package have it.
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
-OURS = {  # functions that libraries lack, or that differ between them
+IMPORTED = {  # functions that libraries lack, or that differ between them
     "autodiff.ops": ("maximum", "minimum", "power"),
     "autodiff.compiler.backends": ("erf", "scatter_add", "sigmoid"),
 }
@@ -308,7 +308,7 @@ def assembled(
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
     header = sorted({*header, *[f"import {module}" for module in modules]})
     called = re.findall(r"(?<![.\w])\w+(?=\()", "\n".join(body))
-    for module, names in OURS.items():
+    for module, names in IMPORTED.items():
         if used := [name for name in names if name in called]:
             header += ["", f"from {module} import {', '.join(used)}"]
     if constants:
