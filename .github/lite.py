@@ -1,24 +1,24 @@
-"""Adds the course in the browser to the site: `python .github/lite.py pages`, after pages.py.
+"""Writes the course in the browser: `python .github/lite.py pages`, before pages.py.
 
 Needs Python 3.12, the extra `lite` and npm. JupyterLite and Pyodide are copied into `pages/lite`,
-with the wheels that its kernel needs and this package, so that the kernel starts without
-another host. NumPy, matplotlib and their like are compiled for Pyodide: a cell that imports
-one of them loads it from Pyodide's own distribution, over the network.
+with the wheels that its kernel needs, this package, and Graphviz as a script (viz.js), so that the
+kernel starts without another host. NumPy, Matplotlib and their like are compiled for Pyodide: the
+first cell of a notebook loads those that it needs from Pyodide's own distribution, by the network.
 
-Run so far, offline in Chromium: every cell of notebooks 0 to 4. The kernel is ready after half a
-minute, and whatever needs none of those libraries gives what is committed: all of notebook 3, and
-notebook 4 but for pictures, which need Graphviz (text stands in their place), and for the two cells
-with long chains, which end Pyodide. Never run: notebooks 5 to 10, and any cell with a library from
-the network. No workflow publishes it.
+`python .github/lite.py pages --run` then runs every cell of notebooks 0 to 4 in Pyodide under
+Node.js, without a network: whatever needs no such library has to work there.
 """
 
 import hashlib
 import json
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from zipfile import ZipFile
 
 import nbformat
 
@@ -26,15 +26,23 @@ ROOT = Path(__file__).parent.parent
 KERNEL = ["micropip", "packaging", "ipython", "jedi"]  # what the kernel asks Pyodide for
 OTHERS = ["comm", "graphviz"]  # what it and this package ask a package index for
 FAR = "https://cdn.jsdelivr.net/pyodide"  # what is compiled for Pyodide
+VIZ = "@viz-js/viz@3"
+LIBRARIES = {
+    "numpy": "numpy",
+    "matplotlib": "matplotlib",
+    "sympy": "sympy",
+    "sklearn": "scikit-learn",
+}
+IMPORT = re.compile(r"^\s*(?:import|from) ([\w.]+)", re.M)
 FIRST = """# This page runs Python in your browser; the first start takes up to half a minute.
 import piplite
 
-await piplite.install("scalar-autodiff", deps=False)
-await piplite.install("graphviz", deps=False)
-try:
-    import numpy  # named here, so that the kernel loads it: the package uses it too
-except ModuleNotFoundError:
-    print("NumPy could not be loaded: cells that need it will fail.")"""
+await piplite.install(["scalar-autodiff", "graphviz", "autodiff-browser"], deps=False)
+await piplite.install({libraries})
+
+import autodiff_browser
+
+await autodiff_browser.start()"""
 
 
 def run(*command: object, cwd: Path | None = None) -> str:
@@ -85,6 +93,42 @@ def pyodide(work: Path) -> Path:
     return work / "pyodide.tar.bz2"
 
 
+def viz(work: Path, output: Path) -> None:
+    """Graphviz as a script: an ES module in one file."""
+    (work / "viz").mkdir()
+    archive = run("npm", "pack", "--silent", "--pack-destination", work / "viz", VIZ).split()[-1]
+    with tarfile.open(work / "viz" / archive) as packed:
+        packed.extractall(work / "viz", filter="data")
+    shutil.copy(work / "viz" / "package" / "dist" / "viz.js", output)
+
+
+def own_wheel(folder: Path) -> None:
+    """browser.py as a wheel."""
+    name = "autodiff_browser-0"
+    facts = "Metadata-Version: 2.1\nName: autodiff-browser\nVersion: 0\n"
+    kind = "Wheel-Version: 1.0\nGenerator: lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files = {"METADATA": facts, "WHEEL": kind, "RECORD": ""}
+    with ZipFile(folder / f"{name}-py3-none-any.whl", "w") as wheel:
+        wheel.write(ROOT / ".github" / "browser.py", "autodiff_browser.py")
+        for file, text in files.items():
+            wheel.writestr(f"{name}.dist-info/{file}", text)
+
+
+def libraries(source: str) -> list[str]:
+    """What a notebook needs of Pyodide's distribution: itself, or by the module of its lessons."""
+    names = {"numpy"}
+    for name in IMPORT.findall(source):
+        path = ROOT / f"{name.replace('.', '/')}.py"
+        if name.startswith("autodiff.course.") and path.exists():
+            names.update(libraries(path.read_text(encoding="utf-8")))
+        names.update(
+            {LIBRARIES[name.partition(".")[0]]} if name.partition(".")[0] in LIBRARIES else ()
+        )
+    if ".figures import" in source:
+        names.add("matplotlib")
+    return sorted(names)
+
+
 def notebooks(folder: Path) -> Path:
     """The notebooks without outputs, each with a first cell that installs the package."""
     folder.mkdir()
@@ -93,7 +137,9 @@ def notebooks(folder: Path) -> Path:
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-        notebook.cells.insert(1, nbformat.v4.new_code_cell(FIRST, id="install"))
+        source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+        first = FIRST.format(libraries=libraries(source))
+        notebook.cells.insert(1, nbformat.v4.new_code_cell(first, id="install"))
         notebook.metadata.kernelspec = {"name": "python", "display_name": "Python (Pyodide)"}
         nbformat.write(notebook, folder / path.name)
     return folder
@@ -104,13 +150,19 @@ def lite(pages: Path) -> None:
         work = Path(folder)
         run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", work / "own", ROOT)
         download(work / "own", *OTHERS)
+        own_wheel(work / "own")
         options = {"contents": notebooks(work / "contents"), "pyodide": pyodide(work)}
         options |= {"output-dir": pages.resolve() / "lite", "lite-dir": work / "contents"}
         wheels = [f"--piplite-wheels={path}" for path in (work / "own").glob("*.whl")]
         flags = [f"--{name}={value}" for name, value in options.items()]
         # it keeps notes of what is done in its folder, and a later build would leave that out
         run(Path(sys.executable).with_name("jupyter"), "lite", "build", *flags, *wheels, cwd=work)
+        viz(work, pages / "lite" / "viz.mjs")
 
 
 if __name__ == "__main__":
-    lite(Path(sys.argv[1] if len(sys.argv) > 1 else "pages"))
+    pages = Path(next((x for x in sys.argv[1:] if x != "--run"), "pages")).resolve()
+    lite(pages)
+    if "--run" in sys.argv:
+        script = ROOT / ".github" / "lite.mjs"
+        subprocess.run(["node", script, pages / "lite", "00", "01", "02", "03", "04"], check=True)

@@ -26,6 +26,8 @@ def written(folder, settings):
     """A process that writes the site of a project with these settings."""
     pyproject = folder / "pyproject.toml"
     pyproject.write_text(settings, encoding="utf-8")
+    (folder / "pages" / "lite" / "notebooks").mkdir(parents=True)  # as if lite.py had run
+    (folder / "pages" / "lite" / "notebooks" / "index.html").touch()
     command = [sys.executable, "-W", "error::UserWarning", SCRIPT, folder / "pages", pyproject]
     return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
 
@@ -75,13 +77,16 @@ def without_code(page):
     return re.sub(r"(?s)<(pre|script|style)\b.*?</\1>", "", page)
 
 
-def test_every_link_inside_leads_somewhere(pages):
+@pytest.mark.parametrize("which", ["pages", "addressed"])
+def test_every_link_inside_leads_somewhere(which, request):
+    pages = request.getfixturevalue(which)
     for place, page in pages.items():
         for link in re.findall(r'(?:href|src)="([^"]+)"', without_code(page)):
             if not place.endswith(".html") or re.match(r"[a-z]+:", link):
                 assert not link.startswith("file:")
                 continue
             path, _, anchor = link.partition("#")
+            path = path.partition("?")[0]  # of what to open
             there = normpath(join(place, "..", unquote(path))) if path else place
             assert there in pages, (place, link)
             assert not anchor or unquote(anchor) in anchors(pages[there]), (place, link)
@@ -119,6 +124,12 @@ def test_every_page_has_the_menu_a_title_and_a_card(addressed):
         assert f'og:image" content="{SITE}card.png"' in page
         assert 'aria-label="the site"' in page or place == "notebooks/graph.html", place
         assert len(re.search(r'name="description" content="([^"]+)"', page)[1]) > 20, place
+
+
+def test_a_notebook_opens_in_the_browser(pages):
+    button = 'href="../lite/notebooks/index.html?path=04_reverse_mode.ipynb"'
+    assert button in pages["notebooks/04_reverse_mode.html"]
+    assert 'href="lite/notebooks/index.html?path=00_start_here.ipynb"' in pages["index.html"]
 
 
 def test_formulas_need_no_script(pages):
