@@ -265,3 +265,14 @@ def test_the_names_of_the_table_exist(module):
         names = {name for column in theirs for name in column if name.startswith(f"{module}.")}
     assert len(names) > 8
     assert all(pkgutil.resolve_name(name) for name in names)
+
+
+def test_an_import_changes_nothing_in_ipython_and_an_extension_makes_errors_short():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    before = shell.InteractiveTB.mode
+    shell.run_cell("import autodiff.course, autodiff.course.reverse_mode")
+    assert shell.InteractiveTB.mode == before != "Minimal"
+    shell.run_line_magic("load_ext", "autodiff.course")
+    assert shell.InteractiveTB.mode == "Minimal"

@@ -3,6 +3,7 @@
     from autodiff.course.reverse_mode import check_1, solution
 
 The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `solution(1)` our code.
+In a notebook `%load_ext autodiff.course` makes error messages short.
 `python -m autodiff.course grade notebook.ipynb` runs a notebook and prints all its verdicts.
 
     verdicts.py   an exercise: our answer, the slips that people make, and what is said to them
@@ -10,9 +11,9 @@ The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `sol
     __main__.py   runs notebooks, and reads their verdicts
 """
 
-import sys
+from typing import Any
 
-if "IPython" in sys.modules:  # short error messages, as by %xmode Minimal, which says so
-    shell = sys.modules["IPython"].get_ipython()
-    if shell is not None:
-        shell.InteractiveTB.set_mode(mode="Minimal")
+
+def load_ipython_extension(shell: Any) -> None:
+    """Short error messages, as by %xmode Minimal, which says so: `%load_ext autodiff.course`."""
+    shell.InteractiveTB.set_mode(mode="Minimal")
