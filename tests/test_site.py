@@ -141,14 +141,19 @@ def test_formulas_need_no_script(pages):
 
 def test_what_the_search_knows(pages):
     script = pages["search.js"].removeprefix("window.INDEX = ").rstrip().removesuffix(";")
-    titles = {}
-    for link, title, _ in json.loads(script):
+    titles, texts = {}, {}
+    for link, title, text in json.loads(script):
+        texts[title] = text
         place, _, anchor = link.partition("#")
         assert unquote(anchor) in anchors(pages[place]), link
         titles[title] = place
     assert titles["Exercise 3: send · 4. Reverse mode"] == "notebooks/04_reverse_mode.html"
     assert titles["One idea · Read the engine"] == "engine.html"
     assert titles["autodiff.nn.Linear"] == "reference/autodiff/nn.html"
+    assert titles["Install"] == "install.html"
+    assert "pip install scalar-autodiff" in texts["The package alone · Install"]
+    for word in ("micrograd", "SciPy", "teachers", "mistakes", "Speed"):  # guides, by their names
+        assert any(word in title and " · " not in title for title in titles), word
 
 
 @pytest.mark.parametrize("place", ["index", "notebooks/04_reverse_mode", "reference/autodiff/nn"])
