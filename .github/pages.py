@@ -72,12 +72,9 @@ class Page:
 
 
 def notebook(path: Path) -> Page:
-    """A notebook, with outputs folded as in Jupyter, and links to pages in place of files."""
+    """A notebook, with links to pages in place of files."""
     cells = nbformat.read(path, as_version=4).cells
-    exporter = HTMLExporter(
-        template_name="basic", template_file="notebook.html.j2", filters={"markdown2html": html},
-        extra_loaders=[jinja2.FileSystemLoader(SOURCES)],
-    )  # fmt: skip
+    exporter = HTMLExporter(template_name="basic", filters={"markdown2html": html})
     body, _ = exporter.from_filename(str(path))
     body = re.sub(r'(href="[\w/.]+)\.ipynb(["#])', r"\1.html\2", body)
     text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")

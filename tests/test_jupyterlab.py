@@ -17,14 +17,23 @@ from browser import eventually
 from notebooks import NOTEBOOKS, code_cells, read
 
 pytestmark = pytest.mark.skipif(not find_spec("jupyterlab"), reason="needs JupyterLab")
+NUDGES = NOTEBOOKS / "01_numeric_derivatives.ipynb"
 README = NOTEBOOKS.with_name("README.md")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a JupyterLab that has never seen these notebooks."""
+    import nbformat
+    from nbformat import sign
+
     folder = tmp_path_factory.mktemp("jupyter")
     shutil.copytree(NOTEBOOKS, folder / "notebooks")
+    trusted = nbformat.read(NUDGES, as_version=4)
+    trusted.metadata.title = "one that is trusted, by what is in it"
+    nbformat.write(trusted, folder / "notebooks/trusted.ipynb")
+    (folder / "data").mkdir()
+    sign.NotebookNotary(data_dir=str(folder / "data")).sign(trusted)
     settings = folder / "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"windowingMode": "none"}')  # all cells at once, not those in sight
@@ -116,3 +125,23 @@ def test_every_picture_is_seen_before_anything_is_run(browser, server, number):
 
     eventually(complete, seconds=90)
     assert browser.evaluate(SEEN)["texts"] == 0
+
+
+BOXES = """(() => {
+  const boxes = [...document.querySelectorAll(".jp-Notebook .jp-OutputArea-output details")];
+  return { boxes: boxes.length, open: boxes.filter((box) => box.open).length,
+    sight: document.querySelector(".jp-Notebook")?.innerText };
+})()"""
+
+
+@pytest.mark.parametrize("name", [NUDGES.name, "trusted.ipynb"])
+def test_answers_wait_in_boxes_that_are_closed(browser, server, name):
+    boxes = sum("after_your_guess()" in cell.source for cell in code_cells(NUDGES))
+    browser.open(f"{server}/lab/tree/{name}?reset", settle=False)
+    eventually(lambda: browser.evaluate(BOXES)["boxes"] == boxes, seconds=90)
+    found = browser.evaluate(BOXES)
+    trusted = browser.evaluate("document.querySelectorAll('.jp-Notebook iframe').length > 0")
+    assert trusted == (name == "trusted.ipynb")
+    assert (found["open"], "3.000 + 3.000" in found["sight"]) == (0, False)
+    browser.evaluate("document.querySelector('.jp-OutputArea-output details').open = true")
+    assert "3.000 + 3.000" in browser.evaluate(BOXES)["sight"]

@@ -148,6 +148,75 @@ def test_a_lesson_is_one_sitting_of_short_cells_with_exercises_and_an_error_on_p
         assert not cell.metadata.get("jupyter", {}).get("source_hidden"), cell.source
 
 
+BOX = re.compile(r"<details><summary>After your guess.*?</details>", re.DOTALL)
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def in_sight(cell):
+    """The text that a reader sees before a box is opened: of a cell's outputs, or of a paragraph."""
+    if cell.cell_type == "markdown":
+        return re.sub(r"\[.*?\]\(.*?\)", "", cell.source.partition("\n\n")[0])  # without links
+    data = [o.get("data", {}) for o in cell.outputs]
+    shown = [o.get("text", "") for o in cell.outputs] + [
+        BOX.sub("", d.get("text/html", "")) for d in data
+    ]
+    return "\n".join(text for text in shown if "srcdoc" not in text)  # a page waits by itself
+
+
+def right_guesses(path, number):
+    """What a right guess looks like, as a pattern; a range has none."""
+    lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
+    (table,) = inspect.getclosurevars(lesson.predict).nonlocals["tables"][number - 1 : number]
+    for guess, text in table.items():
+        if text.startswith("Right") and not isinstance(guess, tuple) and guess > 2:
+            word = rf"|\b{NUMBERS[guess]}\b" if guess in range(11) else ""
+            yield re.compile(rf"(?<![\w.,]){guess:,}(?![\w]|[.,]\d){word}", re.IGNORECASE)
+
+
+@each_lesson
+def test_an_answer_waits_for_its_reader(path):
+    """Up to the next paragraph, what is in sight after a question holds no right guess."""
+    cells, asked = read(path).cells, 0
+    for i, cell in enumerate(cells):
+        numbers = re.findall(r"^predict\((\d), \.\.\.\)", cell.source, re.MULTILINE)
+        later = [k for k in range(i + 1, len(cells)) if cells[k].cell_type == "markdown"][:1]
+        for number in map(int, numbers):
+            asked += 1
+            for pattern in right_guesses(path, number):
+                for after in cells[i : later[0] + 1]:
+                    assert not pattern.search(in_sight(after)), (number, in_sight(after))
+    assert asked >= 2
+
+
+@each_lesson
+def test_the_first_thing_to_do_comes_before_a_quarter_of_the_words(path):
+    cells, words = read(path).cells, 0
+    for cell in cells:
+        if cell.cell_type == "code" and re.search(
+            r"^(predict|check_\d)\(", cell.source, re.MULTILINE
+        ):
+            break
+        words += len(cell.source.split()) * (cell.cell_type == "markdown")
+    assert words < len(prose(path).split()) / 4
+
+
+@each_lesson
+def test_a_cell_with_dots_imports_no_check(path):
+    """One that is broken would take the others with it."""
+    for cell in code_cells(path):
+        imports = re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source)
+        assert not (imports and re.search(r"^check_\d\(", cell.source, re.MULTILINE)), cell.source
+
+
+def test_boxes_are_closed_in_an_exported_page():
+    exporter = pytest.importorskip("nbconvert").HTMLExporter()
+    page, _ = exporter.from_filename(str(LESSONS[0]))
+    boxes = BOX.findall(page)
+    assert len(boxes) == sum("after_your_guess()" in c.source for c in code_cells(LESSONS[0]))
+    assert "3.000 + 3.000 + 6.000" in "".join(boxes)
+    assert "3.000 + 3.000 + 6.000" not in BOX.sub("", page)
+
+
 def headings(path):
     """The anchors of a notebook, as JupyterLab and code hosts make them."""
     return [line.replace(" ", "-") for line in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)]

@@ -31,11 +31,7 @@ Noted = list[
 
 
 def executed(notebook: Any, folder: Path, seconds: int) -> Noted:
-    """Run the cells of a notebook in that folder; a cell is stopped after so many seconds.
-
-    The exercises write their verdicts into a file: no output is read, and what was right before a
-    kernel died stays right.
-    """
+    """What the checks of a notebook note in a file while it runs; a cell has so many seconds."""
     from nbclient import NotebookClient
     from nbclient.exceptions import DeadKernelError
 

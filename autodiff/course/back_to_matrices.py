@@ -202,8 +202,6 @@ predict = guesses(
     },
 )
 
-# -- 1. Predict the groups --------------------------------------------------------------------
-
 
 def solution_1():
     # dot, +, tanh; dot, +, tanh; dot, +; and seven of the loss
@@ -220,8 +218,6 @@ check_1 = Exercise(
         "Nearly. Leaves are not operations, and the last layer has biases but no tanh.": [14, 16],
     },
 )
-
-# -- 2. Be the compiler -----------------------------------------------------------------------
 
 
 def gradients_of(answer, *given):
@@ -262,8 +258,6 @@ check_2 = Exercise(
         "b_bar has to be summed over the samples, axis 1.": ["h_bar.sum(axis=1) → h_bar", "axis=1 → axis=0"],
     },
 )  # fmt: skip
-
-# -- 3. Out of the chain ----------------------------------------------------------------------
 
 
 def batched(answer, at):

@@ -1,9 +1,7 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 9: what a walk leaves out, a program beside its table, a rival; guesses, exercises."""
+"""Notebook 9: what a walk leaves out; its guesses and exercises."""
 
 import math
-import time
-import warnings
 
 import numpy as np
 
@@ -40,40 +38,6 @@ def walk_to(root, wrt, **settings):
     return drawing
 
 
-def line_by_line(program, table, **inputs):
-    """Each line of a program with its number, beside its formula in the table of notebook 4."""
-    row = dict(zip([*inputs, "v1", "v2", "v3", "v4", "v5"], table.rows))
-    space = {"math": math} | inputs
-    for line in map(str.strip, program.source.splitlines()):
-        name, equals, _ = line.partition(" = ")
-        if equals:
-            exec(line, space)
-            step = row[name.removesuffix("_bar")]
-            theirs = step.formula, step.value
-            if name.endswith("_bar"):
-                theirs = step.derivative_formula, step.derivative_value
-            width = 22 + theirs[0].count("\N{COMBINING MACRON}")
-            print(f"{line:27}{space[name]:9.5f}   {theirs[0]:{width}}{theirs[1]:9.5f}")
-
-
-def by_scikit_learn(features, kinds, start, epochs):
-    """The same training by MLPClassifier, from the same start: losses, wrong flowers, seconds."""
-    from sklearn.neural_network import MLPClassifier
-
-    settings = {"solver": "sgd", "learning_rate_init": 0.1, "momentum": 0, "alpha": 0}
-    settings |= {"batch_size": 150, "tol": 0, "n_iter_no_change": epochs}
-    with warnings.catch_warnings(action="ignore"):  # that it could have gone on
-        peer = MLPClassifier((10,), "tanh", **settings, warm_start=True, max_iter=1)
-        peer.fit(features, kinds)  # it insists on a start of its own; now it gets ours
-        W1, b1, W2, b2 = np.split(np.array(start), [40, 50, 80])
-        peer.coefs_ = [W1.reshape(10, 4).T.copy(), W2.reshape(3, 10).T.copy()]
-        peer.intercepts_, peer.loss_curve_, peer.max_iter = [b1, b2], [], epochs
-        began = time.process_time()
-        peer.fit(features, kinds)
-    wrong = sum(peer.predict(features) != np.array(kinds))
-    return peer.loss_curve_, wrong, time.process_time() - began
-
-
 predict = guesses(
     {
         4: "Right: the logarithm is on no way from x2 to y.",
@@ -92,8 +56,6 @@ predict = guesses(
         ...: "Which branch did Python take when the graph was recorded, at 4?",
     },
 )
-
-# -- 1. Predict a walk ------------------------------------------------------------------------
 
 
 def solution_1():
@@ -114,8 +76,6 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. A function that survives --------------------------------------------------------------
-
 POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 
 
@@ -132,13 +92,6 @@ def recorded(answer, x):
         yield f"the program's value at {at:g}", program(at)[0]
     for at in POINTS:
         yield f"the program's slope at {at:g}", program(at)[1][0]
-
-
-@operation
-def asking(x):
-    inside = abs(x) <= 1
-    slope = x if inside else 1.0
-    return x * x / 2 if inside else abs(x) - 0.5, lambda grad: (grad * slope,)
 
 
 def solution_2(x):
@@ -159,14 +112,10 @@ check_2 = Exercise(
         ],
         "That is the wrong branch. Are the two swapped?": "less(1, abs(x)) → less(abs(x), 1)",
         "{at} the condition should ask about abs(x), not x.": "less(1, abs(x)) → less(1, x)",
-        "compile refuses it: in an operation of your own x is a symbol by then, and a symbol cannot "
-        "answer an `if`. Choose with where(...).": asking,
         "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
         "x.data * x.data\nabs(x) → Value(abs(x.data))",
     },
 )
-
-# -- 3. One derivative further ----------------------------------------------------------------
 
 
 def derived(answer, f, at):
@@ -194,8 +143,7 @@ check_3 = Exercise(
     at={"x⁴": (lambda x: x**4, 2.0), "x sin x": (lambda x: x * sin(x), 1.0)},
     praise="Right. Newton's method needs just this: the slope, and the slope of the slope.",
     slips={
-        "That program gives f and its slope: you compiled the graph of f. Compile the graph of the "
-        "slope.": "x.grad → f(x)",
+        "That program gives f and its slope. Compile the graph of the slope.": "x.grad → f(x)",
         "The gradient is a float. How does `backward` leave a graph?": "create_graph=True →",
     },
 )

@@ -23,7 +23,6 @@ predict = guesses(
     },
     {
         (4.65, 4.75): "Right: 0.6 times the one, and 0.8 times the other.",
-        (7.2, 7.23): "That is along (1, 1): both inputs at full speed.",
         ...: "The inputs move at 0.6 and 0.8. What does each bring to y?",
     },
     {
@@ -32,8 +31,6 @@ predict = guesses(
         ...: "Run the next cell, and be surprised.",
     },
 )
-
-# -- 1. A rule for pairs --------------------------------------------------------------------------
 
 
 def moved(answer, a_and_tangent, b_and_tangent):
@@ -66,8 +63,6 @@ check_1 = Exercise(
         "Zero: that number does not move.": "Pair(math.hypot(a.primal, b.primal))",
     },
 )
-
-# -- 2. Tags --------------------------------------------------------------------------------------
 
 
 class Tagged(NamedTuple):
@@ -110,52 +105,6 @@ check_2 = Exercise(
     },
 )
 
-# -- 3. A second derivative -----------------------------------------------------------------------
-
-
-def second(answer, f, x):
-    asked = []
-    found = answer(lambda t: asked.append(t) or f(t), x)
-    if isinstance(found, tuple):
-        raise Hint("jvp returns a pair, the value and the derivative. Take its second entry.")
-    if isinstance(found, Pair):
-        raise Hint("That is a dual number. Take its tangent.")
-    yield "the result", found
-    pairs = [t for t in asked if isinstance(t, Pair) and isinstance(t.primal, Pair)]
-    if not any(t._level > t.primal._level for t in pairs):
-        raise Hint("The number is right, but not by one jvp inside another.")
-    yield "the way", "one jvp inside another"
-
-
-def solution_3(function, x):
-    def first(x):
-        return jvp(function, (x,), (1.0,))[1]
-
-    return jvp(first, (x,), (1.0,))[1]
-
-
-check_3 = Exercise(
-    solution_3,
-    ask=second,
-    at={
-        "x = 2, for x**4,": (lambda x: x**4, 2.0),
-        "x = 4, for x * log(x),": (lambda x: x * log(x), 4.0),
-        "x = 0, for x * sin(x),": (lambda x: x * sin(x), 0.0),
-    },
-    praise="Right: 48 for x⁴ at 2. Each jvp has a level of its own, so the two nudges stay apart.",
-    otherwise="Is the outer jvp given the function that the inner one makes?",
-    slips={
-        "That is the value of the function.": "function(x)",
-        "That is the first derivative. Once more!": "jvp(function, (x,), (1.0,))[1]",
-        "That is f' squared. Differentiate it instead.": "jvp(function, (x,), (1.0,))[1] ** 2",
-        "That is f'(f'(x)). Differentiate f'.": "jvp(first, (x,), (1.0,))[1] → first(first(x))",
-        "Your inner jvp is taken at x, which stands still: take it where the outer one asks.": "jvp(first, (x,), (1.0,))[1] → 0.0 * x",
-        "Swapped: it is jvp(function, points, directions).": "(x,), (1.0,) → (1.0,), (x,)",
-    },
-)
-
-# -- 4. Forward or reverse? -----------------------------------------------------------------------
-
 
 def modes(answer):
     if not isinstance(answer, Mapping):
@@ -174,7 +123,7 @@ def modes(answer):
         yield key, f"{mode} {count:g}"
 
 
-def solution_4():
+def solution_3():
     return {
         "a": ("forward", 1),  # one input
         "b": ("reverse", 1),  # one result
@@ -183,8 +132,8 @@ def solution_4():
     }
 
 
-check_4 = Exercise(
-    solution_4(),
+check_3 = Exercise(
+    solution_3(),
     ask=modes,
     praise="Right: one input, one result, three results against 40 inputs, one direction.",
     otherwise=lambda key, _: f"{key}: forward mode pays for inputs, reverse mode for results.",
@@ -197,8 +146,6 @@ check_4 = Exercise(
         ],
     },
 )
-
-# -- What the notebook shows and counts -----------------------------------------------------------
 
 
 def dial():

@@ -15,8 +15,6 @@ from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, outs
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
-# -- 1. Linear -----------------------------------------------------------------------------------
-
 
 def described(x):
     shape = f" of shape {np.shape(x.data)}" if isinstance(x, (Matrix, Vector)) else ""
@@ -95,8 +93,6 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. The neurons that are dead ------------------------------------------------------------------
-
 
 def solution_2(weight, bias, inputs):
     """A relu neuron of the first layer is dead if its sum is above 0 for no input."""
@@ -134,8 +130,6 @@ check_2 = Exercise(
         "A sum of exactly 0 is closed too: relu has no slope there in this package.": "<= 0 → < 0",
     },
 )  # fmt: skip
-
-# -- 3. The weights for a leaky relu ----------------------------------------------------------------
 
 
 def solution_3():
@@ -175,7 +169,6 @@ predict = guesses(
     },
     {
         0: "Right, and few people guess it.",
-        8: "None would be lost at a rate that small. This one is not.",
         ...: "Run it, and count.",
     },
     {
@@ -183,23 +176,6 @@ predict = guesses(
         ...: "Between 0.2 and 0.25 something happens: see.",
     },
 )
-
-# -- What the notebook measures --------------------------------------------------------------------
-
-
-def comes_back(k: int, seed: int) -> bool:
-    """Whether neuron 0 of layer k, closed to all samples, moves in 1,000 steps."""
-    net = Sequential(
-        Linear(1, 10, activation=relu, seed=seed),
-        Linear(10, 10, activation=relu, seed=seed + 1),
-        Linear(10, 1, seed=seed + 2),
-    )
-    layer: Any = net.layers[k]
-    reads, before = Sequential(*net.layers[:k]), layer.weight.data[0]
-    sums = [(layer.weight[0] @ reads(Vector([x]))).data for x in xs]
-    layer.bias[0].data = -max(sums) - 0.1  # now the largest sum is -0.1
-    fit(net, xs, ys, mse_loss, SGD(net.parameters(), lr=0.03), epochs=1000, progress=False)
-    return bool(layer.weight.data[0] != before)
 
 
 def spreads(net):

@@ -30,8 +30,6 @@ predict = guesses(
     },
 )
 
-# -- 1. Look back ---------------------------------------------------------------------------------
-
 
 def solution_1(f, x, h):
     return (f(x) - f(x - h)) / h
@@ -49,8 +47,6 @@ check_1 = Exercise(
         "Python divides first: put brackets around the difference.": "f(x) - f(x - h) / h",
     },
 )
-
-# -- 2. A fast wave -------------------------------------------------------------------------------
 
 LOW, HIGH = 1.9e-10, 1.4e-9  # between them the error is at most five times the least
 
@@ -78,8 +74,6 @@ check_2 = Exercise(
         "Too small: round-off dominates, and a larger step does better.": 1e-12,
     },
 )
-
-# -- 3. Thirteen digits ---------------------------------------------------------------------------
 
 
 def g(x):

@@ -27,8 +27,6 @@ predict = guesses(
     },
 )
 
-# -- 1. A rule to mend ----------------------------------------------------------------------------
-
 
 def once_and_twice(rule, inputs, grad_of_result):
     yield from result_and_messages(rule, inputs, grad_of_result)
@@ -68,9 +66,6 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. Two kinks at once -------------------------------------------------------------------------
-
-
 TERMS = {"∂f/∂x": "the maximum itself, then its own", "∂f/∂y": "its"}
 
 
@@ -93,9 +88,6 @@ check_2 = Exercise(
         "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),
     },
 )
-
-# -- 3. A rule that does not overflow -------------------------------------------------------------
-
 
 STABLE = "softplus(2 * x) - x - math.log(2.0)"
 

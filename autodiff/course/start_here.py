@@ -18,6 +18,6 @@ def fit_by_hand():
 
     return show_training(
         height, range(1, 13), [x / 100 for x in HEIGHTS], loss, optim.SGD(parameters, lr=0.02),
-        title="Fit it by hand", about="Sunflowers, measured every week in 1919",
+        title="Fit it by hand", about="Sunflowers week by week, as published in 1919",
         names=["week", "height (m)"], flower=True,
     )  # fmt: skip

@@ -20,8 +20,6 @@ predict = guesses(
     },
 )
 
-# -- 1. The quotient rule -------------------------------------------------------------------------
-
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
 OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b, for minus a -1 * a."
 
@@ -107,8 +105,6 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. Predict -----------------------------------------------------------------------------------
-
 
 def solution_2():
     # The first squaring, x·x, has the derivative 1·x + x·1: three operations.
@@ -127,8 +123,6 @@ check_2 = Exercise(
         "That is f' as written. Count each distinct operation once.": 11263,
     },
 )
-
-# -- 3. Who can take a symbol? --------------------------------------------------------------------
 
 
 def letters(answer):
@@ -157,8 +151,6 @@ check_3 = Exercise(
         "Not yet. d: who decides when the while loop ends?": "b",
     },
 )
-
-# -- The tree ---------------------------------------------------------------------
 
 
 def fold(e):

@@ -1,5 +1,5 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 8: paths, small images; its guesses and its exercises."""
+"""Notebook 8: small images; its guesses and its exercises."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,6 @@ from .figures import BLUE, GREY, ORANGE, show
 from .verdicts import Exercise, after_your_guess, guesses, number, solutions
 
 XS, YS = [0.0, 1.0, 2.0, 3.0], [1.2, 2.8, 5.1, 6.9]  # the four points of the first line
-
-# -- 1. Repair a step -----------------------------------------------------------------------------
 
 
 def two_steps(step, lr, pairs):
@@ -49,8 +47,7 @@ check_1 = Exercise(
             "model.zero_grad() → pass\n/ len(inputs) →\n-= → +=",
             "-= → +=",
         ],
-        "Downhill, but too far, as many times as there are samples: this is the gradient of the sum "
-        "of the losses, and you want that of their mean.": [
+        "Downhill, but too far: that is the gradient of the sum of the losses, not of their mean.": [
             "/ len(inputs) →",
             "model.zero_grad() → pass\n/ len(inputs) →",
         ],
@@ -60,8 +57,6 @@ check_1 = Exercise(
         "The second step still has the first gradient: clear it.": "model.zero_grad() → pass",
     },
 )
-
-# -- 2. The largest learning rate -----------------------------------------------------------------
 
 bowl = [[7.0, 3.0], [3.0, 2.0]]  # twice the means of x², x and 1
 SMALL, LARGE = (float(curvature) for curvature in np.linalg.eigvalsh(bowl))
@@ -90,8 +85,6 @@ check_2 = Exercise(
         "That is the curvature λ itself. For which lr is |1 - lr λ| = 1?": LARGE,
     },
 )
-
-# -- 3. Adam --------------------------------------------------------------------------------------
 
 
 def path_of(kind, lr, start):
@@ -157,8 +150,6 @@ check_3 = Exercise(
     },
 )
 
-# -- 4. A loss that forgives ----------------------------------------------------------------------
-
 
 def forgiving(loss, wrong, *places):
     loss(Vector([3.0]), 2.0)  # is there anything yet?
@@ -215,13 +206,9 @@ predict = guesses(
     },
     {
         (-1.53, -1.51): "Right: to the other side, half as far again. It will never settle.",
-        (1.51, 1.53): "The size is right. But on which side does it land?",
-        (2.51, 2.53): "That is how far it moves. How far from the bottom does it land?",
         ...: "From a distance of 1, how far does a step move, and where does it land?",
     },
 )
-
-# -- The figures ----------------------------------------------------------------------------------
 
 
 def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
@@ -238,24 +225,6 @@ def show_images(images: Any, titles: Iterable[str], across: int = 10) -> None:
         axes.set_title(title, fontsize=10)
     said = "; ".join(title.replace("\n", ", ") for title in titles)
     show(figure, f"{len(images)} handwritten digits: {said}.")
-
-
-def valley_paths(paths: Mapping[str, Any]) -> None:
-    """The steps of each optimiser over the contours of the valley x²/20 + y²."""
-    import matplotlib.pyplot as plt
-
-    x, y = np.meshgrid(np.linspace(-9, 5), np.linspace(-2.6, 2.6))
-    figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.4), layout="constrained")
-    for panel, (name, points), mark in zip(axes.flat, paths.items(), "os^D"):
-        panel.contour(x, y, x**2 / 20 + y**2, [0.3, 1.5, 4], colors=GREY, linewidths=1)
-        panel.plot(*points.T, color=BLUE, marker=mark, markersize=3.5, linewidth=1)
-        panel.plot(0, 0, "*", color=ORANGE, markersize=13, markeredgecolor="black")
-        panel.set(title=name)
-        panel.label_outer()
-    ends = ", ".join(f"{name} {np.hypot(*points[-1]):.2f}" for name, points in paths.items())
-    show(
-        figure, f"Paths into a valley from (-8, 2). How far from its lowest point they end: {ends}."
-    )
 
 
 solution = solutions(globals())

@@ -25,9 +25,6 @@ def random_at(*shapes):
     }
 
 
-# -- 1. The trace ---------------------------------------------------------------------------------
-
-
 def both(answer, a, b):
     found = answer(a, b)
     if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -60,8 +57,6 @@ check_1 = Exercise(
     },
 )
 
-# -- 2. The gradient of a misfit ------------------------------------------------------------------
-
 
 def solution_2(a, x, b):
     r = a @ x - b
@@ -80,8 +75,6 @@ check_2 = Exercise(
         "Transposed: entry i, k is r_i x_k / |r|.": "r / np.linalg.norm(r), x → x, r / np.linalg.norm(r)",
     },
 )
-
-# -- 3. A line through five points ----------------------------------------------------------------
 
 
 def solution_3(a, x, b):
@@ -118,12 +111,9 @@ predict = guesses(
     {
         8192: "Right: twice the size, eight times the edges.",
         4096: "That would be the number of products. Each has two factors.",
-        2048: "Twice the size is more than twice the edges: there are more dots, and longer ones.",
         ...: "n² dots, each with a row of n and a column of n.",
     },
 )
-
-# -- The page -------------------------------------------------------------------------------------
 
 
 def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:

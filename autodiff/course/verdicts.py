@@ -355,10 +355,7 @@ def outside(answer: Any) -> list[Any]:
 
 
 def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
-    """The function `solution(number)` of a module: it displays the code of `solution_<number>`.
-
-    It tells each `check_<number>` of the module its place.
-    """
+    """The function that displays the code of `solution_<number>`; each check learns its place."""
     for name, check in module.items():
         if isinstance(check, Exercise):
             lesson = module["__name__"].rpartition(".")[2]
@@ -407,10 +404,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
 
 @contextmanager
 def after_your_guess() -> Iterator[None]:
-    """Shows what is printed and displayed inside in a box that is closed until a reader opens it.
-
-    It is closed wherever a notebook is shown: in JupyterLab, on a site, in an exported page.
-    """
+    """Shows what is printed and displayed in it in a box that is closed until a reader opens it."""
     from IPython.display import display
     from IPython.utils.capture import capture_output
 

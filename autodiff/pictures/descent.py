@@ -28,8 +28,7 @@ def show_descent(
 
     The slider of the learning rate is the axis of a plot: f after all steps, at every rate. For
     one variable, the tangent and the secant through x0 and x0 + h come first, with a slider for
-    h: an error that shrinks like h, until rounding makes it grow like 1/h. With
-    0 steps, nothing else.
+    h: an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone.
 
     f: a function of a number, or of a list of two, as `grad` takes it.
     x0: where it starts: a number, or two. lr, steps: the learning rate, and how many steps.
