@@ -31,7 +31,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 LINKS, PLACES = re.compile(r'href="#([^"]+)"'), re.compile(r'\sid="([^"]+)"')
 FRONT = "Type a formula, drag its numbers, and watch the derivatives run back through it."
-SOURCES = HERE / "site"  # the template, the styles, the guides
+SOURCES = HERE / "site"  # the templates and the styles
+GUIDES = ROOT / "notebooks" / "guides"
 DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.S)  # a formula of its own line
 TITLE = re.compile(r"^# (.*)$", re.M)
 PART = re.compile(r'(?s)<(h[1-3])[^>]* id="([^"]+)"[^>]*>(.*?)</\1>(.*?)(?=<h[1-3][^>]* id=|\Z)')
@@ -98,8 +99,8 @@ def guide(path: Path, address: Address, part: str = "Guides") -> Page:
 
     text = path.read_text(encoding="utf-8")
     body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
-    body = re.sub(r'href="(?:../../)?([\w/-]+)\.(?:md|ipynb|html)(["#])', r'href="\1.html\2', body)
-    body = body.replace('src="../../', 'src="')
+    body = re.sub(r'(href|src)="../(?=[\w-]+\.(?:html|ipynb|svg))', r'\1="notebooks/', body)
+    body = re.sub(r'href="([\w/-]+)\.(?:md|ipynb)(["#])', r'href="\1.html\2', body)
     body = re.sub(r'<a href="(../[\w./]+\.(?:py|md))">(.*?)</a>', code, body)
     body = re.sub(r'"highlight"(><pre><span></span>\w+Error: )', r'"highlight error"\1', body)
     return Page(f"{path.stem.lower()}.html", text, body, part)
@@ -200,11 +201,11 @@ def site(folder: Path, pyproject: Path = ROOT / "pyproject.toml") -> list[Any]:
     """The whole site."""
     address = Address.of(pyproject)
     facts = {"address": address, "lite": (folder / "lite").exists()}
-    teachers = [SOURCES / "teachers.md", *sorted(SOURCES.glob("teach-*.md"))]
+    teachers = [GUIDES / "teachers.md", *sorted(GUIDES.glob("teach-*.md"))]
     pages = [
         front(**facts),
         *map(notebook, sorted((ROOT / "notebooks").glob("*.ipynb"))),
-        *[guide(path, address) for path in sorted(SOURCES.glob("[!t]*.md"))],
+        *[guide(path, address) for path in sorted(GUIDES.glob("[!t]*.md"))],
         *[guide(path, address, "For teachers") for path in teachers],
         guide(HERE / "CHANGELOG.md", address),
     ]

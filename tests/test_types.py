@@ -105,11 +105,9 @@ UNTYPED = ["--allow-untyped-defs", "--allow-untyped-calls", "--disable-error-cod
 @pytest.mark.thorough
 @pytest.mark.parametrize(("checker", "options"), [("mypy", UNTYPED), ("pyright", [])])
 def test_a_script_of_a_user_and_the_programs_of_the_guide(checker, options, tmp_path):
-    guide = ROOT / ".github" / "site" / "programs.md"
-    programs = []
-    if guide.exists():  # not in an archive
-        programs = re.findall(r'```python\n(""".*?)```', guide.read_text(encoding="utf-8"), re.S)
-        assert len(programs) == 5
+    guide = ROOT / "notebooks" / "guides" / "programs.md"
+    programs = re.findall(r'```python\n(""".*?)```', guide.read_text(encoding="utf-8"), re.S)
+    assert len(programs) == 5
     for i, program in enumerate(programs):
         (tmp_path / f"program{i}.py").write_text(program, encoding="utf-8")
     path = tmp_path / "script.py"
