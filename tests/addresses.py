@@ -26,6 +26,5 @@ def leads_somewhere(link, pages):
         rf"{REPOSITORY}(?:/(?:blob|raw)/HEAD/(.*)|/actions/workflows/(.*?yml).*)?", place
     )
     if path and path[2]:
-        workflows = ROOT / ".github" / "workflows"
-        return (workflows / path[2]).exists() or not workflows.exists()  # an archive has none
+        return (ROOT / ".github" / "workflows" / path[2]).exists()
     return bool(path) and (ROOT / (path[1] or "")).exists()

@@ -16,6 +16,9 @@ import autodiff
 ROOT = Path(__file__).parent.parent
 PLACES = ["autodiff", "LICENSE", "README.md", ".github/address.py"]
 pytest.importorskip("hatchling")
+in_repository = pytest.mark.skipif(
+    not (ROOT / ".github" / "CITATION.cff").exists(), reason="an archive has no .github to look in"
+)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["no address", "an address"])
@@ -42,6 +45,7 @@ def without_code(text):
     return re.sub(r"(?s)```.*?```|`[^`\n]*`", "", text)
 
 
+@in_repository
 def test_every_link_of_the_published_readme_leads_somewhere(readmes):
     has_address, texts = readmes
     for text in texts:
@@ -61,7 +65,7 @@ def test_the_code_and_the_headings_of_the_readme_are_those_of_the_repository(rea
             assert re.findall(part, text) == re.findall(part, readme)
 
 
-@pytest.mark.skipif(not (ROOT / ".github" / "CITATION.cff").exists(), reason="an archive has none")
+@in_repository
 def test_a_version_is_cited_and_its_changes_are_listed():
     citation = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {autodiff.__version__}\n" in citation
