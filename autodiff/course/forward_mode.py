@@ -150,9 +150,9 @@ check_3 = Exercise(
 
 def dial():
     """The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5), its tangents, and a dial for the direction."""
-    from autodiff.pictures.pages import learning
+    from autodiff.pictures.pages import lesson
 
-    return learning("dial", {"title": "Tangents, and a dial for the direction"})
+    return lesson("dial", {"title": "Tangents, and a dial for the direction"})
 
 
 def passes(jacobian, function, x):

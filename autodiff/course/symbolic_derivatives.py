@@ -155,12 +155,12 @@ check_3 = Exercise(
 
 def fold(e):
     """A page on which the tree of a formula folds into its graph, row by row."""
-    from autodiff.pictures.pages import learning
+    from autodiff.pictures.pages import lesson
 
     def tree(e):
         return [str(e.op), *map(tree, e.args)]
 
-    return learning("fold", {"title": f"The tree of {e!r}, which folds", "tree": tree(e)})
+    return lesson("fold", {"title": f"The tree of {e!r}, which folds", "tree": tree(e)})
 
 
 solution = solutions(globals())

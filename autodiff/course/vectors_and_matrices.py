@@ -122,13 +122,13 @@ def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:
     gradient: of C, to stand in its place and add up to that of the entry. guess: whether nothing
     lights up before an entry is pointed at.
     """
-    from autodiff.pictures.pages import learning
+    from autodiff.pictures.pages import lesson
 
     data = {"title": "What a nudge moves", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
     above = [[""] * len(a.data[0]) + row for row in b.data]
     rows = above + [left + right for left, right in zip(a.data, gradient or (a @ b).data)]
     said = "".join(f"<tr><td>{'<td>'.join(map(str, row))}</tr>" for row in rows)
-    return learning("corner", data, still=f"<table>{said}</table>")
+    return lesson("corner", data, still=f"<table>{said}</table>")
 
 
 solution = solutions(globals())

@@ -29,7 +29,7 @@ from .texts import printable
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "words", "live")  # fmt: skip
-STYLES = "base.css", "graph.css"
+STYLES = read("base.css"), read("graph.css")
 
 
 class LiveGraph(Page):
@@ -101,7 +101,7 @@ def show_steps(
     data = {"nodes": sent, "inputs": [place[x] for x in leaves], "labels": labels, "ids": ids,
             "formula": formula, "ask": ask}  # fmt: skip
     program = script([printed(*rule) for rule in rules], data)
-    text = assembled(labels[-1] or "The live graph", program, STYLES)
+    text = assembled(labels[-1] or "The live graph", program, *STYLES)
     said = ";".join([*(f"{ids[place[x]]}={x.data!r}" for x in leaves), formula]).replace(" ", "")
     link = f"#{quote(said, safe='')}{'&ask' * ask}"
     return LiveGraph(root, text, link if formula else "")
@@ -109,7 +109,7 @@ def show_steps(
 
 def page() -> str:
     """The page on which a formula is typed, with the rules of all operations."""
-    return assembled("The live graph", script(all_rules()), STYLES)
+    return assembled("The live graph", script(all_rules()), *STYLES)
 
 
 def _checked(root: Any) -> list[Value]:

@@ -41,10 +41,8 @@ STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
     "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
-    "dial": ("numbers", "dom", "frame", "dial"),
-    "fold": ("numbers", "dom", "frame", "fold"),
-    "corner": ("numbers", "dom", "frame", "corner"),
 }
+LESSON = "numbers", "dom", "frame"
 
 
 class Page:
@@ -89,15 +87,15 @@ class Page:
         webbrowser.open(Path(f.name).as_uri())
 
 
-def assembled(title: str, script: str, styles: Iterable[str]) -> str:
-    """The text of a page."""
-    held = {"title": html.escape(title), "style": "\n".join(map(read, styles)), "script": script}
+def assembled(title: str, script: str, *styles: str) -> str:
+    """The text of a page; styles: texts of style sheets."""
+    held = {"title": html.escape(title), "style": "\n".join(styles), "script": script}
     return Template(read("page.html")).substitute(held)
 
 
-def read(name: str) -> str:
+def read(name: str, package: str = "autodiff.pictures") -> str:
     """A file of page/, without indents and lines of comments."""
-    text = resources.files("autodiff.pictures").joinpath(f"page/{name}").read_text("utf-8")
+    text = resources.files(package).joinpath(f"page/{name}").read_text("utf-8")
     lines = [line.strip() for line in text.splitlines()]
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
@@ -111,8 +109,16 @@ def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "
     """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
     script += [read(f"{name}.js") for name in PARTS[kind]]
-    text = assembled(data["title"], "\n".join(script), ("base.css", "learning.css"))
-    return Page(text, data["title"], still)
+    styles = read("base.css"), read("learning.css")
+    return Page(assembled(data["title"], "\n".join(script), *styles), data["title"], still)
+
+
+def lesson(kind: str, data: dict[str, Any], still: str = "") -> Page:
+    """A page of the course, whose script stands in its own folder."""
+    script = [f"const data = {as_json(data)};", *(read(f"{name}.js") for name in LESSON)]
+    script.append(read(f"{kind}.js", "autodiff.course"))
+    styles = read("base.css"), read("lessons.css", "autodiff.course")
+    return Page(assembled(data["title"], "\n".join(script), *styles), data["title"], still)
 
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
