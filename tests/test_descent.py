@@ -21,6 +21,32 @@ def test_what_it_refuses(f, x0, words):
         show_descent(f, x0)
 
 
+@pytest.mark.parametrize(
+    "f", [lambda x: x**2 - x, lambda x: ad.sin(x - 1), ad.log, lambda x: (x - 1) ** 2]
+)
+def test_where_the_function_is_zero_there_is_a_plot_too(browser, f):
+    browser.show(show_descent(f, 1.0))
+    curves = browser.evaluate(
+        "[...document.querySelectorAll('.below path')].map((e) => e.getAttribute('d'))"
+    )
+    assert max(map(len, curves)) > 500
+    assert "NaN" not in "".join(curves)
+    levels = browser.texts(".below .end")
+    assert len(levels) > 2
+    assert browser.evaluate("pathAt(1).every((x) => !Number.isNaN(value(x)))")
+    assert browser.evaluate("document.querySelector('h1').textContent") == "40 steps downhill"
+
+
+def test_a_step_out_of_the_domain_is_told(browser):
+    browser.show(show_descent(ad.log, 1.0))  # 1/x grows until a step passes 0
+    for rate, told in ((0.01, False), (0.1, True)):
+        browser.evaluate(f"s.rate = {rate}")
+        words = browser.words()
+        assert ("A step leaves the domain" in words) == told
+        assert not {"Diverges", "infinity"} & set(words.replace(":", "").split())
+    assert "no value →" in words
+
+
 def test_secant_and_path(browser):
     browser.show(show_descent(ad.cos, 2.0, lr=0.3))
     x = 2.0

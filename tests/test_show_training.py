@@ -121,6 +121,59 @@ def test_points_are_dragged_by_mouse_and_keys(browser):
     assert browser.evaluate("document.activeElement.dataset.i") == "1"
 
 
+def of_flowers(outputs, loss, targets, names=()):
+    """Four inputs: classes by 3 or 1 outputs, or a number."""
+    rows = [[math.sin(i * (k + 1)) for k in range(4)] for i in range(30)]
+    model = network(4, 3, outputs)
+    given = model, rows, [targets(i) for i in range(30)], loss
+    return show_training(*given, optim.Adam(model.parameters(), lr=0.05), names=names)
+
+
+PLACES = """[...document.querySelectorAll(".plot g")].map((g) => g.transform.baseVal[0].matrix)
+  .map(({ e, f }) => [e, f])"""
+
+
+def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
+    names = [*"abcd", "setosa, versicolor, virginica"]
+    browser.show(of_flowers(3, nn.cross_entropy, lambda i: i % 3, names), width=1200)
+    assert [text[2:] for text in browser.texts(".corner")] == names[-1].split(", ")
+    for _ in range(2):
+        says = browser.evaluate("s.predictions")
+        corners = browser.evaluate(
+            "[...document.querySelectorAll('.plot .axis:not(.dashed)')].slice(0, 3)"
+            ".map((e) => { const { x, y } = e.getPointAtLength(0); return [x, y] })"
+        )
+        right = 0
+        for i, (logits, place) in enumerate(zip(says, browser.evaluate(PLACES), strict=True)):
+            p = [math.exp(z) / sum(map(math.exp, logits)) for z in logits]
+            expected = [sum(x * c[axis] for x, c in zip(p, corners)) for axis in (0, 1)]
+            assert place == pytest.approx(expected, abs=0.2)
+            right += max(range(3), key=logits.__getitem__) == i % 3
+        assert browser.texts(".hits") == [str(right)]
+        assert len(browser.texts(".ring")) == 30 - right
+        table = [int(text) for text in browser.texts("td")]
+        assert (sum(table), sum(table[::4])) == (30, right)
+        browser.evaluate("for (let i = 0; i < 60; i++) t.step(s.rate); paint()")
+
+
+def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser):
+    browser.show(of_flowers(1, nn.binary_cross_entropy_with_logits, lambda i: i % 2))
+    says, places = browser.evaluate("s.predictions.map(([x]) => x)"), browser.evaluate(PLACES)
+    order = sorted(range(30), key=says.__getitem__)
+    assert order == sorted(range(30), key=lambda i: places[i][0])
+    browser.show(of_flowers(1, nn.mse_loss, lambda i: math.cos(i)))
+    assert browser.texts(".hits") == []
+    assert len(browser.texts(".plot circle.value")) == 30
+    browser.show(of_classes(2, 8, 1))
+    assert browser.texts(".hits")[0].isdigit()
+
+
+def test_the_rate_has_room_for_a_hand(browser):
+    for width in (390, 760, 948, 1200):
+        browser.show(of_classes(2, 8, 8, 1), width=width)
+        assert browser.evaluate("document.querySelector('.rate input').clientWidth") >= 120
+
+
 def test_neurons_are_enlarged_and_dead_ones_counted(browser):
     model = network(2, 4, 4, 1, activation=ad.relu)
     for i in (0, 2):

@@ -27,8 +27,8 @@ def show_descent(
     """A page in which gradient descent walks down a function: drag the rate, the path follows.
 
     The slider of the learning rate is the axis of a plot: f after all steps, at every rate. For
-    one variable, the tangent and the secant through x0 and x0 + h come first, with a slider for
-    h: an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone.
+    one variable, the secant through x0 and x0 + h follows beside the tangent, with a slider for h:
+    an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone.
 
     f: a function of a number, or of a list of two, as `grad` takes it.
     x0: where it starts: a number, or two. lr, steps: the learning rate, and how many steps.
@@ -55,9 +55,9 @@ def show_descent(
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
     said = formula(y, zip(xs, names))
-    heading = title or f"{counted(steps, 'step')} downhill"
+    downhill = f"{counted(steps, 'step')} downhill" if steps else "How small should a nudge be?"
     data = {
-        "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": heading,
+        "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": title or downhill,
         "names": [str(name) for name in names][: len(start)], "formula": said,
     }  # fmt: skip
     return learning("descent", data, f"f: {program}", "")

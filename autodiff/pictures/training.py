@@ -13,7 +13,7 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message
-from ..linalg import Matrix, Vector
+from ..linalg import Vector
 from ..nn.engines import Losses
 from ..nn.modules import Linear, Module, Sequential, mode, positive
 from ..nn.recording import Recording, Watch, loss_value
@@ -46,7 +46,7 @@ def show_training(
     """A page in which a model learns: its loss, what it says of every input, its neurons.
 
     Run, step, start again, drag the learning rate until it diverges, drag data points. One input
-    shows a curve, two a surface or boundary, more the loss and the weights. Layers of a
+    shows a curve, two a surface or boundary, more what the model says of each sample. Layers of a
     `Sequential` of `Linear` are drawn as small pictures, with their weights as lines; with four
     parameters or fewer each has a slider, and an arrow as long as its derivative. The page runs
     the programs that the compiler prints from your model, loss and optimiser, and takes the steps
@@ -55,7 +55,8 @@ def show_training(
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
     title: the heading. about: what the data are, "A sunflower, measured every week".
     names: of the inputs, then of the target, for the axes and the formula; a unit in brackets:
-        "height (m)". In the label of a parameter, what follows the first word is a remark.
+        "height (m)"; for classes their names: "setosa, versicolor, virginica". In the label of a
+        parameter, what follows the first word is a remark.
     flower: draws the last point of a curve as a sunflower.
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.
@@ -153,7 +154,6 @@ class _Recorded:
         of_table = self.measures and targets and self.table == [[t] for t in targets]
         return {
             "layers": self.layers,
-            "groups": [] if self.layers else self._groups(),
             "names": [name for _, name in self._named()] if len(self.parameters) <= FEW else [],
             "formula": self.formula,
             "rows": [[*row, *more] for row, more in zip(rows, self.table)],
@@ -215,16 +215,6 @@ class _Recorded:
                 slopes.append(train.run(None)[1] / len(self.samples))
                 moving._move(slopes[-1])
         return moving._now[0], slopes[0]
-
-    def _groups(self) -> list[Any]:
-        """The trained parameters as a model holds them: a name, and rows of their numbers."""
-        index, groups = {p: i for i, p in enumerate(self.parameters)}, list[Any]()
-        for name, each in self.held or [("parameters", self.parameters)]:
-            rows: list[Any] = list(each) if isinstance(each, Matrix) else [each]
-            numbers = [[index.get(w) for w in flat(row, WHERE)[1]] for row in rows]
-            if all(None not in row for row in numbers):
-                groups.append([name, numbers])
-        return groups
 
     def _measures(self) -> bool:
         """Whether the loss of a number is how far it is from the target, squared."""

@@ -6,12 +6,14 @@ const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
 const onLog = (n, low, high) => spaced(n, Math.log(low), Math.log(high)).map(Math.exp);
 
-// The points of the descent; it ends where it leaves all numbers behind.
+// The points of the descent; it ends where it leaves all numbers behind, or the domain.
+const stepFrom = (x, rate) => slopes(x).map((g, i) => x[i] - rate * g);
 function pathAt(rate) {
   const points = [data.x0];
   for (const x of points) {
-    const next = slopes(x).map((g, i) => x[i] - rate * g);
-    if (points.length > data.steps || !next.every((v) => Math.abs(v) < 1e9)) break;
+    const next = stepFrom(x, rate);
+    const inside = next.every((v) => Math.abs(v) < 1e9) && !Number.isNaN(value(next));
+    if (points.length > data.steps || !inside) break;
     points.push(next);
   }
   return points;
@@ -21,9 +23,15 @@ function resultAt(rate) {
   return Number.isNaN(y) ? Infinity : y;
 }
 
+function leavesDomain(rate) {
+  const points = pathAt(rate);
+  return points.length <= data.steps && Number.isNaN(value(stepFrom(points.at(-1), rate)));
+}
+
 // The result at every rate of the slider, and the lowest point that any of them comes to.
 const low = data.rate / 10, high = data.rate * 10, rates = onLog(180, low, high);
-const best = rates.flatMap(pathAt).filter((x) => x.every((v, i) => Math.abs(v - data.x0[i]) < 1e3))
+const best = rates.flatMap(pathAt)
+  .filter((x) => Number.isFinite(value(x)) && x.every((v, i) => Math.abs(v - data.x0[i]) < 1e3))
   .reduce((a, b) => (value(b) < value(a) ? b : a));
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
 const start = first + lift, results = rates.map((rate) => [rate, resultAt(rate) + lift]);
@@ -89,13 +97,15 @@ function axisPicture(width, height, points, [x, y], levels, drawn, words = () =>
 }
 
 function resultPicture(width) {
-  const least = Math.max(Math.min(...results.map(([, y]) => y)), 1e-15 * Math.abs(first));
+  const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
+  const least = Math.max(Math.min(...results.map(([, y]) => y)), 1e-15 * high);
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
   return axisPicture(width, 168, results, [s.rate, resultAt(s.rate) + lift],
-    powers(least / 30, start * 40, 4), ({ line }) => line("error", results),
+    powers(least / 30, high * 40, 4), ({ line }) => line("error", results),
     ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
       write("", left + 4, y(start) - 5, "where it starts"),
-      up && write("error", Math.min(x(up[0]) + 18, right - 78), 18, "diverges →")]);
+      up && write("error", Math.min(x(Math.max(up[0], s.rate)) + 18, right - 78), 18,
+        leavesDomain(up[0]) ? "no value →" : "diverges →")]);
 }
 
 function errorPicture(width) {
@@ -137,6 +147,7 @@ function secantPicture(width, height) {
 
 // What the path does: in how many variables it goes from side to side.
 function telling() {
+  if (leavesDomain(s.rate)) return "A step leaves the domain: f has no value there.";
   if (!(resultAt(s.rate) <= first)) return "Diverges: each step lands farther up the other side.";
   const [before, next] = pathAt(s.rate).map(slopes);
   const swings = before.filter((g, i) => g * next[i] < 0).length;
@@ -155,7 +166,8 @@ function nudges(phone, width) {
   const [a, b] = [secantAt(s.h), tangent].map((x) => minus(x.toPrecision(16)));
   const k = [...`${a} `].findIndex((x, i) => x !== b[i]), same = a.slice(0, k);
   const right = same.replace(/^[−0.]+|\./g, "").length;
-  return [h("h1", "How small should a nudge be?"),
+  const title = "Where does the slope come from?";
+  return [data.steps ? h("h1.second", title) : h("h1", data.title),
     h("p.lead", "Two values of f make ", blue("a secant"), "; as h shrinks it becomes ",
       orange("the tangent"), ". Drag h to the left. Then farther."),
     h("div.pair", h("div", secantPicture(width, phone ? 280 : 390),
@@ -170,12 +182,13 @@ function paint() {
   const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
   s.least = Math.min(s.least, s.h); // the valley is drawn as far as it has been dragged
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h("main.page.descent", two ? null : nudges(phone, phone ? width : (width - 45) / 2),
-    data.steps ? descent(phone, width, height, above) : null));
+  show(h("main.page.descent", data.steps ? descent(phone, width, height, above) : null,
+    two ? null : nudges(phone, phone ? width : (width - 45) / 2),
+    program(`const f = ${programs.f};`)));
 }
 
 function descent(phone, width, height, above) {
-  return [h(two ? "h1" : "h1.second", data.title),
+  return [h("h1", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
@@ -183,8 +196,7 @@ function descent(phone, width, height, above) {
     h("div.below", onAxis([red(after), above, " at every learning rate"],
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
-      h("b.error", amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling()))),
-    program(`const f = ${programs.f};`)];
+      h("b.error", leavesDomain(s.rate) ? "no value" : amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling())))];
 }
 
 follow(() => {

@@ -1,18 +1,21 @@
-// What a model makes of its inputs: curve, plane, neurons, weights. All is painted from the state.
+// What a model makes of its inputs: curve, plane, samples, neurons. All is painted from the state.
 
 const t = trainer(programs, data), { features, targets, names, layers } = data;
 const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
 const s = {
-  rate: data.rate, running: false, asked: false, byHand: null, focus: null, ghosts: [], trail: [],
-  turn: 0,
+  rate: data.rate, running: false, asked: false, byHand: null, focus: null, ghosts: [], turn: 0,
 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
 const [least, greatest] = [kinds[0], kinds.at(-1)];
-const classes = features === 2 && (outputs > 1 || kinds.length === 2) ? kinds : null;
+const classes = features > 1 && (outputs > 1 ? targets : kinds.length === 2)
+  ? spaced(Math.max(outputs, 2) - 1, 0, Math.max(outputs, 2) - 1) : null;
+const given = (data.axes[features] ?? "").split(/, */); // their names
+const className = (k) =>
+  (given[k] && given.length > 1 ? given[k] : `class ${outputs > 1 ? k : kinds[k]}`);
 const logits = outputs === 1 && !data.measures && kinds.length === 2; // of a class against another
 const [level, scale] = logits || !(greatest > least) ? [0, 1]
   : [(least + greatest) / 2, (greatest - least) / 2];
@@ -36,6 +39,11 @@ function said(values) {
   return (best % 2 ? 1 : -1) * (1 - 0.28 * Math.floor(best / 2)) * Math.tanh((most - next) / 2);
 }
 
+// The class of a sample, and what the model says it is.
+const classOf = (i) => (outputs > 1 ? targetOf(i) : kinds.indexOf(targetOf(i)));
+const saidClass = (values) => (outputs > 1 ? values.indexOf(Math.max(...values))
+  : Number(values[0] > level));
+
 // Every neuron and output over the picture: grid[k][i] for number k at place i.
 function evaluated() {
   const side = features === 1 ? 160 : 48, inputs = [...data.rows[0].slice(0, features), ...t.p];
@@ -55,6 +63,7 @@ function evaluated() {
 function examined() {
   const found = t.rows.map((row) => programs.neurons([...row.slice(0, features), ...t.p]));
   s.predictions = found.map((values) => values.slice(hidden.length, hidden.length + outputs));
+  s.right = s.predictions.filter((values, i) => classes && saidClass(values) === classOf(i)).length;
   s.health = hidden.map((act, k) => {
     if (act === null) return "";
     const at = hidden.length + outputs + k;
@@ -84,7 +93,7 @@ function curvePicture() {
   const stick = ([at], i) => draw(t.diverged ? "error ghost" : "error",
     `M${x(at)} ${y(s.predictions[i][0])}V${y(targetOf(i))}`);
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
-    : [s.trail.map((ys) => curve("ghost", ys)), data.measures && t.rows.map(stick),
+    : [data.measures && t.rows.map(stick),
       s.says.map((ys) => curve("thick", ys))];
   return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])), farAway(s.says[0]));
 }
@@ -122,9 +131,8 @@ function point(row, i) {
     return [target, ...more].map((y) => mark(kind, y, 8));
   }
   const far = Math.abs(values[0] - target) / scale;
-  const known = outputs > 1 ? target : classes?.indexOf(target) ?? Number(target > level);
-  const says = outputs > 1 ? values.indexOf(Math.max(...values)) : Number(values[0] > level);
-  const wrong = (classes ? says !== known : far > 0.05) ? " wrong" : "";
+  const known = classes ? classOf(i) : Number(target > level);
+  const wrong = (classes ? saidClass(values) !== known : far > 0.05) ? " wrong" : "";
   const kind = ["sand", "value"][known] ?? "digit", size = Math.round(Math.min(2 + 10 * far, 18));
   return mark(kind + wrong, row[1], classes ? 5 : size, kind === "digit" && String(known));
 }
@@ -140,7 +148,8 @@ function placeOf(l, i) {
   const pitch = end ? (side - (phone ? 8 : 62)) / n
     : (side - left - (phone ? 10 : 24) - size) / (n - 1);
   const row = i - ((columns[l] ?? 1) - 1) / 2;
-  return [l < n ? left + size / 2 + l * pitch : side - (phone && 8), s.netHeight / 2 + 1.29 * size * row];
+  const x = l < n ? left + size / 2 + l * pitch : side - (phone && 8);
+  return [x, s.netHeight / 2 + 1.29 * size * row];
 }
 
 // The wires into a layer.
@@ -175,15 +184,71 @@ const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed(
 const ramps = features === 1 ? [ramp]
   : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
 
-// -- Weights of any model: squares by size, and diamonds if negative
+// -- More than two inputs: what the model says of each sample
 
-function weightPicture(rows, width) {
-  const cell = Math.max(4, Math.min(24, Math.floor(width / rows[0].length)));
-  const mark = (index, i, j) => {
-    const w = t.p[index], r = Math.tanh(Math.abs(w)) * (cell / 2 - 0.5);
-    return put(w < 0 ? "sand" : "value", [(j + 0.5) * cell, (i + 0.5) * cell],
-      box("solid", 2 * r, 2 * r, 0));
+// How sure it is of each class.
+function chances(values) {
+  if (outputs > 1) {
+    const most = Math.max(...values), sizes = values.map((v) => Math.exp(v - most));
+    const all = sizes.reduce((a, b) => a + b);
+    return sizes.map((size) => size / all);
+  }
+  const far = (values[0] - level) / scale, p = logits ? 1 / (1 + Math.exp(-far)) : (1 + far) / 2;
+  return [1 - clamp(p, 0, 1), clamp(p, 0, 1)];
+}
+
+const MARKS = ["●", "◆", "▲", "■", "✚"], KINDS = ["sand", "value", "ink"];
+const signOf = (k) => h("b", { class: KINDS[k] ?? "soft" }, MARKS[k] ?? String(k));
+
+// A corner for each class; a sample stands between them as the model holds it for theirs.
+function samplesPicture(width, height) {
+  const n = classes.length, line = n === 2, turn = line ? 0.5 : 0.25;
+  const tall = (height - 74) / (n === 3 ? 1.5 : 2); // of a triangle, or a polygon
+  const radius = line ? width / 2 - 50 : Math.min(0.57 * width - 57, tall);
+  const middle = [width / 2, line ? height / 2 : radius + 34];
+  const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
+    middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
+  const mark = (values, i) => {
+    const p = chances(values), k = classOf(i), spread = line ? 30 * Math.sin(7 * i) : 0;
+    const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
+    const at = [along(0), along(1) + spread];
+    if (!at.every(Number.isFinite)) return null;
+    return put("", at, saidClass(values) !== k && h("circle.ring", { r: 9 }),
+      write(`mark middle ${KINDS[k] ?? "soft"}`, 0, 5, MARKS[k] ?? String(k)));
   };
-  return h("svg", { width: cell * rows[0].length, height: cell * rows.length },
-    rows.map((row, i) => row.map((index, j) => mark(index, i, j))));
+  const edges = corners.map((corner, k) => {
+    const next = corners[(k + 1) % n], half = [0, 1].map((axis) => (corner[axis] + next[axis]) / 2);
+    return [draw("axis", `M${corner}L${next}`),
+      draw("axis dashed", line ? `M${middle[0]} ${middle[1] - 60}v120` : `M${middle}L${half}`)];
+  });
+  const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
+    y + (line ? -52 : y < middle[1] - 1 ? -14 : 28), `${MARKS[k] ?? k} ${className(k)}`));
+  const about = { role: "img", "aria-label": `${s.right} of ${points} right` };
+  return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
+}
+
+// A number against what is true: on the diagonal it is right.
+function numbersPicture(width, height) {
+  const all = [...targets, ...s.predictions.flat()].filter(Number.isFinite);
+  s.range ??= [Math.min(...all), Math.max(...all)];
+  const levels = ticks(...s.range, 5), ends = [levels[0], levels.at(-1)];
+  const { x, y, right, bottom, at, line, picture } = chart(width, height, ends, ends,
+    { levels, across: levels, room: [46, 12, 14, 42] });
+  return picture([line("axis dashed", ends.map((v) => [v, v])), targets.map((v, i) =>
+    draw("error ghost", `M${x(v)} ${y(v)}V${y(s.predictions[i][0])}`)),
+  targets.map((v, i) => disc("value", at([v, s.predictions[i][0]]), 5))],
+  write("end", right, bottom + 38, "what is true →"));
+}
+
+// What each class is taken for.
+function confusion() {
+  const says = s.predictions.map(saidClass);
+  const count = (k, said) => says.filter((x, i) => x === said && classOf(i) === k).length;
+  const name = (k) => [signOf(k), ` ${className(k)}`];
+  return h("table", h("caption", "it is … ↓   the model says … →"),
+    h("tr", h("th"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
+    classes.map((k) => h("tr", h("th", { scope: "row" }, name(k)), classes.map((said) => {
+      const n = count(k, said);
+      return h("td", { class: n === 0 ? "idle" : k === said ? "" : "error" }, n);
+    }))));
 }

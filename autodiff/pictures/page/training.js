@@ -17,7 +17,12 @@ function heading() {
   const batches = data.batch ? `, batches of ${data.batch}` : "", p = data.parameters.length;
   const wrong = data.measures && features === 1 ? [red("the red sticks"), " are gone."]
     : [red("the loss"), " is small."];
+  const samples = [`${points} points, ${features} inputs. Each is drawn as near to ${classes
+    ? "a corner" : "the diagonal"} as `, blue("the model"), classes ? " holds it for that class. "
+    : " comes to the truth. ", t.steps ? `${p} parameters, ${data.optimizer}${batches}.`
+    : "It knows nothing yet: press Run."];
   const stories = [ // the first that fits
+    [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, `Your model: ${p} parameters, ${points} points, `, data.optimizer, batches],
     [t.diverged, "Too large a step", red(`Diverged at step ${t.steps}.`),
       " Each step lands farther away than the last. Drag the rate to the left and start again."],
@@ -48,6 +53,7 @@ const controls = () => h("div.controls",
 
 const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.steps)}`);
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
+  classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${points} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
 const curve = (width, height) => lossCurve(width, height, t, s.ghosts);
 
@@ -125,17 +131,14 @@ function neuron(k, place, inside) {
   inside, h("span.health", health));
 }
 
-const weights = () => h("div.groups", data.groups.map(([name, rows]) => h("div",
-  h("div.note", name), weightPicture(rows, s.side - 20))));
-
 function key() {
   const sick = (kind) => s.health.filter((x) => x === kind).length;
   const signs = [ // where the last is true
-    ["value", drawn.length ? "━━ " : "■ ", "positive weight", true],
-    ["sand", drawn.length ? "– – " : "◆ ", "negative; the larger, the thicker", true],
-    ["value", "● ", `class ${classes?.[1]}`, classes],
-    ["sand", "◆ ", `class ${classes?.[0]}`, classes],
-    ["error", "○ ", "wrong side", classes],
+    ["value", "━━ ", "positive weight", drawn.length],
+    ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
+    ["value", "● ", classes && className(1), features === 2 && classes],
+    ["sand", "◆ ", classes && className(0), features === 2 && classes],
+    ["error", "○ ", features === 2 ? "wrong side" : "wrong: nearer to another corner", classes],
     ["error", `${sick("dead")} dead: `, "0 for every point, no derivative passes", sick("dead")],
     ["error", `${sick("saturated")} saturated: `,
       "flat for nearly every point, hardly any derivative passes", sick("saturated")],
@@ -146,7 +149,9 @@ function key() {
 
 function frame() {
   const large = features < 3 ? plot() : h("div.caption", "the loss of each step");
-  const inside = drawn.length ? network() : weights();
+  const inside = drawn.length ? network() : features < 3 || !targets ? h("div")
+    : (classes ? samplesPicture : numbersPicture)(s.side - 40 * !s.phone,
+      s.phone ? 0.84 * s.side : 470);
   const wide = few ? s.plotWidth : s.side;
   const sides = { style: s.phone ? null : `grid-template-columns: ${wide}px minmax(0, 1fr)` };
   const source = [
@@ -155,8 +160,9 @@ function frame() {
   ].join("\n\n");
   return h(few ? "main.page.few" : "main.page", heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
-      : [controls(), h("div.columns", sides, inside,
-        h("div.right", large, curve(s.plotWidth, features < 3 ? 112 : 320))), key()],
+      : [controls(), h(features > 2 ? "div.columns.samples" : "div.columns", sides, inside,
+        h("div.right", large, curve(s.plotWidth, features < 3 ? 112 : 220),
+          features > 2 && classes && confusion())), key()],
     program(source),
     h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`));
 }
@@ -171,7 +177,6 @@ function measure() {
   s.netHeight = 52 + (1.29 * tallest - 0.29) * s.size;
 }
 
-const KEPT = [0, 1, 3, 8, 20, 60]; // the steps whose curves stay
 function paint() {
   measure();
   examined();
@@ -181,7 +186,6 @@ function paint() {
     s.scaled = scaled();
     s.box = framed();
   }
-  if (few && features === 1 && KEPT[s.trail.length] === t.steps) s.trail.push(s.says[0]);
   show(frame());
 }
 
@@ -217,7 +221,7 @@ function advance(n) {
 function again() {
   const ghosts = t.steps ? [...s.ghosts, t.losses].slice(-4) : s.ghosts;
   t.start();
-  change({ running: false, trail: [], byHand: null, ghosts });
+  change({ running: false, byHand: null, ghosts });
 }
 
 function ask() {
@@ -227,7 +231,7 @@ function ask() {
 
 function byHand(k, p) {
   t.start(t.p.with(k, p));
-  change({ running: false, trail: [], byHand: s.asked ? t.loss : null });
+  change({ running: false, byHand: s.asked ? t.loss : null });
 }
 
 // -- Data points that can be dragged
