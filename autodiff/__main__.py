@@ -1,8 +1,9 @@
 """The value of an expression, its gradient, and the table of every step.
 
 An expression has numbers, names, + - * / ** and brackets, pi and e, and the
-functions below. Put it in quotes: * and brackets mean something to a shell. The
-number of a variable may itself be an expression, such as x=pi/4.
+functions below, also as people write them: 3x², |a|·√b, ln(x), 6/2x for 6/(2x).
+Put it in quotes: * and brackets mean something to a shell. The number of a
+variable may itself be an expression, such as x=pi/4.
 
 examples:
   autodiff "x*y + sin(x)" x=2 y=3
@@ -33,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill, indent
-from typing import Any
+from typing import Any, cast
 from unicodedata import normalize
 
 from . import __version__, ops
@@ -51,12 +52,16 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Div: operator.truediv, ast.Pow: ops.raised, ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }  # fmt: skip
+SIGNS = {"^": "**", "²": "**2", "³": "**3", "·": "*", "×": "*", "÷": "/", "−": "-", "π": "pi"}
+ALSO = {"ln": "log", "max": "maximum", "min": "minimum"}
 REMEDIES = {  # what to write instead of a character or a name
-    "^": "x**2", "²": "x**2", "√": "sqrt(x)", "|": "abs(x)", "<": "less(x, y)", ">": "less(y, x)",
-    "=": "x=2 after the expression, which goes in quotes", "·": "x*y", "×": "x*y", "÷": "x/y",
-    "−": "-", "π": "pi", "ln": "log(x)", "log10": "log(x)/log(10)", "pow": "x**y", "power": "x**y",
+    "<": "less(x, y)", ">": "less(y, x)", "=": "x=2 after the expression, which goes in quotes",
+    "log10": "log(x)/log(10)", "pow": "x**y", "power": "x**y",
 }  # fmt: skip
-NO_SIGN = re.compile(r"\b\d[\d.]*[^\W\d_]\w*|(?:(\w+) +|\) *)\w+")  # 2x, x y, sin x, (x + 1) y
+NAME, NUMBER = r"[^\W\d]\w*+", r"(?:\d[\d_]*+\.?|\.\d)[\d_]*+(?:[eE][-+]?\d+)?"
+ROOT = re.compile(rf"√ *({NAME}|{NUMBER})(?! *\()")
+PART = re.compile(rf"({NAME})|{NUMBER}|(?s:.)")
+NO_SIGN = re.compile(r"(\w+) +\w+")  # x y, sin x
 PARAMETERS = {"xs": "[x, y, ...]", "ys": "[a, b, ...]", "*xs": "x, y, ..."}
 
 
@@ -197,10 +202,11 @@ def _tables(f: Any, numbers: dict[str, float], mode: str) -> Iterator[str]:
 # is executed as Python.
 #
 #     sum      = product {("+" | "-") product}
-#     product  = sign {("*" | "/") sign}
+#     product  = factor {("*" | "/") factor}
+#     factor   = sign {power}, where the first ends in a number, a bracket or a bar
 #     sign     = ("+" | "-") sign | power
 #     power    = atom ["**" sign]
-#     atom     = number | name | name "(" inputs ")" | "(" sum ")"
+#     atom     = number | name | name "(" inputs ")" | "(" sum ")" | "|" sum "|" | "√" atom
 #     inputs   = sum {"," sum} | list {"," list}
 #     list     = "[" sum {"," sum} "]"
 
@@ -227,8 +233,8 @@ def parse(
         x*y + sine(x)
               ^^^^
     """
-    text = "".join(" " if c.isspace() else c for c in text).strip()
-    tree = _tree(text)
+    text = "".join(" " if c.isspace() else SIGNS.get(c, c) for c in text).strip()
+    tree = _tree(text := _joined(text))
 
     def function(*numbers: Any) -> Any:
         return Reader(text, dict(zip(names, numbers, strict=True)), unknown).number(tree)
@@ -240,12 +246,33 @@ def parse(
     return function
 
 
+def _joined(text: str) -> str:
+    """A text in which √x is sqrt(x), |x| is abs(x), and factors side by side are joined by "@"."""
+    if (at := text.find("@")) >= 0:
+        raise _error("@ has no meaning in an expression", text, at, at + 1)
+    text = ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
+    parts, opened, last = list[str](), ["("], " "  # the brackets and bars around a part
+    for found in PART.finditer(text):
+        part = found[0]
+        ends = last[-1] == ")" or bool(re.match(r"\.?\d", last))  # a number, a bracket or a bar
+        closes = part == "|" == opened[-1] and (ends or last[0].isidentifier())
+        if ends and (found[1] or part == "(" or (part == "|" and not closes)):
+            parts.append("@")
+        if part in ("(", "[", "|") and not closes:
+            opened.append(part)
+        elif part in (")", "]", "|"):
+            opened = opened[:-1] or ["("]
+        parts.append({"|": "))" if closes else "(abs("}.get(part, part))
+        last = last if part == " " else parts[-1]
+    return "".join(parts)
+
+
 def _tree(text: str) -> ast.expr:
     """The tree of a text, of which only names, numbers and signs of arithmetic reach the parser."""
     if not text:
         raise ExpressionError("the expression is empty; write one such as 'x*y + sin(x)'")
     for i, c in enumerate(text):
-        if c in REMEDIES or not (c.isalnum() or c in "_ .,+-*/()[]"):
+        if c in REMEDIES or not (c.isalnum() or c in "_ .,+-*/()[]@"):
             shown = c if c.isprintable() else f"U+{ord(c):04X}"
             remedy = f"; write {REMEDIES[c]}" if c in REMEDIES else ""
             reason = f"{shown} has no meaning in an expression{remedy}"
@@ -259,16 +286,17 @@ def _tree(text: str) -> ast.expr:
         if pair := NO_SIGN.search(text):
             start, end = pair.span()
             call = pair[1] in FUNCTIONS
-            remedy = f"; write {pair[1]}(x)" if call else "; for a product write 2*x"
+            remedy = f"; write {pair[1]}(x)" if call else "; for a product write x*y"
         reason = f"this is not an expression: {error.msg}{remedy}"
-        raise _error(reason, text, start, end) from None
+        raise _error(reason, text.replace("@", "*"), start, end) from None
 
 
 class Reader:
     """Computes the nodes of a tree at the numbers of the variables."""
 
     def __init__(self, text: str, numbers: dict[str, Any], unknown: str) -> None:
-        self.text, self.numbers, self.unknown = text, CONSTANTS | numbers, unknown
+        self.text, self.unknown = text.replace("@", "*"), unknown
+        self.numbers = CONSTANTS | numbers
 
     def number(self, node: ast.expr) -> Any:
         """The number that a node stands for."""
@@ -279,18 +307,36 @@ class Reader:
                 return float(x)
             case ast.Name(id=name):
                 return self.variable(node, name)
+            case ast.BinOp(op=ast.MatMult()):
+                return self.side_by_side(node)
             case ast.UnaryOp(op=op) | ast.BinOp(op=op) if type(op) in OPERATORS:
                 operands = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr)]
                 return self.result(node, OPERATORS[type(op)], *map(self.number, operands))
             case ast.Call(func=ast.Name(id=name), args=inputs, keywords=[]):
                 return self.call(node, name, inputs)
-            case ast.Call():
-                remedy = "for a product write 2*(x + 1)"
             case ast.Tuple():
                 remedy = "a comma stands between the inputs of a function; write 1.5, not 1,5"
             case _:
                 remedy = "an expression has numbers, names, + - * / ** and functions such as sin(x)"
         raise self.error(node, f"this has no meaning here; {remedy}")
+
+    def side_by_side(self, node: ast.BinOp) -> Any:
+        """The product of factors without a sign, which is one factor: 6/2x is 6/(2x)."""
+
+        def bare(x: ast.expr, *ops: type) -> ast.BinOp | None:  # of these, without brackets
+            fits = isinstance(x, ast.BinOp) and isinstance(x.op, ops)
+            return cast(ast.BinOp, x) if fits and x.col_offset == node.col_offset else None
+
+        factors, first = [node.right], node.left
+        while inner := bare(first, ast.MatMult):
+            factors, first = [inner.right, *factors], inner.left
+        whole = bare(first, ast.Mult, ast.Div)
+        product = self.number(whole.right if whole else first)
+        for factor in factors:
+            product = self.result(node, operator.mul, product, self.number(factor))
+        if not whole:
+            return product
+        return self.result(node, OPERATORS[type(whole.op)], self.number(whole.left), product)
 
     def variable(self, node: ast.expr, name: str) -> Any:
         """The number of a variable or a constant."""
@@ -302,6 +348,7 @@ class Reader:
 
     def call(self, node: ast.Call, name: str, inputs: Sequence[Any]) -> Any:
         """The result of a function."""
+        name = ALSO.get(name, name)
         if name not in FUNCTIONS:
             close = get_close_matches(name, FUNCTIONS, n=1)
             remedy = f"did you mean {close[0]}?" if close else f"there are {', '.join(FUNCTIONS)}"

@@ -17,7 +17,8 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1000,800",
 )  # fmt: skip
-KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "n": 78}
+KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35,
+        "n": 78, "Enter": 13, "Escape": 27, "+": 187, "-": 189, "0": 48}  # fmt: skip
 
 # Each line is an expression; the answer is its value, with nan, infinities and -0 as Python reads them.
 ANSWERS = r"""

@@ -5,11 +5,12 @@ Its formulas and numbers are in test_parser.py, what all pages have in common in
 
 import math
 import re
+import xml.etree.ElementTree as ElementTree
 from urllib.parse import unquote
 
 import pytest
 from browser import eventually
-from pictures import constant, fork, running
+from pictures import constant, fork, network, running, woven
 
 import autodiff as ad
 from autodiff import Dual, Value, Vector, adjoints, nn, operation, show_steps, topological_order
@@ -110,7 +111,7 @@ def test_it_opens_before_the_backward_pass_and_keys_step_through_both(browser):
     assert first(browser) == said
     assert browser.texts(".bar .here") == ["forward 2 of 2"]
     assert gradients(browser) == ["", ""]
-    assert len(browser.texts(".pane .place")) == 4
+    assert len(browser.texts("rect.place")) == 4
     browser.press("Home")
     for sentence in SENTENCES:
         assert first(browser) == sentence
@@ -127,7 +128,7 @@ def test_it_opens_before_the_backward_pass_and_keys_step_through_both(browser):
 
 def test_play_sends_the_gradients_back(browser):
     browser.show(show_steps(fork()), motion="no-preference")
-    browser.evaluate("set({ speed: 3 })")
+    browser.evaluate("Object.assign(MOVES, { seed: 300, backward: 500 })")
     browser.push("Play")
     assert browser.texts(".play") == ["❚❚ Pause"]
     seen = set()
@@ -157,6 +158,8 @@ TOUCHED = {
     "a=0;abs(a)": "At the corner there are two slopes, −1 and 1. |x| takes 0.",
     "x=0;sqrt(x)": "At x = 0, y rises straight up: its slope is infinity.",
     "x=-1;log(x)": "ln has no value at x = −1.",
+    "x=0;2/x": "÷ has no value at 2, x = 0.",
+    "x=1000;exp(x)": "exp has no value at x = 1000.",
     "a=2;b=1.5;(a+b)*b": "Move a a little and y moves 1.5 times as far.",
 }
 
@@ -175,7 +178,7 @@ def test_where_the_derivative_ends_it_opens(browser):
     assert first(browser).endswith("its slope is infinity.")
 
 
-def test_numbers_that_are_none_are_refused(browser):
+def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(browser):
     browser.show(show_steps(fork()), "#&step=9")
     b = "div.slider:nth-of-type(2) .field"
     for text in ("1e400", ""):
@@ -184,25 +187,298 @@ def test_numbers_that_are_none_are_refused(browser):
         assert gradients(browser) == ["1", "4"]
     browser.enter(b, "-1.5")
     assert gradients(browser) == ["−1.5", "−1"]  # ∂y/∂b = a + 2b
+    for typed, end in (("1e200", 2e200), ("123456.789", 2e5), ("2", 5), ("0.1234", 5)):
+        browser.enter(b, typed)
+        browser.evaluate("document.activeElement.blur()")
+        assert browser.evaluate(f"Number(document.querySelector({b!r}).value)") == float(typed)
+        assert browser.evaluate("state.ranges[1][1]") == pytest.approx(end)
+
+
+def test_arrows_point_downhill_as_on_all_pages(browser):
+    browser.show(show_steps(running(x2=0.0)), "#&step=99")  # ∂y/∂x₁ = 1/2, ∂y/∂x₂ = 2 - 1
+    assert browser.evaluate("[...document.querySelectorAll('.arrow')].map((e) => e.className)") == [
+        "arrow back", "arrow back"
+    ]  # fmt: skip
+    browser.evaluate("move(2, -20)")
+    assert gradients(browser)[1].startswith("1.5")
+    browser.evaluate("move(0, -1); move(0, 0.1); move(2, 0.5)")  # ∂y/∂x₂ = x₁ - cos x₂ < 0
+    assert browser.texts(".arrow.back") == [""]
+
+
+# -- A number that proves itself ------------------------------------------------------------------
+
+
+def proven(browser, target, by=0.1):
+    """The sentence, what the comparison says, and how far the output moves."""
+    browser.evaluate(f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})")
+    (words,) = browser.texts(".compared p")
+    return first(browser), words, browser.evaluate("seen.view.proof.measured")
+
+
+def test_a_gradient_moves_the_wire_and_a_message_one_use_of_it(browser):
+    browser.show(show_steps(fork()), "#&step=9")
+    bends = "Off by 0.01, because the curve bends. Ten times smaller misses 100 times less."
+    straight = "Exactly as foretold: along this wire, the output is a straight line."
+    assert proven(browser, "{ node: 1 }") == (
+        "Move only b by +0.1, and y moves by +0.41.", bends, pytest.approx(3.1 * 1.1 - 2.0 * 1.0 - 1)
+    )  # fmt: skip
+    facts = ["foretold 4 · 0.1 +0.4", "measured y 3 → 3.41 +0.41"]
+    said = [text.split() for text in browser.texts(".fact")]
+    assert ["".join(x) for x in said] == [x.replace(" ", "") for x in facts]
+    assert browser.texts(".pill") == ["+0.1", "+0.1", "+0.41"]
+    assert proven(browser, "{ edge: [3, 1] }")[1:] == (straight, pytest.approx(0.3))  # (a + b) 1.1
+    assert proven(browser, "{ edge: [2, 1] }")[1:] == (straight, pytest.approx(0.1))
+    assert proven(browser, "{ node: 1 }", 0.01)[1].endswith(
+        "Ten times larger missed 100 times more."
+    )
+
+
+HONEST = {
+    ("x=0;relu(x)", 0.1): "A corner: up, it moves +0.1; down, 0. There are two slopes, "
+    "and the gradient is one of them, 0.",
+    ("x=1;maximum(x,2-x)", 0.1): "A corner: up, it moves +0.1; down, +0.1. There are two slopes, "
+    "and the gradient is between them, 0.",
+    ("x=0;sqrt(x)", 1): "The slope here is infinity: nothing can be foretold.",
+    ("x=0.95;asin(x)", 0.1): "On that side y has no value, so it moves the other way.",
+    ("x=0;x*x*x", 0.1): "Off by 0.001, because the curve bends. Ten times smaller misses 1000 times less.",
+    ("x=0;x<0", 0.1): None,
+    ("x=0.05;less(0.01,x)+x", 0.1): "Exactly as foretold: along this wire, the output is a straight line.",
+    ("x=0.01;less(x,0.01)+x", 0.1): "Exactly as foretold: along this wire, the output is a straight line.",
+    ("x=0.01;less(0.01,x)+x", 0.1): "Off by 1, however small the move: here y jumps.",
+    ("x=1000;1000000*x+x*x", 0.1): "Off by 0.01, because the curve bends. "
+    "Ten times smaller misses 100 times less.",
+}  # fmt: skip
+
+
+def test_the_comparison_is_honest(browser):
+    browser.show(live.page())
+    for (formula, by), expected in HONEST.items():
+        browser.evaluate(f"retype({formula!r}, false, true); go(99)")
+        if expected:
+            assert proven(browser, "{ node: state.graph.inputs[0] }", by)[1].startswith(expected), (
+                formula
+            )
+
+
+def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
+    browser.show(show_steps(fork()), "#&step=9")
+    begun = "state.proof && [state.proof.node, state.proof.edge]"
+    number = browser.place(".unit.input:nth-of-type(2) .proves")
+    for _ in range(2):
+        browser.click(*number)
+        assert browser.evaluate(begun) == [1, None]
+        browser.click(*number)
+        assert browser.evaluate(begun) is None
+    ends = ["press Escape", "go(2)", "move(0, 1)", "document.querySelector('.close').click()"]
+    for end in ends:
+        browser.evaluate("go(99); actions.prove({ node: 0 })")
+        browser.press("Escape") if "press" in end else browser.evaluate(end)
+        assert browser.evaluate(begun) is None, end
+    browser.evaluate("go(99); document.activeElement.blur()")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "Enter"):
+        browser.press(key)
+    assert browser.evaluate(begun) == [0, None]
+    browser.click(*browser.place(".slider:nth-of-type(2) button"))
+    assert browser.evaluate(begun) == [1, None]
+
+
+def test_a_question_comes_first_and_is_answered_by_measuring(browser):
+    browser.show(show_steps(fork()))
+    assert browser.texts(".choices button") == ["+0.1", "+0.3", "+0.4"]
+    browser.push("+0.3")
+    said, *_ = browser.texts(".compared p")
+    assert said == "Press Play: the gradient of b comes back, and would have told you."
+    assert browser.texts(".fact b") == ["+0.41", "+0.3"]
+    assert first(browser) == "Move only b by +0.1, and y moves by +0.41."
+    browser.evaluate("actions.end()")
+    browser.push("+0.4")
+    assert browser.texts(".compared p")[0].startswith("Right. Press Play")
+    for formula in ("x=0;relu(x)", "x=0;sqrt(x)", "x=-1;log(x)"):  # no question has an answer there
+        browser.show(live.page())
+        browser.evaluate(f"retype({formula!r})")
+        assert browser.texts(".choices") == []
+
+
+# -- The quiz -------------------------------------------------------------------------------------
 
 
 def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.show(show_steps(fork(), ask=True))
-    browser.evaluate("play()")
-    eventually(lambda: not browser.evaluate("state.playing"))  # Play waits for an answer
     assert first(browser) == "Which message goes from × back to v₁?"
+    browser.evaluate("document.querySelector('#answer').focus()")
+    told = []
 
     def answer(text):
         browser.enter("#answer", text)
-        browser.push("Check")
+        browser.evaluate("document.querySelector('form').requestSubmit()")
+        assert browser.evaluate("document.activeElement.id") == "answer"  # the focus stays
+        told.append(browser.texts("#told")[0])
 
     answer("1")
     assert first(browser) == "Which message goes from × back to b?"
     answer("1")
-    assert browser.texts("#told")[0].startswith("Not yet: 1 is b itself. A product swaps")
+    assert told[-1].startswith("Not yet: 1 is b itself. A product swaps")
     assert browser.texts(".made") == ["1 · 3 = ?"]
+    for text in ("3", "1", "1"):
+        answer(text)
+    assert first(browser) == (
+        "b is used twice, and all its messages are here. What is its gradient?"
+    )
     answer("3")
-    eventually(lambda: browser.evaluate("state.step") == 4)
+    assert (told[-1], browser.texts(".made")) == (
+        "Not yet. At a fork the messages add.",
+        ["3 + 1 = ?"],
+    )
+    browser.enter("#answer", "4")
+    browser.push("Check")
+    eventually(lambda: browser.evaluate("state.step") == 5)
+    browser.push("No quiz")
+    assert browser.texts("form") == []
+
+
+# -- One window -----------------------------------------------------------------------------------
+
+
+def many():
+    """55 nodes, as many as a graph may have."""
+    row = [Value(-1 + 0.3 * i, label=f"x{i + 1}") for i in range(8)]
+    turned = lambda xs, k=1: xs[k:] + xs[:k]  # noqa: E731
+    bent = [ad.tanh(a * b) for a, b in zip(row, turned(row))]
+    sums = [a + b for a, b in zip(bent, turned(row, 2))]
+    y, *rest = [ad.sin(a) * b for a, b in zip(sums, turned(sums))]
+    for x in rest:
+        y = y + x
+    return y
+
+
+def loss():
+    x = Vector([0.5, -1.0])
+    y = nn.mse_loss(network(2, 3, 1)(x), [1.0])
+    for value, label in zip([*x, y], ("x1", "x2", "loss")):
+        value.label = label
+    return y
+
+
+def sigmoid():
+    w, x, b = (Value(v, label=name) for name, v in {"w": 2.0, "x": 1.5, "b": 0.5}.items())
+    return 1 / (1 + ad.exp(-(w * x + b)))
+
+
+def uneven():
+    """Numbers of all sizes, each used several times."""
+    x, y, z = (Value(v, label=name) for name, v in {"x": -1.234, "y": 123.4, "z": 0.001}.items())
+    return (x**2 * y + ad.exp(z) * x - y / z) * (x + y + z)
+
+
+def shared():
+    x = Value(1.5, label="x")
+    return ad.sin(x) * x + ad.exp(x) * x * x
+
+
+GRAPHS = fork, running, sigmoid, loss, many, woven, uneven, shared
+SIZES = (390, 844), (900, 800), (1200, 900), (1600, 1000)
+# What covers what: chips and pills with each other, with nodes, numbers and places.
+COVERED = """(() => {
+  const all = (what) => [...document.querySelectorAll(`.graph :is(${what})`)];
+  const box = (e) => {
+    const { x, y, right, bottom, height } = e.getBoundingClientRect();
+    const air = e.matches("text") ? 0.22 * height : 0; // above and below the signs of a line
+    return [x + 1.5, y + air + 1.5, right - 1.5, bottom - air - 1.5];
+  };
+  const meet = ([x, y, right, bottom], [x2, y2, right2, bottom2]) =>
+    x < right2 && x2 < right && y < bottom2 && y2 < bottom;
+  const over = all(".message, .asked, .pill"), under = all(".unit .box, .unit text, rect.place");
+  return over.flatMap((a, i) => [...over.slice(i + 1), ...under].filter((b) => !a.contains(b)
+    && !b.closest(".row") && meet(box(a), box(b))).map((b) => `${a.textContent} on ${b.textContent}`));
+})()"""
+EVERY = f"""((covered) => {{
+  const {{ graph }} = state, few = graph.last > 60 ? 4 : 1, found = [], look = () => found.push(...covered());
+  for (let step = 0; step <= graph.last; step += few) {{ go(step, true); look(); }}
+  quiz();
+  for (let step = graph.half; step < graph.last; step += few) {{ go(step); set({{ wrong: 12.34 }}); look(); }}
+  quiz();
+  go(99);
+  const targets = graph.units.flatMap(({{ node, edges }}) => [...graph.needs[node] ? [{{ node }}] : [],
+    ...edges.filter(({{ from }}) => graph.needs[from]).map(({{ edge }}) => ({{ edge }}))]);
+  targets.forEach((target, k) => {{ if (k % few === 0) {{ actions.prove(target); look(); }} }});
+  return found;
+}})(() => {COVERED})"""
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_chips_and_pills_cover_nothing(browser, graph):
+    browser.show(show_steps(graph()))
+    for width, height in SIZES:
+        browser.emulate(width=width, height=height)
+        browser.evaluate("paint()")
+        assert browser.evaluate(EVERY) == []
+
+
+ROWS = (
+    "[...main.children].map((e) => { const r = e.getBoundingClientRect(); return [r.y, r.height] })"
+)
+
+
+@pytest.mark.parametrize("graph", [fork, loss, many])
+def test_nothing_jumps_and_nothing_scrolls_but_the_panel(browser, graph):
+    browser.show(show_steps(graph()))
+    for width, height in SIZES:
+        browser.emulate(width=width, height=height)
+        before = browser.evaluate(f"paint(); {ROWS}")
+        for deed in ("go(0)", "go(3, true)", "quiz()", "quiz()", "go(99)", "actions.touch(0)",
+                     "actions.prove({ node: state.graph.output })", "set({ share: true })"):  # fmt: skip
+            browser.evaluate(deed)
+            assert browser.evaluate(ROWS) == before, deed
+        scrolls = "document.documentElement.scrollHeight, document.documentElement.scrollWidth"
+        assert browser.evaluate(f"[{scrolls}]") == [height, width]
+
+
+def test_a_large_graph_is_seen_whole_and_at_a_step_the_operation_with_its_inputs(browser):
+    browser.show(show_steps(many()), width=1200, height=900)
+    assert browser.texts(".graph .number") == []  # from afar there are none
+    inside = """[...document.querySelectorAll('.unit.now .box')].map((e) => {
+      const a = e.getBoundingClientRect(), b = document.querySelector('.graph').getBoundingClientRect();
+      return Math.min(a.x - b.x, a.y - b.y, b.right - a.right, b.bottom - a.bottom) })"""
+    for step in range(1, 96, 5):
+        browser.evaluate(f"go({step}, true)")
+        assert min(browser.evaluate(inside), default=1) > 0, step
+        assert browser.evaluate("seen.eye.scale") >= 0.67
+        assert browser.texts(".map .frame") == [""]
+    scale = "seen.eye.scale"
+    for key, bigger in (("+", True), ("-", False), ("0", False)):
+        before = browser.evaluate(scale)
+        browser.press(key)
+        assert (browser.evaluate(scale) > before) == bigger
+    x, y = browser.place(".graph")
+    before = browser.evaluate("seen.eye.x")
+    browser.drag(x, y + 50, x - 100)
+    assert browser.evaluate("seen.eye.x") == pytest.approx(
+        before + 100 / browser.evaluate(scale), rel=0.1
+    )
+    browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-200)
+    eventually(lambda: browser.evaluate(scale) > 0.7)
+    browser.push("Next")
+    assert browser.evaluate("state.eye") is None  # the camera is back
+
+
+def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
+    browser.show(show_steps(loss()), width=900, height=800)
+    assert browser.texts("h1") == ["loss = (o − t)2"]
+    assert browser.texts(".unit.loss .target") == ["t = 1"]
+    assert browser.evaluate("[seen.fit.zoomed, state.graph.sliders.length, state.graph.half]") == [
+        None,
+        2,
+        3,
+    ]
+    browser.evaluate("go(99)")
+    assert first(browser) == "A step of 0.1 against every gradient: loss goes from 0.551 to 0.0324."
+    browser.evaluate("set({ leaves: state.leaves.map((x) => 1e200 * x) })")
+    assert first(browser).endswith("has no value: its numbers are too large.")
+    browser.evaluate("set({ leaves: state.leaves.map((x) => 5e-200 * x) })")
+    assert "Too large a step" in browser.texts("#sentence .second")[0]
+
+
+# -- Formulas, links and pictures -----------------------------------------------------------------
 
 
 def test_a_link_opens_the_same_formula_in_the_same_mode(browser):
@@ -212,27 +488,84 @@ def test_a_link_opens_the_same_formula_in_the_same_mode(browser):
     typed = browser.evaluate("state.graph.formula.replaceAll(' ', '')")
     assert (typed, browser.evaluate("state.ask")) == ("maximum(α*b,(α+b)/4.0)**3.0-b", True)
     assert browser.evaluate("pass(state.graph, state.leaves).values.at(-1)") == y.data
-    assert re.fullmatch(LINK + "&step=6&ask", browser.evaluate("addressOf(state)"))
+    assert re.fullmatch(LINK + "&step=7&ask", browser.evaluate("addressOf(state)"))
 
 
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     browser.show(live.page())
-    browser.evaluate("retype('tanh(w*x + b)', true)")
+    browser.push("your own")
+    browser.enter("#typed", "tanh(w x + b)")
+    assert first(browser).startswith("“x” stands where ) is expected; a product of names")
+    for sign in "(|":
+        browser.evaluate(f"retype('{sign}'.repeat(1999))")
+        assert first(browser) == "the formula is nested too deep"
+    browser.enter("#typed", "tanh(2w + |b|)")
+    assert browser.evaluate("document.activeElement.id") == "typed"
     browser.enter(".field", "0.25")
+    assert browser.texts("h1") == ["y = tanh(2 · w + |b|)"]
     browser.evaluate("left(); go(99)")
     address = browser.evaluate("location.hash")
-    assert re.fullmatch(LINK + "&step=7", address)  # and not &ask
+    assert re.fullmatch(LINK + "&step=9", address)  # and not &ask
     browser.show(live.page(), address)
-    assert browser.texts("h1") == ["y = tanh(w · x + b)"]
-    assert browser.texts(".bar .here") == ["backward 4 of 4"]
+    assert browser.texts("h1") == ["y = tanh(2 · w + |b|)"]
+    assert browser.texts(".bar .here") == ["backward 5 of 5"]
     assert browser.evaluate("state.leaves[state.graph.inputs[0]]") == 0.25
     names = {}
     exec(browser.evaluate("python(state)").replace("show_steps(y)", ""), names)
     value = browser.evaluate("pass(state.graph, state.leaves).values.at(-1)")
     assert names["y"].data == pytest.approx(value)
-    browser.evaluate("retype('tanh(w*x +')")
-    assert first(browser) == "the formula ends where a number, a name or a bracket is expected"
-    assert browser.texts("h1") == ["y = tanh(w · x + b)"]
+    for k in range(6):
+        browser.evaluate(f"document.querySelectorAll('.examples .math')[{k}].click()")
+        assert browser.evaluate("state.problem") is None
+        assert browser.texts(".examples [aria-pressed=true]") == [browser.evaluate("EXAMPLES")[k]]
+
+
+def test_a_link_opens_or_there_is_none(browser, monkeypatch):
+    browser.show(live.page())
+    browser.push("Share")
+    assert browser.texts(".menu p") == ["No link: send the file."]
+    assert browser.evaluate("published()") is None
+    monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
+    browser.show(show_steps(fork()))
+    browser.push("Share")
+    assert "Copy link" in browser.texts(".menu button")
+    assert browser.evaluate("published()") == "https://example.org/graph.html"
+    mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))
+    browser.show(show_steps(mine(Value(1.0))))
+    browser.push("Share")
+    assert browser.texts(".menu") == ["No link: send the file.Picture, SVGPicture, PNG"]
+
+
+@pytest.mark.parametrize("graph", [fork, loss, many])
+def test_its_picture_needs_no_style_sheet(browser, graph):
+    browser.show(show_steps(graph()), "#&step=99")
+    picture = ElementTree.fromstring(browser.evaluate("picture()"))
+    drawn = [x for x in picture.iter() if x.tag.split("}")[1] not in ("svg", "g")]
+    assert not [x for x in picture.iter() if {"class", "style"} & set(x.attrib)]
+    assert all({"fill", "stroke"} <= set(x.attrib) for x in drawn)
+    colours = "['--orange', '--orange-wire', '--blue', '--blue-wire', '--ink', '--paper']"
+    probe = "((e, c) => (e.style.color = `var(${c})`, getComputedStyle(e).color))(main, c)"
+    palette = browser.evaluate(f"{colours}.map((c) => {probe})")
+    inks = {x.get(kind) for x in drawn for kind in ("fill", "stroke")}
+    assert {*palette} <= inks  # as on the page: heads are orange, wires blue, boxes paper
+    assert "".join(drawn[-1].itertext()) == browser.texts("h1")[0].replace(")2", ")²")
+    shown = {"".join(x.itertext()) for x in drawn}
+    said = "state.graph.sliders.map((i) => [3, 4].map((k) => number(seen.view.run.adjoints[i], k)))"
+    assert all(shown & {*texts} for texts in browser.evaluate(said))
+    assert browser.evaluate("document.querySelectorAll('main > *').length") == 5  # nothing is left
+    size = "pixels(picture()).then((x) => createImageBitmap(x)).then((x) => { wide = x.width })"
+    browser.evaluate(f"wide = 0; {size}; 0")
+    eventually(lambda: browser.evaluate("wide"))
+    assert abs(browser.evaluate("wide") - 2 * float(picture.get("width"))) <= 2
+
+
+def test_an_operation_of_your_own_is_drawn_by_its_own_name(browser):
+    def less(x, y):
+        return x - y, lambda grad: (grad, -grad)
+
+    browser.show(show_steps(operation(less)(Value(1.0, label="a"), Value(2.0, label="b"))))
+    assert browser.texts("h1") == ["y = less(a, b)"]
+    assert browser.texts(".unit.op .box + text") == ["less"]
 
 
 def test_one_announcement_a_step_and_none_while_dragging(browser):

@@ -101,7 +101,7 @@ def test_an_output_that_takes_nothing_more_ends_without_a_traceback():
 def test_nothing_but_the_message_is_written_about_an_expression_that_python_warns_of():
     command = [sys.executable, "-W", "always", "-m", "autodiff", "1or x", "x=1"]
     run = subprocess.run(command, capture_output=True)
-    assert (run.returncode, run.stdout, run.stderr[:25]) == (2, b"", b"autodiff: this has no mea")
+    assert (run.returncode, run.stdout, run.stderr[:25]) == (2, b"", b"autodiff: this is not an ")
 
 
 def test_help_says_all_there_is_and_names_every_function_of_the_package(command):
@@ -135,6 +135,8 @@ def test_it_runs_as_a_module_and_without_a_unicode_terminal():
         ("-x", -2.0), ("+x - -2", 4.0), ("2 * x ** 3 / 4", 4.0), ("2**-x", 0.25), ("(1 + x) * (1 - x)", -3.0),
         ("pi * e", 8.539734222673566), ("x**3 + hypot(3, 4) + hypot(x)", 15.0), ("1_000 + 1e3 + .5", 2000.5),
         ("atan2(x - 2, 0) - pi/2 + expm1(log1p(0*x))", -1.5707963267948966),
+        ("x² − 2x + 3^x", 9.0), ("6/2x", 1.5), ("6÷(2)(x + 1)x", 0.5), ("2(x + 1)|1 - x|√(x²)", 12.0),
+        ("||x| - 5|π", 3 * 3.141592653589793), ("max(x, 3)·min(x, ln(1))", 0.0),
         ("where(less(x, 3), sum([x, 1, 2]), x)", 5.0), ("dot([1, x], [x, 2]) + prod([x, x])", 10.0),
     ],
 )  # fmt: skip
@@ -155,17 +157,14 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x*y + «sine»(x); x=2; y=3", "there is no function sine; did you mean sin?"),
     ("x*«foo»(x); x=2", "there is no function foo; there are abs, acos"),
     ("«x»(x + 1); x=2", "there is no function x; write x*(...)"),
-    ("«2(x + 1)»; x=2", "for a product write 2*(x + 1)"),
     *[
         (f"1 + «{name}»(x); x=2", f"there is no function {name}; write {remedy}\n")
-        for name, remedy in [("ln", "log(x)"), ("log10", "log(x)/log(10)"), ("pow", "x**y"), ("power", "x**y")]
+        for name, remedy in [("log10", "log(x)/log(10)"), ("pow", "x**y"), ("power", "x**y")]
     ],
-    ("3 + «π»*x; x=2", "π has no meaning in an expression; write pi"),
-    ("«|»x|; x=2", "| has no meaning in an expression; write abs(x)"),
+    ("1 + «@»x; x=2", "@ has no meaning"),
     ("«1,5*x»; x=2", "between the inputs of a function; write 1.5, not 1,5"),
     ("2 + «sin x»; x=2", "this is not an expression: invalid syntax; write sin(x)"),
-    ("2*«x y»; x=2", "invalid syntax; for a product write 2*x"),
-    ("(x + 1«) x»; x=2", "invalid syntax; for a product write 2*x"),
+    ("2*«x y»; x=2", "invalid syntax; for a product write x*y"),
     ("x; x=«nan»", "nan has no value; write a number, such as x=2"),
     ("x; «x»=", "'x=' is not a name and its number, such as x=2"),
     ("«dot([x], x)»; x=2", "dot is written dot([x, y, ...], [a, b, ...])"),
@@ -174,10 +173,9 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x + «sin»; x=2", "sin is a function; write sin(x)"),
     ("«where(x, x)»; x=2", "where is written where(condition, x, y)"),
     ("«exp([x])»; x=2", "exp is written exp(x)"),
-    ("x«²»; x=2", "² has no meaning in an expression; write x**2"),
     ("x + «(»3*x; x=2", "'(' was never closed"),
     ("x + «**»x; x=2", "this is not an expression: invalid syntax"),
-    ("«x.data»; x=2", "this has no meaning here; an expression has numbers"),
+    ("x + «x.data»; x=2", "this has no meaning here; an expression has numbers"),
     ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
     ("x*«1e999»; x=2", "this number is too large for a float"),
     ("x; x=2; «x»=3", "x is given twice"),
@@ -186,11 +184,10 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     *[
         (f"x {sign} 2; x=3", f"{sign} has no meaning in an expression; write {remedy}\n")
         for sign, remedy in [
-            ("√", "sqrt(x)"), ("×", "x*y"), ("·", "x*y"), ("÷", "x/y"), ("<", "less(x, y)"), (">", "less(y, x)"),
-            ("−", "-"), ("^", "x**2"), ("=", "x=2 after the expression, which goes in quotes"),
+            ("<", "less(x, y)"), (">", "less(y, x)"),
+            ("=", "x=2 after the expression, which goes in quotes"),
         ]
     ],
-    ("2x; x=1", "; for a product write 2*x"),
     *[(f"{text}; x=1", "autodiff: ") for text in ("010*x", "1__0*x", "1_*x", "x +")],
 ]  # fmt: skip
 UNDEFINED = [

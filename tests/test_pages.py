@@ -2,6 +2,8 @@
 
 import html
 import json
+from email.message import Message
+from pathlib import Path
 
 import pytest
 from browser import eventually
@@ -9,7 +11,7 @@ from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
-from autodiff.pictures import live
+from autodiff.pictures import live, pages
 
 PAGES = {
     "fork": lambda: show_steps(fork()),
@@ -25,8 +27,25 @@ PAGES = {
 
 def test_pages_are_small():
     large = of_classes(2, 29, 29, 1, n=500, loss=nn.binary_cross_entropy_with_logits)
-    for page, most in ((live.page(), 150), (show_steps(woven())._page, 150), (large._page, 200)):
+    for page, most in ((live.page(), 120), (show_steps(woven())._page, 120), (large._page, 200)):
         assert len(page.encode()) <= 1000 * most
+
+
+@pytest.mark.parametrize(
+    ("urls", "home"),
+    [
+        (["Repository, https://example.org/a", "Homepage, https://example.org/b/"],
+         "https://example.org/b/notebooks/graph.html"),
+        (["Repository, https://example.org/a"], None),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_the_published_page_is_at_the_address_of_the_project(monkeypatch, urls, home):
+    told = Message()
+    for url in urls:
+        told.add_header("Project-URL", url)
+    monkeypatch.setattr(pages, "metadata", lambda name: told)
+    assert pages.home() == home
 
 
 # -- Frames in notebooks --------------------------------------------------------------------------
@@ -40,12 +59,16 @@ def in_a_notebook(browser, page, head=""):
 def test_a_frame_takes_the_height_and_the_ground_of_its_page(browser):
     height = "document.querySelector('iframe').clientHeight"
     ground = "getComputedStyle(document.body).backgroundColor"
-    in_a_notebook(browser, show_steps(fork()), "<style>body { color: #eee }</style>")
+    dark = "<style>body { color: #eee }</style>"
+    in_a_notebook(browser, show_descent(ad.cos, 2.0), dark)
     eventually(lambda: browser.evaluate(height) != 760)
     (own,) = browser.in_frames("document.documentElement.scrollHeight")
     assert abs(browser.evaluate(height) - own) <= 9
     assert browser.in_frames("document.documentElement.scrollHeight > innerHeight") == [False]
+    in_a_notebook(browser, show_steps(fork()), dark)
     eventually(lambda: browser.in_frames(ground) == ["rgb(22, 24, 28)"])
+    assert browser.evaluate(height) == 760  # it fills its frame
+    assert browser.in_frames("document.documentElement.scrollHeight") == [760]
     for scheme, colour in (("dark", "rgb(22, 24, 28)"), ("light", "rgb(255, 255, 255)")):
         browser.show(show_steps(fork()), scheme=scheme)
         assert browser.evaluate(ground) == colour
@@ -60,15 +83,18 @@ def test_it_takes_answers_in_a_notebook(browser):
     assert told.startswith("Not yet")
 
 
-def test_without_scripts_a_picture_stands_there(browser):
+def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'; frame-src *\">"
     in_a_notebook(browser, show_steps(fork()), policy)
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
-    assert 'sandbox="allow-scripts allow-forms"' in frame
+    assert 'sandbox="allow-scripts allow-forms allow-downloads"' in frame
     assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
-    browser.show(sunflower(), scripts=False)
-    assert "needs scripts" in browser.evaluate("document.body.innerText")
+    for page, pictures in ((show_steps(fork()), 1), (sunflower(), 3)):
+        browser.show(Path(page.save(tmp_path / "page.html")).read_text("utf-8"), scripts=False)
+        assert "needs scripts" in browser.evaluate("document.body.innerText")
+        wide = "[...document.querySelectorAll('img')].map((x) => x.clientWidth > 100)"
+        assert browser.evaluate(wide) == [True] * pictures
 
 
 # -- Screens --------------------------------------------------------------------------------------

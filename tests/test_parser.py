@@ -98,10 +98,13 @@ def test_the_page_reads_and_computes_as_python_does(read):
 REFUSED = {
     "": "type a formula, such as tanh(w*x + b)",
     "3 + 4": "a formula needs a name, such as x*y",
-    "2x": "a product needs its sign: 2*x",
-    "x y": "“y” stands where a sign is expected; a product needs its sign: 2*x",
+    "x y": "“y” stands where a sign is expected; a product of names needs its sign: x*y",
     "(x": "the formula ends where ) is expected",
-    "ln(x)": "there is no function ln; write log",
+    "x; x(2)": "there is no function x; write x*(…)",
+    "y = y + 1": "y stands on both sides; give the result another name",
+    "x + nan": "nan is no number that an input can have",
+    "-inf * x": "inf is no number that an input can have",
+    "|x": "the formula ends where | is expected",
     "atan2(x)": "atan2 takes 2 numbers",
     "sin": "sin is a function; write sin(x)",
     "x + 1e400": "this number is too large",
@@ -123,6 +126,29 @@ def test_the_signs_that_people_type(read):
     assert typed[0] == plain[0]
     assert typed[0][-1] == 34.0
     assert read(["x₁ + x1"])[0][3] == ["x1"]
+
+
+AS_WRITTEN = {
+    "3x": "3*x", "2(a + b)": "2*(a+b)", "6/2x": "6/(2*x)", "-2x": "-(2*x)", "x²y": "x**2*y",
+    "2|a-b|√a": "2*abs(a-b)*sqrt(a)", "|x|y": "abs(x)*y", "√x²": "sqrt(x)**2", "e^x": "e**x",
+    "||x|-1|": "abs(abs(x)-1)", "sin(x)cos(x)": "sin(x)*cos(x)", "2^3x": "2**3*x",
+    "max(a, ln(b))": "maximum(a,log(b))", "2√4x": "2*sqrt(4)*x", "min(2x, y)": "minimum(2*x,y)",
+}  # fmt: skip
+
+
+def test_formulas_as_people_write_them(read, node):
+    said = node(
+        f"(() => {{ {program()} return {json.dumps([*AS_WRITTEN])}"
+        ".map((x) => parse(x, byName).formula) })()"
+    )
+    assert said == [*AS_WRITTEN.values()]
+    answers = zip(read(*[[x] for x in AS_WRITTEN]), read(*[[x] for x in said]), strict=True)
+    for text, (typed, plain) in zip(AS_WRITTEN, answers, strict=True):
+        assert typed == plain
+        names = typed[3]  # and the command line reads the same language
+        f = parse(text, names)
+        first = dict(zip(names, [2.0, 1.0, 0.5]))
+        assert close(typed[0][-1], f(*first.values())), text
 
 
 def odd():

@@ -22,13 +22,13 @@ from ..errors import counted, message, shortened
 from ..graph import topological_order
 from ..value import Value
 from .drawing import draw, named
-from .pages import Page, as_json, assembled, read
+from .pages import Page, as_json, assembled, home, read
 from .scene import Leaves
 from .texts import printable
 
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
-         "charts", "controls", "graph", "words", "live")  # fmt: skip
+         "charts", "controls", "graph", "words", "proof", "share", "live")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
 
 
@@ -201,15 +201,17 @@ def printed(operation: Operation, count: int) -> str:
     name, known = _short(operation.__name__), operation.on_page
     shown = _function(names, [writer.as_number(value)], writer, "{}")
     back = _function(["grad", *names], sent, writer, "[{}]")
-    held = f"op: {as_json(name if known else '')}, name: {as_json(name)}, arity: {count}"
-    return f"{{ {held}, value: {shown}, back: {back} }}"
+    held = f"op:{as_json(name if known else '')},name:{as_json(name)},arity:{count}"
+    return f"{{{held},value:{shown},back:{back}}}"
 
 
 def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) -> str:
     printer = JavaScript([x for x in outputs if x is not None])
     lines = printer.lines(writer.symbols.values())
     result = shape.format(", ".join("null" if x is None else printer.of(x) for x in outputs))
-    return f"({', '.join(names)}) => {{ {' '.join([*lines, f'return {result};'])} }}"
+    body = f"{{ {' '.join([*lines, f'return {result};'])} }}" if lines else result
+    text = f"({','.join(names)})=>{body}"
+    return re.sub(r" ?([,*+=?:;{}<>/|&]+) ?", r"\1", text)  # a page has a hundred of them
 
 
 def all_rules() -> list[str]:
@@ -223,8 +225,9 @@ def all_rules() -> list[str]:
 
 
 def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> str:
-    """The program of a page: the rules, the graph if there is one, and files of page/."""
+    """The program of a page: the rules, the graph or what reads one, and files of page/."""
     helpers = [line for lines in HELPERS.values() for line in lines]
     listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
-    files = [read(f"{name}.js") for name in parts]
-    return "\n".join([*helpers, *listed, f"const data = {as_json(data)};", *files])
+    files = [read(f"{name}.js") for name in parts if name != "parser" or data is None]
+    known = [f"const data = {as_json(data)};", f"const home = {as_json(home())};"]
+    return "\n".join([*helpers, *listed, *known, *files])

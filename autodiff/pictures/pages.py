@@ -4,11 +4,14 @@ import base64
 import html
 import json
 import os
+import re
 import tempfile
 import webbrowser
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib import resources
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -32,7 +35,7 @@ LISTENER = """<script>(() => {
 const frame = document.currentScript.previousElementSibling;
 addEventListener("message", ({ data, source }) => {
   if (source !== frame.contentWindow || data?.autodiff !== "height") return;
-  frame.style.height = `${Math.min(Number(data.height) || 0, 4000)}px`;
+  if (data.height) frame.style.height = `${Math.min(Number(data.height) || 0, 4000)}px`;
   const [r, g, b] = getComputedStyle(frame.parentElement).color.match(/\\d+/g).map(Number);
   source.postMessage({ dark: r + g + b > 382 }, "*");
 });
@@ -43,6 +46,7 @@ PARTS = {
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
 }
 LESSON = "numbers", "dom", "frame"
+SHOWN = "trainer.js"  # its text is on the page
 
 
 class Page:
@@ -67,23 +71,28 @@ class Page:
         still = STILL + self._picture()
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
-            f'<div><iframe title="{html.escape(self._title)}" sandbox="allow-scripts allow-forms" '
-            'allow="clipboard-write" style="width: 100%; height: 760px; border: 0" '
+            f'<div><iframe title="{html.escape(self._title)}" '
+            'sandbox="allow-scripts allow-forms allow-downloads" allow="clipboard-write" '
+            'style="width: 100%; height: 760px; border: 0" '
             f'srcdoc="{html.escape(page)}">{still}</iframe>{LISTENER}</div>'
         )
+
+    def _file(self) -> str:
+        """The page as a file: where scripts are off, its picture stands there."""
+        return self._page.replace("</noscript>", f"{self._picture()}</noscript>", 1)
 
     def save(self, filename: str | os.PathLike[str]) -> str:
         """Write the page (.html), which needs no network. ValueError for another ending."""
         if Path(filename).suffix.lower() not in (".html", ".htm"):
             found = f"the file name {str(filename)!r}"
             raise ValueError(message("save", found, "one that ends in .html"))
-        Path(filename).write_text(self._page, encoding="utf-8")
+        Path(filename).write_text(self._file(), encoding="utf-8")
         return str(filename)
 
     def open(self) -> None:
         """Show the page in a browser."""
         with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as f:
-            f.write(self._page)
+            f.write(self._file())
         webbrowser.open(Path(f.name).as_uri())
 
 
@@ -94,10 +103,30 @@ def assembled(title: str, script: str, *styles: str) -> str:
 
 
 def read(name: str, package: str = "autodiff.pictures") -> str:
-    """A file of page/, without indents and lines of comments."""
+    """A file of page/, without indents, comments, and spaces that say nothing."""
     text = resources.files(package).joinpath(f"page/{name}").read_text("utf-8")
-    lines = [line.strip() for line in text.splitlines()]
+    lines, quoted = list[str](), False  # whether a line begins within a text
+    for line in map(str.strip, text.splitlines()):
+        line = re.sub(r"(?<=[;{,]) // .*", "", line)
+        if name.endswith(".css"):
+            line = re.sub(r" ?[{};,] ?|: ", lambda found: found[0].strip(), line)
+        elif name.endswith(".js") and name != SHOWN and not quoted and not set("'`/") & {*line}:
+            parts = re.split(r'("[^"]*")', line)
+            parts[::2] = (re.sub(r" ?([,*+=?:;{}<>|&()]+) ?", r"\1", part) for part in parts[::2])
+            line = "".join(parts)
+        quoted ^= line.count("`") % 2 == 1
+        lines.append(line)
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def home() -> str | None:
+    """The published page on which a formula is typed, if the project has an address."""
+    with suppress(PackageNotFoundError):  # run from a folder
+        urls = metadata("scalar-autodiff").get_all("Project-URL", [])
+        named = dict(url.split(", ", 1) for url in urls)
+        if address := named.get("Homepage"):
+            return f"{address.rstrip('/')}/notebooks/graph.html"
+    return None
 
 
 def as_json(data: Any) -> str:

@@ -2,20 +2,21 @@
 
 const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
 
-// A row: name, slider with an arrow that says where and how strongly the output rises, field, end.
+// A row: name, slider with an arrow downhill, the longer the steeper, field, end.
 function sliderRow({ key, name, value, range, touched, slope, end, move, rest, touch }) {
   const [min, max] = range;
   const part = (x) => clamp((x - min) / (max - min), 0, 1), said = plainName(name);
-  const field = { value: Number.isFinite(value) ? String(Number(value.toPrecision(5))) : "",
+  const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
+  const field = { value: Number.isFinite(value) ? String(shown) : "",
     onfocus: touch, onchange: rest, onblur: rest,
     oninput: ({ target }) => target.validity.valid && move(target.valueAsNumber) };
   const step = Number(((max - min) / 200).toPrecision(1));
   return h("div", { class: touched ? "slider touched" : "slider", key },
-    h("span.label", nameIn(name)),
+    h("span.label", { title: said }, nameIn(name)),
     h("span.track", min * max < 0 && h("span.zero", { style: `--at: ${part(0)}` }),
       h("input", { type: "range", min, max, step, "aria-label": said, onpointerdown: touch,
         ...field, value: String(value) }),
-      arrow(part(value), Math.sign(slope) * Math.min(0.34, 0.05 + 0.04 * Math.abs(slope)))),
+      arrow(part(value), -Math.sign(slope) * Math.min(0.34, 0.05 + 0.04 * Math.abs(slope)))),
     h("input.field", { type: "number", step: "any", required: true,
       "aria-label": `${said}, as a number`, ...field }),
     h("span.end", end));
@@ -107,9 +108,9 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
 }
 
 // From where to where the values are shown: nearly all of them, and the one at x.
-function heightsOf(ys, value) {
+function heightsOf(ys, value, out = 0.03) {
   const finite = ys.filter(Number.isFinite).sort((a, b) => a - b), n = finite.length - 1;
-  const [low, high] = [0.03, 0.97].map((p) => finite[Math.round(p * n)] ?? 0);
-  const seen = Number.isFinite(value) ? value : low, pad = 0.2 * (high - low) || 1;
+  const [low, high] = [out, 1 - out].map((p) => finite[Math.round(p * n)] ?? 0);
+  const seen = Number.isFinite(value) ? value : low, pad = (0.08 + 4 * out) * (high - low) || 1;
   return [Math.min(low, seen) - pad, Math.max(high, seen) + pad];
 }

@@ -13,27 +13,35 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   const start = nodes.map((node) => node.value), output = nodes.length - 1;
   const graph = { nodes, inputs, needs, uses, start, output, ids, labels: [...labels], ...more };
   findNeurons(graph);
+  graph.loss = graph.neurons.size ? lossOf(graph) : null;
   nameNodes(graph);
   findUnits(graph);
   graph.sliders = inputs.filter((i) => graph.place.has(i));
   return graph;
 }
 
-// The engine of notebook 4. What lies outside of a domain is NaN, and so is all that it sends.
-function pass({ nodes, needs }, leaves, forward = false) {
+// The engine of notebook 4. What lies outside of a domain, or is too large, is NaN, and so is all
+// that it sends. moved: {node or edge, by}: a value, or one use of it, that is moved by so much.
+function pass({ nodes, needs }, leaves, moved, forward = false) {
   const values = [], messages = nodes.map(() => []), adjoints = nodes.map(() => null);
+  const { node, edge: [user, place] = [], by } = moved ?? {};
+  const xsAt = (i) => {
+    const xs = nodes[i].inputs.map((j) => values[j]);
+    return i === user ? xs.with(place, xs[place] + by) : xs;
+  };
   nodes.forEach(({ rule, inputs }, i) => {
     if (!rule) values[i] = leaves[i];
-    else if (inputs.length < 3) values[i] = rule.value(values[inputs[0]], values[inputs[1]]);
-    else values[i] = rule.value(...inputs.map((j) => values[j])); // spreading is slower
+    else if (i === user || inputs.length > 2) values[i] = rule.value(...xsAt(i)); // slower
+    else values[i] = rule.value(values[inputs[0]], values[inputs[1]]);
+    if (rule && Math.abs(values[i]) === Infinity) values[i] = NaN;
+    if (i === node) values[i] += by;
   });
   if (forward) return values;
   adjoints[nodes.length - 1] = 1;
   for (let i = nodes.length - 1; i >= 0; i--) {
     const { rule, inputs } = nodes[i];
     if (!rule || !needs[i] || adjoints[i] === null) continue;
-    const xs = inputs.map((j) => values[j]);
-    const ends = Number.isNaN(values[i]) && !xs.some(Number.isNaN);
+    const xs = xsAt(i), ends = Number.isNaN(values[i]) && !xs.some(Number.isNaN);
     messages[i] = rule.back(adjoints[i], ...xs).map((x) => (x !== null && ends ? NaN : x));
     inputs.forEach((j, k) => {
       const sent = messages[i][k];
@@ -46,22 +54,25 @@ function pass({ nodes, needs }, leaves, forward = false) {
 const xsOf = ({ nodes }, values, i) => nodes[i].inputs.map((j) => values[j]);
 const localsOf = (graph, values, i) => graph.nodes[i].rule.back(1, ...xsOf(graph, values, i));
 
-// The output at other numbers of one leaf, and its slope there.
-const along = (graph, leaves, leaf, x) => pass(graph, leaves.with(leaf, x), true);
-const slopeAt = (graph, leaves, leaf, x) => pass(graph, leaves.with(leaf, x)).adjoints[leaf];
+// The output at other numbers of one leaf.
+const along = (graph, leaves, leaf, x) => pass(graph, leaves.with(leaf, x), null, true);
 
-// The slopes on the left and on the right of x, if they differ: a corner.
+// The slopes on the left and on the right of x, if they differ: at a corner they differ however
+// near one looks.
 function corner(slope, x) {
-  const near = 1e-7 * Math.max(1, Math.abs(x)), [left, right] = [slope(x - near), slope(x + near)];
-  const gap = Math.abs(right - left);
-  return gap > 1e-3 * Math.max(1, Math.abs(left)) && gap < 1e3 ? [left, right] : null;
+  const near = 1e-6 * Math.max(1, Math.abs(x));
+  const sides = (by) => [slope(x - by), slope(x + by)], gap = ([a, b]) => Math.abs(b - a);
+  const ends = sides(near), wide = gap(ends);
+  if (!(wide > 1e-3 * Math.max(1, Math.abs(ends[0])) && wide < 1e3)) return null;
+  const nearer = sides(near / 100);
+  return gap(nearer) > 0.5 * wide ? nearer : null;
 }
 
 // What is peculiar about an operation here: "corner", or "left" or "right" where its domain ends.
 function peculiar(graph, values, i) {
   const { rule, inputs } = graph.nodes[i], xs = xsOf(graph, values, i);
   const moved = inputs.flatMap((j, k) => (graph.needs[j] ? [k] : []));
-  const ends = (by) => moved.some((k) => Number.isNaN(rule.value(...xs.with(k, xs[k] + by))));
+  const ends = (by) => moved.some((k) => !Number.isFinite(rule.value(...xs.with(k, xs[k] + by))));
   if (xs.some(Number.isNaN)) return null;
   if (moved.some((k) => corner((x) => rule.back(1, ...xs.with(k, x))[k], xs[k]))) return "corner";
   return ends(-0.5) ? "left" : ends(0.5) ? "right" : null;
@@ -105,14 +116,36 @@ function findNeurons(graph) {
   graph.inner = new Set([...graph.neurons].flatMap(([i, x]) => x.inside.filter((j) => j !== i)));
 }
 
+// The loss that ends a network, (o − t)²: a difference squared, perhaps summed and divided by 1.
+function lossOf({ nodes, needs, uses, output }) {
+  const inside = [];
+  let i = output;
+  const back = (op, constant) => {
+    const { rule, inputs: [from, second] = [] } = nodes[i];
+    if (rule?.op !== op || nodes[second]?.value !== constant || needs[second]) return false;
+    inside.push(i);
+    if (second !== undefined) inside.push(second);
+    i = from;
+    return uses[i].length === 1;
+  };
+  back("div", 1);
+  back("sum");
+  if (!back("power", 2)) return null;
+  const [o, target] = nodes[i].rule?.op === "sub" ? nodes[i].inputs : [];
+  if (!nodes[o]?.rule || nodes[target].rule || uses[target].length > 1) return null;
+  return { inside: [...inside, i, target], from: o, target, edge: [i, 0] };
+}
+
 // Names for what has none: y for the output, h₁, h₂ for neurons, v₁, v₂ for other results.
-function nameNodes({ nodes, labels, neurons, needs, inner, output }) {
+function nameNodes({ nodes, labels, neurons, needs, inner, output, loss }) {
   const next = (letter) => {
     let k = 1;
     while (labels.includes(letter + k)) k++;
     return letter + k;
   };
-  if (!labels[output]) labels[output] = labels.includes("y") ? next("y") : "y";
+  const own = (i, name) => { labels[i] ||= labels.includes(name) ? next(name) : name; };
+  own(output, loss ? "loss" : "y");
+  if (loss) own(loss.from, "o"), own(loss.target, "t");
   nodes.forEach(({ rule }, i) => {
     const letter = neurons.has(i) ? "h" : rule ? "v" : "x";
     if (!labels[i] && (rule || needs[i]) && !inner.has(i)) labels[i] = next(letter);
@@ -121,7 +154,9 @@ function nameNodes({ nodes, labels, neurons, needs, inner, output }) {
 
 // Units are drawn as one thing; a group is what one step computes: an operation, or a layer.
 function findUnits(graph) {
-  const { nodes, needs, uses, neurons, inputs } = graph, hidden = new Set(graph.inner);
+  const { nodes, needs, uses, neurons, inputs, loss, output } = graph;
+  const hidden = new Set([...graph.inner, ...(loss?.inside ?? [])]);
+  hidden.delete(loss && output);
   for (const { weights } of neurons.values()) weights.forEach((j) => hidden.add(j));
   nodes.forEach(({ rule, inputs: from }) => { // a constant exponent stands in its circle: x³
     if (rule?.op === "power" && !needs[from[1]] && uses[from[1]].length === 1) hidden.add(from[1]);
@@ -131,10 +166,12 @@ function findUnits(graph) {
   graph.owner = [];
   graph.units = order.map((i, u) => {
     const neuron = neurons.get(i), { rule, inputs: from = [] } = nodes[i];
-    const kind = neuron ? "card" : rule ? "op" : needs[i] ? "input" : "constant";
-    const edges = neuron?.rows ?? from.map((j, k) => ({ from: j, edge: [i, k] }));
+    const ends = loss && i === output;
+    const kind = neuron ? "card" : ends ? "loss" : rule ? "op" : needs[i] ? "input" : "constant";
+    const edges = neuron?.rows ?? (ends ? [loss] : from.map((j, k) => ({ from: j, edge: [i, k] })));
     const shown = edges.filter((edge) => !hidden.has(edge.from));
-    [i, ...neuron?.inside ?? []].forEach((j) => { graph.owner[j] = u; });
+    const inside = neuron?.inside ?? (ends ? loss.inside : []);
+    [i, ...inside].forEach((j) => { graph.owner[j] = u; });
     const own = shown.map((edge) => ({ ...edge, unit: graph.place.get(edge.from) }));
     return { kind, node: i, neuron, edges: own, name: graph.labels[i] };
   });
@@ -154,11 +191,11 @@ function findUnits(graph) {
 
 // -- The state
 
-// At the start: before the backward pass.
+// At the start: before the backward pass, or at its first question.
 const opened = (graph, changes) => ({
-  graph, leaves: [...graph.start], step: graph.half, moving: false, playing: false,
-  speed: 1, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  fold: false, problem: null, text: null, ...changes,
+  graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
+  playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
+  proof: null, eye: null, share: false, problem: null, text: null, editing: false, ...changes,
 });
 
 // The units that a step computes, or sends from; the start and the seed have none.
@@ -171,7 +208,8 @@ function addressOf({ graph, leaves, step, ask }) {
   const numbers = graph.inputs.map((i) => `${graph.ids[i]}=${leaves[i]}`);
   const text = [...numbers, graph.formula ?? ""].join(";").replaceAll(" ", "");
   // a messenger may end a link at a bracket or a star
-  const kept = encodeURIComponent(text).replace(/[()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  const coded = (c) => `%${c.charCodeAt(0).toString(16)}`;
+  const kept = encodeURIComponent(text).replace(/[()*]/g, coded);
   return `#${kept}&step=${step}${ask ? "&ask" : ""}`;
 }
 

@@ -81,11 +81,15 @@ const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
 const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 
 // The width of a text as the browser sets it, in a font of the style sheet.
-const pen = globalThis.document?.createElement("canvas").getContext("2d");
+const pen = globalThis.document?.createElement("canvas").getContext("2d"), widths = new Map();
 function widthIn(style, font, text) {
-  const { documentElement } = document;
-  pen.font = `${style} ${getComputedStyle(documentElement).getPropertyValue(font)}`;
-  return pen.measureText(text).width;
+  const key = `${style} ${font} ${text}`;
+  if (widths.size > 9999) widths.clear();
+  if (!widths.has(key)) {
+    pen.font = `${style} ${getComputedStyle(document.documentElement).getPropertyValue(font)}`;
+    widths.set(key, pen.measureText(text).width);
+  }
+  return widths.get(key);
 }
 const widthOf = (text, size) => widthIn(`650 ${size}px`, "--sans", text);
 

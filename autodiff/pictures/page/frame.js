@@ -5,11 +5,12 @@ const main = document.querySelector("#app");
 // Whether the page is a phone's, and how wide its inside is.
 const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 
-// Paint anew when the page has another width or other colours.
-function follow(paint) {
+// Paint anew when the page has another width or other colours. A page that fills its frame does
+// not tell its height: the frame would grow without end.
+function follow(paint, grows = true) {
   const again = () => {
     paint();
-    parent.postMessage({ autodiff: "height", height: main.offsetHeight + 8 }, "*");
+    parent.postMessage({ autodiff: "height", height: grows && main.offsetHeight + 8 }, "*");
   };
   main.tree = { attributes: {} };
   matchMedia("(prefers-color-scheme: dark)").onchange = again;
@@ -19,5 +20,6 @@ function follow(paint) {
     style.colorScheme = scheme;
     again();
   });
-  new ResizeObserver(again).observe(main);
+  if (grows) new ResizeObserver(again).observe(main);
+  else parent.postMessage({ autodiff: "height" }, "*");
 }

@@ -4,12 +4,13 @@
 
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
-  const { graph, step, moving, touched } = state, { needs, uses, owner, units, output } = graph;
+  const { graph, step, moving, touched, proof, leaves } = state;
+  const { needs, uses, owner, units, output } = graph;
   const last = step === graph.last, next = unitsAt(graph, step + 1)[0];
   const valued = (u) => units[u].at[0] <= step, sent = (u) => units[u].at[1] <= step;
-  const rest = touched !== null || (!moving && (step === graph.half || last));
-  const asks = state.ask && touched === null && units[next]?.kind === "op";
-  const now = rest || asks ? [] : unitsAt(graph, step);
+  const asks = state.ask && touched === null && !proof && next !== undefined;
+  const rest = touched !== null || proof || asks || (!moving && (step === graph.half || last));
+  const now = rest ? [] : unitsAt(graph, step);
   const gradient = (j) => { // fresh: it comes at this step
     const all = uses[j].filter(([i, k]) => run.messages[i][k] != null).reverse();
     const terms = all.filter(([i]) => sent(owner[i])).map(([i, k]) => run.messages[i][k]);
@@ -20,12 +21,17 @@ function viewOf(state, run) {
   };
   // the two slopes of a corner, where an input is touched
   const sides = touched !== null && last && Number.isFinite(run.adjoints[touched])
-    && corner((at) => slopeAt(graph, state.leaves, touched, at), state.leaves[touched]);
-  const view = { run, gradient, valued, sent, now, sides };
+    && corner((x) => pass(graph, leaves.with(touched, x)).adjoints[touched], leaves[touched]);
+  const view = { run, gradient, valued, sent, now, sides, proof: proof && proofOf(state, run) };
   if (!asks) return view;
-  const edges = units[next].edges.filter(({ from, edge: [i, k] }) =>
-    step >= graph.half && needs[from] && run.messages[i][k] !== null);
-  return { ...view, asking: next, asked: edges[state.asked], questions: edges.length };
+  const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>
+    needs[from] && run.messages[i][k] !== null);
+  const here = ([i, k]) => owner[i] === next || sent(owner[i]) || run.messages[i][k] == null;
+  const sums = [...new Set(edges.map(({ from }) => from))]
+    .filter((j) => uses[j].length > 1 && uses[j].every(here));
+  const questions = [...edges, ...sums.map((sum) => ({ sum }))];
+  return { ...view, asking: next, asked: questions[state.asked], questions: questions.length || 1,
+    told: questions.slice(0, state.asked) };
 }
 
 // -- Sizes
@@ -34,98 +40,153 @@ const NAMES = { log: "ln", sqrt: "√", maximum: "max", minimum: "min", less: "<
   sigmoid: "σ", sum: "Σ", prod: "Π", abs: "|x|", pow: "xʸ", exponential: "aˣ",
   add: "+", sub: "−", mul: "×", div: "÷", neg: "−" };
 const nameOf = (op, name) => NAMES[op] ?? name.slice(0, 12);
-const opOf = ({ nodes }, i) => nameOf(nodes[i].rule.op, nodes[i].rule.name);
 
-// What stands in the box of a unit that is a text.
-function signOf({ nodes, labels, start }, { kind, node, name, edges }) {
-  const said = labels[node] ? `${plainName(name)} = ` : "";
-  if (kind === "constant") return said + number(start[node]);
-  const { op, name: word } = nodes[node].rule, exponent = nodes[nodes[node].inputs[1]];
-  return op === "power" && edges.length < 2 ? `x${raise(exponent.value)}` : nameOf(op, word);
+// An operation as its circle says it: ×, ln, x³.
+function opOf({ nodes, loss, output }, i) {
+  const { rule: { op, name }, inputs } = nodes[i], exponent = nodes[inputs[1]]?.value;
+  if (loss && i === output) return "(o − t)²";
+  return op === "power" && exponent !== undefined ? `x${raise(exponent)}` : nameOf(op, name);
 }
 
 const CARD = { head: 41, row: 25.5 };
 
 // What a unit's box says and how large it is, where its first port is and how far apart they are.
-function sizeOf(graph, unit, down) {
-  const { kind, name, neuron } = unit, n = unit.edges.length;
+function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }) {
   if (neuron) {
-    const w = down ? 116 : 190, tall = CARD.head + CARD.row * neuron.weights.length + 7;
-    return down ? { w, tall, first: w / (n + 1) - w / 2, apart: w / (n + 1) }
-      : { w, tall, first: CARD.head + CARD.row / 2 - tall / 2, apart: CARD.row };
+    const w = 190, tall = CARD.head + CARD.row * neuron.weights.length + 7;
+    return { w, tall, first: CARD.head + CARD.row / 2 - tall / 2, apart: CARD.row };
   }
   if (kind === "input") return { w: Math.max(40, nameWidth(name, 24) + 16), tall: 40 };
-  const sign = signOf(graph, unit), w = widthOf(sign, 17) + 8, row = n > 2 ? 26 * n : 0;
-  if (kind === "constant") return { sign, w, tall: 40 };
-  const apart = down && !row ? 20 : 26, first = apart * (1 - n) / 2;
-  return { sign, w: Math.max(42, w + 14, down && row && row + 16), first, apart,
-    tall: row && !down ? row + 4 : 42 };
+  const said = graph.labels[node] ? `${plainName(name)} = ` : "";
+  const sign = kind === "constant" ? said + number(graph.start[node]) : opOf(graph, node);
+  const w = widthOf(sign, 17) + 8;
+  if (kind === "constant") return { sign, w, tall: 26 };
+  return { sign, w: Math.max(42, w + 14), first: 13 * (1 - n), apart: 26,
+    tall: n > 2 ? 26 * n + 4 : 42 };
 }
 
-// Lays all out. Numbers change nothing here.
-// way: "roomy", "compact", or "down", from the top to the bottom.
-function placed(graph, way) {
+// Lays all out; gaps stretch from 0, tight, to 1, roomy. Numbers change nothing here.
+function placed(graph, stretch) {
   graph.places ??= {};
-  if (graph.places[way]) return graph.places[way];
-  const down = way === "down", roomy = way === "roomy", many = isLarge(graph);
+  if (graph.places[stretch]) return graph.places[stretch];
+  const between = (tight, roomy) => tight + stretch * (roomy - tight);
   const forked = (node) => graph.uses[node].length > 1;
   const units = graph.units.map((unit) => {
-    const { kind, node } = unit, { first, apart, ...size } = sizeOf(graph, unit, down);
-    const { w, tall } = size;
+    const { kind } = unit, { first, apart, ...size } = sizeOf(graph, unit);
     const edges = unit.edges.map((edge, k) => ({ ...edge, port: first + apart * k }));
-    const beside = kind === "constant" ? 10 : !down ? 34 : many ? 21 : kind === "input" ? 96 : 62;
-    const up = Math.max((down ? w : tall) / 2, beside);
-    const below = down ? 74 * many : way === "compact" && forked(node) ? 52 : 0;
-    return { ...unit, ...size, edges, column: (down ? tall : w) / 2, up,
-      down: Math.max(up, kind === "constant" ? 0 : below) };
+    const half = Math.max(size.tall / 2, kind === "constant" ? 10 : 34);
+    return { ...unit, ...size, edges, column: size.w / 2, up: half,
+      down: half + (kind === "loss" ? 30 : 0) };
   });
-  const room = ({ kind, node, name }) => (kind === "constant" ? 0
-    : !roomy ? (forked(node) ? 58 : 36) + 13 * many
-      : forked(node) ? 150 : kind === "op" ? nameWidth(name, 16) + 72 : 72);
+  const room = ({ kind, node, name }) => (kind === "constant" ? 0 : forked(node)
+    ? between(64, 150) : between(46, kind === "op" ? nameWidth(name, 16) + 72 : 72));
   const gap = (l) => {
     const here = units.filter((unit) => unit.layer === l);
-    if (!here.some(({ node }) => node === graph.output)) {
-      return down ? 100 : Math.max(...here.map(room)) + gap.curve + 8;
-    }
-    return down ? 62 : nameWidth(graph.labels[graph.output], 24) + endRoom(units) + 8;
+    const last = here.some(({ node }) => node === graph.output);
+    return last ? nameWidth(graph.labels[graph.output], 24) + END + 8
+      : Math.max(...here.map(room)) + gap.curve + 8;
   };
-  gap.curve = down ? 57 : roomy ? 110 : 42;
-  gap.run = down ? 0 : roomy ? 22 : 12;
-  return (graph.places[way] = { ...layOut(units, gap), units });
+  gap.curve = between(42, 110);
+  gap.run = between(12, 22);
+  return (graph.places[stretch] = { ...layOut(units, gap), units });
 }
-const isLarge = ({ units }) => units.length > 24;
-const endRoom = (units) => (isLarge({ units }) ? 92 : 72);
+const END = 84; // the wire of the output
 
-// The way of drawing in which the whole is in sight, with texts of 9 pixels; its scale.
-function fitOf({ graph, width }) {
-  const network = graph.neurons.size > 0, phone = width < 600, many = isLarge(graph);
-  const ways = network ? [phone ? "down" : "roomy"]
-    : [...phone ? [] : ["roomy"], "compact", ...many || phone ? ["down"] : []];
-  const fits = ways.map((way) => {
-    const place = placed(graph, way), down = way === "down";
-    const least = network ? (down ? 0.76 : 0.66) : { roomy: 0.75, compact: 0.61, down: 0.54 }[way];
-    const whole = width / (8 + (down ? place.high - place.low : place.length));
-    return { place, way, down, whole, least };
+// -- The camera
+
+const MAP = 72;
+const isLarge = ({ units }) => units.length > 24;
+
+// The first stretch of the layout that fits the stage; if none does, the graph is zoomed.
+function fitOf({ graph, width, height }) {
+  const fits = [1, 0.5, 0].map((stretch) => {
+    const place = placed(graph, stretch), tall = place.high - place.low + 16;
+    const least = graph.neurons.size ? 0.72 : stretch ? 0.85 : 0.61;
+    const whole = Math.min(width / (place.length + 24), height / tall);
+    return { place, stretch, least, tall, whole };
   });
-  const fit = fits.find(({ whole, least }) => whole >= least)
-    ?? fits.reduce((a, b) => (b.whole > a.whole ? b : a));
-  return { ...fit, scale: clamp(fit.whole, fit.least, many ? 0.7 : 1.28) };
+  const fit = fits.find(({ whole, least }) => whole >= least) ?? fits[2];
+  if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
+  const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
+  const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
+  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, whole, scale: whole };
+}
+
+// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
+// whole, or at the end where the next pass begins; otherwise at what is done, with its inputs.
+function cameraOf(state, view, fit) {
+  const { graph, step, touched, proof, width } = state, { place, zoomed, height } = fit;
+  const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
+  if (state.eye || !zoomed) return state.eye ?? whole;
+  const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
+  const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
+    : view.asking !== undefined ? [view.asking] : view.now;
+  const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
+    (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
+  if (!done.length && fit.whole >= 0.25) return whole;
+  const ops = done.map((u) => place.units[u]);
+  const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
+  const spans = [({ x, column }) => [x - column - 60, x + column + 60],
+    ({ y, up }) => [y - up, y + up]]
+    .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
+  const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
+  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, 0.67, 0.9);
+  const [x, y] = [width, height].map((size, k) => {
+    const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
+    if (!done.length) return k ? whole.y : end;
+    const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
+    return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
+  });
+  return { scale, x: inside(x, -8, place.length + 8, width / 2 / scale),
+    y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) };
+}
+
+// The whole graph, small: its wires, the step as a large dot, and the view as a frame.
+function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
+  const { length, low, high, units } = place, scale = Math.min(width / length, map / (high - low));
+  const now = view.asking !== undefined ? [view.asking] : view.now;
+  const kind = step > graph.half ? "gradient" : "value";
+  const wire = (unit, u) => unit.edges.map((edge) => {
+    const { x, y } = units[edge.unit];
+    return through(`wire ${view.sent(u) && graph.needs[edge.from] ? "gradient"
+      : view.valued(edge.unit) ? "value" : ""}`, [[x, y], ...edge.points]);
+  });
+  const [w, tall] = [width / eye.scale, height / eye.scale];
+  const [x0, y0] = [Math.max(0, eye.x - w / 2), Math.max(low, eye.y - tall / 2)];
+  const size = [Math.min(length, eye.x + w / 2) - x0, Math.min(high, eye.y + tall / 2) - y0];
+  const look = (event) => {
+    if (!event.buttons) return;
+    const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
+    set({ eye: { scale: clamp(eye.scale, 0.67, 2), x: (event.clientX - x) / wide * length,
+      y: low + (event.clientY - y) / long * (high - low) } });
+  };
+  return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
+    height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}`, "aria-hidden": "true",
+    onpointerdown: look, onpointermove: look },
+  units.map(wire), units.map(({ x, y }, u) => h("circle", { class: now.includes(u) ? kind : "ink",
+    cx: x, cy: y, r: (now.includes(u) ? 4 : 1.5) / scale })),
+  h("rect.frame", { x: x0, y: y0, width: Math.max(0, size[0]), height: Math.max(0, size[1]) }));
 }
 
 // -- Wires
 
 // A wire bends as a cubic whose height is known at each place: y₀ + (y₁ - y₀) p² (3 - 2p).
-function pathOf(points, shift, at) {
+function pathOf(points, shift = 0) {
+  const at = (x, y) => `${x.toFixed(1)} ${(y + shift).toFixed(1)}`;
   return points.map(([x, y], k) => {
-    if (k === 0) return `M${at(x, y + shift)}`;
+    if (k === 0) return `M${at(x, y)}`;
     const [x0, y0] = points[k - 1], third = (x - x0) / 3;
-    return `C${at(x0 + third, y0 + shift)} ${at(x - third, y + shift)} ${at(x, y + shift)}`;
+    return `C${at(x0 + third, y0)} ${at(x - third, y)} ${at(x, y)}`;
   }).join("");
 }
 
-// On a wire, so far before its end.
-const onWire = (path, far) =>
-  ({ style: `offset-path: path("${path}"); offset-distance: max(9px, 100% - ${far}px)` });
+// The height of a wire at x, and its angle there.
+function onWire(points, x) {
+  const k = Math.max(1, points.findIndex(([end]) => end >= x));
+  const [[x0, y0], [x1, y1]] = points.slice(k - 1);
+  const p = clamp((x - x0) / (x1 - x0 || 1), 0, 1), up = y1 - y0;
+  return [y0 + up * p * p * (3 - 2 * p), Math.atan2(6 * p * (1 - p) * up, x1 - x0) * 180 / Math.PI];
+}
 
 // The widths of wires in a network: blue by weight, orange by message; a negative one is dashed.
 function ribbonsOf({ units }, { run }) {
@@ -142,182 +203,272 @@ function ribbonsOf({ units }, { run }) {
 
 // -- The picture
 
-// A message, or the place for an answer.
-const capsule = (kind, wide, where, ...inside) => h("g", { class: kind, ...where },
-  box("", wide, 22, 11), write("middle", 0, 5, inside));
-
-function drawGraph(state, view) {
-  const { graph } = state, { place, way, down, scale } = fitOf(state), { units } = place;
-  const at = (x, y) => (down ? [y, x] : [x, y]).map((v) => v.toFixed(1)).join(" ");
-  const compact = way !== "roomy", many = isLarge(graph);
-  const tools = { state, graph, view, units, at, down, compact, many,
-    forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view),
-    digits: compact && !graph.neurons.size ? 3 : 4 };
-  const sides = [[-4, place.length + 8], [place.low - 4, place.high - place.low + 8]];
-  const [[x, w], [y, tall]] = down ? sides.reverse() : sides;
-  const wires = [], heads = [];
-  units.forEach((unit, u) => {
-    drawTrunk(tools, unit, u, wires, heads);
-    unit.edges.forEach((edge) => drawEdge(tools, unit, u, edge, wires, heads));
-  });
-  return h("svg", { viewBox: `${x} ${y} ${w} ${tall}`, width: Math.round(w * scale), role: "img",
-    height: Math.round(tall * scale), "aria-labelledby": "formula sentence",
-    class: down ? "graph down" : "graph" },
-  h("g", wires), h("g", units.map((unit, u) => drawUnit(tools, unit, u))), h("g", heads));
+// Nodes, numbers, places, pills and messages are boxes [x, y, w, tall]; what comes later goes
+// where nothing stands.
+function boxesOf() {
+  const taken = [], free = ([x, y, w, tall]) => taken.every(([x2, y2, w2, tall2]) =>
+    x >= x2 + w2 || x2 >= x + w || y >= y2 + tall2 || y2 >= y + tall);
+  const first = (boxes) => {
+    const found = boxes.find(free);
+    if (found) taken.push(found);
+    return found;
+  };
+  return { take: (...found) => taken.push(found), first };
 }
 
+function drawGraph(state, view, fit, eye) {
+  const { graph, width } = state, { place, stretch, height } = fit, { units } = place;
+  const far = fit.zoomed && eye.scale < 0.6, { take, first } = boxesOf();
+  const tools = { state, graph, view, units, far, take, first, many: isLarge(graph),
+    named: stretch === 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
+  const wires = [], heads = [], late = [];
+  const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
+  if (!far) units.forEach((unit) => drawPill(tools, unit, heads));
+  units.forEach((unit, u) => {
+    drawTrunk(tools, unit, u, wires, heads);
+    unit.edges.forEach((edge) => late.push([!view.now.includes(u), unit, u, edge]));
+  });
+  late.sort((a, b) => a[0] - b[0]).forEach(([, ...rest]) => drawEdge(tools, ...rest, wires, heads));
+  const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
+  const transform = `translate(${x} ${y}) scale(${eye.scale})`;
+  return h("svg", { width, height, role: "img", "aria-labelledby": "formula sentence",
+    class: `graph ${view.proof && "proof"}` },
+  h("g", { class: fit.zoomed && !state.panning ? "camera eased" : "camera", transform },
+    h("g", wires), h("g", nodes), h("g", heads)));
+}
+
+const still = ({ view }, moved) => (view.proof && !moved ? "still" : "");
+const later = ({ view }, node) => // after the operations before it
+  (view.proof ? { style: `--turn: ${view.proof.order.get(node) ?? 0}` } : {});
+
 // Both strands of a wire.
-function strands(points, at, known, sent, fresh, [blue, orange]) {
+function strands(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
   const apart = sent ? (blue["stroke-width"] + orange["stroke-width"]) / 4 + 0.6 : 0;
   const grows = fresh && !orange["stroke-dasharray"] && { pathLength: 1 };
-  return [draw(known ? "wire value" : "wire", pathOf(points, -apart, at), blue),
-    sent && draw(fresh ? "wire gradient fresh" : "wire gradient",
-      pathOf([...points].reverse(), apart, at), { ...orange, ...grows })];
+  return [sent && draw(`wire gradient ${fresh && "fresh"} ${still(tools)}`,
+    pathOf([...points].reverse(), apart), { ...orange, ...grows }),
+  draw(`wire ${known && "value"} ${moved ? "moved" : still(tools)}`, pathOf(points, -apart),
+    moved ? later(tools, node) : blue)];
 }
 
 // The wire from a unit to its fork, its dot, and for the output its end.
 function drawTrunk(tools, unit, u, wires, heads) {
-  const { graph, view, at, down } = tools, { node, x, y, column, kind } = unit;
+  const { graph, view, proof = view.proof } = tools, { node, x, y, column, kind } = unit;
   const last = node === graph.output, many = graph.uses[node].length > 1;
   if (kind === "constant" || (!many && !last)) return;
   const known = view.valued(u), { complete, fresh } = view.gradient(node);
-  const sum = complete && graph.needs[node];
-  const end = last ? x + column + (down ? 34 : endRoom(tools.units) - 8) : unit.fork;
-  wires.push(strands([[x + column, y], [end, y]], at, known, sum, fresh, tools.ribbons({})));
+  const sum = complete && graph.needs[node], moved = proof?.moved(node);
+  const end = last ? x + column + END - 8 : unit.fork;
+  wires.push(strands(tools, [[x + column, y], [end, y]], known, sum, fresh, moved, node,
+    tools.ribbons({})));
   if (!many || last) return;
-  heads.push(put(`fork ${sum && "sum"} ${sum && fresh && "now"} ${known || "idle"}`, at(end, y),
-    disc("", [0, 0], sum ? 8 : 5), sum && draw("", "M-4 0H4M0-4V4")));
+  heads.push(put(`fork ${sum && "sum"} ${sum && fresh && "now"} ${known || "idle"} ${still(tools)}`,
+    [end, y], disc("", [0, 0], sum ? 8 : 5), sum && draw("", "M-4 0H4M0-4V4")));
 }
 
 // A wire to a port: its strands, arrowhead and message.
 function drawEdge(tools, unit, u, edge, wires, heads) {
-  const { state, graph, view, at, down, many, forward } = tools, source = tools.units[edge.unit];
-  const points = [...edge.points], [endX, endY] = points.at(-1), [i, k] = edge.edge;
+  const { state, graph, view, many, forward, far } = tools, source = tools.units[edge.unit];
+  const points = [...edge.points], [endX] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
-    return wires.push(draw("wire thin", pathOf([start, ...points.slice(1)], 0, at)));
+    return wires.push(draw(`wire thin ${still(tools)}`, pathOf([start, ...points.slice(1)])));
   }
+  const whole = [start, ...points];
   if (graph.uses[edge.from].length === 1) points.unshift(start);
+  const same = (other) => other?.edge && other.edge.join() === edge.edge.join();
   const live = view.run.messages[i][k] != null && graph.needs[edge.from];
-  const sent = live && view.sent(u), known = view.valued(edge.unit);
-  const path = pathOf(points, 0, at), whole = pathOf([start, ...points], 0, at);
-  wires.push(strands(points, at, known, sent, now && !forward, tools.ribbons(edge)));
-  if (now && forward) heads.push(h("circle.bead", { r: 5, ...onWire(whole, 0) }));
-  if (edge.weight !== undefined) return;
-  const asked = view.asked?.edge === edge.edge;
-  let left = 24;
-  if (asked || (sent && (!many || now || state.hover === unit.node))) {
-    const parts = asked ? [state.wrong ?? ""] : messageText(tools, i, k, now);
-    const wide = asked ? 52 : Math.max(22, widthOf(parts.join(""), 15) + 12);
-    const [up, local, ...result] = parts;
-    left = down ? 26 : Math.max(24, wide + 3);
-    heads.push(capsule(`${asked ? "asked" : "message"} ${now && "now"}`, wide,
-      onWire(path, down ? 24 : 8 + wide / 2), up, local && h("tspan.local", local), result));
+  const sent = live && (view.sent(u) || view.told?.some(same)), known = view.valued(edge.unit);
+  const moved = same(state.proof) || view.proof?.moved(edge.from);
+  wires.push(strands(tools, points, known, sent, now && !forward, moved, edge.from,
+    tools.ribbons(edge)));
+  if (now && forward) {
+    heads.push(h("circle.bead", { r: 5, style: `offset-path: path("${pathOf(whole)}")` }));
   }
-  const kind = sent || asked ? "gradient turned" : known ? "value" : "";
-  heads.push(h("g", onWire(path, left + 14),
-    draw(`solid head ${kind}`, many ? "M-4-4L5 0L-4 4Z" : "M-6-5.5L8 0L-6 5.5Z")));
-  const other = unit.edges[1 - k];
-  if (now && sent && graph.nodes[i].rule.op === "mul" && other) { // the values change places
-    const beside = endY + other.port - edge.port;
-    const bend = at(endX + (k ? 4 : -72), (endY + beside) / 2);
-    const arc = `M${at(endX - 34, endY)}Q${bend} ${at(endX - 34, beside)}`;
-    heads.push(h("text.value.swap", onWire(arc, 0), number(view.run.values[edge.from])));
+  if (edge.weight !== undefined || far) return;
+  const asked = same(view.asked) && graph.uses[edge.from].length > 1, proving = same(state.proof);
+  const about = now || state.hover === unit.node || view.asking === u || proving;
+  const shown = sent && (about || (!many && !view.proof));
+  const texts = asked ? [52, 36].map((wide) => [state.wrong ?? "", wide])
+    : shown ? messageTexts(tools, i, k, now) : [];
+  let left = endX - 24;
+  for (const parts of texts) {
+    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), 15) + 12), places = [];
+    for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? 0 : 12); x -= 6) {
+      places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
+    }
+    const spot = tools.first(places);
+    if (!spot) continue;
+    const [up, local, ...result] = parts;
+    left = spot[0];
+    const at = [left + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
+    const inside = [up, local && h("tspan.local", local), result];
+    heads.push(asked ? capsule(at, wide, up) : put(`message ${now && "now"}`, at,
+      orangeNumber(tools, { edge: edge.edge }, rect, [0, 5, "middle"], inside)));
+    break;
+  }
+  const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
+  const kind = sent || asked ? "gradient" : known ? "value" : "";
+  heads.push(put(`solid head ${kind} ${still(tools)}`, [x, y], draw("", "M-6-5.5L8 0L-6 5.5Z",
+    { transform: `rotate(${angle + (sent || asked ? 180 : 0)}) scale(${many ? 0.8 : 1})` })));
+}
+
+// What a message can say: 3; at its step how it was made, 1 · 3 = 3.
+function messageTexts({ graph, view: { run } }, i, k, now) {
+  const sent = [number(run.messages[i][k], 3)], local = localsOf(graph, run.values, i)[k];
+  const made = [`${number(run.adjoints[i], 3)} · `, factor(local), " = ", ...sent];
+  return !now || ["add", "sub", "sum"].includes(graph.nodes[i].rule.op) ? [sent] : [made, sent];
+}
+
+// A gradient or a message, which proves itself when it is touched.
+function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
+  const { node, edge: [i, k] = [node] } = target, proving = isSame(state.proof, target);
+  const sent = target.edge ? view.run.messages[i][k] : view.run.adjoints[node];
+  const prove = (event) => {
+    event.stopPropagation();
+    actions.prove(target);
+  };
+  const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
+    "aria-pressed": String(proving), "aria-label": `gradient ${number(sent)}: prove it`,
+    "data-at": i, onclick: prove,
+    onkeydown: (event) => { if (event.key === "Enter") prove(event); } };
+  return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
+    box("hit", wide, tall, Math.min(tall / 2, 11), left, top),
+    write(`gradient ${align}`, x, y, inside));
+}
+
+// By how much a value moved, where nothing stands: beside the value, above it, higher, below.
+function drawPill({ state, graph, view, first }, { node, x, y, column, wide, kind }, heads) {
+  if (!view.proof?.moved(node) || kind === "constant") return;
+  const said = signed(view.proof.by[node]), w = widthOf(said, 17) + 16, left = x + column + 4;
+  const places = [[left + wide + 8, -30], [left, -54], [left, -80], [x - w / 2, -74], [left, 34],
+    [left, 60], [x - w / 2, 50]];
+  const spot = first(places.map(([px, up]) => [px, y + up, w, 24]));
+  if (spot) {
+    heads.push(h("g", { class: node === state.proof.node ? "pill source" : "pill",
+      transform: `translate(${spot[0] + w / 2} ${spot[1] + 12})`, ...later({ view }, node) },
+    box("", w, 24, 12), write("middle", 0, 6, said)));
   }
 }
 
-// A message: 3; at its step how it was made, 1 · 3 = 3.
-function messageText({ graph, view: { run }, digits }, i, k, now) {
-  const sent = number(run.messages[i][k], digits);
-  if (!now || ["add", "sub", "sum"].includes(graph.nodes[i].rule.op)) return [sent];
-  return [`${number(run.adjoints[i])} · `, factor(localsOf(graph, run.values, i)[k]), " = ", sent];
-}
+// The place of an answer, with a wrong one struck through.
+const capsule = (at, wide, wrong) =>
+  put("asked", at, box("", wide, 22, 11), write("middle", 0, 5, wrong ?? ""));
 
 const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
-const END = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; // on the left
+const WALL = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; // on the left
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, at, down, forward } = tools;
-  const { node, kind, name, w, tall } = unit, output = node === graph.output;
-  const now = view.now.includes(u) || view.asking === u;
+  const { state, graph, view, forward, far, take } = tools;
+  const { node, kind, name, w, tall, x, y } = unit, output = node === graph.output;
+  const now = view.now.includes(u) || view.asking === u, { proof } = view;
+  const about = !proof || proof.moved(node)
+    || [graph.owner[proof.source], graph.place.get(proof.source)].includes(u);
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
     state.touched === node && "touched", state.hover === node && "hover",
-    !view.valued(u) && "idle"];
-  const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
+    !view.valued(u) && "idle", !about && "still", far && "far"];
+  const odd = kind === "op" && view.valued(u) && !far && peculiar(graph, view.run.values, node);
   const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
-    : kind === "card" ? drawCard(tools, unit, u)
-      : write(/^[+−×÷√]$/.test(unit.sign) ? "large middle" : "middle", 0, 6, unit.sign);
-  const end = unit.column + (down ? 56 : endRoom(tools.units));
-  return put(`unit ${kinds.filter(Boolean).join(" ")}`, at(unit.x, unit.y),
+    : kind === "card" ? (far ? drawFar : drawCard)(tools, unit, u)
+      : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
+        : write("middle", 0, 6, unit.sign);
+  const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
+  take(x - w / 2, y - tall / 2, w, tall);
+  if (odd) take(x - 18, y - tall / 2 - 30, 36, 30);
+  if (output) take(x + tail, y - 14, nameWidth(name, 24), 26);
+  return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
     h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
-      kind !== "constant" && box("box", w, tall, kind === "op" ? 21 : 10), inside,
-      odd && put("mark", `0 ${-tall / 2}`, draw(odd, odd === "corner" ? CORNER : END))),
-    kind !== "constant" && drawTexts(tools, unit, u),
-    output && write(down ? "middle" : "", down ? 0 : end, down ? end : 8, nameSpan(name, 24)));
+      kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
+      odd && put("mark", [0, -tall / 2], draw(odd, odd === "corner" ? CORNER : WALL,
+        { transform: odd === "right" && "scale(-1 1)" }))),
+    target && !far && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
+      nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
+    kind !== "constant" && !far && drawTexts(tools, unit, u),
+    output && write("", tail, 8, nameSpan(name, 24)));
 }
 
+// A neuron from afar: its name, value and gradient, large.
+const drawFar = ({ view: { run, valued, gradient } }, { w, name, node }, u) => [
+  write("", 14 - w / 2, 14, nameSpan(name, 44)),
+  valued(u) && write("value end", w / 2 - 12, -8, number(run.values[node], 3)),
+  gradient(node).complete && write("gradient end", w / 2 - 12, 34, number(run.adjoints[node], 3)),
+];
+
 // A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports.
-function drawCard({ state, graph, view, down }, { neuron, w, tall, name }, u) {
-  const { run } = view, { act } = neuron, top = -tall / 2, right = w / 2;
-  const [size, digits, wide] = down ? [13, 3, 40] : [15, 4, 60];
+function drawCard(tools, { neuron, w, tall, name }, u) {
+  const { state, graph, view } = tools, { run } = view, { act } = neuron;
+  const top = -tall / 2, right = w / 2;
   const curve = () => { // 2 wide and 1 tall, as a drawing of its own
     const x = run.values[neuron.sum], y = act.value(x), slope = act.back(1, x)[0];
     const span = clamp(1.3 * Math.abs(x) || 3, 3, 30), reach = 0.3 * span;
     const xs = spaced(30, -span, span), ys = xs.map(act.value);
-    const { at, line } = chart(wide, 28, [-span, span],
+    const { at, line } = chart(60, 28, [-span, span],
       [Math.min(...ys, 0), Math.max(...ys, 1e-9)], { room: [0, 0, 0, 0] });
-    return put("", [right - 6 - wide, top + 7], line("axis", [[-span, 0], [span, 0]]),
+    return put("", [right - 66, top + 7], line("axis", [[-span, 0], [span, 0]]),
       line("wire value", xs.map((x, k) => [x, ys[k]])),
       view.sent(u) && Number.isFinite(y + slope) && line("tangent",
         [-reach, reach].map((by) => [x + by, y + slope * by])),
       view.valued(u) && Number.isFinite(y) && disc("value", at([x, y]), 3.5));
   };
   return [
-    write("", 12 - right, top + 27, nameSpan(name, down ? 18 : 21)),
-    !down && write("soft", 20 - right + nameWidth(name, 21), top + 26,
-      `= ${act ? `${act.name} ` : ""}Σ`),
+    write("", 12 - right, top + 27, nameSpan(name, 21)),
+    write("soft", 20 - right + nameWidth(name, 21), top + 26, `= ${act ? `${act.name} ` : ""}Σ`),
     act && curve(), draw("axis", `M${-right} ${top + 40}h${w}`),
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
+      const sent = fitted(run.adjoints[j], 62, 3, 14), wide = Math.max(44, widthOf(sent, 14) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
-        write("", (down ? 7 : 12) - right, y, nameSpan(graph.labels[j], size)),
-        write("value end", right - (down ? 44 : 76), y, number(run.values[j], digits)),
-        view.gradient(j).complete ? write("gradient end", right - (down ? 5 : 10), y,
-          number(run.adjoints[j], 3))
-          : box("place", down ? 28 : 38, 14, 4, right - (down ? 35 : 48), y - 12));
+        write("", 12 - right, y, nameSpan(graph.labels[j], 15)),
+        write("value end", right - 76, y, fitted(run.values[j], 62, 4, 15)),
+        view.gradient(j).complete ? orangeNumber(tools, { node: j },
+          [right - 4 - wide, y - 17, wide, 24], [right - 10, y, "end"], sent)
+          : box("place", 38, 14, 4, right - 48, y - 12));
     }),
   ];
 }
 
-function drawTexts(tools, { node, kind, name, w, column }, u) {
-  const { state, graph, view, down, compact, digits, many } = tools, { run } = view;
-  const named = kind === "op" && !compact && node !== graph.output;
-  const x = kind === "input" ? w / 2 + 8 : 10, turn = kind === "input" ? 6 : column + 18;
-  const [x1, y1, x2, y2] = !down ? [column + 10, -10, column + 10, 24]
-    : many ? [8, column + 18, 8, column + 37] : [-x, turn, x, turn];
+// A number with as many digits as there is room for.
+function fitted(x, room, most = 4, size = 18) {
+  if (Number.isNaN(x)) return room > widthOf("no value", size) ? "no value" : "–";
+  const text = number(x, most);
+  return most > 2 && widthOf(text, size) > room ? fitted(x, room, most - 1, size) : text;
+}
+
+function drawTexts(tools, unit, u) {
+  const { state, graph, view, named, take } = tools, { node, kind, name, column, x, y } = unit;
+  const { run } = view, output = node === graph.output, left = column + 10, most = named ? 4 : 3;
+  const room = (output ? END : unit.room) - 14;
   const [i, k] = view.asked?.edge ?? [node, 0], { rule, inputs } = graph.nodes[i];
   const lit = state.wrong !== null && rule?.op === "mul" && inputs[1 - k] === node; // the other
-  const shift = named ? nameWidth(name, 16) + 7 : 0, side = down && !many ? " end" : "";
-  const above = [named && write("soft", x1, y1, nameSpan(name, 16)),
-    view.asking === u && !view.asked
-      ? capsule("asked", 52, { transform: `translate(${x1 + 26} ${y1 - 7})` }, state.wrong ?? "")
-      : view.valued(u) && write(`value${lit ? " lit" : ""}${side}`, x1 + shift, y1,
-        number(run.values[node], digits))];
+  const shift = named && kind === "op" && !output ? nameWidth(name, 16) + 7 : 0;
+  const value = fitted(run.values[node], room - shift, most), shown = view.valued(u);
+  const asks = view.asking === u && !view.asked;
+  unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
+  if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
+  const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
+    asks ? capsule([left + 26, -17], 52, state.wrong)
+      : shown && write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)];
   if (!graph.needs[node]) return above;
-  const { terms, of, complete, fresh } = view.gradient(node);
-  if (!complete) { // perhaps half of it: 3 + ▢
-    const half = !many && node !== graph.output && terms.length > 0
-      && `${total(terms.slice(0, 2))} + `;
-    const wide = half ? widthOf(half, 18) : 0;
-    return [above, half && write("gradient terms", x2, y2, half),
-      box("place", half ? 24 : 40, down ? 18 : 22, 6, x2 + wide, y2 - (down ? 14 : 16))];
+  const alone = view.asked?.from === node && graph.uses[node].length === 1;
+  if (alone || view.asked?.sum === node) {
+    take(x + left, y + 9, 52, 22);
+    return [above, capsule([left + 26, 20], 52, state.wrong)];
   }
-  const own = number(run.adjoints[node], digits), kinds = fresh ? "gradient fresh" : "gradient";
-  const hidden = of < 2 || graph.neurons.size || (compact && !fresh && state.touched !== node);
-  const [tx, ty] = compact ? [x2, y2 + 18] : [x2 + 5 + widthOf(own, 18), y2];
-  return [above, write(kinds, x2, y2, own), !hidden && write(`${kinds} terms`, tx, ty,
-    of > 3 ? `= sum of ${of}` : `= ${total(terms)}`)];
+  const { terms, complete, fresh } = view.gradient(node);
+  const told = view.told?.some(({ sum }) => sum === node);
+  if (!complete && !told) { // perhaps half of it: 3 + ▢
+    const part = terms.length && !output ? `${total(terms.slice(0, 2))} + ` : "";
+    const wide = widthOf(part, 18), half = part && wide + 26 < room ? part : "";
+    take(x + left, y + 8, half ? wide + 24 : 40, 22);
+    return [above, half && write("gradient terms", left, 24, half),
+      box("place", half ? 24 : 40, 22, 6, left + (half && wide), 8)];
+  }
+  const own = fitted(run.adjoints[node], room, most), wide = widthOf(own, 18);
+  const proving = isSame(state.proof, { node });
+  take(x + left - 1, y + 9, wide + 2, 20);
+  return [above, h("g", { class: fresh ? "number fresh" : "number" }, orangeNumber(tools, { node },
+    [left - 7, 5, Math.max(wide + 14, proving ? 0 : 44), 26], [left, 24], own))];
 }

@@ -1,9 +1,8 @@
 // Where everything stands. A unit is a box with ports for its inputs, in columns from left to
-// right; "along" is that way, "across" is down a column. (On phones networks run downwards: then
-// the page reads along as y.) Longest path, inputs in their order, few crossings, straight wires.
+// right. Longest path, inputs in their order, few crossings, straight wires.
 
-// units: {kind, edges: [{unit, port}], column (half its length), up, down}, port and up, down being
-// distances across; gap(layer) is the room after a column. Sets layer, x and y of each unit and the
+// units: {kind, edges: [{unit, port}], column (half its width), up, down}, port and up, down being
+// heights; gap(layer) is the room after a column. Sets layer, x, y and room of each unit and the
 // points of each edge; returns {length, low, high}.
 function layOut(units, gap) {
   const items = itemsOf(units), layers = [];
@@ -14,10 +13,11 @@ function layOut(units, gap) {
   const spans = layers.map((layer, l) => {
     const start = length, size = Math.max(...layer.map((item) => item.unit?.column ?? 0));
     length += 2 * size + gap(l);
-    return { start, middle: start + size, fork: length - gap.curve };
+    return { start, end: length, middle: start + size, fork: length - gap.curve };
   });
   items.forEach(({ unit, y, layer }) => {
-    if (unit) Object.assign(unit, { x: spans[layer].middle, y, fork: spans[layer].fork });
+    const { middle: x, fork, end } = spans[layer];
+    if (unit) Object.assign(unit, { x, y, fork, room: end - x - unit.column });
   });
   for (const { unit, ways, y } of items) {
     for (const { edge, way } of unit ? ways : []) {

@@ -7,45 +7,61 @@ const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}
 
 // -- What is seen
 
+let seen = {}; // what is on the stage: the fit and the camera
+
 function page(state) {
-  const { graph, touched, problem, dragging, moving, fold } = state, { neurons } = graph;
-  const run = pass(graph, state.leaves), view = viewOf(state, run);
-  const asks = view.asking !== undefined, [first, second] = sentence(state, view);
-  const weights = [...neurons.values()].reduce((sum, x) => sum + x.weights.length, 0);
-  const copying = graph.formula ? ["link", "Python"] : ["link"];
-  return h("main", { class: `page ${touched !== null && "touching"} ${moving && "moving"}` },
-    typing && h("label.formula", "Type a formula", h("input", { autocapitalize: "off",
-      value: state.text ?? graph.formula, "aria-invalid": problem && "true",
-      "aria-describedby": "sentence", oninput: (event) => retype(event.target.value, true) })),
-    h("header", h("h1", { id: "formula", class: graph.nodes.length > 12 && "long" },
-      heading(state, view),
-      weights > 0 && h("small", `${neurons.size} neurons, ${weights} weights`)),
-    h("p.copy", copying.map((kind) => h("button", { onclick: () => copy(kind) },
-      state.copied === kind ? "Copied" : `Copy ${kind}`)))),
+  const { graph, dragging, moving, narrow } = state, run = pass(graph, state.leaves);
+  const view = viewOf(state, run), [first, second] = sentence(state, view);
+  const fit = fitOf(state), eye = cameraOf(state, view, fit), { zoomed } = fit;
+  const beyond = zoomed && eye.scale > 1.05 * fit.whole;
+  seen = { view, fit, eye };
+  return h("main", { class: `page ${moving && "moving"} ${narrow && "narrow"}` },
+    h("header", title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
-    graphPane(state, view), asks && askPanel(state, view), stepBar(state, asks),
-    !asks && h("div.columns", inputList(state, view), explanation(state, view)),
-    h("details", { open: fold, ontoggle: (event) => set({ fold: event.target.open }) },
-      h("summary", "Table and lines"), fold && table(state, view)));
+    h("section", { "aria-label": "Graph", class: zoomed ? "stage zoomed" : "stage", ...HAND },
+      state.height && [h(beyond ? "div.beyond" : "div", drawGraph(state, view, fit, eye)),
+        zoomed && drawMap(state, view, fit, eye)]),
+    stepBar(state, view), h("div.panel", inputList(state, view), placeOf(state, view)));
 }
 
-function graphPane(state, view) {
-  const { whole, least } = fitOf(state);
-  return h("section.pane", { "aria-label": "Graph", tabindex: whole < least && 0 },
-    drawGraph(state, view));
+function textOf(tree) {
+  if (!tree.tag) return String(tree);
+  const text = tree.children.map(textOf).join("");
+  if (tree.tag !== "sup") return text;
+  return /^−?\d+$/.test(text) ? raise(text.replace("−", "-")) : `^${text}`;
 }
 
-function stepBar({ step, graph, playing, speed, moving }, asks) {
-  const n = graph.groups.length, last = graph.last, back = step > n;
+function title(state, view) {
+  const { graph, problem, editing } = state;
+  if (editing) {
+    return h("label.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
+      value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
+      "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
+      onblur: () => set({ editing: false }),
+      onkeydown: (event) => { if (event.key === "Enter") event.target.blur(); } }));
+  }
+  const shown = h("span", heading(state, view));
+  const size = textOf(shown).length / (state.phone ? 22 : 44);
+  return h("h1", { id: "formula", class: size > 1.8 ? "small" : size > 1 && "long",
+    onclick: typing && edit }, shown);
+}
+
+const EXAMPLES = ["(a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/(1 + e^(−x))",
+  "max(a, b)·2", "|a|·√b"];
+const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
+  EXAMPLES.map((x) => h("button.math", { "aria-pressed": String(x === text),
+    onclick: () => retype(x, true, true) }, x)));
+
+function stepBar({ step, graph, playing, ask, moving }, { asking }) {
+  const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
   const dot = (k) => h("span", { class: `${k > n ? "gradient" : "value"} ${k <= step && "past"}` });
   return h("section.steps", { "aria-label": "Steps" },
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
-    asks ? h("button.play", { onclick: () => go(step + 1) }, "Show me")
-      : h("button", { class: `play ${kind}`, onclick: play },
-        playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"),
+    h("button", { class: `play ${asks ? "" : kind}`, onclick: asks ? () => go(step + 1) : play },
+      asks ? "Show me" : playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"),
     h("button", { disabled: step === last && !moving, onclick: () => go(step + 1, true) }, "Next"),
     h("label", { class: back ? "bar gradient" : "bar value" },
       h("span", { class: !back && "here" }, back ? "forward" : said),
@@ -53,22 +69,24 @@ function stepBar({ step, graph, playing, speed, moving }, asks) {
       h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
       h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
         oninput: (event) => go(Number(event.target.value)) })),
-    h("button.speed", { onclick: () => set({ speed: { 1: 2, 2: 0.5, 0.5: 1 }[speed] }) },
-      h("span", "speed "), `${speed}×`));
+    h("button.quiz", { "aria-pressed": String(ask), onclick: quiz }, ask ? "No quiz" : "Quiz me"));
 }
 
 function inputList(state, view) {
-  const { graph, leaves, touched, ranges } = state, { sliders, output } = graph;
-  const shown = [...new Set([...sliders.slice(0, 8), touched ?? sliders[0]])];
-  const rest = graph.inputs.length - shown.length;
+  const { graph, leaves, touched, ranges, step } = state, { sliders, output } = graph;
+  const shown = [...new Set([...sliders, touched ?? sliders[0]])].filter((i) => i !== undefined);
+  const target = Number(graph.inputs.includes(graph.loss?.target));
+  const rest = graph.inputs.length - shown.length - target;
   const row = (i) => {
-    const { complete } = view.gradient(i), slope = view.run.adjoints[i];
+    const { complete } = view.gradient(i), slope = view.run.adjoints[i], own = { node: i };
+    const proves = { "aria-pressed": String(isSame(state.proof, own)),
+      disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(own) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
-      touched: touched === i, end: complete ? h("b.gradient", number(slope)) : h("span.place"),
-      slope: complete && state.step === graph.last ? slope : 0,
+      touched: touched === i, slope: complete && step === graph.last ? slope : 0,
+      end: complete ? h("button.gradient.proves", proves, number(slope)) : h("span.place"),
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
-  return h("section.inputs", { "aria-label": "Inputs" },
+  return h("section.inputs", { "aria-label": "Inputs", tabindex: 0 },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
     sliders.length ? shown.map(row) : "Nothing can be dragged.",
@@ -77,13 +95,22 @@ function inputList(state, view) {
       && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
 }
 
-// Beside the inputs: the curve of the one that is touched, the lines of a step, or the key.
-function explanation(state, view) {
-  const u = view.now.find((u) => state.graph.units[u].kind === "op");
-  if (state.touched !== null) return curvePane(state, view);
-  if (state.step <= state.graph.half || u === undefined) return KEY;
-  return h("section.explanation", { key: "lines" }, h("h2", "This step, in Python"),
-    h("pre", gradLines(state, view, u).slice(0, 6)));
+// Beside the inputs: a question, a proof, the curve of what is touched, the lines of a step.
+function placeOf(state, view) {
+  const { graph, step, touched } = state, { half, last } = graph;
+  if (state.proof) return proofPane(state, view);
+  if (view.asking !== undefined) return askPane(state, view);
+  if (touched !== null) return curvePane(state, view);
+  if (step === half && !view.now.length) return questionPane(state, view);
+  const about = (key, title, inside) =>
+    h("section.place-of", { key }, title && h("h2", title), inside);
+  if (step === last && !view.now.length) {
+    return about("prove", "Do you believe it?", h("p", say`Touch any ${orange("orange number")}: its
+      wire moves by 0.1, and you see whether ${nameIn(graph.labels[graph.output])} moves as
+      foretold. The arrows beside the sliders point downhill.`));
+  }
+  const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
+  return about("lines", lines.length > 0 && "This step, in Python", h("pre", lines));
 }
 
 function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run, sides }) {
@@ -96,60 +123,30 @@ function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
-  return h("section.explanation.curve-pane", { key: "curve", "aria-label": "Curve" },
+  return h("section.place-of", { key: "curve", "aria-label": "Curve" },
     h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
-      taken: sides && cornerName(graph, run), width: phone ? width : (width - 48) / 2,
-      height: 260 }));
+      taken: sides && cornerName(graph, run), width: phone ? width - 32 : width / 2 - 68,
+      height: phone ? 148 : 186 }));
 }
 
-const KEY = (() => {
-  const row = (shapes, ...words) => h("p", h("svg.graph", { width: 96, height: 46,
-    "aria-hidden": "true" }, shapes), h("span", words));
-  return h("section.explanation", { key: "how" }, h("h2", "How to read it"),
-    row([draw("wire value", "M0 23H96"), write("value", 38, 16, "3"),
-      write("gradient", 38, 43, "1")],
-    say`Above a wire: its ${blue("value")}. Below: its ${orange("gradient")}.`),
-    row([draw("wire value", "M0 23H38C66 23 66 9 96 9M38 23C66 23 66 37 96 37"),
-      h("g.fork", h("circle", { cx: 38, cy: 23, r: 5 }))],
-    say`A fork: one value, used twice. Its messages **add**.`),
-    row([draw("wire gradient", "M0 23H96"), draw("solid head gradient", "M36 17L22 23L36 29Z"),
-      put("message", "57 23", box("", 34, 26, 13), write("middle", 0, 5, "3"))],
-    "On a wire, going left: a message."));
-})();
-
-function askPanel(state, view) {
-  const { graph, wrong, asked } = state, { made, hint } = answerOf(state, view);
-  const op = opOf(graph, graph.units[view.asking].node), to = view.asked;
-  return h("form.ask", { key: `${state.step} ${asked}`, onsubmit: (event) => {
+// A question and its answer: one element for all, so that the focus stays.
+function askPane(state, view) {
+  const { graph, wrong, asked } = state, { made, hint } = answerOf(state, view), to = view.asked;
+  const op = opOf(graph, graph.units[view.asking].node);
+  const kind = state.step < graph.half ? "value" : "gradient";
+  return h("form.place-of.ask", { key: "ask", onsubmit: (event) => {
     event.preventDefault();
-    answer(event.target.elements.answer.valueAsNumber, view);
+    answer(event.target.elements.answer, view);
   } },
-  h("label", to ? say`Message from **${op}** to ${nameIn(graph.labels[to.from])}: `
-    : say`Value of **${op}**: `,
-    h("input", { id: "answer", type: "number", step: "any", required: true })),
+  h("label", h("span", !to ? say`Value of **${op}**:`
+    : to.edge ? say`Message from **${op}** to ${nameIn(graph.labels[to.from])}:`
+      : say`Gradient of ${nameIn(graph.labels[to.sum])}:`),
+  h("input", { id: "answer", class: kind, type: "number", step: "any", required: true })),
+  h("button", { class: `play ${kind}` }, "Check"),
   h("p", { id: "told", role: "status" }, wrong === null ? asked > 0 && "Right. And the next?"
     : hint(wrong)),
-  h("p.made", wrong !== null && made), h("button.play.gradient", "Check"));
-}
-
-function table(state, view) {
-  const { graph, hover } = state, { run, valued } = view, owner = (i) => graph.owner[i] ?? 0;
-  const rows = [...new Set([...graph.inputs, ...graph.nodes.keys()])];
-  const lines = graph.groups.flat().reverse().filter(view.sent);
-  const row = (i) => h("tr", { ...actions.linked(i), tabindex: 0,
-    onkeydown: (event) => event.key === "Enter" && actions.choose(i),
-    class: (hover === i || view.now.includes(graph.owner[i])) && "now" },
-  h("td", nameIn(graph.labels[i])),
-  h("td.math", graph.nodes[i].rule ? short(graph, i) : "input"),
-  h("td.value", valued(owner(i)) && number(run.values[i])),
-  h("td.gradient", view.gradient(i).complete && number(run.adjoints[i])));
-  return h("div.fold", h("table", h("caption", "Every node: what it is, its value, its gradient"),
-    h("tr", ["name", "is", "value", "gradient"].map((x) => h("th", { scope: "col" }, x))),
-    rows.filter((i) => graph.labels[i] && graph.needs[i]).map(row)),
-  h("div", h("h2", "The backward pass, line by line"), h("pre", state.step > graph.half
-    ? [`${plainName(graph.labels[graph.output])}.grad = `, h("b.gradient", "1"), "\n",
-      lines.map((u) => gradLines(state, view, u))] : "It has not begun.")));
+  h("p.made", wrong !== null && made));
 }
 
 // -- What people do
@@ -157,11 +154,16 @@ function table(state, view) {
 function set(changes) {
   state = { ...state, ...changes };
   if (!state.ranges) scale();
-  render();
+  paint();
 }
 
-function render() {
-  [state.phone, state.width] = sizes();
+function paint() {
+  const stage = main.querySelector(".stage");
+  [state.phone] = sizes();
+  if (stage && !state.dragging) {
+    [state.width, state.height] = [stage.clientWidth, stage.clientHeight];
+  }
+  state.narrow = state.width < 1000;
   match(main, page(state));
 }
 
@@ -174,29 +176,33 @@ function scale() {
   state.ranges = leaves.map((_, i) => [lost(i) ? -0.4 * size : -size, size]);
 }
 
-const MOVES = { forward: 820, backward: 2000 }; // how long a step takes, with a rest, in ms
+const MOVES = { forward: 820, seed: 900, backward: 2000 }; // how long a step takes, in ms
 
 function go(to, moving = false) {
-  const step = clamp(to, 0, state.graph.last), same = step === state.step;
+  const step = clamp(to, 0, state.graph.last), same = step === state.step, { half } = state.graph;
   clearTimeout(timer);
   const playing = state.playing && moving && !same;
-  set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null });
+  set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null, ...CALM });
   remember();
-  document.getAnimations().forEach((x) => { x.playbackRate = state.speed; });
-  const pane = document.querySelector(".pane"), now = pane.querySelector(".unit.now");
-  if (pane.scrollWidth > pane.clientWidth) now?.scrollIntoView({ block: "nearest",
-    inline: "center" });
   if (!playing) return;
-  const next = unitsAt(state.graph, step + 1)[0];
-  // a question
-  if (state.ask && state.graph.units[next]?.kind === "op") return set({ playing: false });
-  const rest = step > state.graph.half ? MOVES.backward : MOVES.forward;
-  timer = setTimeout(() => go(step + 1, true), rest / state.speed);
+  if (state.ask && seen.view.asking !== undefined) return set({ playing: false }); // a question
+  const rest = step > half + 1 ? MOVES.backward : step > half ? MOVES.seed : MOVES.forward;
+  timer = setTimeout(() => go(step + 1, true), rest);
+}
+const CALM = { proof: null, eye: null, look: null };
+
+function quiz() {
+  const { step, ask, graph: { half, last } } = state;
+  clearTimeout(timer);
+  set({ ask: !ask, playing: false, asked: 0, wrong: null, touched: null, ...CALM });
+  if (!ask) go(step === half || step === last ? half + 1 : step);
+  remember();
+  main.querySelector("#answer")?.focus();
 }
 
 function play() {
   const { step, playing, graph } = state;
-  set({ playing: !playing, touched: null });
+  set({ playing: !playing, touched: null, ...CALM });
   clearTimeout(timer);
   if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
@@ -206,11 +212,12 @@ function move(node, x) {
   set({ leaves: state.leaves.with(node, x), dragging: true });
 }
 
-// A number is left alone: only now the address follows.
+// A number is left alone: only now the address and the ranges follow.
 function left() {
-  const { touched, ranges, leaves } = state, [low, high] = ranges[touched] ?? [-Infinity, Infinity];
-  const out = leaves[touched] < low || leaves[touched] > high; // the range grows
-  set({ dragging: false, ranges: out ? null : ranges });
+  const { touched, ranges, leaves, graph } = state, x = leaves[touched];
+  const [low, high] = ranges[touched] ?? [-Infinity, Infinity], out = x < low || x > high;
+  const wide = high > 5 && graph.inputs.every((i) => Math.abs(leaves[i]) < high / 100);
+  set({ dragging: false, ranges: out || wide ? null : ranges });
   remember();
 }
 
@@ -222,61 +229,110 @@ const actions = {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
     clearTimeout(timer);
-    set({ touched: node, step: Math.max(step, graph.half), moving: false, playing: false });
+    const at = Math.max(step, graph.half);
+    set({ touched: node, step: at, moving: false, playing: false, ...CALM });
   },
   choose: (node) => {
     const { graph, step } = state;
     if (!graph.nodes[node].rule) actions.touch(node);
     else go(graph.units[graph.owner[node]].at[Number(step > graph.half)]);
   },
+  prove: (target) => {
+    clearTimeout(timer);
+    const by = state.proof?.by ?? 0.1;
+    const proof = isSame(state.proof, target) ? null : { ...target, by };
+    set({ moving: false, playing: false, touched: null, ...CALM, proof });
+  },
+  end: () => set({ touched: null, share: false, moving: false, ...CALM }),
 };
 
-function answer(x, view) {
-  const { right } = answerOf(state, view), { asked, step } = state;
-  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) set({ wrong: x });
-  else if (asked + 1 < view.questions) set({ asked: asked + 1, wrong: null });
+function answer(field, view) {
+  const { right } = answerOf(state, view), { asked, step } = state, x = field.valueAsNumber;
+  if (Math.abs(x - right) > 0.006 * Math.abs(right) + 5e-4) return set({ wrong: x });
+  field.value = "";
+  if (asked + 1 < view.questions) set({ asked: asked + 1, wrong: null });
   else go(step + 1, true);
 }
 
+// -- The camera: a hand that pans, two fingers, a wheel, keys
+
+const hand = { at: new Map(), moved: false };
+const HAND = {
+  onpointerdown: ({ pointerId, clientX, clientY, button, target }) => {
+    if (button || target.closest(".map")) return;
+    if (!hand.at.size) hand.moved = false;
+    hand.at.set(pointerId, [clientX, clientY]);
+  },
+  onpointermove: (event) => {
+    const { pointerId, clientX: x, clientY: y } = event, was = hand.at.get(pointerId);
+    if (!was) return;
+    const [dx, dy] = [x - was[0], y - was[1]], fingers = hand.at.size;
+    if (!hand.moved && Math.hypot(dx, dy) < 6) return;
+    if (!hand.moved) event.currentTarget.setPointerCapture(pointerId);
+    hand.moved = true;
+    hand.at.set(pointerId, [x, y]);
+    shift(dx / fingers, dy / fingers);
+    if (fingers < 2) return;
+    const [, [x2, y2]] = [...hand.at].find(([id]) => id !== pointerId);
+    const closer = Math.hypot(x - x2, y - y2) / Math.hypot(was[0] - x2, was[1] - y2);
+    shift(0, 0, closer, (x + x2) / 2, (y + y2) / 2);
+  },
+  onpointerup: ({ pointerId }) => {
+    hand.at.delete(pointerId);
+    if (state.panning) set({ panning: false });
+  },
+  onpointercancel: ({ pointerId }) => { hand.at.delete(pointerId); },
+  onwheel: (event) => {
+    if (!seen.fit.zoomed && !event.ctrlKey) return; // a notebook scrolls on
+    event.preventDefault();
+    shift(0, 0, Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
+  },
+  onclick: ({ target }) => {
+    if (!hand.moved && !target.closest(".unit, .proves, .map")) actions.end();
+  },
+};
+
+// Move the view by so many pixels, and magnify it about a point of the screen.
+function shift(dx, dy, more = 1, px = null, py = null) {
+  const { eye, fit: { place, scale: least } } = seen;
+  const scale = clamp(eye.scale * more, Math.min(least, 0.67), 2.5);
+  const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
+  const moved = (x, by, p, low, high, ends) => {
+    const aside = p === null ? 0 : p - mean(ends); // from the middle
+    return clamp(x - by / scale + aside / eye.scale - aside / scale, low, high);
+  };
+  set({ panning: true, eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
+    y: moved(eye.y, dy, py, place.low, place.high, [top, bottom]) } });
+}
+
 // The graph of a typed text; numbers that it does not give stay as they were.
-function retype(text, typed = false) {
-  const { graph: before, leaves, speed, ask } = state;
+function retype(text, typed = false, fresh = false) {
+  const { graph: before, leaves, ask, editing } = state;
   try {
     const graph = graphOf(parse(text, byName));
     for (const i of graph.inputs) {
       const j = before.inputs.find((j) => before.labels[j] === graph.labels[i]);
-      if (j !== undefined && !graph.given.includes(graph.labels[i])) graph.start[i] = leaves[j];
+      const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
+      if (stays) graph.start[i] = leaves[j];
     }
-    set(opened(graph, { text, speed, ask, ranges: null }));
+    set({ ...opened(graph, { text, ask, ranges: null }), editing });
     if (typed) remember();
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    set({ text, problem: error.message });
+    const deep = error instanceof RangeError; // of the stack
+    if (!deep && !(error instanceof Unreadable)) throw error;
+    set({ text, problem: deep ? "the formula is nested too deep" : error.message });
   }
+}
+
+function edit() {
+  set({ editing: true, share: false });
+  main.querySelector("#typed").select();
 }
 
 // The state goes into the address, if the page has one.
 function remember() {
   try { history.replaceState(null, "",
     addressOf(state)); } catch { /* a frame without an address */ }
-}
-
-function python({ graph, leaves }) {
-  const lines = graph.formula.split(";").map((x) => x.trim().replace("=", " = "));
-  const last = lines.pop(), name = last.match(/^(\S+)\s+=/)?.[1] ?? "y";
-  const inputs = graph.inputs.map((i) =>
-    `${graph.ids[i]} = Value(${leaves[i]}, label=${JSON.stringify(graph.labels[i])})`);
-  return ["from math import e, pi", "from autodiff import *", "", ...inputs, ...lines,
-    last.startsWith(`${name} `) ? last : `y = ${last}`, `${name}.label = "${name}"`,
-    `show_steps(${name})`, ""].join("\n");
-}
-
-async function copy(kind) {
-  const base = location.protocol === "about:" ? "" : location.href.split("#")[0];
-  const text = kind === "link" ? base + addressOf(state) : python(state);
-  try { await navigator.clipboard.writeText(text); } catch { prompt("To copy:", text); }
-  set({ copied: kind });
-  setTimeout(() => set({ copied: null }), 1500);
 }
 
 // -- The start
@@ -301,14 +357,34 @@ function start() {
 }
 
 addEventListener("hashchange", start);
+addEventListener("click", ({ target }) => {
+  if (state.share && !target.closest(".share")) set({ share: false });
+});
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, target, key } = event, { step, graph } = state;
   const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: graph.last }[key];
-  if (altKey || ctrlKey || metaKey || target.matches("input, .pane")) return;
-  if (key === " " && !target.matches("button, summary, tr")) play();
+  if (altKey || ctrlKey || metaKey) return;
+  if (key === "Escape") return actions.end();
+  if (target.matches("input")) return;
+  const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[key], way = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (key === " " && !target.matches("button, .proves")) play();
   else if (to !== undefined) go(to, key === "ArrowRight");
+  else if (zoom) shift(0, 0, zoom);
+  else if (key === "0") set({ eye: null, panning: false });
+  else if (way) walk(way);
   else return;
   event.preventDefault();
 });
-follow(render);
+
+// To the next orange number of the picture.
+function walk(way) {
+  const all = [...main.querySelectorAll(".graph .proves")];
+  const at = all.indexOf(document.activeElement);
+  const next = all.at(at < 0 && way < 0 ? -1 : (at + way) % (all.length || 1));
+  if (next) set({ look: Number(next.dataset.at), eye: null, moving: false });
+  next?.focus({ preventScroll: true });
+}
+follow(paint, false);
 start();
+paint();
+new ResizeObserver(paint).observe(main.querySelector(".stage"));

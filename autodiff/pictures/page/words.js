@@ -29,15 +29,22 @@ const named = ({ nodes, labels }, i) =>
 const short = (graph, i) => written(graph, i, (j) => named(graph, j));
 const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j]));
 
-// The formula of the whole graph; what is used more than once stands by its name.
+// The formula of the whole graph; what is used more than once stands by its name. A step in a large
+// graph shows its own line.
 function heading({ graph, step }, { now }) {
-  const { nodes, uses, neurons, output, units } = graph;
+  const { nodes, uses, neurons, output, units, loss } = graph;
   const kind = step > graph.half ? "now backward" : "now forward";
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
   const one = (i) =>
     [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
+  if (loss) return [nameIn(graph.labels[output]), " = (", named(graph, loss.from), " − ",
+    named(graph, loss.target), ")", h("sup", "2")];
+  if (nodes.length > 24 && now.length && !neurons.size) {
+    const { node } = units[now[0]];
+    return [nameIn(graph.labels[node]), " = ", h("span", { class: kind }, short(graph, node))];
+  }
   const also = neurons.size || nodes.length > 24 ? [] : [...nodes.keys()].filter(shared).reverse();
   return [one(output), also.map((i) => h("span.where", ", ", one(i)))];
 }
@@ -65,26 +72,48 @@ function ruleWords(graph, { values }, i) {
   if (op === "sub") {
     return say`A difference **copies**, with the sign turned for what is taken away.`;
   }
-  const slopes = localsOf(graph, values, i).filter((x) => x !== null);
+  const slopes = localsOf(graph, values, i).filter((x) => x !== null), [x, exponent] = inputs;
+  const from = op === "power" && Math.abs(slopes[0]) < Infinity
+    ? [blue(`${number(values[exponent])} · ${factor(values[x])}${raise(values[exponent] - 1)}`),
+      " = "] : SLOPES[op] && `${SLOPES[op]} = `;
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
-    ${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
+    ${from}${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
 }
+// The slopes of functions of x, whose result is y.
+const SLOPES = { exp: "y", log: "1/x", tanh: "1 − y²", sin: "cos x", cos: "−sin x", sqrt: "1/(2y)",
+  sigmoid: "y(1 − y)" };
 
 // The sentence, and a smaller one below it.
 function sentence(state, view) {
-  const { graph, step, touched, problem } = state, { run, now, asking, asked } = view;
+  const { graph, step, touched, problem } = state, { run, now, asking, asked, proof } = view;
   const { nodes, labels, units, output } = graph, n = graph.half, y = nameIn(labels[output]);
   if (problem) return [problem, "The picture shows the formula before."];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
+    const unit = units[graph.owner[lost]];
+    if (unit.kind === "card") {
+      return [say`${nameIn(unit.name)} has **no value**: its numbers are too large.`,
+        "The steps that led here were too large."];
+    }
     const at = nodes[lost].inputs.map((j, k) =>
       [k ? ", " : "", named(graph, j), labels[j] && ` = ${number(run.values[j])}`]);
     return [say`${opOf(graph, lost)} has **no value** at ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
     const op = opOf(graph, units[asking].node);
+    if (asked?.sum !== undefined) {
+      return [say`${nameIn(labels[asked.sum])} is used ${times(graph.uses[asked.sum].length)},
+        and all its messages are here. What is its **gradient**?`];
+    }
     return [asked ? say`Which message goes from **${op}** back to ${nameIn(labels[asked.from])}?`
       : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
+  }
+  if (proof) {
+    const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
+    return [[say`Move only ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
+      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
+    state.proof.edge ? "Only this use of the wire moved: that is what its message says."
+      : "What depends on it has moved; the rest stood still."];
   }
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node;
@@ -112,24 +141,26 @@ function sentence(state, view) {
     graph.needs[j] && view.gradient(j).complete && view.gradient(j).of > 1);
   if (met === undefined) return [ruleWords(graph, run, i)];
   const { terms, of } = view.gradient(met);
-  const [times, count] = of === 2 ? ["twice", "two"] : [`${of} times`, of];
-  return [ruleWords(graph, run, i), h("span.big", say`${named(graph, met)} is used ${times}, so its
-    ${count} messages **add**: ${orange(`${number(run.adjoints[met])} = ${total(terms)}`)}.`)];
+  const sum = orange(`${number(run.adjoints[met])} = ${total(terms)}`);
+  return [ruleWords(graph, run, i), h("span.big", say`${named(graph, met)} is used ${times(of)},
+    so its ${of === 2 ? "two" : of} messages **add**: ${sum}.`)];
 }
 
 function endWords({ graph, leaves }, run, y) {
   const size = (i) => Math.abs(run.adjoints[i]);
   const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = nameIn(graph.labels[j]);
+  const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
-    return [say`Every weight has its gradient. A step of 0.1 against all of them takes ${y} from
-      ${blue(run.values[graph.output])} to ${blue(pass(graph, moved, true)[graph.output])}.`,
-    "Thick: large. Dashed: negative. Touch a number in a table to drag it."];
+    const [from, to] = [run.values[graph.output], pass(graph, moved, null, true)[graph.output]];
+    const worse = graph.loss && !(to < from) && "Too large a step: it lands higher. ";
+    return [say`A step of 0.1 against every gradient: ${y} goes from ${blue(from)} to ${blue(to)}.`,
+      [worse, prove]];
   }
   if (!Number.isFinite(run.adjoints[j])) return steepWords(graph, leaves, run, y, j);
   return [say`All gradients are here. Move ${x} by 0.01, and ${y} moves by
-    ${orange(0.01 * run.adjoints[j])}.`, "Drag an input and see."];
+    ${orange(0.01 * run.adjoints[j])}.`, prove];
 }
 
 function steepWords(graph, leaves, run, y, j) {
@@ -165,9 +196,15 @@ function cornerName(graph, run) {
 
 // What is right at a question, and what a wrong answer is told: never the result itself.
 function answerOf({ graph }, { asked, asking, run }) {
-  const i = graph.units[asking].node;
+  const i = graph.units[asking].node, j = asked?.sum;
   if (!asked) return { right: run.values[i], made: [inNumbers(graph, run.values, i), " = ?"],
-    hint: () => "" };
+    hint: () => h("b", "Not yet.") };
+  if (j !== undefined) {
+    const terms = graph.uses[j].map(([i, k]) => run.messages[i][k])
+      .filter((x) => x != null).reverse();
+    return { right: run.adjoints[j], made: [orange(total(terms)), " = ?"],
+      hint: () => say`**Not yet.** At a fork the messages **add**.` };
+  }
   const [source, k] = asked.edge, itself = run.values[asked.from];
   const local = factor(localsOf(graph, run.values, source)[k]);
   const made = [orange(run.adjoints[source]), " · ", blue(local), " = ?"];
@@ -191,4 +228,11 @@ function gradLines({ graph }, { run }, u) {
         h("b.gradient", number(sent)), "\n"];
     });
   });
+}
+
+// The line of Python that computes a unit.
+function valueLine({ graph }, { run }, u) {
+  const { node, neuron } = graph.units[u];
+  const by = neuron ? "activation(w @ x + b)" : short(graph, node);
+  return [plainName(graph.labels[node]), " = ", by, " = ", blue(run.values[node]), "\n"];
 }

@@ -1,0 +1,150 @@
+// A gradient that proves itself: one value, or one use of it, is moved a little, and the output is
+// computed anew. And the question that comes first.
+
+const isSame = (a, b) => Boolean(a && b) && a.node === b.node && a.edge?.join() === b.edge?.join();
+const signed = (x, digits = 4) => (x > 0 ? "+" : "") + number(x, digits);
+
+// What moves with what is touched, and how far: foretold by the gradient, and measured.
+function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
+  const [i, k] = edge ?? [], { values } = run, y = values.at(-1);
+  const slope = edge ? run.messages[i][k] : run.adjoints[node];
+  const there = (by, forward) => pass(graph, leaves, { node, edge, by }, forward);
+  const f = (by) => there(by, true).at(-1), far = Number.isNaN(f(by)) ? -by : by;
+  const miss = (by) => Math.abs(f(by) - y - slope * by), gap = miss(far);
+  const sides = corner((by) => (edge ? there(by).messages[i][k] : there(by).adjoints[node]), 0);
+  const noise = 1e-14 * Math.max(...values.map(Math.abs)), straight = (by) =>
+    miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
+  const kind = Number.isNaN(gap) && Number.isFinite(slope) ? "nowhere"
+    : !Number.isFinite(slope) ? "steep" : sides ? "corner" : straight(far) ? "straight"
+      : miss(1e-9) > 0.1 * gap ? "jump" : "bends";
+  const after = there(far, true), moved = (j) => after[j] !== values[j];
+  const order = new Map([...graph.nodes.keys()].filter((j) => moved(j) && graph.place.has(j))
+    .map((j, turn, { length }) => [j, turn * Math.min(1, 10 / length)]));
+  return { kind, slope, sides, far, f, y, gap, miss, straight, moved, order, after: after.at(-1),
+    source: node ?? graph.nodes[i].inputs[k], by: after.map((x, j) => x - values[j]),
+    foretold: slope * far, measured: after.at(-1) - y };
+}
+
+// Two numbers with as many digits as tell them apart.
+function apart(a, b) {
+  const fits = (digits) => Math.abs(Number(b.toPrecision(digits)) - b) < 1e-3 * Math.abs(b - a);
+  const digits = spaced(11, 4, 15).find(fits) ?? 4;
+  return [a, b].map((x) => number(x, digits + (Math.abs(x) < 1)));
+}
+
+// What the comparison comes to.
+function verdict({ proof: { by } }, { proof }, y) {
+  const { kind, slope, sides, far, f, gap, miss, straight } = proof;
+  const turned = far !== by && kind !== "nowhere"
+    ? say`On that side ${y} has **no value**, so it moves the other way. ` : "";
+  if (kind === "nowhere") return say`On neither side ${y} has a **value**.`;
+  if (kind === "steep") {
+    return [turned, say`The slope here is ${orange(slope)}: **nothing can be foretold**.`];
+  }
+  if (kind === "jump") {
+    return say`Off by ${number(gap, 2)}, however small the move: here ${y} **jumps**.`;
+  }
+  if (kind === "corner") {
+    const own = sides.some((side) => alike(side, slope)) ? "one of" : "between";
+    const [up, down] = [by, -by].map((by) => signed(f(by) - proof.y));
+    return say`A **corner**: up, it moves ${up}; down, ${down}. There are two slopes, and
+      the gradient is ${own} them, ${orange(slope)}.`;
+  }
+  if (kind === "straight") {
+    return [turned, "Exactly as foretold: along this wire, the output is a straight line."];
+  }
+  const smaller = by > 0.01, other = smaller ? far / 10 : far * 10;
+  const times = smaller ? gap / miss(other) : miss(other) / gap;
+  const said = number(Number(times.toPrecision(2)));
+  return [turned, say`Off by ${number(gap, 3)}, because the curve **bends**. `,
+    smaller && straight(other) ? "Ten times smaller, and nothing is missed."
+      : !(times > 1.5) ? "" : smaller ? `Ten times smaller misses ${said} times less.`
+        : `Ten times larger missed ${said} times more.`];
+}
+
+// The output over the wire, around its move, with its tangent; both moves as posts.
+function lens({ slope, far, f, y, foretold, measured }, known) {
+  const ends = [-0.5 * far, 1.4 * far].sort((a, b) => a - b), xs = spaced(40, ...ends);
+  const ys = xs.map(f), all = [...ys, y, y + measured, known ? y + foretold : y];
+  const { at, x, line, picture } =
+    chart(190, 132, ends, heightsOf(all, y, 0), { room: [2, 2, 2, 2] });
+  const post = (kind, by, aside) => {
+    const [[px, bottom], [, top]] = [at([far, y]), at([far, y + by])];
+    return draw(`${kind} thick`, `M${px + aside} ${bottom}V${top}`);
+  };
+  return picture([draw("axis dashed", `M${x(0)} ${at([0, y])[1]}H${x(far)}`),
+    line("value", xs.map((x, k) => [x, ys[k]])),
+    known && Number.isFinite(slope) && [line("gradient", ends.map((x) => [x, y + slope * x])),
+      post("gradient", foretold, -6)],
+    Number.isFinite(measured) && post("value", measured, known ? 5 : 0)],
+  disc("value", at([0, y]), 5));
+}
+
+// The proof in words and numbers, beside the inputs.
+function proofPane(state, view) {
+  const { graph, proof: asked, step, narrow } = state, { proof } = view;
+  const { slope, far, foretold, measured } = proof, said = asked.said !== undefined;
+  const y = nameIn(graph.labels[graph.output]), known = !said || step === graph.last;
+  const [before, after] = apart(proof.y, proof.after), fits = Number.isFinite(slope);
+  const most = Math.max(Math.abs(foretold), Math.abs(measured));
+  const row = (kind, name, how, by, shown = true) => h("div.fact", h("span", { class: kind }, name),
+    h("span.how", how), shown ? h("b", { class: kind }, signed(by)) : h("span.place"),
+    shown && kind && narrow && h("span", { class: `part ${kind}`,
+      style: `--part: ${Math.min(1, Math.abs(by) / most) || 0}` }));
+  const right = said && alike(asked.said, slope * asked.by);
+  const how = !known ? `gradient · ${number(far)}` : fits && `${number(slope)} · ${number(far)}`;
+  const sizes = [1, 0.1, 0.01].map((by) => h("button", { "aria-pressed": String(by === asked.by),
+    onclick: () => set({ proof: { ...asked, by } }) }, String(by)));
+  return h("section.place-of", { key: "proof", "aria-label": "Proof" },
+    h("h2.nudges", h("span", "Only ", nameIn(graph.labels[proof.source] || "Σ"),
+      asked.edge && " (this one use)", " moves by ", blue(signed(far))),
+    h("span.sizes", sizes), h("button.close", { "aria-label": "end the proof",
+      onclick: () => actions.end() }, "✕")),
+    h("div.compared", h("div",
+      row("gradient", "foretold", how, foretold, known && fits),
+      row("value", "measured", [y, ` ${before} → ${after}`], measured),
+      said && row("", "you said", "", asked.said),
+      h("p", known ? verdict(state, view, y) : [right && h("b", "Right. "), say`Press **Play**: the
+        ${orange("gradient")} of ${nameIn(graph.labels[proof.source])} comes back, and
+        ${right ? "tells you so." : "would have told you."}`])),
+    !narrow && lens(proof, known)));
+}
+
+// -- The question that comes first
+
+// Which input, by how much, and three slopes to choose from; or null.
+function questionOf(state, run) {
+  const { graph } = state, { uses } = graph, size = (j) => Math.abs(run.adjoints[j]);
+  const inputs = graph.sliders.filter((j) => Number.isFinite(size(j)));
+  if (!inputs.length || !Number.isFinite(run.values.at(-1))) return null;
+  const node = inputs.reduce((a, b) =>
+    (uses[b].length - uses[a].length || size(b) - size(a)) > 0 ? b : a);
+  const by = [0.1, 0.01].find((by) => {
+    const { kind, gap, measured } = proofOf({ ...state, proof: { node, by } }, run);
+    return kind === "straight"
+      || (kind === "bends" && gap < 0.1 * Math.max(Math.abs(measured), 0.05 * by));
+  });
+  if (!by) return null;
+  const slope = run.adjoints[node], sent = uses[node].map(([i, k]) => run.messages[i][k] ?? 0);
+  const far = (a, b) => Math.abs(a - b) > 0.15 * Math.max(0.033, Math.abs(a), Math.abs(b));
+  const wrong = [...uses[node].length > 1 ? sent : [], 1, -slope, 2 * slope, slope / 2, -1];
+  const choices = wrong.reduce((all, x) =>
+    (all.length < 3 && all.every((y) => far(x, y)) ? [...all, x] : all), [slope]);
+  return { node, by, choices: choices.sort((a, b) => a - b) };
+}
+
+const TIMES = ["", "once", "twice", "three times", "four times", "five times"];
+const times = (n) => TIMES[n] ?? `${n} times`;
+
+function questionPane(state, view) {
+  const { graph } = state, question = questionOf(state, view.run);
+  if (!question) return h("section.place-of", { key: "none" });
+  const { node, by, choices } = question, n = graph.uses[node].length;
+  const x = nameIn(graph.labels[node]);
+  const choose = (slope) => set({ proof: { node, by, said: slope * by }, moving: false });
+  return h("section.place-of", { key: "question" }, h("h2", "What do you think?"),
+    h("p", n > 1 && say`${x} is used ${times(n)}. `, say`If only ${x} goes up by **${number(by)}**,
+      ${nameIn(graph.labels[graph.output])} moves by about …`),
+    h("p.choices", choices.map((slope) => h("button.value", { onclick: () => choose(slope) },
+      Math.abs(slope) < 0.005 ? "almost 0" : signed(slope * by)))));
+}

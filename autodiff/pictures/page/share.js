@@ -1,0 +1,84 @@
+// What leaves the page: a link, a program, a picture.
+
+// Where this page can be opened by others, or null.
+const published = () => (location.protocol === "https:" ? location.href.split("#")[0] : home);
+
+function shareMenu({ graph, share, copied }) {
+  const item = (kind, words) => h("button", { onclick: () => { void send(kind); } },
+    copied === kind ? "Copied" : words), toggle = () => set({ share: !share });
+  const link = graph.formula && published();
+  return h("div.share", h("button", { "aria-expanded": String(share), onclick: toggle }, "Share"),
+    share && h("div.menu", link ? item("link", "Copy link") : h("p", "No link: send the file."),
+      graph.formula && item("Python", "Copy Python"), item("SVG", "Picture, SVG"),
+      item("PNG", "Picture, PNG")));
+}
+
+async function send(kind) {
+  if (kind === "SVG") return download(new Blob([picture()], { type: "image/svg+xml" }), "svg");
+  if (kind === "PNG") return download(await pixels(picture()), "png");
+  const text = kind === "link" ? published() + addressOf(state) : python(state);
+  try { await navigator.clipboard.writeText(text); } catch { prompt("To copy:", text); }
+  set({ copied: kind });
+  return setTimeout(() => set({ copied: null }), 1500);
+}
+
+function python({ graph, leaves }) {
+  const lines = graph.formula.split(";").map((x) => x.trim().replace("=", " = "));
+  const last = lines.pop(), name = last.match(/^(\S+)\s+=/)?.[1] ?? "y";
+  const inputs = graph.inputs.map((i) =>
+    `${graph.ids[i]} = Value(${leaves[i]}, label=${JSON.stringify(graph.labels[i])})`);
+  return ["from math import e, pi", "from autodiff import *", "", ...inputs, ...lines,
+    last.startsWith(`${name} `) ? last : `y = ${last}`, `${name}.label = "${name}"`,
+    `show_steps(${name})`, ""].join("\n");
+}
+
+// The whole graph as it stands, with its formula, as a file that needs no style sheet.
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family",
+  "font-size", "font-style", "font-weight", "text-anchor"];
+function picture() {
+  const { view, fit } = seen, { place } = fit, w = place.length + 24;
+  const tall = place.high - place.low + 64;
+  const whole = { x: place.length / 2, y: (place.low + place.high) / 2 - 24, scale: 1 };
+  const holder = main.appendChild(document.createElement("div"));
+  const formula = textOf(h("i", heading({ ...state, step: -1 }, { ...view, now: [] })));
+  const svg = make(drawGraph({ ...state, width: w }, view, { ...fit, height: tall }, whole), null);
+  holder.append(svg);
+  svg.firstChild.setAttribute("transform", `translate(12 ${56 - place.low})`);
+  svg.append(make(write("name", 12, 32, formula), SVG));
+  svg.lastChild.setAttribute("style", "font-size: 24px");
+  const styled = [...svg.querySelectorAll("*")].map((element) => { // all, before any is changed
+    const style = getComputedStyle(element);
+    const seen = style.display !== "none" && style.fill !== "rgba(0, 0, 0, 0)";
+    return [element, seen && STYLES.map((name) => [name, style[name]])];
+  });
+  for (const [element, styles] of styled) {
+    if (!styles) element.remove();
+    else styles.forEach(([name, style]) => element.setAttribute(name, style));
+    if (element.matches("text, tspan")) element.setAttribute("stroke", "none"); // no halo
+    ["class", "style", "tabindex", "role"].forEach((name) => element.removeAttribute(name));
+  }
+  const { backgroundColor: paper } = getComputedStyle(document.documentElement);
+  svg.prepend(make(h("rect", { width: "100%", height: "100%", fill: paper, stroke: "none" }), SVG));
+  ["class", "role", "aria-labelledby"].forEach((name) => svg.removeAttribute(name));
+  svg.setAttribute("viewBox", `0 0 ${w} ${tall}`);
+  const text = new XMLSerializer().serializeToString(svg);
+  holder.remove();
+  return text;
+}
+
+// A picture in pixels, twice as large.
+async function pixels(text) {
+  const image = new Image(), canvas = document.createElement("canvas");
+  image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  await image.decode();
+  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => { canvas.toBlob(done); });
+}
+
+function download(blob, ending) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = `graph.${ending}`;
+  link.click();
+}
