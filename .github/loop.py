@@ -69,7 +69,7 @@ def main() -> None:
         browser = Browser(folder)
         try:
             browser.open(page.as_uri())
-            browser.emulate(SIZE[0], 1000, motion="no-preference")
+            browser.emulate(SIZE[0], 750, motion="no-preference")
             browser.evaluate("document.documentElement.style.scrollbarWidth = 'none', 1")
             shown = without_repeats(frames(browser))
         finally:
