@@ -282,6 +282,18 @@ def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
     assert browser.evaluate(begun) == [1, None]
 
 
+def test_a_number_to_press_is_named_by_what_it_shows(browser):
+    for graph in (fork, loss):
+        browser.show(show_steps(graph()), "#&step=99")
+        named = browser.evaluate(
+            "[...document.querySelectorAll('.graph [role=button]')]"
+            ".map((e) => e.getAttribute('aria-label').includes(e.textContent))"
+        )
+        assert len(named) > 3
+        assert all(named)
+        assert browser.evaluate("document.querySelectorAll('[role=img] [role=button]').length") == 0
+
+
 def test_a_question_comes_first_and_is_answered_by_measuring(browser):
     browser.show(show_steps(fork()))
     assert browser.texts(".choices button") == ["+0.1", "+0.3", "+0.4"]

@@ -231,7 +231,7 @@ function drawGraph(state, view, fit, eye) {
   late.sort((a, b) => a[0] - b[0]).forEach(([, ...rest]) => drawEdge(tools, ...rest, wires, heads));
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
-  return h("svg", { width, height, role: "img", "aria-labelledby": "formula sentence",
+  return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
     class: `graph ${view.proof && "proof"}` },
   h("g", { class: fit.zoomed && !state.panning ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads)));
@@ -322,15 +322,14 @@ function messageTexts({ graph, view: { run } }, i, k, now) {
 
 // A gradient or a message, which proves itself when it is touched.
 function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
-  const { node, edge: [i, k] = [node] } = target, proving = isSame(state.proof, target);
-  const sent = target.edge ? view.run.messages[i][k] : view.run.adjoints[node];
+  const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
   const prove = (event) => {
     event.stopPropagation();
     actions.prove(target);
   };
   const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
-    "aria-pressed": String(proving), "aria-label": `gradient ${number(sent)}: prove it`,
-    "data-at": i, onclick: prove,
+    "aria-pressed": String(proving), "data-at": i, onclick: prove,
+    "aria-label": `gradient ${textOf(h("g", inside))}: prove it`,
     onkeydown: (event) => { if (event.key === "Enter") prove(event); } };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
     box("hit", wide, tall, Math.min(tall / 2, 11), left, top),

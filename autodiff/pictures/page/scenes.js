@@ -246,7 +246,7 @@ function confusion() {
   const count = (k, said) => says.filter((x, i) => x === said && classOf(i) === k).length;
   const name = (k) => [signOf(k), ` ${className(k)}`];
   return h("table", h("caption", "it is … ↓   the model says … →"),
-    h("tr", h("th"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
+    h("tr", h("td"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
     classes.map((k) => h("tr", h("th", { scope: "row" }, name(k)), classes.map((said) => {
       const n = count(k, said);
       return h("td", { class: n === 0 ? "idle" : k === said ? "" : "error" }, n);
