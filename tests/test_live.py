@@ -260,6 +260,13 @@ def test_the_comparison_is_honest(browser):
             )
 
 
+def test_a_move_to_the_other_side_stands_in_brackets(browser):
+    browser.show(live.page())
+    browser.evaluate("retype('x=0.6; asin(x)', false, true); go(99)")  # 1/√(1 − 0.36) = 1.25
+    proven(browser, "{ node: state.graph.inputs[0] }", 1)
+    assert browser.texts(".fact .how")[0] == "1.25 · (−1)"
+
+
 def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
     browser.show(show_steps(fork()), "#&step=9")
     begun = "state.proof && [state.proof.node, state.proof.edge]"

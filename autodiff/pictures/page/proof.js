@@ -92,7 +92,7 @@ function proofPane(state, view) {
     shown && kind && narrow && h("span", { class: `part ${kind}`,
       style: `--part: ${Math.min(1, Math.abs(by) / most) || 0}` }));
   const right = said && alike(asked.said, slope * asked.by);
-  const how = !known ? `gradient · ${number(far)}` : fits && `${number(slope)} · ${number(far)}`;
+  const how = !known ? `gradient · ${factor(far)}` : fits && `${number(slope)} · ${factor(far)}`;
   const sizes = [1, 0.1, 0.01].map((by) => h("button", { "aria-pressed": String(by === asked.by),
     onclick: () => set({ proof: { ...asked, by } }) }, String(by)));
   return h("section.place-of", { key: "proof", "aria-label": "Proof" },
