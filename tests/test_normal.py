@@ -88,6 +88,18 @@ def test_what_varies_stands_on_the_right_and_what_is_joined_first():
     assert list(dot.parents[:3]) == list(w[:3])
 
 
+def test_the_first_dot_varies_and_is_shallow_and_single_terms_follow():
+    """So what all steps of a recurrence share is added first; h is 0 in the first of them."""
+    w, x, zeros = drawn(6), drawn(3), [Value(0.0) for _ in range(3)]
+    deep, fixed, first = [ad.dot(w[:3], h) for h in (x.map(ad.tanh), zeros, x)]
+    y = deep + fixed - w[4] + w[5] + first
+    order, total = [], NormalForm([y], x, w)[y]
+    while total._operation is not ops.dot:
+        total, last = total.parents
+        order.append(last)
+    assert [total, *order[::-1]] == [first, w[5], deep, fixed, w[4]]
+
+
 def test_arrays_are_named_after_the_parameters_of_a_module_of_neurons():
     class Layer(nn.Module):
         def __init__(self):

@@ -26,7 +26,7 @@ class ArrayText(ArrayPython):
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
     def has_line(self, symbol: Any, text: str) -> bool:
-        view = re.fullmatch(r"\w+(\[[\d:, ]+\])?(\.T)?", text)  # costs nothing
+        view = re.fullmatch(r"\w+(\[[\d:, ]+\])*(\.T)?", text)  # costs nothing
         return super().has_line(symbol, text) and (symbol.kept or not view)
 
     def assignment(self, name: str, text: str, symbol: Any) -> str:

@@ -82,12 +82,6 @@ class Groups(list[Group]):
         self.owner = np.full(len(inputs) + len(parameters) + 2 * most, -1)
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
-        self.used: dict[Value, int] = {}  # the depth at which a dot is used first
-        for depth, alike in enumerate(by_depth[2:]):
-            for nodes in alike.values():
-                for p in itertools.chain.from_iterable([x.parents for x in nodes]):
-                    if p._operation is ops.dot:
-                        self.used.setdefault(p, depth)
         for alike in by_depth:
             for (operation, count), nodes in alike.items():
                 if operation:
@@ -169,14 +163,25 @@ class Groups(list[Group]):
         for i in dict.fromkeys(which.tolist()):
             mine = np.flatnonzero(which == i)
             if operation is ops.dot:
-                used = np.array([self.used.get(nodes[j], 0) for j in mine])
-                rows[mine] = outer_first(rows[mine], used)
+                rows[mine] = self._outer_first(rows[mine])
             own, places = distinct(rows[mine])
             members = dict(zip(places.tolist(), [nodes[j] for j in mine]))
             for part in products(own) if operation is ops.dot else [range(len(own))]:
                 self._compute(operation, own[part], [members[j] for j in part])
             for j, place in zip(mine, places.tolist()):
                 self.ids[nodes[j]] = self.ids[members[place]]
+
+    def _outer_first(self, rows: Ids) -> Ids:
+        """Dots of several vectors with several others, with those first that are the outer axis.
+
+        Those vary from sample to sample; if both do, or none, they are what the first two share.
+        """
+        left, right = np.hsplit(rows, 2)
+        if not all((side != side[0]).any() for side in (left, right)):
+            return rows
+        varies = self.varies(left[0]), self.varies(right[0])
+        turned = varies[1] if varies[0] != varies[1] else (left[:2] != left[0]).any()
+        return np.hstack([right, left]) if turned else rows
 
     def _compute(self, operation: Operation, rows: Ids, nodes: list[Value]) -> None:
         """Add the group of an operation on rows of numbers."""
@@ -233,20 +238,6 @@ def distinct(rows: Ids) -> tuple[Ids, Ids]:
     whole = keys.view(f"V{8 * keys.shape[1]}").ravel()
     _, first, which = np.unique(whole, return_index=True, return_inverse=True)
     return rows[first], which
-
-
-def outer_first(rows: Ids, used: Ids) -> Ids:
-    """Dots of several vectors with several others, with those first that are the outer axis.
-
-    These are what dots have in common that are used at one depth, as those of a step of a
-    recurrence; otherwise what the first two share.
-    """
-    left, right = np.hsplit(rows, 2)
-    step = used == used[0]
-    if (right[step] == right[0]).all() and (right != right[0]).any():
-        return np.hstack([right, left])
-    turned = (left[:2] != left[0]).any() and (right != right[0]).any()
-    return np.hstack([right, left]) if turned else rows
 
 
 def products(rows: Ids) -> list[Any]:

@@ -6,7 +6,7 @@ A chain of additions, subtractions, negations and sums, each of them used once, 
 term is a product of factors. Terms are alike if they have the same sign, and factors that come from
 the same operations at the same depths. Three that are alike become a sum, or a dot if they are
 products; two products only if another dot would have the same numbers on one side, as neurons share
-their inputs. The other terms are added one by one. If no terms are joined, all stays as written.
+their inputs. The other terms are added one by one, after a first dot. What has no dot stays.
 
 The terms are added in another order, those with a minus last. So the last digits differ, and near
 the largest float a sum may overflow that would not have as it was written: a - b + c - d + e - f of
@@ -18,6 +18,7 @@ import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .. import graph, ops
@@ -26,6 +27,7 @@ from ..value import Value, leaf
 
 LINEAR, PRODUCT = {ops.add, ops.sub, ops.neg, ops.sum}, {ops.mul}
 Side = tuple[Value, ...]
+Kind = tuple[Any, ...]  # of terms that are alike: whether they have a minus, and their factors
 
 
 class Term(NamedTuple):
@@ -60,7 +62,7 @@ class NormalForm(dict[Value, Value]):
         self.joins: Counter[tuple[str, int]] = Counter()
         for x in nodes:
             alike, parents = sums.get(x, {}), [self[p] for p in x.parents]
-            if any(map(self._joins, alike.values())):
+            if any(map(self._changes, alike.values())):
                 self[x] = self._sum(alike)
             elif all(map(operator.is_, parents, x.parents)):
                 self[x] = x
@@ -73,9 +75,9 @@ class NormalForm(dict[Value, Value]):
         """Whether a node is part of the chain of these operations that its user belongs to."""
         return x._operation in operations and self.uses[x] == 1
 
-    def _alike(self, root: Value) -> dict[Any, list[Term]]:
+    def _alike(self, root: Value) -> dict[Kind, list[Term]]:
         """The terms of a sum, by sign and by the kinds of their factors."""
-        alike: dict[Any, list[Term]] = defaultdict(list)
+        alike: dict[Kind, list[Term]] = defaultdict(list)
         stack = [(root, False)]
         while stack:
             x, minus = stack.pop()
@@ -106,22 +108,36 @@ class NormalForm(dict[Value, Value]):
         others = tuple([x for x in factors if x in self.varying])
         return (fixed, others) if fixed and others else (tuple(factors[:1]), tuple(factors[1:]))
 
+    def _changes(self, terms: list[Term]) -> bool:
+        """Whether terms that are alike become one, or are dots, which have their place in a sum."""
+        return self._joins(terms) or terms[0].written._operation is ops.dot
+
     def _joins(self, terms: list[Term]) -> bool:
         """Whether terms that are alike become one."""
         return len(terms) > 2 or any(self.shared[side] > 1 for side in _pair(terms))
 
-    def _sum(self, alike: dict[Any, list[Term]]) -> Value:
-        """The sum of all terms: what is joined, then the others; what has a minus comes last."""
-        parts: list[tuple[bool, bool, Value]] = []
+    def _sum(self, alike: dict[Kind, list[Term]]) -> Value:
+        """The sum of all terms: a dot, single terms, other dots; those with a minus come last.
+
+        The first dot varies from sample to sample, and is as shallow as can be: u @ x + b + w @ h
+        for w @ h + u @ x + b, so that u @ x + b is one array for all steps of a recurrence.
+        """
+        dots: list[tuple[tuple[bool, bool, int], Value]] = []
+        others: list[tuple[bool, Value]] = []
         for (minus, *_), terms in alike.items():
-            if self._joins(terms):
-                parts.append((minus, False, self._joined(terms)))
-            else:
-                parts += [(minus, True, self[term.written]) for term in terms]
-        (minus, _, total), *others = sorted(parts, key=lambda part: part[:2])
+            joins = self._joins(terms)
+            for x, *_ in terms[:1] if joins else terms:
+                if joins or x._operation is ops.dot:
+                    key = minus, x not in self.varying, self.depth[x]
+                    dots.append((key, self._joined(terms) if joins else self[x]))
+                else:
+                    others.append((minus, self[x]))
+        dots.sort(key=itemgetter(0))
+        first, *further = [(minus, x) for (minus, *_), x in dots]
+        (minus, total), *rest = sorted([first, *others, *further], key=itemgetter(0))
         if minus:
             total = _node(ops.neg, [total])
-        for minus, _, x in others:
+        for minus, x in rest:
             total = _node(ops.sub if minus else ops.add, [total, x])
         return total
 
