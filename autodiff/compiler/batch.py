@@ -117,8 +117,6 @@ class ArrayNode:
         writer, samples, own = self.writer, self.samples, dict(place.axes)
         box = _axes([stop - start for start, stop in place.box]) | samples
         split, lying = place.split, [*place.laid]
-        if [*own] == [*split] == lying and [*(own | samples).values()] == [*box.values()]:
-            return writer.renamed(message, dict(zip(own, box)))
         varied = without(axes_of(message), "b")
         if varied:
             message = writer.reshaped(writer.repeated(message, own | samples), split | samples)
@@ -261,24 +259,21 @@ class Batch:
 
     def _joined(self, ids: Ids) -> tuple[ArrayNode, Ids]:
         """An array of numbers from several arrays, and the position of each of the ids in it."""
-        unique, inverse = np.unique(ids, return_inverse=True)
-        owners = self.groups.owners(unique).tolist()
-        runs = [np.array([i for _, i in run]) for _, run in
-                itertools.groupby(zip(owners, unique), key=lambda each: each[0])]  # fmt: skip
+        runs = self.groups.by_owner(ids)
+        whole = np.concatenate(runs)
         arguments = [self._argument(run, "g") for run in runs]
-        node = self._node(None, (len(unique),), arguments)
+        node = self._node(None, (len(whole),), arguments)
         parts = [(x.symbol, len(run)) for x, run in zip(arguments, runs)]
         node.symbol = self.writer.joined(parts, "g", node.axes)
-        ends = itertools.accumulate(map(len, runs), initial=0)
-        places = [place_of(np.arange(*each), "g", node.shape) for each in itertools.pairwise(ends)]
+        places = [place_of(np.searchsorted(whole, run), "g", node.shape) for run in runs]
 
         def backward(grad: Any) -> tuple[Any, ...]:
-            whole = ArrayNode(self.writer, grad, node.shape, node.varies)
-            return tuple(map(whole.read, places))
+            message = ArrayNode(self.writer, grad, node.shape, node.varies)
+            return tuple(map(message.read, places))
 
         node.backward = backward
         self.order.append(node)
-        return node, inverse.reshape(ids.shape)
+        return node, np.searchsorted(whole, ids)
 
     # -- Results --
 

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -108,6 +107,11 @@ class Groups(list[Group]):
         """The index of the group that each number is in; -1 for constants."""
         return self.owner[ids]
 
+    def by_owner(self, ids: Ids) -> list[Ids]:
+        """The different ids in order, those of each group apart."""
+        unique = np.unique(ids)
+        return np.split(unique, np.flatnonzero(np.diff(self.owners(unique))) + 1)
+
     def varies(self, ids: Ids) -> bool:
         """Whether some of the numbers differ from sample to sample."""
         return any(self[i].varies for i in np.unique(self.owners(ids)) if i >= 0)
@@ -127,16 +131,18 @@ class Groups(list[Group]):
     def written(self, ids: Ids) -> str:
         """What an argument reads, for people: tanh1, or parameters[0:40]."""
         parts = []
-        for i, run in itertools.groupby(np.unique(ids), lambda x: int(self.owners(x))):
-            found = list(map(int, run))
-            if i < 0:
-                numbers = self.numbers(np.array(found))
-                parts.append(f"{numbers[0]:g}" if len(found) == 1 else f"{len(found)} constants")
+        for run in self.by_owner(ids):
+            group, count = self[self.owners(run[0])], len(run)
+            first, last = run[[0, -1]] - group.start
+            if first < 0:
+                number = f"{self.numbers(run)[0]:g}"
+                parts.append(number if count == 1 else f"{count} constants")
+            elif count == len(group.members):
+                parts.append(group.name)
+            elif last - first == count - 1:
+                parts.append(f"{group.name}[{first}:{last + 1}]")
             else:
-                first, last, size = found[0], found[-1] + 1, math.prod(self[i].shape)
-                part = f"[{first - self[i].start}:{last - self[i].start}]"
-                part = part if len(found) == last - first else f"[{len(found)} of {size}]"
-                parts.append(self[i].name + part * (len(found) < size))
+                parts.append(f"{group.name}[{count} of {len(group.members)}]")
         return " and ".join(parts)
 
     def __repr__(self) -> str:
@@ -206,14 +212,9 @@ class Groups(list[Group]):
     def _grid(self, rows: Ids) -> tuple[int, ...]:
         """The shape of a group: a grid if its arguments are regular in it, otherwise a row."""
         columns = [column for column in rows.T if column[0] >= 0]
-        nested = [nested_runs(column) for column in columns]
-        sizes = []
-        for column, runs in zip(columns, nested):
-            of_group = self[self.owners(column[0])].shape[1:]
-            if runs and of_group and runs[-1][1] == 1:  # rows of a grid, or parts of them
-                sizes.append(runs[-1][0] if len(runs) > 1 else of_group[0])
-        if not all(runs and min(runs, key=itemgetter(1))[1] > 0 for runs in nested):
-            sizes += [runs[-1][0] for runs in nested if runs]
+        grids = [self[self.owners(column[0])].shape for column in columns]
+        sizes = [shape[1] for shape in grids if len(shape) > 1]  # rows of a grid, or parts of them
+        sizes += [runs[-1][0] for runs in map(nested_runs, columns) if runs]
         for size in sizes:
             if 1 < size < len(rows) and len(rows) % size == 0:
                 shape = len(rows) // size, size
