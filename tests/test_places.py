@@ -74,13 +74,13 @@ def test_a_grid_that_does_not_fit_is_none():
 def test_parts_of_a_grid(positions, box, laid):
     """Of four rows of three."""
     place = place_of(positions, "gh"[: positions.ndim], (4, 3))
-    assert (place.box, place.laid, place.listed) == (box, laid, "")
+    assert (place.box, place.laid, place.index_source) == (box, laid, "")
 
 
 @pytest.mark.parametrize("positions", [[2, 0], [0, 2, 3], [0, 1, 2, 3], [[0, 1], [1, 2]]])
 def test_what_is_no_part_is_listed(positions):
     place = place_of(np.array(positions), "gh", (4, 3))
-    listed = eval(place.listed, {"xp": np})
+    listed = eval(place.index_source, {"xp": np})
     np.testing.assert_array_equal(listed, positions)
     assert place.box == ()
 
@@ -90,7 +90,7 @@ def test_runs_in_too_many_runs_are_listed():
     for k in range(11):
         deep = np.add.outer(deep, [0, 3**k]).ravel()
     assert len(nested_runs(np.sort(deep))) == 11
-    assert place_of(np.sort(deep), "g", (3**11,)).listed
+    assert place_of(np.sort(deep), "g", (3**11,)).index_source
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 from .arrays import axes_of, sizes, union, without
 from .batch import Batch
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
-from .symbolic import Axes, Symbol
+from .symbolic import Axes, Operand, Symbol
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]
@@ -19,20 +19,20 @@ class ArrayText(ArrayPython):
 
     target: Axes | None = None  # of the expression that is being written
 
-    def of(self, x: Any, least: int = CHOICE) -> str:
+    def of(self, x: Operand, least: int = CHOICE) -> str:
         """The text of an array, with its axes lined up for the expression that it is part of."""
         index = _aligned(axes_of(x), list(self.target or {}))
         return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
 
-    def has_line(self, symbol: Any, text: str) -> bool:
+    def has_line(self, symbol: Symbol, text: str) -> bool:
         view = re.fullmatch(r"\w+(\[[\d:, ]+\])*(\.T)?", text)  # costs nothing
         return super().has_line(symbol, text) and (symbol.kept or not view)
 
-    def assignment(self, name: str, text: str, symbol: Any) -> str:
+    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
         shape = f"  # {sizes(symbol.axes)}" if symbol.axes else ""
         return super().assignment(name, text, symbol) + shape
 
-    def expression(self, symbol: Any) -> Written:
+    def expression(self, symbol: Symbol) -> Written:
         if symbol.op in STRUCTURE:
             return STRUCTURE[symbol.op](self, symbol, *symbol.args)
         self.target = symbol.axes
@@ -103,11 +103,11 @@ def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str)
     return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
 
 
-def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: Any) -> Written:
+def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol | str) -> Written:
     return f"{text.of(x, ATOM)}[{index if isinstance(index, str) else text.of(index)}]", ATOM
 
 
-def _reshaped(text: ArrayText, symbol: Symbol, x: Any) -> Written:
+def _reshaped(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
     lengths = ["-1" if letter == "b" else str(size) for letter, size in symbol.axes.items()]
     return f"{text.of(x, ATOM)}.reshape({', '.join(lengths)})", ATOM
 
@@ -122,11 +122,11 @@ def _transposed(text: ArrayText, symbol: Symbol, x: Symbol) -> Written:
     return f'xp.einsum("{"".join(x.axes)}->{"".join(symbol.axes)}", {own})', ATOM
 
 
-def _repeated(text: ArrayText, symbol: Symbol, x: Any) -> Written:
+def _repeated(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
     return _broadcast(text, x, symbol.axes), ATOM
 
 
-def _broadcast(text: ArrayText, x: Any, axes: Axes) -> str:
+def _broadcast(text: ArrayText, x: Operand, axes: Axes) -> str:
     """The text of x with all of these axes."""
     shape = sizes(axes).replace("n", "len(inputs)")
     if not isinstance(x, Symbol):

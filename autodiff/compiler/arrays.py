@@ -10,14 +10,14 @@ from typing import Any
 
 from .. import ops
 from ..dispatch import Operation
-from .symbolic import Axes, Symbol, Writer, itself, key_of, word
+from .symbolic import Axes, Operand, Symbol, Writer, key_of, unrenamed, word
 
 # g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
 # the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
 AXES = "ghab"
 
 
-def axes_of(x: Any) -> Axes:
+def axes_of(x: Operand) -> Axes:
     """The axes of an array; a number has none."""
     return x.axes if isinstance(x, Symbol) else {}
 
@@ -27,7 +27,7 @@ def ordered(axes: Axes) -> Axes:
     return {letter: axes[letter] for letter in AXES if letter in axes}
 
 
-def union(xs: Iterable[Any]) -> Axes:
+def union(xs: Iterable[Operand]) -> Axes:
     """The axes of the result of an operation on arrays and numbers, entry by entry."""
     return ordered(dict(itertools.chain.from_iterable([axes_of(x).items() for x in xs])))
 
@@ -37,9 +37,9 @@ def without(axes: Axes, letters: str) -> Axes:
     return {letter: size for letter, size in axes.items() if letter not in letters}
 
 
-def label(x: Any) -> str:
+def label(x: Symbol) -> str:
     """The name of an array, or s and its number."""
-    own = itself(x)
+    own = unrenamed(x)
     return own.name or (f"s{own.number}" if own.args else own.op)
 
 
@@ -87,19 +87,19 @@ class ArrayWriter(Writer):
             return 0.0
         return super().write(operation, *args)
 
-    def array(self, op: str, args: tuple[Any, ...], axes: Axes) -> Any:
+    def array(self, op: str, args: tuple[Any, ...], axes: Axes) -> Symbol:
         """The array of an operation that is not entry by entry."""
         key = (*key_of(op, args), *axes.items())
         if key not in self.symbols:
             self.symbols[key] = Symbol(self, len(self.symbols), op, args, axes)
         return self.symbols[key]
 
-    def total(self, x: Any, letter: str, size: Any) -> Any:
+    def total(self, x: Operand, letter: str, size: Operand) -> Any:
         """The sum of x along an axis, with a factor that lacks it in front.
 
         A sum of products along an axis of both factors is a product of matrices.
         """
-        if letter not in axes_of(x):
+        if not isinstance(x, Symbol) or letter not in x.axes:
             return x * size
         if x.op == "neg":
             return -self.total(x.args[0], letter, size)
@@ -114,36 +114,36 @@ class ArrayWriter(Writer):
             return self.array("product", (*args[:2], args[2] + letter), axes)
         return self.array("total", (x, letter), axes)
 
-    def renamed(self, x: Any, names: dict[str, str]) -> Any:
+    def renamed(self, x: Symbol, names: dict[str, str]) -> Symbol:
         """The same array with other names for its axes."""
-        axes = {names.get(letter, letter): size for letter, size in axes_of(x).items()}
-        if list(axes) == list(axes_of(x)):
+        axes = {names.get(letter, letter): size for letter, size in x.axes.items()}
+        if list(axes) == list(x.axes):
             return x
         if x.op == "neg":  # so that signs are seen
             return -self.renamed(x.args[0], names)
         return self.array("as", (x,), axes)
 
-    def reshaped(self, x: Any, axes: Axes) -> Any:
+    def reshaped(self, x: Symbol, axes: Axes) -> Symbol:
         """The same numbers in the same order along other axes."""
-        before = itself(x).args[0] if itself(x).op == "reshape" else x
+        before = unrenamed(x).args[0] if unrenamed(x).op == "reshape" else x
         for own in (x, before):
             if list(own.axes.values()) == list(axes.values()):
                 return self.renamed(own, dict(zip(own.axes, axes)))
         return self.array("reshape", (before,), axes)
 
-    def turned(self, x: Any, letters: Iterable[str]) -> Any:
+    def turned(self, x: Symbol, letters: Iterable[str]) -> Symbol:
         """The array with its axes in this order."""
         axes = {letter: x.axes[letter] for letter in letters}
         if list(axes) == list(x.axes):
             return x
-        own = itself(x)
+        own = unrenamed(x)
         names = dict(zip(own.axes, x.axes))
         if own.op == "product" and len(axes) == 2 and not {*own.args[2]}.intersection(axes):
             factors = [self.renamed(factor, names) for factor in own.args[:2]]
             return self.array("product", (*factors, own.args[2]), axes)  # (x @ y).T is y.T @ x.T
         return self.array("transposed", (x,), axes)
 
-    def part(self, x: Any, ends: Sequence[tuple[int, int]]) -> Any:
+    def part(self, x: Symbol, ends: Sequence[tuple[int, int]]) -> Symbol:
         """The part of an array between these ends of its first axes; a length of 1 is no axis."""
         axes, index = dict(x.axes), []
         for (letter, size), (start, stop) in zip(x.axes.items(), ends):
@@ -156,10 +156,12 @@ class ArrayWriter(Writer):
             index.pop()
         return self.array("part", (x, ", ".join(index)), axes) if index else x
 
-    def joined(self, parts: Sequence[tuple[Any, int]], letter: str, axes: Axes) -> Any:
+    def joined(self, parts: Sequence[tuple[Operand, int]], letter: str, axes: Axes) -> Symbol:
         """Arrays and numbers one after the other along an axis, each with its length there."""
         return self.array("join", (letter, *itertools.chain(*parts)), axes)
 
-    def repeated(self, x: Any, axes: Axes) -> Any:
+    def repeated(self, x: Operand, axes: Axes) -> Symbol:
         """x with all of these axes, repeated along those that it lacks."""
-        return x if axes_of(x) == axes else self.array("repeat", (x,), axes)
+        if isinstance(x, Symbol) and x.axes == axes:
+            return x
+        return self.array("repeat", (x,), axes)

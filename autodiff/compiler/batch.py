@@ -19,9 +19,11 @@ from ..dispatch import Backward
 from ..value import Value
 from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
-from .places import Grid, Ids, Place, grids, index_text, place_of, thin
+from .places import Grid, Ids, Place, collapsed, grids, index_text, place_of
 from .printer import IMPORTED, uses_of
-from .symbolic import Axes, Symbol, itself
+from .symbolic import Axes, Operand, Symbol, unrenamed
+
+Ends = tuple[int, int]  # of a part of an axis
 
 # -- Arrays as nodes of a graph -----------------------------------------------------------------
 
@@ -29,7 +31,7 @@ from .symbolic import Axes, Symbol, itself
 class Argument(NamedTuple):
     """An argument of a group: its symbol, and where its numbers lie if they are not constants."""
 
-    symbol: Any
+    symbol: Operand
     node: "ArrayNode | None" = None
     place: Place = Place(())
 
@@ -38,13 +40,14 @@ class ArrayNode:
     """An array of the program, a row or a grid of numbers, and the messages sent back to it."""
 
     def __init__(self, writer: ArrayWriter, symbol: Any, shape: tuple[int, ...], varies: bool):
-        self.writer, self.symbol, self.shape = writer, symbol, shape
+        self.symbol: Symbol = symbol
+        self.writer, self.shape = writer, shape
         self.varies = varies  # whether it differs from sample to sample
         self.wanted = False  # whether a leaf of wrt leads to it
-        self.messages: dict[Place, Any] = {}
+        self.messages: dict[Place, Operand] = {}
         self.arguments: Sequence[Argument] = ()
         self.backward: Backward | None = None
-        self.space: Axes = {}  # all axes of the operation that computes it
+        self.all_axes: Axes = {}  # all axes of the operation that computes it
 
     @property
     def axes(self) -> Axes:
@@ -58,24 +61,24 @@ class ArrayNode:
     def size(self) -> int:
         return math.prod(self.shape)
 
-    def read(self, place: Place) -> Any:
+    def read(self, place: Place) -> Symbol:
         """The numbers at a place."""
         if not without(axes_of(self.symbol), "b"):
             return self.symbol  # all numbers are equal
         writer, axes = self.writer, dict(place.axes)
         samples = {"b": 0} if "b" in self.symbol.axes else {}
         x = writer.repeated(self.symbol, without(self.axes, "b") | samples)
-        if place.listed:
+        if place.index_source:
             flat = writer.reshaped(x, {"g": self.size} | samples)
             return writer.array("gather", (flat, self._index(place)), axes | samples)
         x = writer.reshaped(writer.part(x, place.box), place.laid | samples)
         x = writer.turned(x, [letter for letter in [*place.split, *samples] if letter in x.axes])
         return writer.reshaped(writer.repeated(x, place.split | samples), axes | samples)
 
-    def _index(self, place: Place) -> Any:
-        return self.writer.array("index", (place.listed,), {})
+    def _index(self, place: Place) -> Symbol:
+        return self.writer.array("index", (place.index_source,), {})
 
-    def receive(self, place: Place, message: Any) -> None:
+    def receive(self, place: Place, message: Operand) -> None:
         so_far = self.messages.get(place)
         self.messages[place] = message if so_far is None else so_far + message
 
@@ -90,15 +93,15 @@ class ArrayNode:
         if self.size == 1:
             return ops.sum(self.messages.values())
         parts = []
-        strips: dict[Any, dict[Any, Any]] = defaultdict(dict)  # by rows, then by columns
+        strips: dict[Ends, dict[Ends, Any]] = defaultdict(dict)  # by rows, then by columns
         for place, message in self.messages.items():
-            if place.listed:
+            if place.index_source:
                 parts.append(self._scattered(place, message))
                 continue
             piece, pieces = self._piece(place, message), strips[place.box[0]]
             columns = place.box[-1]
             pieces[columns] = pieces[columns] + piece if columns in pieces else piece
-        rows = {}
+        rows: dict[Ends, Any] = {}
         for ends, pieces in strips.items():
             axes = _axes([ends[1] - ends[0], *self.shape[1:]]) | self.samples
             grid = len(self.shape) > 1
@@ -106,7 +109,7 @@ class ArrayNode:
             rows[ends] = ops.sum(whole)
         return ops.sum([*parts, *self._side_by_side(rows, "g", self.axes)])
 
-    def _scattered(self, place: Place, message: Any) -> Any:
+    def _scattered(self, place: Place, message: Operand) -> Symbol:
         inner = self.writer.repeated(message, dict(place.axes) | self.samples)
         args = inner, self._index(place), self.size
         sums = self.writer.array("scatter_add", args, {"g": self.size} | self.samples)
@@ -126,11 +129,11 @@ class ArrayNode:
             message = writer.reshaped(writer.turned(message, [*lying, *samples]), box)
         return message
 
-    def _side_by_side(self, pieces: dict[Any, Any], letter: str, axes: Axes) -> list[Any]:
+    def _side_by_side(self, pieces: dict[Ends, Operand], letter: str, axes: Axes) -> list[Any]:
         """Pieces one after the other along an axis, with zeros between; overlapping ones apart."""
-        rows = []
+        rows: list[Any] = []
         while pieces:
-            parts: list[tuple[Any, int]] = []
+            parts: list[tuple[Operand, int]] = []
             end = 0
             for start, stop in sorted(pieces):
                 if start >= end:
@@ -157,7 +160,7 @@ class Batch:
         self.counts: Counter[str] = Counter()
         self.known = parameter_names(groups)
         self.nodes: list[ArrayNode] = []  # of the groups
-        self.permutation: Any = None  # of the parameters, if another order serves better
+        self.permutation: Symbol | None = None  # of the parameters, if another order serves better
         self.order: list[ArrayNode] = []  # these, and what is joined for them
         self.grids: dict[int, list[Grid]] = {}  # of the leaves of a group
         self.parts: dict[tuple[str, Grid], ArrayNode] = {}  # those that something is read from
@@ -173,7 +176,7 @@ class Batch:
             self._backpropagate(output)
             self.results.append(self._gradients(wrt))
         for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
-            itself(x).name, itself(x).kept = name, True
+            unrenamed(x).name, unrenamed(x).kept = name, True
 
     def _leaves(self, group: Group, wrt: list[Value]) -> ArrayNode:
         axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
@@ -196,7 +199,7 @@ class Batch:
         argument = Argument(leaves.read(place), leaves, place)
         node = self._node(argument.symbol, positions.shape, [argument])
         node.backward = lambda grad: (grad,)
-        node.space = node.axes
+        node.all_axes = node.axes
         self._name_part(group, positions, node.symbol)
         self.order.append(node)
         self.parts[group.name, grid] = node
@@ -215,8 +218,8 @@ class Batch:
         result, backward = group.operation.rule(*symbols)
         node = self._node(self.writer.as_number(result), group.shape, arguments)
         node.backward = backward
-        node.space = _axes(group.shape) | node.samples
-        node.space |= {a: size for a, size in union(symbols).items() if a == "a"}
+        node.all_axes = _axes(group.shape) | node.samples
+        node.all_axes |= {a: size for a, size in union(symbols).items() if a == "a"}
         self._name(node.symbol, group.name)
         return node
 
@@ -224,7 +227,7 @@ class Batch:
         origins = [x.node for x in arguments if x.node]
         node = ArrayNode(self.writer, symbol, shape, any(x.varies for x in origins))
         node.wanted = any(x.wanted for x in origins)
-        node.arguments, node.space = arguments, node.samples
+        node.arguments, node.all_axes = arguments, node.samples
         return node
 
     def _argument(self, ids: Ids, letters: str) -> Argument:
@@ -241,7 +244,7 @@ class Batch:
         for grid in self.grids.get(owners[0], ()):
             if grid.start <= positions.min() and positions.max() < grid.end:
                 place = place_of(positions - grid.start, letters, (grid.rows, grid.width))
-                if not place.listed:
+                if not place.index_source:
                     part = self._grid(group, node, grid)
                     return Argument(part.read(place), part, place)
         place = place_of(positions, letters, node.shape)
@@ -250,9 +253,9 @@ class Batch:
             self._name_part(group, positions, symbol)
         return Argument(symbol, node, place)
 
-    def _constant(self, ids: Ids, letters: str) -> Any:
+    def _constant(self, ids: Ids, letters: str) -> Operand:
         """Constants, as a number or an array that is written out in the program."""
-        ids = thin(ids, ids.ndim)
+        ids = collapsed(ids, ids.ndim)
         numbers = self.groups.numbers(ids).squeeze()
         axes = {letter: size for letter, size in zip(letters, ids.shape) if size > 1}
         return self.writer.array("constant", (numbers.tolist(),), axes) if axes else float(numbers)
@@ -267,7 +270,7 @@ class Batch:
         node.symbol = self.writer.joined(parts, "g", node.axes)
         places = [place_of(np.searchsorted(whole, run), "g", node.shape) for run in runs]
 
-        def backward(grad: Any) -> tuple[Any, ...]:
+        def backward(grad: Symbol) -> tuple[Symbol, ...]:
             message = ArrayNode(self.writer, grad, node.shape, node.varies)
             return tuple(map(message.read, places))
 
@@ -277,7 +280,7 @@ class Batch:
 
     # -- Results --
 
-    def _values(self, output: Value | list[Value]) -> Any:
+    def _values(self, output: Value | list[Value]) -> Symbol:
         """The output for each sample; for several outputs, a row for each."""
         several = isinstance(output, list)
         ids = self.groups.ids
@@ -300,21 +303,22 @@ class Batch:
             for argument, message in zip(node.arguments, node.backward(adjoint)):
                 nothing = message is None or (type(message) is float and message == 0.0)
                 if argument.node and argument.node.wanted and not nothing:
-                    self._send(message, argument, argument.node, node.space)
-        for node in self.nodes[:2]:
+                    self._send(message, argument, argument.node, node.all_axes)
+        inputs_and_parameters = self.nodes[:2]
+        for node in inputs_and_parameters:
             for place, message in node.messages.items():
                 if node.is_alone(place):
                     self._name_adjoint(node.read(place), message, kept=True)
 
-    def _send(self, message: Any, argument: Argument, to: ArrayNode, space: Axes) -> None:
+    def _send(self, message: Operand, argument: Argument, to: ArrayNode, all_axes: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""
-        for letter in sorted(space):  # first over arguments and samples
+        for letter in sorted(all_axes):  # first over arguments and samples
             if letter not in argument.place.letters + "b" * to.varies:
-                size = self.writer.n if letter == "b" else space[letter]
+                size = self.writer.n if letter == "b" else all_axes[letter]
                 message = self.writer.total(message, letter, size)
         to.receive(argument.place, message)
 
-    def _gradients(self, wrt: list[Value]) -> Any:
+    def _gradients(self, wrt: list[Value]) -> Symbol:
         """The gradients of leaves, which are all inputs or all parameters."""
         ids = np.array([self.groups.ids[x] for x in wrt], int)
         i = int(self.groups.owners(ids[0])) if wrt else 1
@@ -333,17 +337,17 @@ class Batch:
 
     # -- Names: those of the model where it has them, else after the operations --
 
-    def _name(self, x: Any, name: str, kept: bool = False) -> None:
+    def _name(self, x: Operand, name: str, kept: bool = False) -> None:
         """Name an array, unless it has a line with a name, or another has this one."""
         if isinstance(x, Symbol) and name not in self.taken:
-            own = itself(x)
+            own = unrenamed(x)
             if own.args and not own.kept and (kept or not own.name):
                 self.taken.add(name)
                 own.name, own.kept = name, kept
 
-    def _name_part(self, group: Group, positions: Ids, symbol: Any) -> None:
+    def _name_part(self, group: Group, positions: Ids, symbol: Symbol) -> None:
         """Name a part of the inputs or of the parameters."""
-        own = itself(symbol)
+        own = unrenamed(symbol)
         if own.args and not own.kept:
             name, size = self.known.get(group.members[int(positions.flat[0])], ("", 0))
             if size != positions.size or not name.isidentifier() or OURS.search(name):
@@ -352,9 +356,9 @@ class Batch:
                 name = f"{letter}{self.counts[letter]}"
             self._name(own, name, kept=True)
 
-    def _name_adjoint(self, symbol: Any, adjoint: Any, kept: bool = False) -> None:
+    def _name_adjoint(self, symbol: Operand, adjoint: Operand, kept: bool = False) -> None:
         """Name the adjoint of an array, unless it is a number of the forward pass."""
-        name = isinstance(symbol, Symbol) and itself(symbol).name
+        name = isinstance(symbol, Symbol) and unrenamed(symbol).name
         if name and isinstance(adjoint, Symbol) and adjoint.number >= self.forward:
             self._name(adjoint, f"{name}_bar", kept)
 

@@ -175,9 +175,9 @@ class Expression:
         leaves = self._arguments(inputs, wrt)
         if not batch:
             return Program(scalar_program(self._outputs, *leaves, self._single, xp))
-        from .stages import batched_program  # needs numpy
+        from .stages import batch_program  # needs numpy
 
-        return batched_program(self._outputs, *leaves, self._single, xp)
+        return batch_program(self._outputs, *leaves, self._single, xp)
 
     def javascript(self, inputs: Iterable[Any], wrt: Iterable[Any]) -> str:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.

@@ -16,11 +16,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import graph, ops
 from ..dispatch import Operation
 from ..value import Value
-from .places import Ids, is_regular, nested_runs, runs_of, thin
+from .places import Ids, collapsed, is_regular, nested_runs, runs_of
+
+Floats = NDArray[np.float64]
+Kind = tuple[Operation | None, int]  # an operation, and the number of its arguments
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +36,7 @@ class Group:
     where they do not change, and with a further axis for the numbers of a row.
     """
 
-    every: "Groups"
+    groups: "Groups"
     start: int  # the id of its first number
     name: str
     operation: Operation | None
@@ -44,22 +48,21 @@ class Group:
     @property
     def alike(self) -> dict[Value, list[Value]]:
         """Of each member, all nodes that are this number, and itself."""
-        return {x: self.every.named[i] for i, x in enumerate(self.members, self.start)}
+        return {x: self.groups.nodes_of[i] for i, x in enumerate(self.members, self.start)}
 
     @property
     def arguments(self) -> list[tuple[list[Value], tuple[int, ...]]]:
         """Of each argument, the nodes that it reads and their shape."""
         shapes = [tuple([k for k in ids.shape if k > 1]) or (1,) for ids in self.reads]
-        nodes = [[self.every.named[i][0] for i in ids.flat] for ids in self.reads]
+        nodes = [[self.groups.nodes_of[i][0] for i in ids.ravel().tolist()] for ids in self.reads]
         return list(zip(nodes, shapes))
 
     def __repr__(self) -> str:
         shape = f"{self.name} {self.shape}"
         if self.operation is None:
             return shape
-        return (
-            f"{shape} = {self.operation.__name__}({', '.join(map(self.every.written, self.reads))})"
-        )
+        reads = ", ".join(map(self.groups.written, self.reads))
+        return f"{shape} = {self.operation.__name__}({reads})"
 
 
 class Groups(list[Group]):
@@ -116,12 +119,12 @@ class Groups(list[Group]):
         """Whether some of the numbers differ from sample to sample."""
         return any(self[i].varies for i in np.unique(self.owners(ids)) if i >= 0)
 
-    def numbers(self, ids: Ids) -> Any:
+    def numbers(self, ids: Ids) -> Floats:
         """The numbers of constants."""
         return np.array(self.constants)[-1 - ids]
 
     @cached_property
-    def named(self) -> dict[int, list[Value]]:
+    def nodes_of(self) -> dict[int, list[Value]]:
         """The nodes that have each id."""
         found: dict[int, list[Value]] = defaultdict(list)
         for x, i in self.ids.items():
@@ -202,7 +205,7 @@ class Groups(list[Group]):
         else:
             shape = self._grid(rows)
             reads = [column.reshape(shape) for column in rows.T]
-        reads = [thin(ids, len(shape)) for ids in reads]
+        reads = [collapsed(ids, len(shape)) for ids in reads]
         # An operation of one's own may have any name.
         name = operation.__name__ if operation.on_page else "v"
         self.counts[name] += 1
@@ -241,13 +244,13 @@ def distinct(rows: Ids) -> tuple[Ids, Ids]:
     return rows[first], which
 
 
-def products(rows: Ids) -> list[Any]:
+def products(rows: Ids) -> list[Sequence[int]]:
     """The dots that pair each of some vectors with each of some others, as indices of rows."""
     left, right = [distinct(side)[1].tolist() for side in np.hsplit(rows, 2)]
     partners: dict[int, list[int]] = defaultdict(list)
     for x, y in zip(left, right):
         partners[y].append(x)
-    kinds: dict[Any, list[int]] = defaultdict(list)
+    kinds: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for i, y in enumerate(right):
         kinds[tuple(partners[y])].append(i)
     shared = len(kinds) < len(rows)
@@ -263,11 +266,11 @@ def in_order_of_use(root: Value, leaves: list[Value]) -> list[Value]:
     return list(order | dict.fromkeys(leaves))
 
 
-def levels(root: Value) -> Iterator[dict[Any, list[Value]]]:
+def levels(root: Value) -> Iterator[dict[Kind, list[Value]]]:
     """The nodes of each depth, by their operation and the number of their parents."""
     depths = graph.depths(root)
     for _, level in itertools.groupby(depths, depths.__getitem__):
-        alike: dict[Any, list[Value]] = defaultdict(list)
+        alike: dict[Kind, list[Value]] = defaultdict(list)
         for x in level:
             alike[x._operation, len(x.parents)].append(x)
         yield alike

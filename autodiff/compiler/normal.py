@@ -25,7 +25,8 @@ from .. import graph, ops
 from ..dispatch import Operation
 from ..value import Value, leaf
 
-LINEAR, PRODUCT = {ops.add, ops.sub, ops.neg, ops.sum}, {ops.mul}
+LINEAR: set[Operation] = {ops.add, ops.sub, ops.neg, ops.sum}
+PRODUCT: set[Operation] = {ops.mul}
 Side = tuple[Value, ...]
 Kind = tuple[Any, ...]  # of terms that are alike: whether they have a minus, and their factors
 
@@ -71,7 +72,7 @@ class NormalForm(dict[Value, Value]):
                 self[x] = _node(x._operation, parents)
             self[x]._scope = getattr(x, "_scope", None)
 
-    def _is_inner(self, x: Value, operations: set[Any]) -> bool:
+    def _is_inner(self, x: Value, operations: set[Operation]) -> bool:
         """Whether a node is part of the chain of these operations that its user belongs to."""
         return x._operation in operations and self.uses[x] == 1
 

@@ -4,13 +4,14 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .symbolic import Axes
 
-Ids = Any  # an array of integers: each number of the program has one
+Ids = NDArray[np.intp]  # each number of the program has one
 Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
 SPLIT = "cdefijklmo"  # names for axes that are parts of others
 
@@ -29,7 +30,7 @@ class Place(NamedTuple):
     axes: tuple[tuple[str, int], ...]  # along which they change
     box: Box = ()
     runs: tuple[Run, ...] = ()  # of a part: what these axes consist of
-    listed: str = ""  # the source of the positions, unless they are a part
+    index_source: str = ""  # the source of the positions, unless they are a part
 
     @property
     def letters(self) -> str:
@@ -48,7 +49,7 @@ class Place(NamedTuple):
 
 def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
     """The place of positions, along axes with these letters, in an array of this shape."""
-    positions = thin(positions, positions.ndim)
+    positions = collapsed(positions, positions.ndim)
     axes = tuple([each for each in zip(letters, positions.shape) if each[1] > 1])
     positions = positions.squeeze()
     runs = runs_of(positions, axes)
@@ -60,7 +61,7 @@ def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
         part = np.arange(math.prod(shape)).reshape(shape)[tuple(itertools.starmap(slice, box))]
         if np.array_equal(part.ravel(), flat):
             return Place(axes, box, tuple(runs))
-    return Place(axes, listed=index_text(positions))
+    return Place(axes, index_source=index_text(positions))
 
 
 def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] | None:
@@ -101,8 +102,8 @@ def laid(runs: Sequence[Run]) -> list[Run]:
     return sorted([run for run in runs if run.step], key=lambda run: -run.step)
 
 
-def thin(ids: Ids, axes: int) -> Ids:
-    """The ids, with length 1 along those of the first axes along which they do not change."""
+def collapsed(ids: Ids, axes: int) -> Ids:
+    """The ids, with length 1 along each of the first axes along which they are constant."""
     for axis in range(axes):
         first = ids.take([0], axis)
         ids = first if (ids == first).all() else ids

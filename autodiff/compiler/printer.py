@@ -16,9 +16,8 @@ from typing import Any
 
 from ..dispatch import Operation
 from ..errors import message
-from ..number import Number
 from . import backends
-from .symbolic import CONDITIONS, Symbol, itself
+from .symbolic import CONDITIONS, Operand, Symbol, unrenamed
 
 # How strongly the operators bind, from the weakest. Only in notation does a quotient bind less
 # strongly than a product, because readers take 1 / 2·v for 1 / (2·v) or for (1 / 2)·v.
@@ -46,9 +45,9 @@ class Printer:
     special: Mapping[str, str] = {}  # how numbers are written that are not finite
     remark = "#"
 
-    def __init__(self, outputs: Iterable[Any] = ()) -> None:
+    def __init__(self, outputs: Iterable[Operand] = ()) -> None:
         self.uses = uses_of(outputs)
-        self.texts: dict[Any, tuple[str, int]] = {}  # of a symbol: its text and its strength
+        self.texts: dict[Symbol, tuple[str, int]] = {}  # of a symbol: its text and its strength
         self.further = (f"t{i}" for i in count(1))
 
     def lines(self, symbols: Iterable[Symbol]) -> list[str]:
@@ -76,12 +75,12 @@ class Printer:
         remark = f"{self.remark} from the output back to the inputs"
         return [*primal, *([remark] if adjoint else []), *adjoint]
 
-    def of(self, x: Any, least: int = CHOICE) -> str:
+    def of(self, x: Operand, least: int = CHOICE) -> str:
         """The text of a symbol or number, in brackets if it binds less strongly than `least`."""
-        text, strength = self.texts[itself(x)] if isinstance(x, Number) else self.number(x)
+        text, strength = self.texts[unrenamed(x)] if isinstance(x, Symbol) else self.number(x)
         return text if strength >= least else f"({text})"
 
-    def expression(self, symbol: Any) -> tuple[str, int]:
+    def expression(self, symbol: Symbol) -> tuple[str, int]:
         """The text of an operation on symbols whose texts are known, and how strongly it binds."""
         op, args = symbol.op, symbol.args
         if op in self.signs:
@@ -104,7 +103,7 @@ class Printer:
         text = self.special.get(repr(x), repr(x))
         return text, SIGN if text.startswith("-") else ATOM
 
-    def call(self, op: Any, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         """The text of a function of its arguments, and how strongly it binds."""
         name = op if isinstance(op, str) else self.own(op)
         return f"{name}({', '.join(map(self.of, args))})", ATOM
@@ -113,7 +112,7 @@ class Printer:
         """How an operation of a user's is called, of whose value symbols know nothing."""
         return operation.__name__
 
-    def assignment(self, name: str, text: str, symbol: Any) -> str:
+    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
         """The line that gives a result its name."""
         return f"{name} = {text}"
 
@@ -138,12 +137,12 @@ class Python(Printer):
 
     special: Mapping[str, str] = {"nan": "math.nan", "inf": "math.inf", "-inf": "-math.inf"}
 
-    def __init__(self, outputs: Iterable[Any] = (), like: str = "") -> None:
+    def __init__(self, outputs: Iterable[Operand] = (), like: str = "") -> None:
         super().__init__(outputs)
         self.like = like  # an array of the type of the others
         self.modules: set[str] = set()  # of functions that compute a user's operations
 
-    def result(self, x: Any) -> str:
+    def result(self, x: Operand) -> str:
         """The text of a result."""
         return self.of(x)
 
@@ -152,7 +151,7 @@ class Python(Printer):
         self.modules.add(module)
         return f"{module}.{name}"
 
-    def call(self, op: Any, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if op == "pow" and _is_real(*args):
             return f"{self.of(args[0], ATOM)} ** {self.of(args[1], POWER)}", POWER
         if op == "where":
@@ -168,7 +167,7 @@ class ArrayPython(Python):
     signs = SIGNS | {"pow": (" ** ", POWER, ATOM, POWER)}
     special: Mapping[str, str] = {"nan": "xp.nan", "inf": "xp.inf", "-inf": "-xp.inf"}
 
-    def __init__(self, xp: Any, like: str, outputs: Iterable[Any]) -> None:
+    def __init__(self, xp: Any, like: str, outputs: Iterable[Operand]) -> None:
         super().__init__(outputs, like)
         self.xp = xp
 
@@ -179,17 +178,17 @@ class ArrayPython(Python):
             raise TypeError(message(f"compile, {self.xp.__name__}", found, expected))
         return f"xp.vectorize({super().own(operation)}, [float])"
 
-    def result(self, x: Any) -> str:
+    def result(self, x: Operand) -> str:
         constant = type(x) is float and self.like
         return f"xp.full_like({self.like}, {self.of(x)})" if constant else self.of(x)
 
-    def array(self, x: Any) -> str:
+    def array(self, x: Operand) -> str:
         """The text of an array, or of an array of a number."""
         if isinstance(x, Symbol):
             return self.of(x)
         return f"xp.asarray({self.of(x)}, dtype={self.like}.dtype)"
 
-    def call(self, op: Any, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if not isinstance(op, str):
             return super().call(op, *args)
         if op == "where":
@@ -209,7 +208,7 @@ class JavaScript(Printer):
     special: Mapping[str, str] = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
     remark = "//"
 
-    def assignment(self, name: str, text: str, symbol: Any) -> str:
+    def assignment(self, name: str, text: str, symbol: Symbol) -> str:
         return f"const {name} = {text};"
 
     def own(self, operation: Operation) -> str:
@@ -217,7 +216,7 @@ class JavaScript(Printer):
         found = f"{operation.__name__}, computed by a function of Python"
         raise TypeError(message("JavaScript", found, expected))
 
-    def call(self, op: Any, *args: Any) -> tuple[str, int]:
+    def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if op == "where":
             test, x, y = self.condition(args[0], " !== 0"), *args[1:]
             return f"{test} ? {self.of(x, ORDER)} : {self.of(y, ORDER)}", CHOICE
@@ -260,19 +259,19 @@ IMPORTED = {  # functions that libraries lack, or that differ between them
 }
 
 
-def _is_real(x: Any, y: Any) -> bool:
+def _is_real(x: Operand, y: Operand) -> bool:
     """Whether x ** y is always real, unlike (-8.0) ** 0.5."""
     return (type(y) is float and y.is_integer()) or (type(x) is float and x >= 0)
 
 
-def uses_of(outputs: Iterable[Any]) -> dict[Symbol, int]:
+def uses_of(outputs: Iterable[Operand]) -> dict[Symbol, int]:
     """How often the outputs and other symbols use each symbol that the outputs need."""
     uses: dict[Symbol, int] = {}
     stack = list(outputs)
     while stack:
         x = stack.pop()
         if isinstance(x, Symbol):
-            x = itself(x)
+            x = unrenamed(x)
             if x not in uses:
                 uses[x] = 0
                 stack += x.args

@@ -15,7 +15,7 @@ from .program import Program
 MOST = 2  # arguments that gather parameters; where more would, all parameters are put in order
 
 
-def batched_program(
+def batch_program(
     outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
 ) -> Program:
     """The program for a batch of samples at once, from the recorded graph of its outputs.

@@ -4,7 +4,7 @@ The `Writer` of a symbol records each operation on it. So a graph that is run ov
 backward pass, leave the operations of a program behind.
 """
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard, Union
 
 from .. import ops
 from ..dispatch import Operation
@@ -12,6 +12,9 @@ from ..errors import message
 from ..number import Number, apply
 
 Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
+
+
+Operand = Union["Symbol", float]
 
 
 class NotRecordable(TypeError):  # noqa: N818  it need not be a fault
@@ -111,14 +114,14 @@ class Writer:
             return self._product(operation, x, *others)
         return self._once(operation, (x, *others))
 
-    def as_number(self, x: Any) -> Any:
+    def as_number(self, x: Operand) -> Operand:
         """A condition as 1.0 or 0.0; any other number as it is."""
         condition = isinstance(x, Symbol) and x.op in CONDITIONS
         return self.write(ops.where, x, 1.0, 0.0) if condition else x
 
-    def _choice(self, condition: Any, *choices: Any) -> Any:
+    def _choice(self, condition: Operand, *choices: Operand) -> Operand:
         x, y = map(self.as_number, choices)
-        if type(condition) is float:
+        if not isinstance(condition, Symbol):
             return x if condition else y
         if condition.op == "where" and key_of("", condition.args[1:]) == ("", "1.0", "0.0"):
             condition = condition.args[0]  # it was made a number
@@ -136,19 +139,19 @@ class Writer:
     def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
         return Symbol(self, len(self.symbols), word(operation), args)
 
-    def _sum(self, operation: Operation, x: Any, y: Any) -> Any:
+    def _sum(self, operation: Operation, x: Operand, y: Operand) -> Operand:
         """x + y or x - y without zeros and double signs: the same number, to the last digit."""
         if _negated(y):
             operation, y = ops.sub if operation is ops.add else ops.add, y.args[0]
-        if _negated(x) and operation is ops.add:
-            operation, x, y = ops.sub, y, x.args[0]
+        if operation is ops.add and _negated(x):
+            return self._sum(ops.sub, y, x.args[0])
         if _is(y, 0.0):
             return x
         if _is(x, 0.0):
             return y if operation is ops.add else -y
         return self._once(operation, (x, y))
 
-    def _product(self, operation: Operation, x: Any, y: Any) -> Any:
+    def _product(self, operation: Operation, x: Operand, y: Operand) -> Operand:
         """x y or x / y without ones, and with the sign in front: to the last digit the same."""
         (sign, x), (other, y) = _signed(x), _signed(y)
         if operation is ops.mul and _is(x, 1.0):
@@ -162,26 +165,26 @@ def key_of(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return op, *[x.number if isinstance(x, Symbol) else repr(x) for x in args]
 
 
-def _is(x: Any, number: float) -> bool:
+def _is(x: Operand, number: float) -> bool:
     return type(x) is float and x == number
 
 
 CONDITIONS = {"less", "less_equal"}  # these are true or false in a program, not numbers
 
 
-def _negated(x: Any) -> bool:
+def _negated(x: Operand) -> TypeGuard[Symbol]:
     return isinstance(x, Symbol) and x.op == "neg"
 
 
-def _signed(x: Any) -> tuple[int, Any]:
+def _signed(x: Operand) -> tuple[int, Operand]:
     """The sign of a factor, and the factor without it."""
     if _negated(x):
         return -1, x.args[0]
     return (-1, 1.0) if _is(x, -1.0) else (1, x)
 
 
-def itself(x: Any) -> Any:
-    """x without any renaming of its axes."""
+def unrenamed(x: "Symbol") -> "Symbol":
+    """The array of which x is a view with other names for its axes."""
     while x.op == "as":
         x = x.args[0]
     return x
