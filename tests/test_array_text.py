@@ -27,6 +27,7 @@ def test_a_product_of_matrices_is_the_sum_of_products_over_its_axes(axes):
     [
         ("ad.relu(x * w)", "values = xp.maximum("),
         ("ad.maximum(x * w, 0.5)", "maximum(mul1, 0.5)"),
+        ("ad.where(ad.less(x * w, 0.5), x, w)", "values = xp.where(t1, x1, p1)"),
         ("(ad.cos(x) + 2) ** -1.5", "values = (xp.cos(x1) + 2.0) ** (-1.5)"),
     ],
 )

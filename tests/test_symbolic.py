@@ -31,8 +31,17 @@ def test_what_stands_in_two_places_is_computed_once():
     assert (text.count("math.sin"), text.count("math.exp")) == (1, 1)
     assert "v3 = v1 + v1" in source(x * y + y * x, [x, y], [])  # v2 is v1
     assert source(x**y, [x, y], [x, y]).count("x2 - 1.0") == 1
+    logistic = source(ad.sigmoid(x), [x], [x])  # s(x) s(-x): one power, and 0 < x for -x < 0
+    assert ("math.exp(-abs(x1))" in logistic, logistic.count("exp(")) == (True, 1)
+    assert "if 0.0 < x1" in logistic
     for total in (ad.logsumexp([x, y, z]), ad.maximum(ad.maximum(x, y), z)):
         assert source(total, [x, y, z], []).count("(x1, x2)") == 1
+
+
+def test_a_choice_by_a_known_condition_is_made():
+    x, y = Value(0.3), Value(0.7)
+    assert "return x2, (0.0, 1.0)" in source(ad.where(0.0, x, y), [x, y], [x, y])
+    assert "return x1, (1.0, 0.0)" in source(ad.where(1.0, x, y), [x, y], [x, y])
 
 
 # -- In rules of one's own ------------------------------------------------------------------------

@@ -323,11 +323,11 @@ class Batch:
         ids = np.array([self.groups.ids[x] for x in wrt], int)
         i = int(self.groups.owners(ids[0])) if wrt else 1
         node, axes = self.nodes[i], {"g": len(wrt)} | self.nodes[i].samples
-        adjoint = self.writer.repeated(node.adjoint(), node.axes)
         if self.permutation is not None:
             back = self.writer.array("inverse", (self.permutation,), {})
+            adjoint = self.writer.repeated(node.adjoint(), axes)
             return self.writer.array("gather", (adjoint, back), axes)
-        whole = ArrayNode(self.writer, adjoint, node.shape, node.varies)
+        whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies)
         place = place_of(ids - self.groups[i].start, "g", node.shape) if wrt else None
         return self.writer.repeated(whole.read(place) if place else 0.0, axes)
 
