@@ -313,7 +313,7 @@ class Batch:
     def _send(self, message: Operand, argument: Argument, to: ArrayNode, all_axes: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""
         for letter in sorted(all_axes):  # first over arguments and samples
-            if letter not in argument.place.letters + "b" * to.varies:
+            if letter not in dict(argument.place.axes) | to.samples:
                 size = self.writer.n if letter == "b" else all_axes[letter]
                 message = self.writer.total(message, letter, size)
         to.receive(argument.place, message)

@@ -33,10 +33,6 @@ class Place(NamedTuple):
     index_source: str = ""  # the source of the positions, unless they are a part
 
     @property
-    def letters(self) -> str:
-        return "".join([letter for letter, _ in self.axes])
-
-    @property
     def split(self) -> Axes:
         """The runs, outermost first, as axes."""
         return {run.letter: run.size for run in self.runs}

@@ -12,8 +12,6 @@ from .groups import Groups, in_order_of_use
 from .normal import NormalForm
 from .program import Program
 
-MOST = 2  # arguments that gather parameters; where more would, all parameters are put in order
-
 
 def batch_program(
     outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
@@ -34,7 +32,7 @@ def batch_program(
     results = [normal[y] for y in outputs]
     root = results[0] if single else leaf(None, 1, results, ops.sum)
     groups = Groups(root, inputs, parameters)
-    if groups.scattered > MOST:
+    if groups.scattered > 2:  # else it costs less to gather these
         again = Groups(root, inputs, in_order_of_use(root, parameters))
         groups = min(groups, again, key=lambda each: each.scattered)
     leaves = groups[: 1 if inside else 2]
