@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from . import backends
 from .arrays import axes_of, sizes, union, without
 from .batch import Batch
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
@@ -71,12 +72,8 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
 
 
-def _total(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
-    return f"{text.of(x, ATOM)}.sum(axis={list(x.axes).index(letter)})", ATOM
-
-
-def _largest(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
-    return f"xp.amax({text.of(x)}, axis={list(x.axes).index(letter)})", ATOM
+def _method(name: str, text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
+    return f"{text.of(x, ATOM)}.{name}(axis={list(x.axes).index(letter)})", ATOM
 
 
 # Sums of products as products of matrices, by their axes: of x, of y, and of the result.
@@ -161,7 +158,8 @@ def _constant(text: ArrayText, symbol: Symbol, numbers: Any) -> Written:
 
 
 STRUCTURE: dict[str, Callable[..., Written]] = {
-    "total": _total, "amax": _largest,
+    "total": lambda *given: _method("sum", *given),
+    "amax": lambda text, *given: _method(backends.largest(text.xp), text, *given),
     "product": _product, "part": _part, "gather": _part, "reshape": _reshaped,
     "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
     "constant": _constant, "index": lambda text, symbol, positions: (positions, ATOM),

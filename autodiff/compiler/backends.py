@@ -50,6 +50,11 @@ def takes_numbers(xp: Any, name: str) -> bool:
     return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot", "atan2")
 
 
+def largest(xp: Any) -> str:
+    """The method for the maximum along an axis: PyTorch's max returns the indices as well."""
+    return "amax" if xp.__name__ == "torch" else "max"
+
+
 def keep_memory(xp: Any) -> None:
     """Make NumPy's large arrays reuse the memory of those before them.
 

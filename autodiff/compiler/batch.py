@@ -83,13 +83,13 @@ class ArrayNode:
         self.messages[place] = message if so_far is None else so_far + message
 
     def is_alone(self, place: Place) -> bool:
-        """Whether no message is for a number at this place, but those for the same place."""
+        """Whether the message at this place is the whole gradient there: no other overlaps it."""
         others = [other for other in self.messages if other.box != place.box]
         (start, end), *_ = place.box or ((0, self.size),)
         return all(x.box and (x.box[0][1] <= start or end <= x.box[0][0]) for x in others)
 
     def adjoint(self) -> Any:
-        """The sum of all messages, each in its place."""
+        """The gradient of this array: the sum of all messages, each in its place."""
         if self.size == 1:
             return ops.sum(self.messages.values())
         parts = []
@@ -116,7 +116,7 @@ class ArrayNode:
         return self.writer.reshaped(sums, self.axes)
 
     def _piece(self, place: Place, message: Any) -> Any:
-        """A message along the axes of this array; without axes if all its numbers are equal."""
+        """A message with the axes of this array; a plain number if all its entries are equal."""
         writer, samples, own = self.writer, self.samples, dict(place.axes)
         box = _axes([stop - start for start, stop in place.box]) | samples
         split, lying = place.split, [*place.laid]

@@ -144,10 +144,11 @@ class NormalForm(dict[Value, Value]):
 
     def _joined(self, terms: list[Term]) -> Value:
         """Terms that are alike as one: their sum, or the dot of their sides."""
-        operation = ops.dot if terms[0].right else ops.sum
-        self.joins[operation.__name__, len(terms)] += 1
         _, *columns = zip(*terms)
-        return _node(operation, [self._product(side) for side in itertools.chain(*columns) if side])
+        sides = [side for side in itertools.chain(*columns) if side]
+        operation = ops.dot if len(sides) > len(terms) else ops.sum
+        self.joins[operation.__name__, len(terms)] += 1
+        return _node(operation, [self._product(side) for side in sides])
 
     def _product(self, factors: Side) -> Value:
         """The product of the factors on one side."""

@@ -17,7 +17,7 @@ SPLIT = "cdefijklmo"  # names for axes that are parts of others
 
 
 class Run(NamedTuple):
-    """Numbers at equal distances, along an axis of what is read or along a part of that axis."""
+    """An arithmetic run of positions, along an axis of what is read or along a factor of it."""
 
     letter: str
     size: int
@@ -77,9 +77,9 @@ def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] |
 
 
 def nested_runs(line: Ids) -> list[tuple[int, int]]:
-    """The sizes and steps of runs in runs: [0, 1, 5, 6] is 2 at distance 5 of 2 at distance 1.
+    """The sizes and steps of nested arithmetic runs: [(2, 5), (2, 1)] of [0, 1, 5, 6].
 
-    None at all if there is no regularity.
+    The outermost comes first. The list is empty if the positions are irregular.
     """
     runs: list[tuple[int, int]] = []
     while len(line) > 1:
@@ -94,7 +94,7 @@ def nested_runs(line: Ids) -> list[tuple[int, int]]:
 
 
 def laid(runs: Sequence[Run]) -> list[Run]:
-    """Runs as they lie in the array that they are read from, without what is repeated."""
+    """The runs in the order of the axes of the array they are read from; repetitions left out."""
     return sorted([run for run in runs if run.step], key=lambda run: -run.step)
 
 
@@ -107,7 +107,7 @@ def collapsed(ids: Ids, axes: int) -> Ids:
 
 
 def is_regular(grid: Ids) -> bool:
-    """Whether each row of a grid is the first one, moved by the same distance."""
+    """Whether each row of a grid is its first row plus a constant."""
     return bool((grid - grid[:1] == grid[:, :1] - grid[0, 0]).all())
 
 
@@ -118,9 +118,9 @@ def index_text(positions: Ids) -> str:
         return f"{index_text(positions[:, 0])}[:, None] + {line}"
     runs = nested_runs(positions) if positions.ndim == 1 else []
     size, step = runs[-1] if runs else (0, 0)
-    if step > 0 and len(runs) > 1:
-        return f"({index_text(positions.reshape(-1, size))}).reshape(-1)"
     if step > 0:
+        if len(runs) > 1:
+            return f"({index_text(positions.reshape(-1, size))}).reshape(-1)"
         ends = f"{positions[0]}, {int(positions[-1]) + step}"
         return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
     return f"xp.asarray({positions.tolist()})"
