@@ -9,21 +9,23 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
 from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeVar, overload
 
-from .admission import as_float, as_floats, as_number, as_row, is_array
+from .admission import AnyNumber, as_float, as_floats, as_number, as_row, is_array
 from .errors import a, counted, described, message, number_in, typed
 
 N = TypeVar("N", bound="Recorder")
-Backward = Callable[[Any], tuple[Any, ...]]
-Rule = Callable[..., tuple[Any, Backward]]
-Compute = Callable[..., Any]  # of an operation: from its inputs to its result
+Gradients = tuple[AnyNumber, ...]  # for each input; None for one that has no derivative
+Backward = Callable[[AnyNumber], Gradients]  # the closure: takes the gradient of the result
+Rule = Callable[..., tuple[AnyNumber, Backward]]  # from the inputs to the result and its closure
+Compute = Callable[..., AnyNumber]  # from the inputs to the result
 
 
 class Recorder(Protocol):
     """A number that records the operations on it, such as a Value (see `number.Number`)."""
 
-    def _record(self, operation: Any, numbers: Any, /) -> Any: ...
+    def _record(self, operation: "Operation", numbers: Sequence[AnyNumber], /) -> AnyNumber: ...
 
 
 class Operation(Protocol):
@@ -40,7 +42,8 @@ class Operation(Protocol):
     many: bool  # whether it takes any number of numbers
     in_libraries: str  # its name there; "" if they may have none, or another of that name
 
-    def __call__(self, *inputs: Any) -> Any: ...
+    def __call__(self, *inputs: AnyNumber) -> AnyNumber: ...
+    def __hash__(self) -> int: ...
 
 
 class OfNumbers(Operation, Protocol):
@@ -53,9 +56,9 @@ class OfNumbers(Operation, Protocol):
     @overload
     def __call__(self, *xs: SupportsFloat) -> float: ...
     @overload
-    def __get__(self, x: None, kind: Any) -> Self: ...
+    def __get__(self, x: None, kind: type) -> Self: ...
     @overload
-    def __get__(self, x: N, kind: Any) -> Callable[..., N]: ...
+    def __get__(self, x: N, kind: type) -> Callable[..., N]: ...
 
 
 class OfRow(Operation, Protocol):
@@ -82,7 +85,7 @@ UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations rais
 
 
 def explain(
-    error: Exception, operation: Operation, inputs: Sequence[Any], derivative: bool = False
+    error: Exception, operation: Operation, inputs: Sequence[AnyNumber], derivative: bool = False
 ) -> Exception:
     """The same type of error, naming the operation, its inputs and its domain.
 
@@ -111,14 +114,16 @@ def explain(
     return type(error)(f"{what}: {at}{outside if operation.domain else f': {error}'}")
 
 
-def unwrapped(rule: Any) -> Any:
+def unwrapped(rule: Rule) -> FunctionType:
     """The function in one that decorators have wrapped."""
-    while hasattr(rule, "__wrapped__"):
-        rule = rule.__wrapped__
-    return rule
+    function: Any = rule
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    plain: FunctionType = function
+    return plain
 
 
-def parameters(rule: Any, count: int) -> Sequence[str]:
+def parameters(rule: Rule, count: int) -> Sequence[str]:
     """The names that a rule gives its inputs; x1, x2, ... if it does not name that many.
 
     >>> parameters(lambda y, x: y / x, 2), parameters(lambda *xs: sum(xs), 2)
@@ -143,7 +148,7 @@ def composite(value: Compute) -> Callable[[Rule], OfNumbers]: ...
 def composite(value: Compute, rows: Literal[1]) -> Callable[[Rule], OfRow]: ...
 @overload
 def composite(value: Compute, rows: Literal[2]) -> Callable[[Rule], OfRows]: ...
-def composite(value: Compute, rows: int = 0) -> Any:
+def composite(value: Compute, rows: int = 0) -> Callable[[Rule], Operation]:
     """An operation of `ops.py` whose value is made of others, and so takes any kind of number.
 
     rows: how many rows of numbers it takes, instead of numbers: one operation, and so one node.
@@ -157,7 +162,9 @@ def composite(value: Compute, rows: int = 0) -> Any:
 def operation(rule: Rule, /) -> Operation: ...
 @overload
 def operation(value: Compute, /, domain: str) -> Callable[[Rule], Operation]: ...
-def operation(stated: Any, /, domain: str | None = None) -> Any:
+def operation(
+    stated: Compute, /, domain: str | None = None
+) -> Operation | Callable[[Rule], Operation]:
     """An operation of your own, as a function of any kind of number.
 
     The rule takes numbers and returns (result, backward), like those in `ops.py`. Written with
@@ -187,13 +194,13 @@ def operation(stated: Any, /, domain: str | None = None) -> Any:
     12.0
     """
 
-    def of_rule(rule: Rule) -> Any:
+    def of_rule(rule: Rule) -> Operation:
         checked = _checked(rule)
         if domain is not None:
             return _of_numbers(checked, stated, domain=domain)
 
         @functools.wraps(rule)
-        def whole(*inputs: Any) -> tuple[Any, Backward]:
+        def whole(*inputs: AnyNumber) -> tuple[AnyNumber, Backward]:
             result, backward = checked(*inputs)
             if any(hasattr(x, "_level") for x in inputs):
                 # To an outer derivative it is one operation too, whatever the rule's lines are.
@@ -215,7 +222,7 @@ def _checked(rule: Rule) -> Rule:
         raise TypeError(message("operation", typed(rule), expected, remedy))
 
     @functools.wraps(rule)
-    def checked(*inputs: Any) -> tuple[Any, Backward]:
+    def checked(*inputs: AnyNumber) -> tuple[AnyNumber, Backward]:
         returned: Any = rule(*inputs)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
@@ -223,7 +230,7 @@ def _checked(rule: Rule) -> Rule:
         result, backward = returned
         admit = as_number if _FLOATS.issuperset(map(type, inputs)) else _admit
 
-        def checked_backward(grad: Any) -> tuple[Any, ...]:
+        def checked_backward(grad: AnyNumber) -> Gradients:
             grads = backward(grad)
             if not isinstance(grads, tuple) or len(grads) != len(inputs):
                 expected = f"a tuple of {len(inputs)}: a gradient for each input"
@@ -235,7 +242,7 @@ def _checked(rule: Rule) -> Rule:
     return checked
 
 
-def _admit(x: Any, where: str) -> Any:
+def _admit(x: AnyNumber, where: str) -> AnyNumber:
     """A number of any kind as it is, an array as one of floats, anything else as a float."""
     return as_floats(x) if is_array(x) else as_number(x, where)
 
@@ -245,13 +252,13 @@ def _admit(x: Any, where: str) -> Any:
 _FLOATS = {float}
 
 
-def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
+def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
     """The operation on numbers that a rule states."""
-    operation: Any
+    operation: OfNumbers
 
     # A path for each number of inputs: through a loop, one on floats would take 2.6 times as long.
 
-    def of_one(x: Any, /) -> Any:
+    def of_one(x: AnyNumber, /) -> AnyNumber:
         if type(x) is not float:
             return x._apply(operation, x) if hasattr(x, "_record") else _beyond(operation, (x,))
         try:
@@ -259,7 +266,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
         except UNDEFINED as error:
             raise explain(error, operation, (x,)) from None
 
-    def of_two(x: Any, y: Any, /) -> Any:
+    def of_two(x: AnyNumber, y: AnyNumber, /) -> AnyNumber:
         if not type(x) is float is type(y):
             there = hasattr(x, "_record")
             return x._apply(operation, x, y) if there else _beyond(operation, (x, y))
@@ -268,7 +275,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
         except UNDEFINED as error:
             raise explain(error, operation, (x, y)) from None
 
-    def of_three(x: Any, y: Any, z: Any, /) -> Any:
+    def of_three(x: AnyNumber, y: AnyNumber, z: AnyNumber, /) -> AnyNumber:
         if not type(x) is float is type(y) is type(z):
             there = hasattr(x, "_record")
             return x._apply(operation, x, y, z) if there else _beyond(operation, (x, y, z))
@@ -277,7 +284,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
         except UNDEFINED as error:
             raise explain(error, operation, (x, y, z)) from None
 
-    def of_several(*inputs: Any) -> Any:
+    def of_several(*inputs: AnyNumber) -> AnyNumber:
         if not _FLOATS.issuperset(map(type, inputs)):
             return _beyond(operation, inputs)
         try:
@@ -287,23 +294,23 @@ def _of_numbers(rule: Rule, value: Compute, **facts: Any) -> Any:
 
     function = unwrapped(rule)
     many = bool(function.__code__.co_flags & 4)  # def rule(*xs)
-    paths: dict[int, Any] = {1: of_one, 2: of_two, 3: of_three}
+    paths: dict[int, Compute] = {1: of_one, 2: of_two, 3: of_three}
     count = 0 if many or function.__defaults__ else function.__code__.co_argcount
     path = paths.get(count, of_several)
     operation = _stated(path, rule, rule, value, many=many, **facts)
     return operation
 
 
-def _of_rows(rule: Rule, value: Compute, rows: int) -> Any:
+def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
     """The operation on one or two rows of numbers that a rule states."""
     name = rule.__name__
-    operation: Any
+    operation: Operation
 
-    def of_row(xs: Any, /) -> Any:
+    def of_row(xs: Any, /) -> AnyNumber:
         xs = _row(name, xs)
         return value(xs) if _FLOATS.issuperset(map(type, xs)) else _beyond(operation, xs)
 
-    def of_two_rows(xs: Any, ys: Any, /) -> Any:
+    def of_two_rows(xs: Any, ys: Any, /) -> AnyNumber:
         xs, ys = _row(name, xs), _row(name, ys)
         if len(xs) != len(ys):
             lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
@@ -311,18 +318,18 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Any:
         floats = _FLOATS.issuperset(map(type, xs)) and _FLOATS.issuperset(map(type, ys))
         return value(xs, ys) if floats else _beyond(operation, (*xs, *ys))
 
-    def flat(function: Callable[..., Any]) -> Callable[..., Any]:  # takes numbers, not rows
+    def of_all(function: Compute) -> Compute:  # takes numbers, not rows
         if rows == 1:
             return lambda *xs: function(xs)
         return lambda *xs: function(xs[: len(xs) // 2], xs[len(xs) // 2 :])
 
-    facts = {"rows": rows, "many": True, "composite": True, "on_page": True}
+    facts: dict[str, int] = {"rows": rows, "many": True, "composite": True, "on_page": True}
     path = of_row if rows == 1 else of_two_rows
-    operation = _stated(path, rule, flat(rule), flat(value), **facts)
+    operation = _stated(path, rule, of_all(rule), of_all(value), **facts)
     return operation
 
 
-def _stated(path: Any, stated: Rule, rule: Rule, value: Compute, **facts: Any) -> Any:
+def _stated(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: int | str) -> Any:
     """The function that takes a path, with all that is true of the operation."""
     operation: Any = functools.wraps(stated)(path)
     unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
@@ -335,9 +342,9 @@ def _stated(path: Any, stated: Rule, rule: Rule, value: Compute, **facts: Any) -
     return operation
 
 
-def _beyond(operation: Operation, inputs: Sequence[Any]) -> Any:
+def _beyond(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
     """The operation on inputs that are not all floats."""
-    plain: list[Any] = []
+    plain: list[AnyNumber] = []
     array, objects = None, False
     for x in inputs:
         if hasattr(x, "_record"):
@@ -353,7 +360,9 @@ def _beyond(operation: Operation, inputs: Sequence[Any]) -> Any:
     return _over_arrays(operation, plain, array.__array_namespace__(), objects)
 
 
-def _over_arrays(operation: Operation, inputs: Sequence[Any], library: Any, objects: bool) -> Any:
+def _over_arrays(
+    operation: Operation, inputs: Sequence[AnyNumber], library: Any, objects: bool
+) -> AnyNumber:
     """The operation on arrays: that of their library, or entry by entry if it has none.
 
     An array of objects holds numbers of other kinds; NumPy has no erf.
@@ -370,7 +379,7 @@ def _over_arrays(operation: Operation, inputs: Sequence[Any], library: Any, obje
     return entries if objects else numpy.asarray(entries, float)
 
 
-def _row(name: str, xs: Any) -> Sequence[Any]:
+def _row(name: str, xs: Any) -> Sequence[AnyNumber]:
     """The numbers of a row."""
     if isinstance(xs, (list, tuple)):
         return xs

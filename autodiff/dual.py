@@ -1,9 +1,10 @@
 """`Dual`: a number and its tangent, which every operation carries forward."""
 
 import operator
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
+from .admission import AnyNumber
 from .dispatch import UNDEFINED, Operation, explain
 from .number import Number, check_result, constant_for, outer
 from .ufuncs import Entry
@@ -34,29 +35,29 @@ class Dual(Entry, Number):
 
     __slots__ = ("_level", "_tangent", "primal")
 
-    primal: Any
-    _tangent: Any  # None for a number that stands still
-    _level: int  # depth in nested derivatives, see `number.new_level`
+    primal: AnyNumber
+    _tangent: AnyNumber  # None for a number that stands still
+    _level: float  # depth in nested derivatives, see `number.new_level`
 
-    def __init__(self, primal: Any, tangent: Any = 0.0) -> None:
+    def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
         self.primal = outer(primal, "Dual, primal")
         self.tangent = tangent
         self._level = 1
 
     @property
-    def tangent(self) -> Any:
+    def tangent(self) -> AnyNumber:
         """The derivative along the direction in which the inputs move."""
         return 0.0 if self._tangent is None else self._tangent
 
     @tangent.setter
-    def tangent(self, tangent: Any) -> None:
+    def tangent(self, tangent: AnyNumber) -> None:
         self._tangent = as_tangent(outer(tangent, "Dual, tangent"))
 
-    def _lift(self, x: Any, name: str) -> Any:
+    def _lift(self, x: AnyNumber, name: str) -> "Dual":
         own = isinstance(x, Dual) and x._level == self._level
         return x if own else dual(constant_for(self, x, name), None, self._level)
 
-    def _record(self, operation: Operation, numbers: Any) -> "Dual":
+    def _record(self, operation: Operation, numbers: Sequence["Dual"]) -> "Dual":
         """The result of an operation: its value, and its tangent from the backward closure."""
         primals = [x.primal for x in numbers]
         moving = [i for i, x in enumerate(numbers) if x._tangent is not None]
@@ -71,20 +72,20 @@ class Dual(Entry, Number):
         terms = [jacobian[i] * numbers[i]._tangent for i in moving if jacobian[i] is not None]
         return dual(primal, reduce(operator.add, terms) if terms else None, self._level)
 
-    def _number(self) -> Any:
+    def _number(self) -> AnyNumber:
         return self.primal
 
     def __repr__(self) -> str:
         return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
 
 
-def dual(primal: Any, tangent: Any, level: int) -> Dual:
+def dual(primal: AnyNumber, tangent: AnyNumber, level: float) -> Dual:
     """A dual number of the given level; its tangent is None if it stands still."""
     x = object.__new__(Dual)
     x.primal, x._tangent, x._level = primal, tangent, level
     return x
 
 
-def as_tangent(tangent: Any) -> Any:
+def as_tangent(tangent: AnyNumber) -> AnyNumber:
     """The tangent of an input; None for 0.0, in whose direction nothing moves."""
     return None if type(tangent) is float and tangent == 0.0 else tangent

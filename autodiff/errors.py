@@ -1,7 +1,6 @@
 """Error messages: what was found, what was expected, and what to do about it."""
 
 import re
-from typing import Any
 
 
 def message(where: str, found: str, expected: str, remedy: str = "") -> str:
@@ -13,7 +12,7 @@ def message(where: str, found: str, expected: str, remedy: str = "") -> str:
     return f"{where}: found {found}, expected {expected}{'; ' + remedy if remedy else ''}"
 
 
-def a(x: Any) -> str:
+def a(x: object) -> str:
     """The type of x with its article.
 
     >>> a(3), a("text")
@@ -23,7 +22,7 @@ def a(x: Any) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def typed(x: Any) -> str:
+def typed(x: object) -> str:
     """x and its type.
 
     >>> typed("text")
@@ -41,19 +40,19 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def shortened(x: Any) -> str:
+def shortened(x: object) -> str:
     """repr(x), for error messages: without its address in memory, cut off after 40 characters."""
     text = " ".join(re.sub(" at 0x[0-9a-fA-F]+", "", repr(x)).split())
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def described(x: Any) -> str:
+def described(x: object) -> str:
     """The number in x and its label, for error messages."""
     label, number = getattr(x, "label", ""), shortened(number_in(x))
     return f"{number} ({label!r})" if label else number
 
 
-def number_in(x: Any) -> Any:
+def number_in(x: object) -> object:
     """The number that a Value or a Dual holds; anything else itself."""
     return getattr(x, "_data", getattr(x, "primal", x)) if hasattr(x, "_record") else x
 

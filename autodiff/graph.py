@@ -6,15 +6,36 @@ Nothing here changes a node or knows a derivative: the derivatives are in the cl
 import math
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
-from .admission import as_row
-from .dispatch import UNDEFINED, explain
+from .admission import AnyNumber, as_row
+from .dispatch import UNDEFINED, Backward, Gradients, explain
 from .errors import described, message, typed
 from .number import check_outside, conditions
 
 
-def topological_order(root: Any) -> list[Any]:
+class Node(Protocol):
+    """What is read of a node: a Value."""
+
+    @property
+    def parents(self) -> tuple[Self, ...]: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def _operation(self) -> Any: ...  # an Operation; None for a leaf
+    @property
+    def _closure(self) -> Any: ...  # a Backward, which pyright would take for a method
+    @property
+    def _data(self) -> AnyNumber: ...
+    @property
+    def _level(self) -> float: ...
+    def __hash__(self) -> int: ...
+
+
+N = TypeVar("N", bound=Node)
+
+
+def topological_order(root: N) -> list[N]:
     """All nodes that root depends on, each after its parents; root comes last.
 
     Depth first, parents from left to right, without recursion, so that a chain of a million
@@ -30,7 +51,7 @@ def topological_order(root: Any) -> list[Any]:
     return list(_depth_first([root], tracked_only=False))
 
 
-def depths(root: Any) -> dict[Any, int]:
+def depths(root: N) -> dict[N, int]:
     """The depth of each node that root depends on: 0 for a leaf, else 1 + its deepest parent's.
 
     In ascending order: first the leaves, then the results of leaves alone, and so on.
@@ -41,21 +62,21 @@ def depths(root: Any) -> dict[Any, int]:
     >>> [(node.label or node.op, depth[node]) for node in depth]
     [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
-    depth: dict[Any, int] = {}
+    depth: dict[N, int] = {}
     for node in topological_order(root):
         depth[node] = 1 + max(map(depth.__getitem__, node.parents), default=-1)
     return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
-def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
+def _depth_first(roots: Iterable[N], tracked_only: bool) -> dict[N, None]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
     On the way down to the leftmost leaf each node is put on the stack, under a None and its other
     parents: when the None is popped, all parents are done. No other object is made, so garbage
     collection is not triggered.
     """
-    order: dict[Any, Any] = {}
-    stack = [*roots]
+    order: dict[N, None] = {}
+    stack: list[Any] = [*roots]
     pop = stack.pop
     while stack:
         if (node := pop()) is None:
@@ -74,7 +95,9 @@ def _depth_first(roots: Iterable[Any], tracked_only: bool) -> dict[Any, Any]:
     return order
 
 
-def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool = False) -> Any:
+def adjoints(
+    root: N, inputs: Iterable[N] | None = None, create_graph: bool = False
+) -> dict[N, AnyNumber]:
     """The derivative of root with respect to each node, as a dict from node to number.
 
     Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
@@ -99,8 +122,8 @@ def adjoints(root: Any, inputs: Iterable[Any] | None = None, create_graph: bool 
 
 
 def backpropagated(
-    seeds: dict[Any, Any], inputs: Iterable[Any] | None = None, create_graph: bool = False
-) -> dict[Any, Any]:
+    seeds: dict[N, AnyNumber], inputs: Iterable[N] | None = None, create_graph: bool = False
+) -> dict[N, AnyNumber]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     if inputs is not None:
@@ -119,7 +142,7 @@ def backpropagated(
     return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
-def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
+def _send_messages(adjoint: dict[N, AnyNumber], create_graph: bool) -> None:
     """Run the closures of the nodes in reverse order, adding what they send to the adjoints.
 
     A closure sends None to an input that has no derivative, such as a condition.
@@ -168,17 +191,17 @@ def _send_messages(adjoint: dict[Any, Any], create_graph: bool) -> None:
 _absent = object()  # of nodes that are not walked: constants, and what leads to no input
 
 
-def _between(inputs: list[Any], order: Iterable[Any]) -> dict[Any, None]:
+def _between(inputs: list[N], order: Iterable[N]) -> dict[N, AnyNumber]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
-    reaching: dict[Any, Any] = {}
+    reaching: dict[N, AnyNumber] = {}
     for node in order:
         if node in wanted or any(parent in reaching for parent in node.parents):
             reaching[node] = None
     return reaching
 
 
-def is_current(node: Any) -> bool:
+def is_current(node: Node) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
     if not node.parents:
         return True
@@ -190,7 +213,7 @@ def is_current(node: Any) -> bool:
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 
-def _facts(result: Any, backward: Any) -> tuple[Any, ...]:
+def _facts(result: AnyNumber, backward: Backward) -> Gradients:
     """A result and its local derivatives; nan for these if one is undefined."""
     try:
         return result, *backward(1.0)
@@ -198,7 +221,7 @@ def _facts(result: Any, backward: Any) -> tuple[Any, ...]:
         return result, math.nan
 
 
-def _check_current(node: Any) -> None:
+def _check_current(node: Node) -> None:
     """Raise a RuntimeError if the data of a parent has changed since a node was computed.
 
     What is recorded of its derivatives now would be those of another result.
@@ -209,7 +232,7 @@ def _check_current(node: Any) -> None:
         raise RuntimeError(message("create_graph", changed, "those it was computed from", remedy))
 
 
-def _checked_inputs(inputs: Any) -> list[Any]:
+def _checked_inputs(inputs: Iterable[N]) -> list[N]:
     nodes = list(as_row(inputs, "inputs", "a sequence of Values: [x, y]"))
     for x in nodes:
         if not hasattr(x, "parents"):
@@ -221,6 +244,6 @@ def _checked_inputs(inputs: Any) -> list[Any]:
     return nodes
 
 
-def _check_node(root: Any, where: str) -> None:
+def _check_node(root: object, where: str) -> None:
     if not hasattr(root, "parents"):
         raise TypeError(message(where, typed(root), "a Value, such as a loss"))

@@ -5,14 +5,16 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
-from typing import Any, NoReturn, Self, overload
+from typing import Any, NoReturn, Self, TypeVar, overload
 
 from . import ops
-from .admission import as_number, as_row, is_sequence
-from .dispatch import Operation
+from .admission import AnyNumber, as_number, as_row, is_sequence
+from .dispatch import Compute, Operation
 from .errors import a, message
 from .number import Number, apply
 from .value import Value
+
+T = TypeVar("T")
 
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
@@ -31,13 +33,13 @@ class _Array(Number):
     __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
     @classmethod
-    def _of(cls, entries: Iterable[Any], shape: tuple[int, ...]) -> Self:
+    def _of(cls, entries: Iterable[Value], shape: tuple[int, ...]) -> Self:
         """An array of entries that need no check."""
         array = object.__new__(cls)
         array._entries, array.shape = tuple(entries), shape
         return array
 
-    def _lift(self, x: Any, name: str) -> Sequence[Any]:
+    def _lift(self, x: AnyNumber, name: str) -> Sequence[AnyNumber]:
         """x as a number for each entry: the entries of an array of the same shape, or a number."""
         if isinstance(x, _Array):
             if x.shape != self.shape:
@@ -51,7 +53,7 @@ class _Array(Number):
             raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
         return [x] * len(self._entries)
 
-    def _record(self, operation: Operation, numbers: Any) -> Self:
+    def _record(self, operation: Operation, numbers: Sequence[Sequence[AnyNumber]]) -> Self:
         # Which power it is depends on each exponent.
         one = operator.pow if operation.sign == "**" else partial(apply, operation)
         return self._of([one(*xs) for xs in zip(*numbers)], self.shape)
@@ -69,7 +71,7 @@ class _Array(Number):
             return entries[0]
         return (Vector if len(shape) == 1 else Matrix)._of(entries, shape)
 
-    def _rows(self) -> list[tuple[Any, ...]]:
+    def _rows(self) -> list[tuple[Value, ...]]:
         """The entries of each row; a Vector is one row."""
         n = self.shape[-1]
         return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
@@ -80,11 +82,11 @@ class _Array(Number):
     def __bool__(self) -> bool:
         return True  # it is never empty
 
-    def _number(self) -> Any:
+    def _number(self) -> NoReturn:
         remedy = "take its entries, or .data"
         raise TypeError(message("compare or format", a(self), "one number", remedy))
 
-    def map(self, function: Callable[[Any], Any]) -> Self:
+    def map(self, function: Compute) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
 
         >>> Vector([1, 2]).map(lambda x: 1 / x)
@@ -178,7 +180,7 @@ class Vector(_Array, Sequence[Value]):
     def __getitem__(self, key: int) -> Value: ...
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
-    def __getitem__(self, key: int | slice) -> Any:
+    def __getitem__(self, key: int | slice) -> "Value | Vector":
         return Vector(self._entries[key]) if isinstance(key, slice) else self._entries[key]
 
     def __iter__(self) -> Iterator[Value]:
@@ -271,10 +273,10 @@ class Matrix(_Array):
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
         i, j = key if isinstance(key, tuple) else (key, slice(None))
-        rows = self._rows()[i]
+        rows = self._rows()
         if not isinstance(i, slice):
-            return Vector(rows)[j]
-        parts = [row[j] for row in rows]
+            return Vector(rows[i])[j]
+        parts: list[Any] = [row[j] for row in rows[i]]
         return Matrix(parts) if isinstance(j, slice) else Vector(parts)
 
     def __iter__(self) -> Iterator[Vector]:
@@ -321,33 +323,33 @@ class Matrix(_Array):
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
 
 
-def _numbers(data: Any, where: str) -> list[Any]:
+def _numbers(data: Iterable[Any], where: str) -> list[AnyNumber]:
     numbers = [as_number(x, where) for x in as_row(data, where)]
     if not numbers:
         raise ValueError(message(where, "no numbers", "at least one"))
     return [x if isinstance(x, Number) else Value(x) for x in numbers]
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: AnyNumber) -> AnyNumber:
     return x.data if isinstance(x, Value) else x
 
 
-def _row(entries: Sequence[Any]) -> str:
+def _row(entries: Sequence[Value]) -> str:
     return f"[{', '.join(_shown(entries, _entry))}]"
 
 
-def _entry(x: Any) -> str:
+def _entry(x: AnyNumber) -> str:
     return f"{_plain(x):.6g}" if isinstance(_plain(x), float) else repr(x)
 
 
-def _shown(items: Sequence[Any], text: Callable[[Any], str]) -> list[str]:
+def _shown(items: Sequence[T], text: Callable[[T], str]) -> list[str]:
     """The text of each item, or of the first five and the last."""
     if len(items) <= SHOWN:
         return [*map(text, items)]
     return [*map(text, items[: SHOWN - 1]), "...", text(items[-1])]
 
 
-def _misfit(left: Any, right: Any) -> NoReturn:
+def _misfit(left: _Array, right: object) -> NoReturn:
     if not isinstance(right, _Array):
         expected, remedy = "a Vector or a Matrix on both sides", "make it one: Vector([1, 2])"
         raise TypeError(message("@", f"{a(left)} and {a(right)}", expected, remedy))

@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from typing import Any, NoReturn, Self, TypeVar
 
 from . import ops
-from .admission import as_float, as_number
-from .dispatch import Operation
+from .admission import AnyNumber, as_float, as_number
+from .dispatch import Compute, Operation
 from .errors import LEAKED, LOST, a, message
 
 N = TypeVar("N", bound="Number")
@@ -40,7 +40,7 @@ def new_level() -> Iterator[int]:
         _open.discard(level)
 
 
-def level_of(x: Any) -> float:
+def level_of(x: object) -> float:
     """How deep in nested derivatives x is; -1 for a plain number.
 
     RuntimeError if x belongs to a derivative that has been computed already.
@@ -51,7 +51,7 @@ def level_of(x: Any) -> float:
     return level
 
 
-def check_outside(x: Any, where: str) -> None:
+def check_outside(x: AnyNumber, where: str) -> None:
     """Raise a RuntimeError if x is a number inside a function that is being differentiated.
 
     Stripped of its derivative it would be a constant to that function.
@@ -62,22 +62,22 @@ def check_outside(x: Any, where: str) -> None:
         raise RuntimeError(message(where, inside, "a Value of your own", remedy))
 
 
-def outer(x: Any, where: str) -> Any:
+def outer(x: Any, where: str) -> AnyNumber:
     """x as a float, or as it is if it is a number of the user's own, not of a transform."""
     return as_number(x, where) if level_of(x) in (0, 1) else as_float(x, where)
 
 
-def apply(operation: Operation, *inputs: Any) -> Any:
-    """The result of an operation: the deepest input leads, lifts the others to itself, records.
+def apply(operation: Operation, *inputs: AnyNumber) -> AnyNumber:
+    """The result of an operation: the input of the innermost derivative decides how to record it.
 
-    All that the others know of their own derivatives stays inside them, as in plain numbers.
+    To that input the others are constants, whatever they know of derivatives further out.
     """
     lead = max(inputs, key=level_of)
     name = operation.__name__
     return lead._record(operation, [lead._lift(x, name) for x in inputs])
 
 
-def constant_for(lead: Any, x: Any, name: str) -> Any:
+def constant_for(lead: "Number", x: Any, name: str) -> AnyNumber:
     """x as a constant beside `lead` in an operation: a float, or a number of an outer derivative.
 
     TypeError if x is not a number, or one of another kind at the same level: Value and Dual.
@@ -95,13 +95,15 @@ def constant_for(lead: Any, x: Any, name: str) -> Any:
     raise TypeError(message(name, kinds, "numbers of one kind", remedy))
 
 
-def check_result(operation: Operation, result: Any, numbers: Sequence[Any], level: float) -> None:
+def check_result(
+    operation: Operation, result: AnyNumber, inputs: Sequence[AnyNumber], level: float
+) -> None:
     """Raise a TypeError if a result depends on a number that is not an input of the operation.
 
     One such is a Value in the closure of a user's rule: its derivative would be lost.
     """
     own = getattr(result, "_level", -1)
-    if own >= level and all(level_of(x) < own for x in numbers):
+    if own >= level and all(level_of(x) < own for x in inputs):
         remedy = "pass all that it depends on as inputs, a Vector as its entries"
         other = f"a result that is {a(result)}, with inputs that are not"
         raise TypeError(
@@ -116,27 +118,27 @@ def check_result(operation: Operation, result: Any, numbers: Sequence[Any], leve
 conditions: ContextVar[bool] = ContextVar("conditions", default=False)
 
 
-def _operator(operation: Operation) -> Callable[[N, Any], N]:
+def _operator(operation: Operation) -> Callable[[N, AnyNumber], N]:
     return lambda self, other: (  # pyright: ignore
         NotImplemented if _has_entries(other) else self._apply(operation, self, other)
     )
 
 
-def _has_entries(x: Any) -> bool:
+def _has_entries(x: object) -> bool:
     """Whether x is an array, through which NumPy or pandas go entry by entry; not a scalar."""
     if not hasattr(x, "__array_ufunc__"):
         return False
     return getattr(x, "ndim", 0) > 0 or getattr(x, "dtype", None) == "O"
 
 
-def _reflected(operation: Operation) -> Callable[[N, Any], N]:
+def _reflected(operation: Operation) -> Callable[[N, AnyNumber], N]:
     return lambda self, other: self._apply(operation, other, self)  # other + self
 
 
 def _comparison(
-    compare: Callable[[Any, Any], bool], recorded: Callable[[Any, Any], Any]
+    compare: Callable[[Any, Any], bool], recorded: Compute
 ) -> Callable[[Any, Any], bool]:
-    def comparison(self: Any, other: Any) -> Any:
+    def comparison(self: "Number", other: Any) -> Any:
         if _has_entries(other):
             return NotImplemented
         if self._conditions():
@@ -148,12 +150,12 @@ def _comparison(
     return comparison
 
 
-def _equal(x: Any, y: Any) -> Any:
+def _equal(x: AnyNumber, y: AnyNumber) -> AnyNumber:
     return ops.less_equal(x, y) * ops.less_equal(y, x)
 
 
 def _refused(sign: str, remedy: str) -> Callable[..., NoReturn]:
-    def refused(x: Any, *others: Any) -> NoReturn:
+    def refused(x: object, *others: object) -> NoReturn:
         raise TypeError(message(sign, a(x), "a plain number", f"write {remedy}"))
 
     return refused
@@ -162,21 +164,28 @@ def _refused(sign: str, remedy: str) -> Callable[..., NoReturn]:
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
-    A subclass defines `_level`, the derivative that it belongs to; `_lift(x, name)`, x as a number
-    of its kind and level for an operation; `_record(operation, numbers)`, the result of an
-    operation of these; and `_number()`, the plain number to compare. Hashing is by identity, so
-    that a node can be the key of a dict.
+    A subclass defines `_level`, `_lift`, `_record` and `_number`. Hashing is by identity, so that
+    a node can be the key of a dict.
     """
 
     __slots__ = ()
 
     __array_priority__ = -1.0  # above NumPy's numbers, below its arrays
-    _level: Any  # a number; infinite for arrays
-    _lift: Any
-    _record: Any
-    _number: Any
+    _level: float  # which derivative it belongs to; infinite for arrays
 
-    def _apply(self, operation: Operation, *inputs: Any) -> Any:
+    def _lift(self, x: AnyNumber, name: str) -> AnyNumber:
+        """x as a number of this kind and level, for the operation of that name."""
+        raise NotImplementedError
+
+    def _record(self, operation: Operation, numbers: Sequence[AnyNumber]) -> AnyNumber:
+        """The result of an operation on numbers of this kind and level."""
+        raise NotImplementedError
+
+    def _number(self) -> AnyNumber:
+        """The plain number to compare."""
+        raise NotImplementedError
+
+    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
         """The result of an operation on these inputs, of which this is one."""
         return apply(operation, *inputs)
 
@@ -190,10 +199,10 @@ class Number:
     __truediv__, __rtruediv__ = _operator(ops.div), _reflected(ops.div)
     __neg__, __pos__, __abs__ = ops.neg, ops.pos, ops.abs
 
-    def __pow__(self, other: Any) -> Self:
+    def __pow__(self, other: AnyNumber) -> Self:
         return _operator(_power(self, other))(self, other)
 
-    def __rpow__(self, other: Any) -> Self:  # other ** self
+    def __rpow__(self, other: AnyNumber) -> Self:  # other ** self
         return self._apply(_power(other, self), other, self)  # type: ignore[no-any-return]
 
     __eq__ = _comparison(operator.eq, _equal)
@@ -209,7 +218,7 @@ class Number:
             raise TypeError(FROZEN)
         return bool(self._number())
 
-    def __format__(self, spec: str) -> Any:
+    def __format__(self, spec: str) -> str:
         return format(self._number(), spec) if spec else repr(self)
 
     __xor__ = __rxor__ = _refused("^", "x**2 for a power")
@@ -245,14 +254,14 @@ FROZEN = message(
 )
 
 
-def _power(x: Any, y: Any) -> Operation:
+def _power(x: AnyNumber, y: AnyNumber) -> Operation:
     """The operation for x ** y, without the derivative by a constant, which may not exist."""
-    level = max(getattr(x, "_level", 0), getattr(y, "_level", 0))
+    level: float = max(getattr(x, "_level", 0), getattr(y, "_level", 0))
     if _constant(y, level):
         return ops.power
     return ops.exponential if _constant(x, level) else ops.pow
 
 
-def _constant(x: Any, level: int) -> bool:
+def _constant(x: object, level: float) -> bool:
     """Whether x is a constant at this level, as is a Dual that does not move."""
     return getattr(x, "_level", 0) < max(level, 1) or getattr(x, "_tangent", 0.0) is None

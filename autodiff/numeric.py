@@ -6,16 +6,29 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from . import graph, ops
-from .admission import as_float
+from .admission import AnyNumber, as_float
 from .dispatch import Operation
 from .errors import message, shortened
 from .number import Number, check_outside, constant_for, new_level
-from .transforms import Flat, Numbers, check_function, flatten, jacfwd, jacrev, places, vjp
+from .transforms import (
+    Flattened,
+    Function,
+    Numbers,
+    Tree,
+    check_function,
+    flatten,
+    jacfwd,
+    jacrev,
+    places,
+    vjp,
+)
 from .ufuncs import Entry
 from .value import Value
+
+R = TypeVar("R")
 
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
@@ -24,8 +37,8 @@ METHODS = {"forward": (1, 0), "backward": (0, 1), "central": (1, 1), "complex": 
 
 
 def finite_difference(
-    f: Callable[..., Any], x: Any, h: float | None = None, method: str = "central"
-) -> Any:
+    f: Function, x: Tree, h: float | None = None, method: str = "central"
+) -> Tree:
     """The derivative of f at x, approximated from values of f at x and near it.
 
     | method   | formula                       | error    | default step h           |
@@ -58,24 +71,27 @@ def finite_difference(
     h = None if h is None else _step(h, "finite_difference")
     numbers, rebuild = flatten(x, "finite_difference")
 
-    def results(xs: Numbers) -> Flat:
+    def results(xs: Numbers) -> Flattened:
         outputs, shape = flatten(f(rebuild(iter(xs))), "finite_difference: the result of f")
         return [y if getattr(y, "_level", 1) else y.data for y in outputs], shape
 
-    here: Any = results(numbers) if method in ("forward", "backward") or not numbers else None
+    one_sided = method in ("forward", "backward")
+    here = results(numbers) if one_sided or not numbers else ([], next)
     columns = [_difference(*one, h, method, here) for one in _each_number(results, numbers)]
     slopes, shapes = zip(*columns or [here])  # without numbers the shape of the result still
     return shapes[0](map(rebuild, map(iter, zip(*slopes))))
 
 
-def _step(h: Any, where: str) -> float:
+def _step(h: float, where: str) -> float:
     step = as_float(h, f"{where}, h")
     if not 0 < step < math.inf:
         raise ValueError(message(where, f"step h = {step!r}", "h > 0, or None"))
     return step
 
 
-def _difference(f: Callable[[Any], Flat], x: Any, h: Any, method: str, here: Any) -> Flat:
+def _difference(
+    f: Callable[[AnyNumber], Flattened], x: float, h: float | None, method: str, here: Flattened
+) -> Flattened:
     """The difference quotient in one number x; `here` is f(x), for "forward" and "backward"."""
     if method == "complex":
         step = h or 1e-20
@@ -105,7 +121,7 @@ class _Complex(Entry, Number):
     def __init__(self, z: complex, level: float) -> None:
         self.z, self._level = z, level
 
-    def _lift(self, x: Any, name: str) -> "_Complex":
+    def _lift(self, x: AnyNumber, name: str) -> "_Complex":
         if isinstance(x, _Complex) and x._level == self._level:
             return x
         x = constant_for(self, x, name)
@@ -114,7 +130,7 @@ class _Complex(Entry, Number):
             x = x._number()
         return _Complex(complex(x), self._level)
 
-    def _record(self, operation: Operation, numbers: Any) -> "_Complex":
+    def _record(self, operation: Operation, numbers: Sequence[AnyNumber]) -> "_Complex":
         if of_complex := _of_complex(operation):
             operation(*[x.z.real for x in numbers])  # raises outside the domain
             return _Complex(complex(of_complex(*[x.z for x in numbers])), self._level)
@@ -168,13 +184,13 @@ def _log1p(z: complex) -> complex:
     )
 
 
-COMPLEX: dict[Any, Callable[..., complex]] = {  # what cmath lacks
+COMPLEX: dict[Operation, Callable[..., complex]] = {  # what cmath lacks
     **dict.fromkeys((ops.power, ops.exponential, ops.pow), _power),
     ops.hypot: _hypot, ops.expm1: _expm1, ops.log1p: _log1p,
 }  # fmt: skip
 
 
-def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -> None:
+def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:
     """Compare the derivatives of f by forward mode, reverse mode and central differences.
 
     f takes and returns trees. Returns None if all agree: forward and reverse to 1e-9 of
@@ -208,7 +224,7 @@ def check_gradients(f: Callable[..., Any], *args: Any, h: float | None = None) -
     given, rebuild = flatten(args, "check_gradients")
     numbers = [plain(x, "check_gradients") for x in given]
 
-    def results(xs: Iterable[Any]) -> Numbers:
+    def results(xs: Iterable[AnyNumber]) -> Numbers:
         return flatten(f(*rebuild(iter(xs))), "check_gradients: the result of f")[0]
 
     def floats(xs: Numbers) -> list[float]:
@@ -254,7 +270,7 @@ def plain(x: Any, where: str) -> float:
     return as_float(x, where)
 
 
-def _round_off(y: Any) -> float:
+def _round_off(y: AnyNumber) -> float:
     """The round-off in y: ε |v ∂y/∂v|, added up over all numbers v on the way to it.
 
     That is what a relative error ε in each of them adds up to in y: Linnainmaa found reverse mode
@@ -265,7 +281,9 @@ def _round_off(y: Any) -> float:
     return EPSILON * sum(sizes)
 
 
-def _slope(f: Any, i: int, x: float, h: float | None, noise: float) -> tuple[float, float]:
+def _slope(
+    f: Callable[[float], list[float]], i: int, x: float, h: float | None, noise: float
+) -> tuple[float, float]:
     """The central difference of f(x)[i] that the one before it agrees with best, and its error.
 
     (nan, inf) if f is not defined on both sides of x, or if it jumps there.
@@ -290,7 +308,7 @@ def _slope(f: Any, i: int, x: float, h: float | None, noise: float) -> tuple[flo
     return found, error
 
 
-def input_names(f: Callable[..., Any], args: Sequence[Any]) -> list[str]:
+def input_names(f: Function, args: Sequence[Tree]) -> list[str]:
     """The name of each number in the arguments of f: x, w[3] in a sequence, p['b'] in a dict.
 
     The arguments are x1, x2 ... if f does not name each of them.
@@ -306,11 +324,13 @@ def input_names(f: Callable[..., Any], args: Sequence[Any]) -> list[str]:
     return [place for name, x in zip(names, args) for place in places(x, name)]
 
 
-def _each_number(f: Callable[[Numbers], Any], numbers: Numbers) -> Iterator[tuple[Any, Any]]:
+def _each_number(
+    f: Callable[[Numbers], R], numbers: Numbers
+) -> Iterator[tuple[Callable[[AnyNumber], R], AnyNumber]]:
     """For each number: f as a function of it alone, and the number."""
     for j, number in enumerate(numbers):
 
-        def alone(x: Any, j: int = j) -> Any:
+        def alone(x: AnyNumber, j: int = j) -> R:
             return f([*numbers[:j], x, *numbers[j + 1 :]])
 
         yield alone, number

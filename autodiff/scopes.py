@@ -5,18 +5,18 @@ nodes with `object.__new__`, which is replaced while any thread has a scope open
 cost nothing where none is used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from threading import RLock
-from typing import Any
 
 from . import value
 from .errors import message, typed
 from .linalg import Matrix, Vector
 from .value import Value
 
+Stack = tuple["Scope | None", "Stack | None"]
 # Of this thread or task: the innermost scope, and the same of the scopes around it.
-_entered: ContextVar[Any] = ContextVar("entered", default=(None, None))
+_entered: ContextVar[Stack] = ContextVar("entered", default=(None, None))
 _open = 0  # how many scopes are open, in all threads
 _counting = RLock()  # the garbage collector, too, may end a scope
 
@@ -29,7 +29,7 @@ class Scope:
 
     __slots__ = ("module", "name", "outer")
 
-    def __init__(self, name: str, module: Any = None) -> None:
+    def __init__(self, name: str, module: object = None) -> None:
         self.name, self.module, self.outer = name, module, _entered.get()[0]
 
     def __enter__(self) -> None:
@@ -50,7 +50,7 @@ def _count(change: int) -> None:
         value._new = _noting if _open else object.__new__
 
 
-def _noting(kind: type[Value], entered: Any = _entered.get) -> Value:
+def _noting(kind: type[Value], entered: Callable[[], Stack] = _entered.get) -> Value:
     """A new node, which records the innermost scope of this thread, if there is one."""
     node = object.__new__(kind)
     if scope := entered()[0]:
@@ -77,7 +77,7 @@ def scope(name: str) -> Scope:
     return Scope(name)
 
 
-def entry_names(name: str, held: Any) -> Iterator[tuple[Value, str]]:
+def entry_names(name: str, held: object) -> Iterator[tuple[Value, str]]:
     """Each Value that a variable holds, and its name: w, w[0] in a Vector, w[0,1] in a Matrix."""
     if isinstance(held, Value):
         yield held, name

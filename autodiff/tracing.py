@@ -2,18 +2,22 @@
 
 import html
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import graph, ops
+from .admission import AnyNumber
 from .compiler.printer import ATOM, PRODUCT, Notation
 from .compiler.symbolic import Symbol, Writer, word
-from .dispatch import Operation
+from .dispatch import Gradients, Operation
 from .errors import a, message, shortened, typed
 from .numeric import input_names, plain
-from .transforms import check_function, flatten
+from .transforms import Function, Tree, check_function, flatten
 from .value import Value
+
+Formula = Symbol | float  # one with a text, or a constant
+Slopes = list[tuple[Value, Formula | None]]  # the derivative of a result by each parent
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
 
@@ -24,15 +28,15 @@ class Message(NamedTuple):
     """What a node sends to one of its parents: upstream times local."""
 
     parent: Value
-    local: Any  # the derivative of the node with respect to the parent; None for a constant
-    message: Any  # the adjoint of the node times local: what is added to the parent's adjoint
+    local: float | None  # the derivative of the node by the parent; None for a constant
+    message: float | None  # the adjoint of the node times local, added to the parent's
 
 
 class Step(NamedTuple):
     """A node of the backward pass, its complete adjoint, and its messages to its parents."""
 
     node: Value
-    adjoint: Any
+    adjoint: float
     messages: tuple[Message, ...]
 
 
@@ -59,7 +63,7 @@ def steps(root: Value) -> Iterator[Step]:
         yield Step(node, adjoint, tuple(messages))
 
 
-def _to_parents(node: Value, sent: tuple[Any, ...]) -> list[Any]:
+def _to_parents(node: Value, sent: Gradients) -> list[float | None]:
     """What a closure sends to each parent, with 0.0 for None unless the parent is a constant.
 
     The parents of a comparison get None, but the derivative to show is 0: a step has no slope.
@@ -111,7 +115,7 @@ class Trace:
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | str = 0) -> Trace:
+def trace(f: Function, *args: Tree, mode: str = "forward", wrt: int | str = 0) -> Trace:
     """The evaluation trace of f at args: each intermediate result, with tangents or adjoints.
 
     The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., in an order in which they can be computed.
@@ -160,13 +164,13 @@ def trace(f: Callable[..., Any], *args: Any, mode: str = "forward", wrt: int | s
 
 def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> list[Row]:
     """The rows of the table, given the names of the inputs and the one whose tangent is 1."""
-    results = [node for node in graph.depths(output) if node.parents]
+    results = {node: node._operation for node in graph.depths(output) if node._operation}
     places = enumerate([*names, *results], start=1 - len(names))
     variables = {node: f"v{subscript(i)}" for i, node in places}
     formulas = {x: _subscripted(name) for x, name in names.items()}
-    slopes: dict[Value, list[tuple[Value, Any]]] = {}  # of each result, for each parent
-    for node in results:
-        formulas[node], slopes[node] = written(node, variables)
+    slopes: dict[Value, Slopes] = {}
+    for node, operation in results.items():
+        formulas[node], slopes[node] = _written(node, operation, variables)
     y = name_of_result(names.values())
     if mode == "forward":
         mark, numbers = DOT, {seed: 1.0}
@@ -195,17 +199,19 @@ def name_of_result(names: Collection[str]) -> str:
     return next((name for name in ("y", "z", "f") if name not in names), "result")
 
 
-def written(node: Value, names: Mapping[Value, str]) -> tuple[str, list[tuple[Value, Any]]]:
+def _written(node: Value, operation: Operation, names: Mapping[Value, str]) -> tuple[str, Slopes]:
     """The formulas of a result and of its derivative by each parent, over names of the parents.
 
     The derivative is None where there is none, as by a condition. A parent without a name is a
     constant. The operations of `ops.py`, run over formulas, write their own derivatives.
     """
     writer = Formulas()
-    inputs = [writer.made(names[p], (), p.data) if p in names else p.data for p in node.parents]
-    formula = writer.notation.of(writer.operation(node, inputs))
+    inputs = tuple(
+        [writer.made(names[p], (), p.data) if p in names else p.data for p in node.parents]
+    )
+    formula = writer.notation.of(writer.made(word(operation), inputs, node.data))
     try:
-        result, backward = node._operation.rule(*inputs)
+        result, backward = operation.rule(*inputs)
         if isinstance(result, Symbol):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
             writer.notation.texts[result] = names[node], ATOM
         slopes = backward(1.0)
@@ -220,39 +226,37 @@ class Formulas(Writer):
     def __init__(self) -> None:
         super().__init__()
         self.notation = Notation()
-        self.values: dict[Symbol, Any] = {}
+        self.values: dict[Symbol, float] = {}
 
-    def made(self, op: Any, args: tuple[Any, ...], value: Any) -> Symbol:
+    def made(self, op: str | Operation, args: tuple[Formula, ...], value: float) -> Symbol:
         """A formula as it is given; a variable has no arguments."""
         formula = Symbol(self, len(self.notation.texts), op, args)
         self.values[formula] = value
-        self.notation.texts[formula] = self.notation.expression(formula) if args else (op, ATOM)
+        self.notation.texts[formula] = (
+            self.notation.expression(formula) if args else (str(op), ATOM)
+        )
         return formula
 
-    def operation(self, node: Value, inputs: Sequence[Any]) -> Symbol:
-        """The operation of a node on formulas and numbers."""
-        return self.made(word(node._operation), tuple(inputs), node.data)
-
-    def record(self, operation: Operation, inputs: Any) -> Any:
+    def record(self, operation: Operation, inputs: Sequence[Formula]) -> AnyNumber:
         """The formula of an operation, which stays whole; a choice is the number that it is."""
         if operation in (ops.less, ops.less_equal, ops.largest):
             return operation.value(*map(_value, inputs))
         return self.write(operation, *inputs)
 
-    def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
+    def _new(self, operation: Operation, args: tuple[Formula, ...]) -> Symbol:
         return self.made(word(operation), args, operation.value(*map(_value, args)))
 
 
-def _value(x: Any) -> Any:
+def _value(x: Formula) -> float:
     return x.writer.values[x] if isinstance(x, Symbol) else x
 
 
-def factor(x: Any) -> str:
+def factor(x: Formula) -> str:
     """The text of a formula or a number as a factor: in brackets if it is a sum or a quotient."""
     return (x.writer.notation if isinstance(x, Symbol) else Notation()).of(x, PRODUCT)
 
 
-def _product(derivative: str, partial: Any, short: bool) -> str:
+def _product(derivative: str, partial: Formula | None, short: bool) -> str:
     """A term of the chain rule. Short: v̇₁ and -v̇₁ for v̇₁·1 and v̇₁·(-1)."""
     if short and not isinstance(partial, Symbol) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"

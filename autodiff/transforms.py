@@ -15,7 +15,7 @@ from functools import update_wrapper
 from typing import Any, NamedTuple, ParamSpec
 
 from . import graph
-from .admission import as_number, as_row, is_sequence
+from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dual import Dual, as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
@@ -24,17 +24,19 @@ from .ufuncs import array_of
 from .value import Value, leaf
 
 P = ParamSpec("P")
-Function = Callable[..., Any]
+Function = Callable[..., Any]  # a user's, from trees to a tree
 Argnums = int | Sequence[int]
-Numbers = list[Any]
-Rebuild = Callable[[Iterator[Any]], Any]
-Flat = tuple[Numbers, Rebuild]
+Tree = Any  # a number, or a list, tuple, dict, array, Vector or Matrix of trees
+Numbers = list[AnyNumber]  # of a tree
+Rebuild = Callable[[Iterator[Tree]], Tree]  # a tree of the same shape, of other numbers
+Flattened = tuple[Numbers, Rebuild]
+Pullback = Callable[[Numbers], Tree]  # from the adjoints of the results to the arguments' tree
 
 
 # -- Reverse mode -------------------------------------------------------------------------------
 
 
-def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+def grad(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
     """The gradient of f, a function that returns one number, by reverse mode.
 
     The gradient is a function of the same arguments. It has the shape of the argument: a float for
@@ -60,7 +62,9 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     return _transform("grad", f, argnums, lambda call: _value_and_gradient(call)[1])
 
 
-def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tuple[Any, Any]]:
+def value_and_grad(
+    f: Callable[P, Tree], argnums: Argnums = 0
+) -> Callable[P, tuple[AnyNumber, Tree]]:
     """A function that returns the pair (f(...), gradient of f), both from one call of f.
 
     Its arguments are those of `grad`. TypeError if f returns anything but one number.
@@ -71,7 +75,7 @@ def value_and_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, tup
     return _transform("value_and_grad", f, argnums, _value_and_gradient)
 
 
-def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
+def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
     values, shape, pullback = _reverse(call)
     if shape is not next:
         remedy = (
@@ -84,8 +88,8 @@ def _value_and_gradient(call: "_Call") -> tuple[Any, Any]:
 
 
 def vjp(
-    f: Function, *primals: Any, **keywords: Any
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    f: Function, *primals: Tree, **keywords: Any
+) -> tuple[Tree, Callable[[Tree], tuple[Tree, ...]]]:
     """The value of f at the primals, and a function from a cotangent v to $v^T J$.
 
     The cotangent has the shape of the value; $v^T J$ is a tuple of the primals' shapes. J is the
@@ -101,13 +105,13 @@ def vjp(
     values, shape, pullback = _reverse(call)
     value = shape(iter(values))
 
-    def of_cotangent(cotangent: Any) -> Any:
+    def of_cotangent(cotangent: Tree) -> Tree:
         return pullback(_along(cotangent, value, "vjp: the cotangent"))
 
     return value, of_cotangent
 
 
-def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+def jacrev(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
     """The Jacobian of f by reverse mode: one call of f, then a backward pass for each result.
 
     It has the shape of the result, with the shape of the argument in place of each number: of two
@@ -122,13 +126,13 @@ def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     return _transform("jacrev", f, argnums, _by_rows)
 
 
-def _by_rows(call: "_Call") -> Any:
+def _by_rows(call: "_Call") -> Tree:
     values, shape, pullback = _reverse(call)
     return shape(map(pullback, _basis(len(values))))
 
 
-def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Callable[[Numbers], Any]]:
-    """The results of f, their shape, and a function from their adjoints to the arguments' tree.
+def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Pullback]:
+    """The results of f, their shape, and its pullback.
 
     The adjoints of the results may be numbers of another derivative: the backward pass is linear
     in them.
@@ -138,8 +142,8 @@ def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Callable[[Numbers], Any]]
         results, shape = call.results(variables)
         levels = [level_of(y) for y in results]  # a RuntimeError if one leaked out of another
 
-    def pullback(adjoints: Numbers) -> Any:
-        seeds: dict[Any, Any] = {}
+    def pullback(adjoints: Numbers) -> Tree:
+        seeds: dict[Value, AnyNumber] = {}
         for y, own, seed in zip(results, levels, adjoints):
             if own == level:
                 seeds[y] = seeds[y] + seed if y in seeds else seed
@@ -154,8 +158,8 @@ def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Callable[[Numbers], Any]]
 
 
 def jvp(
-    f: Function, primals: Sequence[Any], tangents: Sequence[Any], **keywords: Any
-) -> tuple[Any, Any]:
+    f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], **keywords: Any
+) -> tuple[Tree, Tree]:
     """The value of f at the primals, and $J v$: its derivative along the tangents v.
 
     `primals` and `tangents` are tuples with an entry for each argument of f, of the same
@@ -176,7 +180,7 @@ def jvp(
     return shape(iter(values)), shape(iter(slopes))
 
 
-def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+def jacfwd(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
     It has the same shape as with `jacrev`. Prefer it when there are fewer inputs than results.
@@ -188,7 +192,7 @@ def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     return _transform("jacfwd", f, argnums, _by_columns)
 
 
-def _by_columns(call: "_Call") -> Any:
+def _by_columns(call: "_Call") -> Tree:
     for x in call.others:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
             used = f"{a(x)}, which the first of several calls of f would use up"
@@ -213,7 +217,7 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
 # -- Second derivatives -------------------------------------------------------------------------
 
 
-def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+def hessian(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
     """The second derivatives of f, forward over reverse: n passes for n inputs.
 
     They are the Jacobian of the gradient: for a list a list of rows, for an array of shape S one
@@ -228,7 +232,7 @@ def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     return _named("hessian", f, jacfwd(grad(f, argnums), argnums))
 
 
-def hvp(f: Function, x: Any, v: Any, **keywords: Any) -> Any:
+def hvp(f: Function, x: Tree, v: Tree, **keywords: Any) -> Tree:
     """The Hessian of f at x times v, without forming the Hessian: one forward-over-reverse pass.
 
     x, v and the result have the same shape. Other keywords go to f. It costs as much as a few
@@ -251,17 +255,19 @@ class _Call(NamedTuple):
     """
 
     name: str  # of the transform, for errors
-    results: Callable[[Numbers], Flat]  # of f, at other numbers
-    others: list[Any]  # the arguments that stay as they are
+    results: Callable[[Numbers], Flattened]  # of f, at other numbers
+    others: list[object]  # the arguments that stay as they are
     numbers: Numbers
     rebuild: Rebuild
 
 
-def _call(name: str, f: Function, args: Any, keywords: Any, argnums: Argnums) -> _Call:
+def _call(
+    name: str, f: Function, args: Sequence[Tree], keywords: dict[str, Any], argnums: Argnums
+) -> _Call:
     check_function(f, name)
     one = isinstance(argnums, int)
     try:
-        indices: list[Any] = [argnums] if one else [*argnums]  # type: ignore
+        indices = [argnums] if isinstance(argnums, int) else [*argnums]
         trees = {range(len(args))[i]: args[i] for i in indices}
         if len(trees) < len(indices):
             raise IndexError
@@ -272,7 +278,7 @@ def _call(name: str, f: Function, args: Any, keywords: Any, argnums: Argnums) ->
         raise kind(message(name, given, expected)) from None
     numbers, rebuild = flatten(args[indices[0]] if one else tuple(trees.values()), name)
 
-    def results(variables: Numbers) -> Flat:
+    def results(variables: Numbers) -> Flattened:
         given, tree = [*args], rebuild(iter(variables))
         for i, x in zip(trees, [tree] if one else tree):
             given[i] = x
@@ -282,24 +288,24 @@ def _call(name: str, f: Function, args: Any, keywords: Any, argnums: Argnums) ->
     return _Call(name, results, others, numbers, rebuild)
 
 
-def check_function(f: Any, name: str) -> None:
+def check_function(f: object, name: str) -> None:
     if not callable(f):
         raise TypeError(message(name, typed(f), "a function"))
 
 
 def _transform(
-    name: str, f: Callable[P, Any], argnums: Argnums, derive: Callable[[_Call], Any]
-) -> Callable[P, Any]:
+    name: str, f: Callable[P, Tree], argnums: Argnums, derive: Callable[[_Call], Tree]
+) -> Callable[P, Tree]:
     """The function name(f), which derives at the arguments of its call."""
     check_function(f, name)
 
-    def derivative(*args: Any, **keywords: Any) -> Any:
+    def derivative(*args: Tree, **keywords: Any) -> Tree:
         return derive(_call(name, f, args, keywords, argnums))
 
     return _named(name, f, derivative)
 
 
-def _named(name: str, f: Callable[P, Any], derivative: Any) -> Callable[P, Any]:
+def _named(name: str, f: Callable[P, Tree], derivative: Any) -> Callable[P, Tree]:
     """The derivative by the name name(f), with f's signature."""
     update_wrapper(derivative, f)
     called = getattr(f, "__name__", type(f).__name__)
@@ -311,7 +317,7 @@ def _named(name: str, f: Callable[P, Any], derivative: Any) -> Callable[P, Any]:
 # -- Trees --------------------------------------------------------------------------------------
 
 
-def flatten(tree: Any, where: str) -> Flat:
+def flatten(tree: Tree, where: str) -> Flattened:
     """The numbers of a tree, and a function that makes a tree of the same shape of others.
 
     That function takes an iterator, of trees too: the rows of a Jacobian. Of a single number it
@@ -342,17 +348,22 @@ def flatten(tree: Any, where: str) -> Flat:
     return numbers, lambda rest: make([rebuild(rest) for _, rebuild in branches])
 
 
-def _vector(entries: list[Any]) -> Any:
+def _vector(entries: list[Tree]) -> Tree:
     """A Vector of numbers, a Matrix of Vectors, a list of other trees."""
     if hasattr(entries[0], "__len__"):
         return Matrix(entries) if isinstance(entries[0], Vector) else entries
     return Vector([x if hasattr(x, "_level") else leaf(x, 0) for x in entries])
 
 
-KINDS = {list: list, tuple: tuple, Vector: _vector, Matrix: _vector}
+KINDS: dict[type, Callable[[list[Tree]], Tree]] = {
+    list: list,
+    tuple: tuple,
+    Vector: _vector,
+    Matrix: _vector,
+}
 
 
-def _stacked(trees: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def _stacked(trees: Sequence[Tree], shape: tuple[int, ...]) -> Tree:
     """An array of trees of the same shape, as one tree of arrays."""
     first = trees[0] if trees else 0.0
     if isinstance(first, dict):
@@ -364,7 +375,7 @@ def _stacked(trees: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return array_of(array.reshape(shape + array.shape[1:]))
 
 
-def places(tree: Any, name: str = "") -> list[str]:
+def places(tree: Tree, name: str = "") -> list[str]:
     """Where each number of a tree stands: w[0][1] or p['b']."""
     if not hasattr(tree, "__len__"):
         return [name]
@@ -372,7 +383,7 @@ def places(tree: Any, name: str = "") -> list[str]:
     return [place for key, x in branches for place in places(x, f"{name}[{key!r}]")]
 
 
-def _along(tree: Any, like: Any, where: str) -> Numbers:
+def _along(tree: Tree, like: Tree, where: str) -> Numbers:
     """The numbers of a tree, in the order of those of another, of which it must have the shape."""
     numbers, rebuild = flatten(tree, where)
     found = dict(zip(places(rebuild(iter(numbers))), numbers))

@@ -3,11 +3,16 @@
 Left alone, it calls a method of each entry, x.exp(), which the floats beside our numbers lack.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .admission import AnyNumber
 from .errors import message
 from .number import Number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Entry:
@@ -15,32 +20,38 @@ class Entry:
 
     __slots__ = ()
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: "np.ufunc", method: str, *inputs: AnyNumber, **options: Any
+    ) -> AnyNumber:
         numpy, _, entrywise = _numpy()
         own = getattr(Number, ufunc.__name__, None)
         call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
 
-        def plain(x: Any) -> Any:
+        def plain(x: AnyNumber) -> AnyNumber:
             if getattr(x, "dtype", None) == numpy.longdouble:  # which as an object asks again
                 return x.astype(float)
             return numpy.array(x, object, copy=None) if isinstance(x, Entry) else x
 
         if "out" in options:
             options["out"] = tuple(map(plain, options["out"]))
-        return _called(ufunc, call, map(plain, inputs), options)
+        return _called(ufunc.__name__, call, map(plain, inputs), options)
 
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        return _called(function, function.__wrapped__, inputs, options)
+    def __array_function__(
+        self, function: Any, types: object, inputs: Sequence[Any], options: dict[str, Any]
+    ) -> AnyNumber:
+        return _called(function.__name__, function.__wrapped__, inputs, options)
 
 
-def _called(named: Any, call: Any, inputs: Any, options: Any) -> Any:
+def _called(
+    name: str, call: Callable[..., AnyNumber], inputs: Iterable[Any], options: dict[str, Any]
+) -> AnyNumber:
     try:
         return array_of(call(*inputs, **options))
     except TypeError as error:
         if "ufunc" not in str(error):
             raise
         found = "numbers that are being differentiated"
-        raise TypeError(message(named.__name__, found, "floats", REMEDY)) from None
+        raise TypeError(message(name, found, "floats", REMEDY)) from None
 
 
 REMEDY = (
@@ -49,7 +60,7 @@ REMEDY = (
 )
 
 
-def array_of(x: Any) -> Any:
+def array_of(x: AnyNumber) -> AnyNumber:
     """An array of numbers as one that NumPy hands its functions to, or as its only number."""
     numpy, kind, _ = _numpy()
     if type(x) is not numpy.ndarray or x.dtype.kind != "O":

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union
 
 from . import graph, ops
-from .admission import as_number
-from .dispatch import UNDEFINED, Backward, Operation, explain
+from .admission import AnyNumber, as_number
+from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .errors import message, typed
 from .micrograd import NODE, refused
 from .number import Number, apply, check_outside, check_result, constant_for, outer
@@ -27,7 +27,7 @@ Operator = Callable[["Value", Scalar], "Value"]
 
 
 def _quick(
-    operation: Operation, slow: Callable[..., Any], slow_reflected: Callable[..., Any]
+    operation: Operation, slow: Compute, slow_reflected: Compute
 ) -> tuple[Operator, Operator]:
     """An operator that is quick for the most frequent operands, x * y and x * 2.0, and 2.0 * x.
 
@@ -36,7 +36,7 @@ def _quick(
 
     rule = operation.rule
 
-    def operator(self: "Value", other: Any) -> Any:
+    def operator(self: "Value", other: AnyNumber) -> AnyNumber:
         if type(other) is not Value or other._level != self._level:
             if type(other) is not float:
                 return slow(self, other)
@@ -53,7 +53,7 @@ def _quick(
         node._level = self._level
         return node
 
-    def reflected(self: "Value", other: Any) -> Any:  # other * self
+    def reflected(self: "Value", other: AnyNumber) -> AnyNumber:  # other * self
         if type(other) is not float:
             return slow_reflected(self, other)
         return _node(operation, (leaf(other, 0), self), self._level)
@@ -94,13 +94,13 @@ class Value(Entry, Number):
         "parents",
     )
 
-    _data: Any  # a float, or a number of an outer derivative
-    _grad: Any
+    _data: AnyNumber  # a float, or a number of an outer derivative
+    _grad: AnyNumber  # a Value after create_graph
     _label: str
     parents: tuple["Value", ...]
-    _operation: Any  # that made this node: an Operation; None for a leaf
+    _operation: Operation | None  # that made this node; None for a leaf
     _closure: Backward  # the one that the operation left
-    _level: int  # depth in nested derivatives; 0 for a constant, which needs no gradient
+    _level: float  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
 
     def __init__(self, data: Any, label: str = "", *more: Never) -> None:
@@ -114,7 +114,7 @@ class Value(Entry, Number):
         self._operation = None
         self._closure = _nothing
 
-    def _apply(self, operation: Operation, *inputs: Any) -> Any:
+    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
         """The node of an operation on these inputs: at once if all are Values of one level.
 
         There is no loop in Python, because a dot may have hundreds of inputs.
@@ -127,12 +127,12 @@ class Value(Entry, Number):
                 return _node(operation, inputs, level)
         return apply(operation, *inputs)
 
-    def _lift(self, x: Any, name: str) -> "Value":
+    def _lift(self, x: AnyNumber, name: str) -> "Value":
         if isinstance(x, Value) and x._level in (self._level, 0):
             return x
         return leaf(x if type(x) is float else constant_for(self, x, name), 0)
 
-    def _record(self, operation: Operation, parents: Any) -> "Value":
+    def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
         return _node(operation, tuple(parents), self._level)
 
     __add__, __radd__ = _quick(ops.add, Number.__add__, Number.__radd__)
@@ -278,7 +278,7 @@ class Value(Entry, Number):
         for node in graph.topological_order(self):
             node._grad = 0.0
 
-    def _number(self) -> Any:
+    def _number(self) -> float:
         return self.data
 
     def __float__(self) -> float:
@@ -289,7 +289,7 @@ class Value(Entry, Number):
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self.data}, grad={grad}{label})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         if self.parents:
             raise TypeError(
                 f"a Value that was computed ({self.op}) cannot be copied or pickled, because its "
@@ -302,7 +302,7 @@ class Value(Entry, Number):
 _ONLY_VALUES = {Value}
 
 
-def _node(operation: Operation, parents: tuple[Value, ...], level: int) -> Value:
+def _node(operation: Operation, parents: tuple[Value, ...], level: float) -> Value:
     """The node of an operation: its result, and the closure that goes back."""
     try:
         data, backward = operation.rule(*map(_data, parents))
@@ -326,13 +326,17 @@ def _undefined(
     return math.nan, _nothing
 
 
-def _nothing(grad: Any) -> tuple[Any, ...]:
+def _nothing(grad: AnyNumber) -> Gradients:
     """The backward closure of a leaf: it has no parents."""
     return ()
 
 
 def leaf(
-    data: Any, level: int, parents: Any = (), operation: Any = None, backward: Any = _nothing
+    data: AnyNumber,
+    level: float,
+    parents: tuple[Value, ...] = (),
+    operation: Operation | None = None,
+    backward: Backward = _nothing,
 ) -> Value:
     """A node of a level, 0 for a constant; without parents, an operation and a closure a leaf."""
     node: Value = _new(Value)

@@ -65,7 +65,7 @@ class NormalForm(dict[Value, Value]):
             alike, parents = sums.get(x, {}), [self[p] for p in x.parents]
             if any(map(self._changes, alike.values())):
                 self[x] = self._sum(alike)
-            elif all(map(operator.is_, parents, x.parents)):
+            elif not x._operation or all(map(operator.is_, parents, x.parents)):
                 self[x] = x
                 continue
             else:

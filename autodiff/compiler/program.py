@@ -87,7 +87,7 @@ class Scalars:
         self.arguments = list(self.names.values())
         results = count(1)
         for node in list(graph.depths(ops.sum(outputs)))[:-1]:  # without their sum
-            if node.parents:
+            if node._operation:
                 self.names[node] = f"v{next(results)}"
                 parents = [copies[parent] for parent in node.parents]
                 copies[node] = parents[0]._apply(node._operation, *parents)

@@ -30,7 +30,7 @@ def batch_program(
     parameters = [] if inside else wrt
     normal = NormalForm(outputs, inputs, parameters)
     results = [normal[y] for y in outputs]
-    root = results[0] if single else leaf(None, 1, results, ops.sum)
+    root = results[0] if single else leaf(None, 1, tuple(results), ops.sum)
     groups = Groups(root, inputs, parameters)
     if groups.scattered > 2:  # else it costs less to gather these
         again = Groups(root, inputs, in_order_of_use(root, parameters))

@@ -119,11 +119,10 @@ class Trace(NamedTuple):
         for node in topological_order(total(self.roots))[:-1] if self.roots else ():
             if node in place:
                 continue
-            if node.parents:
-                made = node._operation
-                if not made.on_page:  # a user's, which a call may make anew
-                    made = dispatch.unwrapped(made.rule).__code__
-                form = hash((form, made, *[place[x] for x in node.parents]))
+            if made := node._operation:
+                # a user's operation may be made anew in each call
+                key = made if made.on_page else dispatch.unwrapped(made.rule).__code__
+                form = hash((form, key, *[place[x] for x in node.parents]))
                 if not varying.isdisjoint(node.parents):
                     varying.add(node)
             else:

@@ -1,8 +1,9 @@
 """A computation in words: its formula and derivatives, or what it consists of if it is large."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from ..admission import AnyNumber
+from ..compiler.symbolic import Symbol, word
 from ..errors import counted
 from ..graph import is_current
 from ..tracing import Formulas, name_of_result
@@ -14,7 +15,7 @@ from .texts import number, printable, raised
 LONGEST_FORMULA, LARGEST = 120, 30  # characters and nodes; with more, there is a summary
 
 
-def description(scene: Scene, gradients: Mapping[Value, Any]) -> str:
+def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
     """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     nodes, root = scene.nodes, scene.nodes[-1]
     names = {x: printable(scene.leaves.label(x)).replace("\n", " ").strip(" ") for x in nodes}
@@ -43,12 +44,13 @@ def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
     if not nodes[-1].parents or len(nodes) > LARGEST:
         return ""
     writer = Formulas()
-    formulas: dict[Value, Any] = {}
+    formulas: dict[Value, Symbol | float] = {}
     for node in nodes:
-        if node.parents:
+        if node._operation:
             if not is_current(node):
                 return ""
-            formulas[node] = writer.operation(node, [formulas[parent] for parent in node.parents])
+            inputs = [formulas[parent] for parent in node.parents]
+            formulas[node] = writer.made(word(node._operation), tuple(inputs), node.data)
         else:
             formulas[node] = writer.made(names[node], (), node.data) if names[node] else node.data
     return raised(writer.notation.of(formulas[nodes[-1]]).replace(" - ", " − "))

@@ -86,10 +86,11 @@ def show_steps(
     """
     nodes = _checked(root)
     place = {node: i for i, node in enumerate(nodes)}
-    rules = list(dict.fromkeys((x._operation, len(x.parents)) for x in nodes if x.parents))
+    made = {x: (x._operation, len(x.parents)) for x in nodes if x._operation}
+    rules = list(dict.fromkeys(made.values()))
     sent = [  # [rule, *inputs], or the number of a leaf
-        [rules.index((x._operation, len(x.parents))), *(place[p] for p in x.parents)]
-        if x.parents else x.data for x in nodes
+        [rules.index(made[x]), *(place[p] for p in x.parents)] if x in made else x.data
+        for x in nodes
     ]  # fmt: skip
     held = Leaves(nodes).parameters
     own = named(names)
@@ -173,10 +174,10 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
     writer = Writer()
     made: dict[Value, Any] = {}
     for i, node in enumerate(nodes):
-        own = node.parents and not node._operation.on_page
+        own = node._operation and not node._operation.on_page
         if own or not math.isfinite(node.data):
             return ""
-        op = node._operation.__name__ if node.parents else ids[i]
+        op = node._operation.__name__ if node._operation else ids[i]
         symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
         symbol.name, symbol.kept = ids[i], bool(labels[i] and node.parents)
         made[node] = symbol if node.requires_grad else node.data

@@ -86,7 +86,8 @@ def slots(box: Box) -> int:
 
 def _takes_a_row(node: Value) -> bool:
     """Whether the order of its arguments is that of one row, or does not matter."""
-    return bool(node._operation.rows) or node._operation is ops.hypot
+    operation = node._operation
+    return operation is ops.hypot or (operation is not None and operation.rows > 0)
 
 
 def exponent(node: Value) -> Value | None:
