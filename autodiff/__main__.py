@@ -30,15 +30,17 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill, indent
-from typing import Any, cast
+from typing import cast
 from unicodedata import normalize
 
 from . import __version__, ops
+from .admission import AnyNumber
 from .compiler.expression import Expression
+from .dispatch import Compute
 from .errors import message, shortened
 from .numeric import check_gradients
 from .tracing import trace, width
@@ -47,7 +49,7 @@ from .value import Value
 
 FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
-OPERATORS: dict[type, Callable[..., Any]] = {
+OPERATORS: dict[type, Compute] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.Pow: ops.raised, ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -98,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _failed(reason: Any, status: int) -> int:
+def _failed(reason: object, status: int) -> int:
     print(f"autodiff: {reason}", file=sys.stderr)
     return status
 
@@ -183,7 +185,7 @@ def _answers(options: argparse.Namespace, numbers: dict[str, float]) -> Iterator
         yield f"wrote {show_steps(root).save(options.steps)}"
 
 
-def _tables(f: Any, numbers: dict[str, float], mode: str) -> Iterator[str]:
+def _tables(f: Compute, numbers: dict[str, float], mode: str) -> Iterator[str]:
     """The value and the gradient, then the trace."""
     at = tuple(numbers.values())
     gradient = (grad if mode == "reverse" else jacfwd)(f, range(len(at)))(*at)
@@ -217,7 +219,7 @@ class ExpressionError(ValueError):
 
 def parse(
     text: str, names: Sequence[str], unknown: str = "write {}=2 after the expression"
-) -> Callable[..., Any]:
+) -> Compute:
     """An expression as a function of the variables in `names`, in this order.
 
     It takes any kind of number. ExpressionError if the text is anything but arithmetic with
@@ -236,7 +238,7 @@ def parse(
     text = "".join(" " if c.isspace() else SIGNS.get(c, c) for c in text).strip()
     tree = _tree(text := _joined(text))
 
-    def function(*numbers: Any) -> Any:
+    def function(*numbers: AnyNumber) -> AnyNumber:
         return Reader(text, dict(zip(names, numbers, strict=True)), unknown).number(tree)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -294,11 +296,11 @@ def _tree(text: str) -> ast.expr:
 class Reader:
     """Computes the nodes of a tree at the numbers of the variables."""
 
-    def __init__(self, text: str, numbers: dict[str, Any], unknown: str) -> None:
+    def __init__(self, text: str, numbers: dict[str, AnyNumber], unknown: str) -> None:
         self.text, self.unknown = text.replace("@", "*"), unknown
         self.numbers = CONSTANTS | numbers
 
-    def number(self, node: ast.expr) -> Any:
+    def number(self, node: ast.expr) -> AnyNumber:
         """The number that a node stands for."""
         match node:
             case ast.Constant(value=int() | float() as x) if not isinstance(x, bool):
@@ -320,7 +322,7 @@ class Reader:
                 remedy = "an expression has numbers, names, + - * / ** and functions such as sin(x)"
         raise self.error(node, f"this has no meaning here; {remedy}")
 
-    def side_by_side(self, node: ast.BinOp) -> Any:
+    def side_by_side(self, node: ast.BinOp) -> AnyNumber:
         """The product of factors without a sign, which is one factor: 6/2x is 6/(2x)."""
 
         def bare(x: ast.expr, *ops: type) -> ast.BinOp | None:  # of these, without brackets
@@ -338,7 +340,7 @@ class Reader:
             return product
         return self.result(node, OPERATORS[type(whole.op)], self.number(whole.left), product)
 
-    def variable(self, node: ast.expr, name: str) -> Any:
+    def variable(self, node: ast.expr, name: str) -> AnyNumber:
         """The number of a variable or a constant."""
         if name in self.numbers:
             return self.numbers[name]
@@ -346,7 +348,7 @@ class Reader:
             raise self.error(node, f"{name} is a function; write {name}{_takes(name)}")
         raise self.error(node, f"{name} has no value; {self.unknown.format(name)}")
 
-    def call(self, node: ast.Call, name: str, inputs: Sequence[Any]) -> Any:
+    def call(self, node: ast.Call, name: str, inputs: Sequence[ast.expr]) -> AnyNumber:
         """The result of a function."""
         name = ALSO.get(name, name)
         if name not in FUNCTIONS:
@@ -367,7 +369,7 @@ class Reader:
         rows = [[*map(self.number, row)] for row in lists]
         return self.result(node, function, *(rows or map(self.number, inputs)))
 
-    def result(self, node: ast.expr, function: Callable[..., Any], *inputs: Any) -> Any:
+    def result(self, node: ast.expr, function: Compute, *inputs: AnyNumber) -> AnyNumber:
         """The result of an operation."""
         try:
             return function(*inputs)

@@ -10,7 +10,7 @@ from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, network, numbers
 
 from autodiff import nn, optim
 from autodiff.nn.devices import split
-from autodiff.nn.engines import Losses
+from autodiff.nn.engines import Evaluator
 from autodiff.nn.samples import Samples
 
 
@@ -56,14 +56,14 @@ def shares_every_batch(jnp, devices):
     model, xs = network(3), np.array(INPUTS)
     optimizer = optim.SGD(model.parameters(), lr=0.1)
     optimizer._load()
-    losses = Losses(model, nn.cross_entropy, Samples(xs, CLASSES), optimizer, "compiled", 0, jnp)
-    losses.make()
+    losses = Evaluator(model, nn.cross_entropy, Samples(xs, CLASSES), optimizer, "compiled", 0, jnp)
+    losses.compile()
     for batch in (None, np.arange(8)):
         rows, rest = split(xs if batch is None else xs[batch])
         assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == {*devices}
         assert len(rest) == 0
-        optimizer._move(losses.run(batch)[1])
+        optimizer._move(losses.program(batch, optimizer._now[0])[1])
         shards = optimizer._now[0].addressable_shards
         assert [shard.data.shape for shard in shards] == [(len(optimizer.params),)] * len(devices)
 

@@ -67,9 +67,11 @@ def test_the_program_for_validation_is_verified():
 @pytest.mark.parametrize("called", [False, True])
 def test_samples_that_are_walked(called, monkeypatch):
     """Three in the first and the last epoch, one in 2, 4, 8, ... and after a callback."""
-    walks, compared = [], nn.engines.Losses.compared
+    walks, compared = [], nn.engines.Evaluator.disagreement_at
     monkeypatch.setattr(
-        nn.engines.Losses, "compared", lambda *given: walks.append(given[1]) or compared(*given)
+        nn.engines.Evaluator,
+        "disagreement_at",
+        lambda *given: walks.append(given[1]) or compared(*given),
     )
     random.seed(0)
     for seed in (0, 0, 1):

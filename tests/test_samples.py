@@ -8,7 +8,7 @@ import pytest
 from tables import function, refusals
 
 import autodiff as ad
-from autodiff.nn.samples import Samples, flat
+from autodiff.nn.samples import Samples, shape_and_numbers
 
 ROWS = [[0.25, 1.0], [2.0, -0.5], [3.0, 4.0]]
 
@@ -54,9 +54,12 @@ def test_both_are_copied():
 
 
 def test_ragged_numbers_have_the_shapes_of_their_parts():
-    assert flat([[1.0], [2.0, 3.0], 4.0], "") == ((3, (1,), (2,), ()), [1.0, 2.0, 3.0, 4.0])
-    assert flat(np.array(5.0), "") == ((), [5.0])
-    assert flat(["ab"], "") == ((1,), ["ab"])
+    assert shape_and_numbers([[1.0], [2.0, 3.0], 4.0], "") == (
+        (3, (1,), (2,), ()),
+        [1.0, 2.0, 3.0, 4.0],
+    )
+    assert shape_and_numbers(np.array(5.0), "") == ((), [5.0])
+    assert shape_and_numbers(["ab"], "") == ((1,), ["ab"])
 
 
 test_what_is_refused = refusals(

@@ -8,19 +8,25 @@ each has all parameters. It works out what has to be sent between them. Numbers 
 from collections.abc import Callable
 from typing import Any
 
+from ..admission import Floats
 
-def in_jax(run: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
+Placed = Any  # rows where their library wants them: on devices, or column by column in memory
+Place = Callable[[Floats], Placed]
+Run = Callable[[Placed, Floats], tuple[Floats, Floats]]  # a program: losses, and gradients
+
+
+def in_jax(run: Run) -> tuple[Place, Run]:
     """What places rows on the devices, and a program for rows, which then adds up what it gives."""
     import jax  # pyright: ignore[reportMissingImports]
 
-    def sums(parts: Any, p: Any) -> Any:
+    def sums(parts: list[Placed], p: Floats) -> Any:
         found = [run(rows, p) for rows in parts if len(rows)]
         return sum([losses.sum() for losses, _ in found]), sum([by_p for _, by_p in found])
 
     return split, jax.jit(sums)
 
 
-def split(rows: Any) -> list[Any]:
+def split(rows: Floats) -> list[Placed]:
     """The rows that can be divided evenly among the devices, and the rest, on each of them."""
     import jax  # pyright: ignore[reportMissingImports]
 

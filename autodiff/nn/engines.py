@@ -3,23 +3,28 @@
 import gc
 import math
 import warnings
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ..admission import AnyNumber, Floats
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import message
 from ..graph import adjoints
 from ..optim import Optimizer
 from ..value import Value
-from .devices import in_jax
-from .recording import CONTRACT, Recording, Watch, loss_value, user_frame
-from .samples import Samples
+from .devices import Place, Placed, Run, in_jax
+from .recording import CONTRACT, Masks, Recording, Watch, loss_value, user_frame
+from .samples import Loss, Model, Samples
 
-Batch = Any  # the indices of its samples; None for all samples
+if TYPE_CHECKING:
+    from ..compiler.places import Ids
+
+Indices: TypeAlias = "Sequence[int] | Ids | None"  # the samples of a batch; None: all
 FAILS = (
     "the program fails where walking does not, in a branch that is not taken or an error that is "
     "caught; write log(maximum(x, 1e-9)) for a log(x) that may fail"
@@ -45,37 +50,65 @@ def warn(text: str) -> None:
     warnings.warn_explicit(text, WalkingWarning, *where, registry=seen)
 
 
+class Compiled(NamedTuple):
+    """The program of a loss, what it was made of, and the numbers of the samples that it takes."""
+
+    run: Run
+    recording: Recording
+    table: Floats  # a row for each sample, without masks
+    place: Place
+    all_rows: Placed  # of the table
+
+    def __call__(
+        self, batch: Indices, parameters: Floats, masks: Sequence[Floats] = ()
+    ) -> tuple[Floats, Floats]:
+        """The loss of a batch (None: of all samples) and its derivative by each parameter, as sums.
+
+        masks: of the layers of Dropout, which draw their own if there are none.
+        """
+        import numpy
+
+        rows = self.table if batch is None else self.table.take(batch, axis=0)
+        if layers := self.recording.masks:
+            masks = masks or [
+                layer.masks(layer.rng, len(rows), len(mask)) for layer, mask in layers
+            ]
+            rows = numpy.concatenate([rows.T, *[mask.T for mask in masks]]).T
+        placed = self.all_rows if rows is self.table else self.place(rows)
+        losses, gradients = self.run(placed, parameters)
+        return losses.sum(), gradients
+
+
 @dataclass(eq=False)
-class Losses:
-    """The losses of samples: by a program, as long as walking a few of them gives the same.
+class Evaluator:
+    """Evaluates losses and their gradients: by a program, as long as it agrees with walking.
 
     `program` is None if the graph of every sample is walked; `reason` says why.
     """
 
-    model: Any
-    loss: Any
+    model: Model
+    loss: Loss
     samples: Samples
     optimizer: Optimizer
     engine: str
-    seed: Any
+    seed: int | None
     xp: Any
     training: bool = True
-    program: Any = None  # takes rows of leaves, in their place, and parameters
-    recording: Any = None  # that it was made of
+    program: Compiled | None = None
     reason: str = ""
     trains: bool = False  # whether a loss was seen that depends on a parameter
-    right: int = 0  # the epoch before which the program was last seen to be right
+    verified: int = 0  # the last epoch before which the program agreed with walking
 
     def __post_init__(self) -> None:
         import numpy
 
-        self.usual, self.random, self.xp = numpy.geterr(), Random(self.seed), self.xp or numpy
+        self.errstate, self.random, self.xp = numpy.geterr(), Random(self.seed), self.xp or numpy
 
     def graph(self, i: int) -> Value:
         """The loss of one sample, as a graph that is freed before the next is built."""
         return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
 
-    def epoch(self, number: int, batches: Any) -> float:
+    def epoch(self, number: int, batches: Iterable[Indices]) -> float:
         """The mean loss; each batch is a step, in training. FloatingPointError if it diverges."""
         import numpy
 
@@ -84,7 +117,7 @@ class Losses:
         try:
             with numpy.errstate(all=how, under="ignore"):
                 for batch in batches:
-                    part, gradients = self.sums(batch)
+                    part, gradients = self.loss_and_gradients(batch)
                     if self.training:
                         self.optimizer._move(gradients / (n if batch is None else len(batch)))
                     total += float(part)
@@ -99,31 +132,31 @@ class Losses:
             raise ValueError(message("fit", found, "one that does", remedy))
         return total / n
 
-    def sums(self, batch: Batch) -> tuple[Any, Any]:
-        """The sums of the losses of a batch, and of their gradients, by parameter.
+    def loss_and_gradients(self, batch: Indices) -> tuple[AnyNumber, Floats]:
+        """The loss of a batch and its gradients, by the program or the graph of every sample.
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
         if not self.program:
-            return self.walk(batch)
+            return self.eager(batch)
         with suppress(FloatingPointError):
-            total, gradients = self.run(batch)
+            total, gradients = self.program(batch, self.optimizer._now[0])
             if math.isfinite(total):
                 return total, gradients
-        found = self.walk(batch)
-        if not math.isfinite(self.xp.asarray(found[0])):
-            raise FloatingPointError(f"the loss became {found[0]}, too large for a float32")
-        self.give_up(FAILS)
-        return found
+        walked, gradients = self.eager(batch)
+        if not math.isfinite(self.xp.asarray(walked)):
+            raise FloatingPointError(f"the loss became {walked}, too large for a float32")
+        self.fall_back(FAILS)
+        return walked, gradients
 
-    def walk(self, batch: Batch) -> tuple[float, Any]:
-        """The same, by the graph of every sample."""
+    def eager(self, batch: Indices) -> tuple[float, Floats]:
+        """The loss and gradients of a batch, by the graph of every sample."""
         import numpy
 
         self.optimizer._store()
         total, parameters = 0.0, self.optimizer._trained
         sums = dict.fromkeys(parameters, 0.0)
-        with numpy.errstate(**self.usual):
+        with numpy.errstate(**self.errstate):
             for i in range(len(self.samples)) if batch is None else batch:
                 try:
                     by = adjoints(root := self.graph(i))
@@ -136,43 +169,31 @@ class Losses:
                     self.trains, sums[p] = True, sums[p] + by[p]
         return total, numpy.array([*sums.values()])
 
-    def run(self, batch: Batch, masks: Any = None) -> tuple[Any, Any]:
-        """The same, by the program; masks: those of Dropout, which its layers draw otherwise."""
-        import numpy
+    def ensure_program(self, epoch: int, count: int, called: bool) -> None:
+        """Make a program if there is none, and compare it with walking so many samples.
 
-        rows = self.table if batch is None else self.table.take(batch, axis=0)
-        if self.recording.masks:
-            masks = masks or [
-                layer.masks(layer.rng, len(rows), len(mask)) for layer, mask in self.recording.masks
-            ]
-            rows = numpy.concatenate([rows.T, *[mask.T for mask in masks]]).T
-        placed = self.whole if rows is self.table else self.place(rows)
-        losses, gradients = self.program(placed, self.optimizer._now[0])
-        return losses.sum(), gradients
-
-    def verify(self, epoch: int, count: int, called: bool) -> None:
-        """Compare the program with walking so many samples; called: after a callback.
-
-        If it is wrong after a callback, another is made. If that is wrong, engine="compiled" is a
-        RuntimeError, and "auto" walks from here.
+        called: whether a callback may have changed the model or the loss. If the program is wrong
+        then, another is made. If that is wrong, engine="compiled" is a RuntimeError, and "auto"
+        walks from here.
         """
         if self.engine == "eager":
             return
         self.optimizer._store()
         again = called and epoch > 1
-        if not self.recording or (again and not self.recording.is_current(self.optimizer._trained)):
-            self.make()
-        wrong = self.difference(count)
+        recording = self.program and self.program.recording
+        if not recording or (again and not recording.is_current(self.optimizer._trained)):
+            self.compile()
+        wrong = self.disagreement(count)
         if wrong and again:
-            self.make()
-            wrong = self.difference(FEW)
+            self.compile()
+            wrong = self.disagreement(FEW)
         if wrong:
             reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
-            since = f"; results since epoch {self.right}, when it was last right, may be wrong"
-            self.give_up(reason + since * (self.right > 0), RuntimeError)
-        self.right = epoch
+            since = f"; results since epoch {self.verified}, when it was last right, may be wrong"
+            self.fall_back(reason + since * (self.verified > 0), RuntimeError)
+        self.verified = epoch
 
-    def make(self) -> None:
+    def compile(self) -> None:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
@@ -183,20 +204,19 @@ class Losses:
             expression = Expression(made.root)
             program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
         except NotRecordable as error:
-            self.give_up(str(error))
+            self.fall_back(str(error))
             return
         finally:
             if collects:
                 gc.enable()
         self.trains = not set(parameters).isdisjoint(expression.sources)
-        run = program._function  # without checks
-        local = self.xp is numpy  # which has columns in memory one after the other, as the program
-        self.place: Any
-        self.place, self.program = (numpy.asfortranarray, run) if local else in_jax(run)
-        self.recording, self.table = made, made.table()
-        self.whole = self.place(self.table)
+        run, table = program._function, made.table()  # without checks
+        place: Place = numpy.asfortranarray  # column after column in memory, as the program reads
+        if self.xp is not numpy:
+            place, run = in_jax(run)
+        self.program = Compiled(run, made, table, place, place(table))
 
-    def give_up(self, reason: str, error: type[Exception] = ValueError) -> None:
+    def fall_back(self, reason: str, error: type[Exception] = ValueError) -> None:
         """Walk from here on, with a warning; engine="compiled" is an error."""
         if self.engine == "compiled":
             raise error(f"fit: the loss cannot be compiled: {reason}; to walk it: engine='eager'")
@@ -204,12 +224,15 @@ class Losses:
         warn(f"fit walks the {what}, which is slow: {reason}")
         self.program, self.reason, self.engine = None, reason, "eager"
 
-    def difference(self, count: int) -> str:
+    def disagreement(self, count: int) -> str:
         """How the program disagrees with walking a few samples; "" if by no more than rounding."""
         from numpy import errstate
         from numpy.random import default_rng
 
-        n, end = len(self.samples) if self.program else 0, monotonic() + 1.0
+        program, end = self.program, monotonic() + 1.0
+        if not program:
+            return ""
+        n = len(self.samples)
         for i in self.random.sample(range(n), min(count, n)):
             with Watch([], default_rng(self.random.getrandbits(32))) as watching:
                 try:
@@ -217,22 +240,24 @@ class Losses:
                 except (ArithmeticError, ValueError):
                     continue  # the step of its batch reports it
             with errstate(all="ignore"):
-                found = self.compared(i, watching.masks, root, by)
+                found = self.disagreement_at(i, program, watching.masks, root, by)
             if found and math.isfinite(root.data):
                 return f"sample {i}: {found}"
             if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
                 break
         return ""
 
-    def compared(self, i: int, drawn: Any, root: Value, by: dict[Value, float]) -> str:
+    def disagreement_at(
+        self, i: int, program: Compiled, drawn: Masks, root: Value, by: dict[Value, float]
+    ) -> str:
         """How the program disagrees with the graph of sample i, its draws and its adjoints."""
         import numpy
 
-        recorded = self.recording.masks
+        recorded = program.recording.masks
         if [len(drawn[layer]) for layer, _ in recorded] != [len(mask) for _, mask in recorded]:
             return "Dropout was given other numbers"
         masks = [numpy.array([[x.data for x in drawn[layer]]]) for layer, _ in recorded]
-        loss, gradients = self.run([i], masks)
+        loss, gradients = program([i], self.optimizer._now[0], masks)
         walked = [by.get(p, 0.0) for p in self.optimizer._trained]
         for name, ours, theirs, numbers in (
             ("loss", loss, root.data, [x.data for x in [root, *by]]),
@@ -243,7 +268,7 @@ class Losses:
         return ""
 
 
-def distance(ours: Any, theirs: Any, numbers: Any) -> float:
+def distance(ours: Floats, theirs: Any, numbers: Any) -> float:
     """How far results are apart; 0.0 if half of the digits of the largest of the numbers agree."""
     import numpy
 

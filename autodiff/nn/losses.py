@@ -7,14 +7,14 @@ from math import isclose
 from typing import Any
 
 from .. import ops
-from ..admission import as_number, is_array
+from ..admission import AnyNumber, as_number, is_array
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
-from .samples import flat
+from .samples import Shape, shape_and_numbers
 
 
-def mse_loss(prediction: Any, target: Any) -> Any:
+def mse_loss(prediction: Any, target: Any) -> AnyNumber:
     r"""The mean squared error of a prediction p with target t: one Value.
 
     $$\frac{1}{n} \sum_i (p_i - t_i)^2$$ over all n entries.
@@ -36,7 +36,7 @@ def mse_loss(prediction: Any, target: Any) -> Any:
     return ops.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
-def hinge_loss(score: Any, label: Any) -> Any:
+def hinge_loss(score: Any, label: Any) -> AnyNumber:
     r"""How far a score is on the wrong side of the margin: one Value.
 
     $$\max(0, 1 - t s)$$ for the score s and the label t, which is 1 or -1.
@@ -53,7 +53,7 @@ def hinge_loss(score: Any, label: Any) -> Any:
     return ops.relu(1.0 - label * _one(score, "hinge_loss, score"))
 
 
-def cross_entropy(logits: Any, target: Any) -> Any:
+def cross_entropy(logits: Any, target: Any) -> AnyNumber:
     r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
 
     $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k. The largest logit is
@@ -94,7 +94,7 @@ def cross_entropy(logits: Any, target: Any) -> Any:
     return log_of_sum - ops.dot(weights, z)
 
 
-def binary_cross_entropy_with_logits(logit: Any, target: Any) -> Any:
+def binary_cross_entropy_with_logits(logit: Any, target: Any) -> AnyNumber:
     r"""Minus the log-probability of a target t: 1 for yes, 0 for no, or between. One Value.
 
     $$-t \log \sigma(z) - (1 - t) \log(1 - \sigma(z))$$ for the logit z, with the sigmoid σ.
@@ -133,13 +133,13 @@ def softmax(logits: Any) -> Any:
     return e / e.sum()
 
 
-def _numbers(x: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
+def _numbers(x: Any, where: str) -> tuple[Shape, list[AnyNumber]]:
     """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
-    shape, numbers = flat(x, where)
+    shape, numbers = shape_and_numbers(x, where)
     return shape, [as_number(v, where) for v in numbers]
 
 
-def _row(x: Any, where: str) -> list[Any]:
+def _row(x: Any, where: str) -> list[AnyNumber]:
     shape, numbers = _numbers(x, where)
     if len(shape) > 1:
         found, expected = f"numbers of shape {shape}", "numbers in a row, shape (n,)"
@@ -147,7 +147,7 @@ def _row(x: Any, where: str) -> list[Any]:
     return numbers
 
 
-def _one(x: Any, where: str) -> Any:
+def _one(x: Any, where: str) -> AnyNumber:
     row = _row(x, where)
     if len(row) != 1:
         raise ValueError(message(where, counted(len(row), "number"), "one, or a Vector of one"))

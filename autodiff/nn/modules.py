@@ -7,17 +7,22 @@ from itertools import chain
 from numbers import Integral
 from random import Random
 from reprlib import recursive_repr
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ..admission import as_float, as_row, is_array
+from ..admission import AnyNumber, Floats, as_float, as_row, is_array
+from ..dispatch import Compute
 from ..errors import counted, message, shortened, typed
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..value import Value, watch
 from .initialisers import Rows, he_normal
-from .samples import flat
+from .samples import Model, shape_and_numbers
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Parameter = Value | Vector | Matrix
+State = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
 
 
 class Module:
@@ -58,9 +63,9 @@ class Module:
         """The result for one sample x."""
         raise NotImplementedError(f"{type(self).__name__} has to define forward(self, x)")
 
-    def _children(self) -> Iterator[tuple[str, Any]]:
-        """What the module holds, by dotted name, without the contents of modules in it."""
-        return _inside(self)
+    def _children(self) -> Iterator[tuple[str, object]]:
+        """The parts of the module by dotted name, without those of the modules in it."""
+        return _parts(self)
 
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
@@ -68,7 +73,7 @@ class Module:
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        return [(name, x) for name, x in _inside(self, deep=True) if isinstance(x, Parameter)]
+        return [(name, x) for name, x in _parts(self, deep=True) if isinstance(x, Parameter)]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -76,8 +81,8 @@ class Module:
         >>> len(Linear(3, 2).parameters())
         8
         """
-        held = [_entries(parameter) for _, parameter in self.named_parameters()]
-        return list(dict.fromkeys(chain.from_iterable(held)))
+        entries = [_entries(parameter) for _, parameter in self.named_parameters()]
+        return list(dict.fromkeys(chain.from_iterable(entries)))
 
     def train(self, training: bool = True) -> Self:
         """Set this module and those in it to training mode, or to evaluation mode; return it.
@@ -86,7 +91,7 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for _, part in [("", self), *_inside(self, deep=True)]:
+        for _, part in [("", self), *_parts(self, deep=True)]:
             if isinstance(part, Module):
                 vars(part)["_training"] = training  # of a frozen dataclass, too
         return self
@@ -111,7 +116,7 @@ class Module:
         for parameter in self.parameters():
             parameter.grad = 0.0
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """The numbers of all parameters by dotted name, as floats and lists: ready for JSON.
 
         >>> Sequential(Linear(2, 1, init=lambda n, m, rng: [[3.0] * n] * m)).state_dict()
@@ -134,10 +139,10 @@ class Module:
         if not isinstance(state, Mapping):
             expected = "a dict from names to numbers, as state_dict() returns"
             raise TypeError(message("load_state_dict", typed(state), expected))
-        held, where = dict(self.named_parameters()), "load_state_dict, {}".format
-        rows = {name: flat(x, where(name)) for name, x in state.items()}
-        found = {name: shape for name, (shape, _) in rows.items()}
-        ours = {name: getattr(x, "shape", ()) for name, x in held.items()}
+        parameters, where = dict(self.named_parameters()), "load_state_dict, {}".format
+        given = {name: shape_and_numbers(x, where(name)) for name, x in state.items()}
+        found = {name: shape for name, (shape, _) in given.items()}
+        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}
         faults = [
             message(name, f"shape {found.get(name)}", str(ours.get(name)))
             for name in ours | found
@@ -145,8 +150,9 @@ class Module:
         ]
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
-        numbers = [as_float(x, where(name)) for name in held for x in rows[name][1]]
-        for entry, number in zip(chain.from_iterable(map(_entries, held.values())), numbers):
+        numbers = [as_float(x, where(name)) for name in parameters for x in given[name][1]]
+        entries = chain.from_iterable(map(_entries, parameters.values()))
+        for entry, number in zip(entries, numbers):
             entry.data = number
 
     @recursive_repr()
@@ -155,7 +161,7 @@ class Module:
         return f"{type(self).__name__}({self._described()}): {counted(count, 'parameter')}"
 
     def _described(self) -> str:
-        lines = [f"\n{name}: {_name(held)}" for name, held in self._children() if callable(held)]
+        lines = [f"\n{name}: {_name(part)}" for name, part in self._children() if callable(part)]
         return "".join(lines).replace("\n", "\n  ") + ("\n" if lines else "")
 
 
@@ -183,12 +189,12 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Compute | None = None,
         init: Callable[[int, int, Random], Rows] = he_normal,
         seed: int | None = None,
     ) -> None:
-        in_features = positive(in_features, "Linear", "in_features")
-        out_features = positive(out_features, "Linear", "out_features")
+        in_features = positive_int(in_features, "Linear", "in_features")
+        out_features = positive_int(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
         self.in_features, self.out_features = in_features, out_features
@@ -224,7 +230,7 @@ class Sequential(Module):
     ): 17 parameters
     """
 
-    def __init__(self, *layers: Callable[[Any], Any]) -> None:
+    def __init__(self, *layers: Model) -> None:
         for i, layer in enumerate(layers):
             if not callable(layer):
                 raise TypeError(message("Sequential", typed(layer), "a Module or a function"))
@@ -274,7 +280,7 @@ class Dropout(Module):
         masked = watching.mask(self, n) if watching else self.masks(self.rng, n).tolist()
         return Vector([entry * factor for entry, factor in zip(row, masked)])
 
-    def masks(self, rng: Any, *shape: int) -> Any:
+    def masks(self, rng: "Generator", *shape: int) -> Floats:
         """Factors for entries, 0 or 1 / (1 - p): an array, drawn one row after the other."""
         return (rng.random(shape) >= self.p) / (1 - self.p)
 
@@ -295,14 +301,14 @@ def mode(training: bool) -> Iterator[None]:
         _training.reset(before)
 
 
-def positive(number: Any, where: str, name: str) -> int:
+def positive_int(number: object, where: str, name: str) -> int:
     """A positive integer, of NumPy too, as an int; ValueError for anything else."""
     if not isinstance(number, Integral) or int(number) < 1:
         raise ValueError(message(where, f"{name} = {shortened(number)}", "a positive integer"))
     return int(number)
 
 
-def _name(function: Any) -> str:
+def _name(function: object) -> str:
     return repr(function) if isinstance(function, Module) else getattr(function, "__name__", "")
 
 
@@ -322,20 +328,20 @@ def _entries(parameter: Parameter) -> tuple[Value, ...]:
     return (parameter,) if isinstance(parameter, Value) else parameter._entries
 
 
-def _inside(
-    held: Any, deep: bool = False, name: str = "", above: frozenset[int] = frozenset()
-) -> Iterator[tuple[str, Any]]:
-    """(dotted name, part) for all that a module holds, in lists, tuples and dicts too.
+def _parts(
+    whole: Any, deep: bool = False, name: str = "", above: frozenset[int] = frozenset()
+) -> Iterator[tuple[str, object]]:
+    """(dotted name, part) for each part of a module, in lists, tuples and dicts too.
 
-    deep: in the modules that it holds, too. above: the ids of what holds it.
+    deep: also the parts of its modules. above: the ids of what the whole is a part of.
     """
-    parts: Iterable[tuple[Any, Any]] = ()
-    if isinstance(held, (Module, dict)):
-        parts = (held if isinstance(held, dict) else vars(held)).items()
-    elif isinstance(held, (list, tuple)) or (is_array(held) and held.dtype == object):
-        parts = enumerate(held)
-    for key, part in parts if id(held) not in above else ():
+    parts: Iterable[tuple[object, object]] = ()
+    if isinstance(whole, (Module, dict)):
+        parts = (whole if isinstance(whole, dict) else vars(whole)).items()
+    elif isinstance(whole, (list, tuple)) or (is_array(whole) and whole.dtype == object):
+        parts = enumerate(whole)
+    for key, part in parts if id(whole) not in above else ():
         inner = f"{name}.{key}" if name else str(key)
         yield inner, part
         if deep or not isinstance(part, Module):
-            yield from _inside(part, deep, inner, above | {id(held)})
+            yield from _parts(part, deep, inner, above | {id(whole)})

@@ -1,11 +1,11 @@
 """What a trained model predicts, and how often it is right."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from random import Random
 from typing import Any
 
-from ..admission import as_float, as_row
+from ..admission import Floats, as_float, as_row
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, shortened
@@ -14,12 +14,12 @@ from ..value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import mode
 from .recording import CONTRACT, check_same, trace
-from .samples import SEQUENCE, as_rows, constants, flat
+from .samples import SEQUENCE, Model, Shape, as_rows, constants, shape_and_numbers
 
 WHERE = "predict, what the model returns"
 
 
-def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
+def predict(model: Model, inputs: Any) -> Floats:
     """What a model predicts for each input, in evaluation mode: an array, shape (n, outputs).
 
     A model that returns one Value gives an array of shape (n,). For more than three inputs the
@@ -46,15 +46,15 @@ def predict(model: Callable[[Any], Any], inputs: Any) -> Any:
     return numpy.array(walked)
 
 
-def _outputs(model: Callable[[Any], Any], x: Vector) -> tuple[list[Value], tuple[int, ...]]:
+def _outputs(model: Model, x: Vector) -> tuple[list[Value], Shape]:
     """What a model returns: Values, and its shape; a plain number becomes a constant."""
-    shape, numbers = flat(model(x), WHERE)
+    shape, numbers = shape_and_numbers(model(x), WHERE)
     if any(isinstance(length, tuple) for length in shape):
         raise ValueError(message(WHERE, f"numbers of shape {shape}", "rows of one length"))
     return [y if isinstance(y, Value) else leaf(as_float(y, WHERE), 0) for y in numbers], shape
 
 
-def _walked(model: Callable[[Any], Any], row: Any) -> Any:
+def _walked(model: Model, row: Floats) -> Floats:
     """The prediction for one row, as an array."""
     import numpy
 
@@ -62,7 +62,7 @@ def _walked(model: Callable[[Any], Any], row: Any) -> Any:
     return numpy.array([y.data for y in outputs]).reshape(shape)
 
 
-def _compiled(model: Callable[[Any], Any], rows: Any) -> Any:
+def _compiled(model: Model, rows: Floats) -> Floats:
     """The predictions of a program; NotRecordable if there is none that agrees with walking."""
     import numpy
 
@@ -73,7 +73,7 @@ def _compiled(model: Callable[[Any], Any], rows: Any) -> Any:
     program = expression.compile(first.x, parameters, xp=numpy, batch=True)
     try:
         with numpy.errstate(all="raise", under="ignore"):
-            found = program(rows, numpy.array([p.data for p in parameters]))
+            found: Floats = program(rows, numpy.array([p.data for p in parameters]))
     except FloatingPointError:
         raise NotRecordable(FAILS) from None
     found = found.reshape(len(rows), *first.result)

@@ -9,15 +9,16 @@ import linecache
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .. import dispatch
+from ..admission import Floats
 from ..compiler.symbolic import NotRecordable
 from ..errors import a, message
 from ..graph import topological_order
@@ -26,7 +27,14 @@ from ..ops import dot
 from ..ops import sum as total
 from ..value import Value, leaf, watch
 from .modules import Dropout
-from .samples import constants
+from .samples import Loss, Model, Samples, constants
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+Masks = dict[Dropout, list[Value]]  # a leaf for each factor
+Column = tuple[Value, ...]  # a node for each target, at the same place of their graphs
+Split = tuple[Callable[..., Value], list[Column]]  # how to make its node, of those of others
 
 CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
@@ -47,9 +55,9 @@ class Watch:
     a factor for each number that a layer of Dropout was given meanwhile, drawn from `rng`.
     """
 
-    def __init__(self, leaves: Iterable[Value], rng: Any = None) -> None:
+    def __init__(self, leaves: Iterable[Value], rng: "Generator | None" = None) -> None:
         self.leaves, self.rng = set(leaves), rng
-        self.masks = defaultdict[Dropout, list[Value]](list)
+        self.masks: Masks = defaultdict(list)
         self.refused: NotRecordable | None = None
 
     def depends(self, node: Value) -> bool:
@@ -87,9 +95,9 @@ class Watch:
             raise self.refused from None
 
 
-def user_frame() -> Any:
+def user_frame() -> FrameType:
     """The innermost frame that is neither of this package, nor of Python or another library."""
-    frame: Any = sys._getframe()
+    frame = sys._getframe()
     others = (
         *[str(Path(file).parent) for file in (linecache.__file__, dispatch.__file__)],
         "<frozen",
@@ -107,7 +115,7 @@ class Trace(NamedTuple):
     roots: list[Value]
     result: Any  # what the run has returned beside them
     x: list[Value]  # not the Vector, whose place in memory the next may have, as in eager training
-    masks: dict[Dropout, list[Value]]
+    masks: Masks
 
     def form(self, parameters: Iterable[Value]) -> tuple[int, set[Value]]:
         """A number that graphs of one form share, and the nodes that depend on the leaves.
@@ -132,7 +140,7 @@ class Trace(NamedTuple):
 
 
 def trace(
-    run: Callable[[Vector], tuple[list[Value], Any]], row: Any, parameters: Iterable[Value] = ()
+    run: Callable[[Vector], tuple[list[Value], Any]], row: Floats, parameters: Iterable[Value] = ()
 ) -> Trace:
     """The graphs that a function makes of a row of numbers; NotRecordable if it looks at them."""
     x = constants(row.tolist())
@@ -167,20 +175,21 @@ class Recording:
     sample.
     """
 
-    model: Callable[[Any], Any]
-    loss: Any
-    samples: Any
+    model: Model
+    loss: Loss
+    samples: Samples
     parameters: list[Value]
 
     def __post_init__(self) -> None:
-        self.columns: dict[bytes, tuple[Value, Any]] = {}
+        self.columns: dict[bytes, tuple[Value, Floats]] = {}
         place: dict[bytes, int] = {}
         targets = self.samples.targets
         try:
-            self.which = [place.setdefault(pickle.dumps(t), len(place)) for t in targets]
+            self.target_of = [place.setdefault(pickle.dumps(t), len(place)) for t in targets]
         except Exception as error:  # of any type: the user's objects raise it
             raise NotRecordable(f"a target cannot be told from others: {error}") from error
-        self.chosen = [*dict(zip(self.which, range(len(targets)))).values()]  # for each target
+        # a sample for each different target
+        self.chosen = [*dict(zip(self.target_of, range(len(targets)))).values()]
         self.few = self.chosen[:MANY]
         made = self._trace(0, self.chosen)
         short = made._replace(roots=made.roots[:MANY])
@@ -218,23 +227,20 @@ class Recording:
                 loss_value(self.loss(self.model(self.samples.input(j)), self.samples.targets[j]))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
 
-    def table(self) -> Any:
+    def table(self) -> Floats:
         """The numbers of the leaves for each sample, without masks: shape (n, leaves)."""
         import numpy
 
         columns = [numbers for _, numbers in self.columns.values()]
-        table = numpy.array(columns).reshape(len(columns), len(self.chosen)).T[self.which]
+        table = numpy.array(columns).reshape(len(columns), len(self.chosen)).T[self.target_of]
         return numpy.concatenate([self.samples.inputs, table], axis=1)
 
     def _merged(self, losses: list[Value], outputs: list[Value], leaves: set[Value]) -> Value:
-        """One graph for the losses of all targets, made without recursion.
-
-        A column is a tuple with a node for each target, at the same place of their graphs.
-        """
-        self.order = {id(y): i for i, y in enumerate(outputs)}
+        """One graph for the losses of all targets, made without recursion."""
+        self.order: dict[Hashable, int] = {id(y): i for i, y in enumerate(outputs)}
         self.known = leaves.union(topological_order(total(outputs)) if outputs else ())
-        done: dict[Any, Value] = {}
-        stack: list[Any] = [(tuple(losses), None)]
+        done: dict[Column, Value] = {}
+        stack: list[tuple[Column, Split | None]] = [(tuple(losses), None)]
         while stack:
             column, split = stack.pop()
             make, inputs = split or self._split(column)
@@ -244,7 +250,7 @@ class Recording:
                 done[column] = make(*[done[each] for each in inputs])
         return done[column]
 
-    def _split(self, column: tuple[Any, ...]) -> tuple[Callable[..., Value], list[Any]]:
+    def _split(self, column: Column) -> Split:
         """How to make the node of a column, and the columns that have to be made before."""
         first, kinds = column[0], [*map(self._kind, column)]
         different = sorted(dict.fromkeys(kinds), key=lambda kind: self.order.get(kind, 0))
@@ -258,11 +264,11 @@ class Recording:
             return lambda *choices: dot(one_hot, choices), filled
         if kinds[0] == id(first):
             return lambda: first, []
-        if not first.parents:
+        if not (operation := first._operation):
             return lambda: self._leaf([x._data for x in column]), []
-        return partial(first._apply, first._operation), [*zip(*[x.parents for x in column])]
+        return partial(first._apply, operation), [*zip(*[x.parents for x in column])]
 
-    def _kind(self, node: Value) -> Any:
+    def _kind(self, node: Value) -> Hashable:
         """Nodes of one kind become one node; each of the prediction is a kind of its own."""
         return id(node) if node in self.known else (node._operation, len(node.parents))
 

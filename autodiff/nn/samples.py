@@ -1,15 +1,19 @@
 """Training samples: the inputs as one array, and each sample as a model takes it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..admission import as_row
+from ..admission import AnyNumber, Floats, as_row
 from ..errors import counted, message
 from ..linalg import Vector
 from ..number import check_outside
 from ..value import leaf
+
+Model = Callable[[Any], Any]  # from a sample to a prediction; often a Module
+Loss = Callable[[Any, Any], Any]  # of a prediction and a target: one Value
+Shape = tuple[Any, ...]  # a length each; of ragged rows the shapes of the parts at the end
 
 SEQUENCE = "a sequence, with an entry for each sample"
 
@@ -21,7 +25,7 @@ class Samples:
     many targets as inputs, or a number that is not finite.
     """
 
-    def __init__(self, inputs: Any, targets: Any, where: str = "fit") -> None:
+    def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
         from numpy import argwhere, isfinite
 
         self.inputs = as_rows(inputs, f"{where}, inputs")
@@ -41,12 +45,12 @@ class Samples:
         return constants(self.inputs[i].tolist())
 
 
-def constants(numbers: list[Any]) -> Vector:
+def constants(numbers: list[float]) -> Vector:
     """A row of numbers as a Vector that requires no gradient."""
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
 
 
-def as_rows(inputs: Any, where: str) -> Any:
+def as_rows(inputs: Any, where: str) -> Floats:
     """Inputs as an array of floats, shape (n, features).
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
@@ -75,16 +79,16 @@ def as_rows(inputs: Any, where: str) -> Any:
     return array.astype(float, copy=False)
 
 
-def flat(data: Any, where: str) -> tuple[tuple[Any, ...], list[Any]]:
-    """The shape of nested sequences, and their numbers; for ragged ones, the shapes of the parts.
+def shape_and_numbers(data: Any, where: str) -> tuple[Shape, list[AnyNumber]]:
+    """The shape of nested sequences, and their numbers in a row.
 
-    >>> flat([[1.0, 2.0]], "fit")
+    >>> shape_and_numbers([[1.0, 2.0]], "fit")
     ((1, 2), [1.0, 2.0])
     """
     text = isinstance(data, (str, bytes))
     if text or not isinstance(data, Iterable) or getattr(data, "ndim", 1) == 0:
         return (), [data]
-    parts = [flat(part, where) for part in as_row(data, where, "numbers in lists")]
+    parts = [shape_and_numbers(part, where) for part in as_row(data, where, "numbers in lists")]
     shapes = [shape for shape, _ in parts]
     same = shapes[:1] if len(set(shapes)) == 1 else []
     return (len(parts), *(same[0] if same else shapes)), [x for _, row in parts for x in row]

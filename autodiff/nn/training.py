@@ -6,9 +6,9 @@ from typing import Any
 
 from ..errors import counted, message, typed
 from ..optim import Optimizer
-from .engines import FEW, Batch, Losses
-from .modules import mode, positive
-from .samples import Samples
+from .engines import FEW, Evaluator, Indices
+from .modules import mode, positive_int
+from .samples import Loss, Model, Samples
 
 ENGINES = "auto", "compiled", "eager"
 
@@ -49,10 +49,10 @@ class History:
 
 
 def fit(
-    model: Callable[[Any], Any],
+    model: Model,
     inputs: Any,
     targets: Iterable[Any],
-    loss: Callable[[Any, Any], Any],
+    loss: Loss,
     optimizer: Optimizer,
     epochs: int,
     batch_size: int | None = None,
@@ -60,7 +60,7 @@ def fit(
     seed: int | None = None,
     engine: str = "auto",
     validation: tuple[Any, Iterable[Any]] | None = None,
-    callback: Callable[[History], Any] | None = None,
+    callback: Callable[[History], object] | None = None,
     xp: Any = None,
 ) -> History:
     """Train a model: in each epoch every sample is used once, and each batch is one step.
@@ -123,25 +123,26 @@ def fit(
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(message("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
     samples = Samples(inputs, targets)
-    size = positive(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
-    epochs = positive(epochs, "fit", "epochs")
+    size = positive_int(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
+    epochs = positive_int(epochs, "fit", "epochs")
     history = History()
     _load(optimizer)
-    train = Losses(model, loss, samples, optimizer, engine, seed, xp)
-    losses = [train]
+    train = Evaluator(model, loss, samples, optimizer, engine, seed, xp)
+    evaluators = [train]
     if validation is not None:
-        held_inputs, held_targets = validation
-        held_out = Samples(held_inputs, held_targets, "fit, validation")
-        losses.append(Losses(model, loss, held_out, optimizer, engine, seed, xp, training=False))
+        held_out = Samples(*validation, "fit, validation")
+        evaluators.append(
+            Evaluator(model, loss, held_out, optimizer, engine, seed, xp, training=False)
+        )
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), written_back(optimizer), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
-            for each in losses if count else ():
+            for each in evaluators if count else ():
                 with mode(each.training):
-                    each.verify(epoch, count, called)
-            for each, means in zip(losses, (history.losses, history.validation)):
+                    each.ensure_program(epoch, count, called)
+            for each, means in zip(evaluators, (history.losses, history.validation)):
                 with mode(each.training):
                     means.append(each.epoch(epoch, next(batches) if each.training else [None]))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
@@ -155,7 +156,7 @@ def fit(
     return history
 
 
-def check_optimizer(optimizer: Any) -> None:
+def check_optimizer(optimizer: object) -> None:
     """A TypeError unless its step() is that of Optimizer: `fit` calls what that calls."""
     step = getattr(optimizer, "step", None)
     if getattr(step, "__func__", None) is not Optimizer.step:
@@ -185,7 +186,7 @@ def written_back(optimizer: Optimizer) -> Iterator[None]:
         optimizer.zero_grad()
 
 
-def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
+def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:
     """The batches of each epoch."""
     import numpy
 

@@ -14,10 +14,10 @@ from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message
 from ..linalg import Vector
-from ..nn.engines import Losses
-from ..nn.modules import Linear, Module, Sequential, mode, positive
+from ..nn.engines import Evaluator
+from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
-from ..nn.samples import Samples, flat
+from ..nn.samples import Samples, shape_and_numbers
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names
@@ -69,7 +69,7 @@ def show_training(
     >>> show_training(model, [0.0, 1.0, 2.0], [1.0, 3.0, 5.0], nn.mse_loss, descent)
     <Page: A curve through 3 points>
     """
-    size = None if batch_size is None else positive(batch_size, WHERE, "batch_size")
+    size = None if batch_size is None else positive_int(batch_size, WHERE, "batch_size")
     samples = Samples(inputs, targets, WHERE)
     axes = [*map(str, names)]
     check_optimizer(optimizer)
@@ -116,7 +116,7 @@ class _Recorded:
         x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
-        self.outputs: list[Any] = flat(self.prediction, WHERE)[1]
+        self.outputs: list[Any] = shape_and_numbers(self.prediction, WHERE)[1]
         self.targets = self._targets()
         self.measures = self._measures()
         texts = {
@@ -171,7 +171,7 @@ class _Recorded:
 
     def _targets(self) -> list[Any] | None:
         """The targets as numbers, or for one input as lists of them; None for any others."""
-        targets = [flat(t, WHERE)[1] for t in self.samples.targets]
+        targets = [shape_and_numbers(t, WHERE)[1] for t in self.samples.targets]
         lengths = {*map(len, targets)}
         with suppress(TypeError, ValueError):
             if lengths == {1}:
@@ -207,12 +207,13 @@ class _Recorded:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
         moving, slopes = copy.copy(self.optimizer), list[Any]()
         moving._load()
-        train = Losses(self.model, self.loss, self.samples, moving, "compiled", None, None)
-        train.make()
+        train = Evaluator(self.model, self.loss, self.samples, moving, "compiled", None, None)
+        train.compile()
         assert train.program
         with suppress(FloatingPointError):
             for _ in range(300):
-                slopes.append(train.run(None)[1] / len(self.samples))
+                _, gradients = train.program(None, moving._now[0])
+                slopes.append(gradients / len(self.samples))
                 moving._move(slopes[-1])
         return moving._now[0], slopes[0]
 
