@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {x: name for name, x in vars(sheet).items() if re.match("#......$", str(x))}
 
 
-def said(picture, kind="n"):
+def box_texts(picture, kind="n"):
     """The text in each box of a picture (n), or on each of its edges (e): line | line."""
     pattern = rf"^\s*{kind}(\d+) \[label=<(.*?)>(?: \w+=|\])"
     labels = {int(i): label for i, label in re.findall(pattern, picture.source, re.M)}
@@ -30,7 +30,9 @@ def said(picture, kind="n"):
 
 def shown(picture):
     """All lines of a picture, as its reader sees them."""
-    return [line for box in said(picture) + said(picture, "e") for line in box.split(" | ")]
+    return [
+        line for box in box_texts(picture) + box_texts(picture, "e") for line in box.split(" | ")
+    ]
 
 
 def texts(picture):

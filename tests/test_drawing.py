@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import graphviz
 import matplotlib.image
 import pytest
-from pictures import SVG, chain, example, output, said, smallest_text, texts
+from pictures import SVG, box_texts, chain, example, output, smallest_text, texts
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, operation, scope
@@ -20,13 +20,13 @@ X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 def test_a_box_shows_label_data_and_grad():
     c = example()
     boxes = ["a | data −4", "b | data 2", "· | data −8", "b³ | data 8", "+ | c | data 0"]
-    assert said(draw(c)) == boxes
+    assert box_texts(draw(c)) == boxes
     c.backward()
-    assert said(draw(c)) == [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
+    assert box_texts(draw(c)) == [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
 
 
 def test_many_edges_have_no_numbers():
-    assert [len(said(draw(chain(n), edges="message"), "e")) for n in (30, 31)] == [30, 0]
+    assert [len(box_texts(draw(chain(n), edges="message"), "e")) for n in (30, 31)] == [30, 0]
 
 
 # -- Texts --------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_a_picture_says_what_it_shows():
     picture = draw(c)
     assert repr(picture) == "<Drawing: c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8>"
     svg = ElementTree.fromstring(picture.pipe("svg"))
-    assert svg.find(f"{SVG}g").findtext(f"{SVG}title") == picture.said
+    assert svg.find(f"{SVG}g").findtext(f"{SVG}title") == picture.alt
     large = output(2, 3, 1)
     large.label = "score"
     said = "<Drawing: 11 operations on 2 inputs, 13 parameters; score = "
@@ -87,7 +87,7 @@ def test_a_picture_that_is_too_wide_for_a_page_has_texts_that_can_be_read():
 def test_too_many_boxes_are_refused(monkeypatch):
     assert (drawing.READABLE, drawing.EDGES, drawing.WIDTH) == (300, 700, 880)
     monkeypatch.setattr(drawing, "READABLE", 5)
-    assert len(said(draw(example()))) == 5
+    assert len(box_texts(draw(example()))) == 5
     with pytest.raises(ValueError, match="found 7 boxes and 7 edges, expected at most 5 boxes"):
         draw(example() + X)
     monkeypatch.setattr(drawing, "READABLE", 300)
@@ -116,7 +116,7 @@ def size_of(png):
 
 
 def test_a_png_for_a_notebook_is_white_and_not_too_large(monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST", 2e4)
+    monkeypatch.setattr(layout, "MOST_PIXELS", 2e4)
     picture = draw(example())
     small, (across, down) = picture.layout().png(), picture.layout().size
     width, height = size_of(small)

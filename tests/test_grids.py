@@ -45,8 +45,8 @@ def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
         "input 64", "weight 32 64", "dot 32", "bias 32", "+ 32", "tanh 32", "weight 10 32", "dot 10",
         "bias 10", "+ 10", "loss 1",
     ]  # fmt: skip
-    said = "<Drawing: input 64 → dot 32 → + 32 → tanh 32 → dot 10 → + 10"
-    assert repr(draw(loss, arrays=True)).startswith(said)
+    expected = "<Drawing: input 64 → dot 32 → + 32 → tanh 32 → dot 10 → + 10"
+    assert repr(draw(loss, arrays=True)).startswith(expected)
     weight = [x.data for x in boxes(loss)[1].nodes]  # in order
     assert weight == [x for row in model.layers[0].weight.data for x in row]
 
@@ -75,8 +75,8 @@ def pixels(image):
 
 
 def test_cells_are_shaded_by_data():
-    cells, said = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
-    assert said == ""
+    cells, note = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
+    assert note == ""
     found = magnified(shades(cells, None))
     assert found.shape == (44, 44, 3)
     assert found[[2, 2, 41, 41], [2, 41, 2, 41]].tolist() == [
@@ -94,8 +94,8 @@ def test_cells_are_shaded_by_gradient_as_boxes_are():
 def test_of_several_numbers_in_a_cell_the_largest_is_shown():
     numbers = np.zeros((128, 200))
     numbers[77, 150], numbers[3, 3] = -5.0, math.nan
-    cells, said = cells_of(numbers.ravel(), (128, 200))
-    assert (said, cells.shape) == (", cell: 2 × 4", (64, 50))
+    cells, note = cells_of(numbers.ravel(), (128, 200))
+    assert (note, cells.shape) == (", cell: 2 × 4", (64, 50))
     assert cells[38, 37] == -5.0
     assert math.isnan(cells[1, 0])
     assert np.count_nonzero(cells) == 2

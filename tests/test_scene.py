@@ -1,7 +1,7 @@
 """What a picture shows: boxes, the frames around them, edges."""
 
 import pytest
-from pictures import constant, said
+from pictures import box_texts, constant
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, scope
@@ -37,11 +37,11 @@ def test_the_boxes_of_a_layer():
 
 def test_parameters_stand_at_their_operation_unless_numbers_stand_on_edges():
     y = Linear(2, 1, seed=0)([1.0, 2.0])[0]
-    alone, dot, add = said(draw(y))
+    alone, dot, add = box_texts(draw(y))
     assert "[" not in alone
     assert "dot" in dot.partition("weight[0,0…1]")[2]
     assert "+" in add.partition("bias[0]")[2]
-    assert len(said(draw(y, edges="local"))) == 5
+    assert len(box_texts(draw(y, edges="local"))) == 5
 
 
 def test_a_leaf_that_very_many_boxes_use_stands_at_each_of_them():
@@ -90,8 +90,8 @@ def test_a_parameter_is_in_the_frame_of_the_module_that_holds_it(model, path):
 
 def test_an_exponent_that_is_used_elsewhere_has_a_box():
     two = constant(2.0)
-    assert "2" in said(draw(X**two + two))
-    assert "2" not in said(draw(X**two + X))
+    assert "2" in box_texts(draw(X**two + two))
+    assert "2" not in box_texts(draw(X**two + X))
 
 
 def test_names_of_variables():
@@ -100,7 +100,7 @@ def test_names_of_variables():
     _, _hidden = a, w
     _alone = Value(7.0)
     y = ad.sum([a, labelled, *w, big[0, 1], _alone])
-    assert said(draw(y, names=locals())) == [
+    assert box_texts(draw(y, names=locals())) == [
         "a | data 1", "mine | data 2", "w[0…1] | data | 3 | 4", "big[0,1] | data 6", "data 7",
         "sum | y | data 23",
     ]  # fmt: skip
@@ -109,8 +109,8 @@ def test_names_of_variables():
 def test_entries_of_a_vector_are_a_table_with_one_edge():
     x, w = Vector([1.0, 2.0]), Vector([float(i) for i in range(20)])
     picture = draw(x @ x + w @ w, names={"w": w})
-    assert "w[0…19] | data | 0 | 1 | 2 | 3 | 4 | 5 | … | 19" in said(picture)
+    assert "w[0…19] | data | 0 | 1 | 2 | 3 | 4 | 5 | … | 19" in box_texts(picture)
     assert picture.source.count("->") == 4
-    assert "data 1" in said(draw(x @ Vector([3.0, 4.0]) + x[0]))  # used alone too
+    assert "data 1" in box_texts(draw(x @ Vector([3.0, 4.0]) + x[0]))  # used alone too
     x = Vector([1.0, 1.0])  # equal numbers, and two dots with the same data
-    assert len(said(draw(x.dot(x) + Vector([1.0, 1.0]).dot(x)))) == 5
+    assert len(box_texts(draw(x.dot(x) + Vector([1.0, 1.0]).dot(x)))) == 5

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from pictures import example, network, said, shown, texts
+from pictures import box_texts, example, network, shown, texts
 
 from autodiff import Matrix, Value, Vector, draw, logsumexp
 from autodiff.nn import Linear
@@ -99,13 +99,13 @@ def test_a_highlight_that_is_not_in_the_graph(wrong):
      (X**Y, "**"), (X * 1, "·")],
 )  # fmt: skip
 def test_the_sign_of_an_operation(y, sign):
-    assert said(draw(y))[-1].split(" | ")[0] == sign
+    assert box_texts(draw(y))[-1].split(" | ")[0] == sign
 
 
 @pytest.mark.parametrize(("x", "number"), [(1 / 3, "0.3333"), (-123456789.0, "−1.235e8")])
 def test_numbers_have_four_digits_everywhere(x, number):
     picture = draw(Value(x, label="x") * 1)
-    assert said(picture)[0] == f"x | data {number}"
+    assert box_texts(picture)[0] == f"x | data {number}"
     assert repr(picture).endswith(f"= {number}>")
 
 
@@ -120,10 +120,10 @@ def test_nan_and_inf_are_red(bad, options):
 
 def test_derivatives_on_the_edges():
     # c = a b + b³ at (-4, 2): ∂(ab)/∂a = b = 2, ∂(ab)/∂b = a = -4, ∂b³/∂b = 3 b² = 12
-    assert said(draw(example(), edges="local"), "e") == ["2", "−4", "12", "1", "1"]
+    assert box_texts(draw(example(), edges="local"), "e") == ["2", "−4", "12", "1", "1"]
     c = example() * 10.0  # so that what comes from above is 10, not 1
     picture = draw(c, edges="message")
-    assert said(picture, "e") == [
+    assert box_texts(picture, "e") == [
         "10 · 2 = 20", "10 · (−4) = −40", "10 · 12 = 120", "10 · 1 = 10", "10 · 1 = 10", "1 · 10 = 10",
     ]  # fmt: skip
     assert {"grad 80 = 120 − 40", "grad 20"} <= set(shown(picture))
@@ -135,19 +135,19 @@ def test_derivatives_on_the_edges():
     [(0.234, "1 · 0.234 = 0.234"), (0.2345, "1 · 0.2345 | = 0.2345")],
 )
 def test_a_long_message_stands_in_two_lines(x, message):
-    assert said(draw(X * x, edges="message"), "e") == [message]  # none to constants
+    assert box_texts(draw(X * x, edges="message"), "e") == [message]  # none to constants
 
 
 def test_derivatives_on_the_edge_of_a_vector():
     a, x = Matrix([[1, 2], [3, 4]]), Vector([5, 6])
     picture = draw((a @ x).sum(), edges="message", names={"A": a, "x": x})
-    assert said(picture, "e")[:4] == [
+    assert box_texts(picture, "e")[:4] == [
         "1 · (5, 6) | = (5, 6)", "1 · (1, 2) | = (1, 2)", "1 · (5, 6) | = (5, 6)",
         "1 · (3, 4) | = (3, 4)",
     ]  # fmt: skip
-    assert "x[0…1] | data | grad | 5 | 4 = 3 + 1 | 6 | 6 = 4 + 2" in said(picture)
+    assert "x[0…1] | data | grad | 5 | 4 = 3 + 1 | 6 | 6 = 4 + 2" in box_texts(picture)
     four = draw(Vector([1.0, 2.0, 3.0, 4.0]) @ Vector([5.0, 6.0, 7.0, 8.0]), edges="local")
-    assert said(four, "e") == ["(5, …, 8)", "(1, …, 4)"]
+    assert box_texts(four, "e") == ["(5, …, 8)", "(1, …, 4)"]
     assert "grad 1 = sum of 8" in shown(draw(logsumexp([X] * 8), edges="message"))
 
 

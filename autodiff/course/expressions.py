@@ -34,7 +34,7 @@ def walk_to(root, wrt, **settings):
     """The graph, with the closures of a walk to `wrt` as walk[0], walk[1], …; the rest is pale."""
     run, _ = closures_run(root, wrt)
     drawing = draw(root, names={"walk": run}, highlight=[*wrt, root], **settings)
-    drawing.said += f"; the walk calls {len(run)} operations, what it leaves out is pale"
+    drawing.alt += f"; the walk calls {len(run)} operations, what it leaves out is pale"
     return drawing
 
 

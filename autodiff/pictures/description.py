@@ -12,7 +12,7 @@ from .scene import Scene
 from .sheet import DIGITS
 from .texts import number, printable, raised
 
-LONGEST_FORMULA, LARGEST = 120, 30  # characters and nodes; with more, there is a summary
+LONGEST_FORMULA, MOST_NODES = 120, 30  # characters and nodes; with more, there is a summary
 
 
 def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
@@ -41,7 +41,7 @@ def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
     """The last node as a formula of the leaves; "" for a leaf, if it is long, and if numbers have
     changed.
     """
-    if not nodes[-1].parents or len(nodes) > LARGEST:
+    if not nodes[-1].parents or len(nodes) > MOST_NODES:
         return ""
     writer = Formulas()
     formulas: dict[Value, Symbol | float] = {}

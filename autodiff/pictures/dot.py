@@ -2,11 +2,14 @@
 
 import html
 from collections.abc import Iterator
-from typing import Any
+
+from graphviz import Digraph
 
 from . import sheet
 from .sheet import Arrow, Cell, Face, Image, Panel, Sheet, Text
 from .texts import markup, plain
+
+Edge = tuple[str, str, dict[str, str]]  # of DOT: tail, head and attributes
 
 FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of the layout
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
@@ -16,14 +19,13 @@ SIDES = {"LR": ("e", "w"), "TB": ("s", "n")}  # where edges leave a box, and ent
 WEAK = {"color": f"{sheet.VALUE_LINE}73"}  # translucent, so that it is on any ground
 
 
-def write(picture: Any, page: Sheet, way: str) -> None:
-    """Write a sheet into an empty `Drawing`; names in DOT hold no text of the user."""
+def write(picture: Digraph, page: Sheet, way: str) -> None:
+    """Write a sheet into an empty picture; names in DOT hold no text of the user."""
     text = {"fontname": FONT, "fontsize": f"{sheet.SIZE:g}", "fontcolor": sheet.INK}
     picture.attr(rankdir=way, bgcolor="transparent", nodesep="0.1", **text)
     picture.attr(ranksep="0.2", **(BEST if len(page.arrows) <= MANY else ROUGH))
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=sheet.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
-    picture.page = page
     frames = _frames(picture, page)
     alone = [i for i, panel in page.panels.items() if not panel.frames]
     inside = [i for i, panel in page.panels.items() if panel.frames]
@@ -34,7 +36,7 @@ def write(picture: Any, page: Sheet, way: str) -> None:
         about = {"id": f"n{i}", "class": panel.faces[i].role, "tooltip": html.escape(plain(tip))}
         order = {"ordering": "in"} if panel.faces[i].slots > 1 else {}
         frames[panel.frames].node(f"n{i}", _joined(panel, way), **about, **order)
-    edges: list[Any] = []
+    edges: list[Edge] = []
     for i, arrow in enumerate(page.arrows):
         edges += _edge(arrow, f"e{i}", frames[page.panels[arrow.head].frames], way)
     edges += _invisible_edges(page)
@@ -46,13 +48,13 @@ def write(picture: Any, page: Sheet, way: str) -> None:
         picture.attr(label=f"<{_legend(page.legend)}>")
 
 
-def _frames(picture: Any, page: Sheet) -> dict[tuple[int, ...], Any]:
+def _frames(picture: Digraph, page: Sheet) -> dict[tuple[int, ...], Digraph]:
     """A frame for each path of frames, with its title."""
-    frames: dict[tuple[int, ...], Any] = {(): picture}
+    frames: dict[tuple[int, ...], Digraph] = {(): picture}
     for panel in page.panels.values():
         for length, i in enumerate(panel.frames, start=1):
             if panel.frames[:length] not in frames:
-                frame = frames[panel.frames[:length]] = type(picture)(name=f"cluster{i + 1}")
+                frame = frames[panel.frames[:length]] = Digraph(name=f"cluster{i + 1}")
                 colours = {"color": sheet.LINE, "fillcolor": sheet.PANEL}
                 frame.attr(style="rounded,filled", margin="6", **colours)
                 # where edges run across the fewest titles
@@ -61,13 +63,14 @@ def _frames(picture: Any, page: Sheet) -> dict[tuple[int, ...], Any]:
     return frames
 
 
-def _edge(arrow: Arrow, name: str, frame: Any, way: str) -> Iterator[Any]:
+def _edge(arrow: Arrow, name: str, frame: Digraph, way: str) -> Iterator[Edge]:
     """The edges of DOT for an arrow: tail, head and attributes.
 
     The text on it becomes a node, in the frame of the head, so that other edges avoid it.
     """
     out, into = SIDES[way]
-    look = {"": {}, "strong": {"penwidth": "2"}, "weak": WEAK}[arrow.strength]
+    looks: dict[str, dict[str, str]] = {"": {}, "strong": {"penwidth": "2"}, "weak": WEAK}
+    look = looks[arrow.strength]
     tail = f"n{arrow.tail}:op:{out}"
     slot = "op" if arrow.slot is None else f"a{arrow.slot}"
     if arrow.text:
@@ -77,7 +80,7 @@ def _edge(arrow: Arrow, name: str, frame: Any, way: str) -> Iterator[Any]:
     yield tail, f"n{arrow.head}:{slot}:{into}", look
 
 
-def _invisible_edges(page: Sheet) -> Iterator[Any]:
+def _invisible_edges(page: Sheet) -> Iterator[Edge]:
     """Edges that keep each frame behind the one that it takes its input from."""
     last: dict[int, int] = {}  # where the last edge into each frame comes from
     for arrow in page.arrows:
@@ -93,10 +96,10 @@ def _invisible_edges(page: Sheet) -> Iterator[Any]:
 
 
 def _joined(panel: Panel, way: str) -> str:
-    """A face and those held by it, side by side where no edge enters or leaves."""
-    face, *held = panel.faces.values()
-    tables = [*(_table(x, way) for x in held), _table(face, way, 'port="op"')]
-    if not held:
+    """A face and those attached to it, side by side where no edge enters or leaves."""
+    face, *attached = panel.faces.values()
+    tables = [*(_table(x, way) for x in attached), _table(face, way, 'port="op"')]
+    if not attached:
         return f"<{tables[0]}>"
     cells = [f"<td>{each}</td>" for each in tables]
     rows = cells if way == "LR" else ["".join(cells)]
@@ -145,8 +148,8 @@ def _cell(cell: Cell | Image, padding: int, span: str = "") -> str:
 
 
 def _coloured(text: Text) -> str:
-    said = f'<font color="{text.ink}">{markup(text.said)}</font>'
-    return f'<b><font point-size="{text.bold:g}">{said}</font></b>' if text.bold else said
+    font = f'<font color="{text.ink}">{markup(text.content)}</font>'
+    return f'<b><font point-size="{text.bold:g}">{font}</font></b>' if text.bold else font
 
 
 def _legend(entries: list[Face]) -> str:

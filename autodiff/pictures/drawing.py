@@ -10,11 +10,12 @@ from typing import Any
 
 import graphviz
 
+from ..admission import AnyNumber
 from ..errors import a, message, shortened
 from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
-from ..transforms import flatten
+from ..transforms import Tree, flatten
 from ..value import Value
 from . import dot
 from .description import description
@@ -41,14 +42,14 @@ class Drawing(graphviz.Digraph):
     page = Sheet({}, [], [], [])  # what is on it, as data
     _laid_out: Layout | None = None
 
-    def __init__(self, said: str = "", **options: Any) -> None:
-        self.said = clean(said).replace("\n", " ")
-        name = graphviz.nohtml(plain(said))  # which is the title of an SVG
+    def __init__(self, alt: str = "", **options: Any) -> None:
+        self.alt = clean(alt).replace("\n", " ")  # what it shows, in words
+        name = graphviz.nohtml(plain(alt))  # which is the title of an SVG
         given: dict[str, Any] = {"name": name, "filename": "graph.gv"} | options
         super().__init__(**given)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.said}>"
+        return f"<{type(self).__name__}: {self.alt}>"
 
     def layout(self) -> Layout:
         """The picture laid out, once for each source."""
@@ -56,7 +57,9 @@ class Drawing(graphviz.Digraph):
             self._laid_out = Layout(self.source, self.page.images)
         return self._laid_out
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None, **_: object
+    ) -> dict[str, str] | tuple[dict[str, str], dict[str, dict[str, object]]]:
         """SVG, and PNG for notebooks that are not trusted, where no SVG is shown."""
         try:
             layout = self.layout()
@@ -65,12 +68,12 @@ class Drawing(graphviz.Digraph):
         width, height = map(round, layout.size)
         png = base64.b64encode(layout.png()).decode()
         bundle = {"text/plain": repr(self), "image/svg+xml": layout.svg.decode(), "image/png": png}
-        return bundle, {"image/png": {"width": width, "height": height, "alt": self.said}}
+        return bundle, {"image/png": {"width": width, "height": height, "alt": self.alt}}
 
     def image(self) -> str:
         """The picture as an HTML element that any page shows, even one that is not trusted."""
         png = base64.b64encode(self.layout().png()).decode()
-        about = f'alt="{html.escape(self.said)}" width="{self.layout().size[0]:.0f}"'
+        about = f'alt="{html.escape(self.alt)}" width="{self.layout().size[0]:.0f}"'
         return f'<img {about} src="data:image/png;base64,{png}">'
 
     def pipe(self, format: str | None = None, encoding: str | None = None) -> Any:
@@ -115,10 +118,10 @@ def draw(
     rankdir: str | None = None,
     *,
     edges: str | None = None,
-    names: Mapping[str, Any] | None = None,
+    names: Mapping[str, object] | None = None,
     color: str | None = None,
     arrays: bool = False,
-    highlight: Any = None,
+    highlight: Tree | None = None,
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
@@ -168,23 +171,25 @@ def draw(
         shown = scene(root, named(names), bool(edges))
     _check_readable(shown)
     passed = {step.node: step for step in steps(root)} if shown.numbered else {}
-    notes = Notes(shown, _gradients(shown, edges == "message" or color), passed, edges, color)
+    gradients = _gradients(shown, computed=edges == "message" or color is not None)
+    notes = Notes(shown, gradients, passed, edges, color)
     page = sheet(notes, grids.face if arrays else face)
     page = page._replace(legend=legend(page, color))
     titles = [panel.faces[i].title for i, panel in page.panels.items()]
-    said = " → ".join(titles) if arrays else description(shown, notes.gradients)
+    alt = " → ".join(titles) if arrays else description(shown, gradients)
     if highlight is not None:
         page = highlighted(page, between(shown, flatten(highlight, "draw")[0]))
-    return _fitted(page, said, format, [rankdir] if rankdir else [*dot.SIDES])
+    return _fitted(page, alt, format, [rankdir] if rankdir else [*dot.SIDES])
 
 
-def _fitted(page: Sheet, said: str, format: str, ways: list[str]) -> Drawing:
+def _fitted(page: Sheet, alt: str, format: str, ways: list[str]) -> Drawing:
     """The picture in the first direction in which it is narrow enough, or else the narrowest."""
     if len(page.arrows) > 2 * dot.MANY:
         ways = ways[-1:]  # a layout takes long
     tried = []
     for way in ways:
-        tried.append(picture := Drawing(said, format=format))
+        tried.append(picture := Drawing(alt, format=format))
+        picture.page = page
         dot.write(picture, page, way)
         picture.attr(size=f"{WIDTH / 96:.3f},1000")  # inches
         try:
@@ -202,13 +207,13 @@ def _fitted(page: Sheet, said: str, format: str, ways: list[str]) -> Drawing:
     return picture
 
 
-def _gradients(shown: Scene, computed: Any) -> dict[Value, Any]:
+def _gradients(shown: Scene, computed: bool) -> dict[Value, AnyNumber]:
     """The derivatives of the root, computed or as `backward()` left them, if it was called."""
     root = shown.nodes[-1]
     if not computed and type(root._grad) is float and root._grad == 0.0:
         return {}
     found = adjoints(root) if computed else {node: node.grad for node in shown.nodes}
-    total: dict[Value, Any] = {}
+    total: dict[Value, AnyNumber] = {}
     for node, grad in found.items():
         if node.requires_grad:
             one = shown.same.get(node, node)
@@ -225,13 +230,13 @@ def _check_readable(shown: Scene) -> None:
     raise ValueError(message("draw", found, expected, remedy))
 
 
-def _check(name: str, found: Any, *expected: Any) -> None:
+def _check(name: str, found: object, *expected: object) -> None:
     if found not in expected:
         choices = f"{', '.join(map(repr, expected[:-1]))} or {expected[-1]!r}"
         raise ValueError(message("draw", f"{name} {shortened(found)}", choices))
 
 
-def named(names: Mapping[str, Any] | None) -> dict[Value, str]:
+def named(names: Mapping[str, object] | None) -> dict[Value, str]:
     """The name of the variable that holds each Value, unless it begins with _."""
-    public = [(name, held) for name, held in (names or {}).items() if not name.startswith("_")]
+    public = [(name, x) for name, x in (names or {}).items() if not name.startswith("_")]
     return {x: name for pair in reversed(public) for x, name in entry_names(*pair)}

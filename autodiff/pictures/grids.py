@@ -5,16 +5,19 @@ So a network of any size is a dozen boxes, which read like its formula: x, W, b,
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..admission import AnyNumber, Floats
 from ..compiler.groups import groups
 from ..value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
 from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Text
 from .texts import as_float, number, printable, sign
+
+Pixels = NDArray[np.uint8]  # red, green and blue, shape (height, width, 3)
 
 MOST = 64  # cells in a row or column; with more, one stands for several numbers
 SIDE = 72  # points: about the length of a grid with many cells
@@ -35,7 +38,7 @@ def arranged(root: Value, names: Mapping[Value, str]) -> Scene:
 # -- Cells --------------------------------------------------------------------------------------
 
 
-def cells_of(found: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
+def cells_of(found: Iterable[AnyNumber], shape: tuple[int, ...]) -> tuple[Floats, str]:
     """Numbers in rows and columns, and how many numbers a cell stands for; "" if one.
 
     A long vector is folded. A cell for several numbers shows the largest in size, or nan if any is.
@@ -50,15 +53,15 @@ def cells_of(found: Iterable[Any], shape: tuple[int, ...]) -> tuple[Any, str]:
     steps = [-(-size // MOST) for size in cells.shape]
     rows, columns = (np.arange(0, size, step) for size, step in zip(cells.shape, steps))
     high, low = (f.reduceat(f.reduceat(cells, rows), columns, 1) for f in (np.maximum, np.minimum))
-    said = f", cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
-    return np.where(high >= -low, high, low), said
+    note = f", cell: {steps[0]} × {steps[1]}" if max(steps) > 1 else ""
+    return np.where(high >= -low, high, low), note
 
 
 def rgb(colour: str) -> list[int]:
     return [*bytes.fromhex(colour[1:])]
 
 
-def shades(cells: Any, color: str | None) -> Any:
+def shades(cells: Floats, color: str | None) -> Pixels:
     """Cells as colours: |grad| by powers of ten; data from sand through white to blue."""
     if color:
         levels = [[sheet.level(abs(x)) for x in row] for row in cells.tolist()]
@@ -72,7 +75,7 @@ def shades(cells: Any, color: str | None) -> Any:
     return found.astype(np.uint8)
 
 
-def magnified(colours: Any) -> Any:
+def magnified(colours: Pixels) -> Pixels:
     """A square of pixels for each colour, in a grey frame."""
     side = 2 * max(1, min(10, SIDE // max(colours.shape[:2])))
     pixels = colours.repeat(side, 0).repeat(side, 1)
@@ -88,17 +91,17 @@ def face(notes: Notes, box: Box) -> Face:
     rows: list[list[Cell | Image]] = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
     if math.prod(box.shape) == 1:
         rows.extend([Cell([line])] for line in sheet.numbers(notes, box.nodes[-1]))
-        title = sheet.said(notes, box.nodes[-1], name)
+        title = sheet.summary(notes, box.nodes[-1], name)
         return sheet.framed(notes, box, rows, 3)._replace(title=title)
     what, colour, of = "data", VALUE, box.nodes
     if notes.color:
         what, colour = "grad", GRADIENT
         of = [notes.gradients.get(x, 0.0) for x in box.nodes]
-    cells, said = cells_of(of, box.shape)
+    cells, note = cells_of(of, box.shape)
     pixels, shape = magnified(shades(cells, notes.color)), " × ".join(map(str, box.shape))
     height, width, _ = pixels.shape
     image = Image(f"a{notes.scene.boxes.index(box)}.png", pixels.tobytes(), width, height)
-    size = Text(shape + said, notes.ink(SOFT, box.nodes))
-    most = Text(f"|{what}| ≤ {number(sheet.largest(of), 3)}", notes.ink(colour, box.nodes))
+    size = Text(shape + note, notes.ink(SOFT, box.nodes))
+    most = Text(f"|{what}| ≤ {number(sheet.max_abs(of), 3)}", notes.ink(colour, box.nodes))
     rows += [[image], [Cell([[size]])], [Cell([[most]])]]
     return sheet.framed(notes, box, rows, 3)._replace(title=f"{name} {shape}")

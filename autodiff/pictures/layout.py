@@ -24,7 +24,7 @@ from typing import Any
 from ..errors import message
 from .sheet import Image
 
-SHARP, LARGEST = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
+SHARP, MOST_PIXELS = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
 MEASURES = rb'<svg width="([\d.]+)pt" height="([\d.]+)pt".*?scale\(([\d.]+)'
 
 
@@ -72,7 +72,7 @@ class Layout:
     def png(self) -> bytes:
         """A PNG that is sharp on any screen; if Pillow is installed, on white, a third as large."""
         width, height = self.size
-        png = self.written("png", min(SHARP, 96 * (LARGEST / (width * height)) ** 0.5))
+        png = self.written("png", min(SHARP, 96 * (MOST_PIXELS / (width * height)) ** 0.5))
         with suppress(ImportError):
             from PIL import Image
 
@@ -111,7 +111,8 @@ NO_GRAPHVIZ = message("draw", "no Graphviz", "pygraphviz or the dot executable",
 # that pictures are the same on every machine. Characters that they lack, such as 漢, are boxes with
 # their code in a PNG or PDF; in an SVG they are text, for which the browser has fonts.
 FOLDER = Path(__file__).parent
-_idle: dict[int, list[Any]] = defaultdict(list)  # processes that wait; those of a fork are its own
+# processes that wait; those of a fork are its own
+_idle: dict[int, list[Popen[bytes]]] = defaultdict(list)
 
 
 def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | None:
@@ -124,8 +125,8 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
     ours = {"FONTCONFIG_FILE": f"{FOLDER}/fonts/fonts.conf", "XDG_DATA_HOME": str(FOLDER)}
     ours = os.environ | ours | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
     if not folder:
-        said = " ".join(f'{name}="{x}"' for name, x in attributes.items())
-        text = f"{source.rstrip().removesuffix('}')}{said}}}".encode()
+        more = " ".join(f'{name}="{x}"' for name, x in attributes.items())
+        text = f"{source.rstrip().removesuffix('}')}{more}}}".encode()
         return run(["dot", f"-T{format}"], input=text, env=ours, capture_output=True).stdout
     command = [sys.executable, "-PS", str(FOLDER / "process.py")]
     pipes: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL, "start_new_session": True}
@@ -151,12 +152,13 @@ def pygraphviz_folder() -> str:
     return str(Path(found.origin).parents[1]) if found and found.origin else ""
 
 
-def _waiting() -> Any:
+def _waiting() -> Popen[bytes] | None:
     """A process that waits for work, if there is one."""
     with suppress(IndexError):
         while (process := _idle[os.getpid()].pop()).poll() is not None:
             process.communicate()  # it was killed
         return process
+    return None
 
 
 @atexit.register

@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from .. import ops
+from ..admission import AnyNumber
 from ..errors import message, shortened
 from ..graph import topological_order
 from ..scopes import Scope, entry_names
@@ -34,7 +35,7 @@ class Box:
     op: str = ""  # the operation that it shows; "" for a leaf, and for several operations
     shape: tuple[int, ...] = ()  # of an array
     takes: Sequence[tuple[int, ...]] = ()  # the shapes of its arguments
-    held: list["Box"] = field(default_factory=list)  # parameters that are drawn at it
+    attached: list["Box"] = field(default_factory=list)  # parameters that are drawn at it
 
     def arguments(self) -> Iterable[tuple[Value, int, Value]]:
         """Its operations, and each argument of theirs that is not written into the box."""
@@ -78,7 +79,7 @@ def slots(box: Box) -> int:
     """How many places for edges a box has: one for each argument if their order matters."""
     node = box.nodes[-1]
     count = len(node.parents)
-    if not box.op or box.shape or count > SLOTS or (box.held and box.op in ("+", "*")):
+    if not box.op or box.shape or count > SLOTS or (box.attached and box.op in ("+", "*")):
         return 1
     alike = _takes_a_row(node) and len(set(node.parents)) == count
     return 1 if alike or exponent(node) is not None else count
@@ -116,15 +117,15 @@ class Leaves:
             for leaf in node.parents:
                 if leaf.parents:
                     continue
-                if not (held := path_of(leaf)):
+                if not (home := path_of(leaf)):
                     inner = next((x for x in reversed(path) if leaf in names_in(x.module)), None)
                     if inner:
-                        held = path[: path.index(inner) + 1]
+                        home = path[: path.index(inner) + 1]
                         self.parameters.setdefault(leaf, names_in(inner.module)[leaf])
                     elif path:
                         self.inputs.add(leaf)
-                if (known := self.paths.setdefault(leaf, held)) != held:
-                    alike = takewhile(lambda both: both[0] is both[1], zip(known, held))
+                if (known := self.paths.setdefault(leaf, home)) != home:
+                    alike = takewhile(lambda both: both[0] is both[1], zip(known, home))
                     self.paths[leaf] = tuple(scope for scope, _ in alike)
 
     def role(self, leaf: Value) -> str:
@@ -155,8 +156,8 @@ def _names_in(module: Any) -> dict[Value, str]:
 def title(scope: Scope) -> str:
     """The name of a scope, with the attribute that holds its module: hidden: Linear."""
     outer: Any = scope.outer and scope.outer.module
-    held = () if outer is None else outer._children()
-    names = [name for name, module in held if module is scope.module]
+    parts = () if outer is None else outer._children()
+    names = [name for name, module in parts if module is scope.module]
     return printable(": ".join([*names[:1], scope.name]))
 
 
@@ -198,7 +199,7 @@ def scene(
     if root.parents:
         box_of[root].role = "output"
     numbers = numbers and sum(edge.tracked for edge in edges) <= NUMBERS
-    return Scene(nodes, boxes, edges if numbers else _without_held(edges), leaves, same, numbers)
+    return Scene(nodes, boxes, edges if numbers else _attach(edges), leaves, same, numbers)
 
 
 def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -> Iterable[Box]:
@@ -207,14 +208,15 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
     In a vector they have the same name before the brackets.
     """
     arrays = any(box.shape for box in boxes)
-    places: dict[Any, int] = defaultdict(lambda: len(places))  # of arguments, numbered
+    # of arguments, numbered
+    places: dict[tuple[Box, str, Hashable], int] = defaultdict(lambda: len(places))
     uses: dict[Value, tuple[int, ...]] = {}  # those that a leaf is
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
                 use, found = places[box, node.op, _argument(box, node, i)], uses.get(leaf, ())
                 uses[leaf] = found if arrays and use in found else (*found, use)
-    alike: dict[Any, Box] = {}
+    alike: dict[tuple[tuple[int, ...], str, Path, Hashable], Box] = {}
     for leaf, found in uses.items():
         role, path, label = leaves.role(leaf), leaves.paths[leaf], leaves.label(leaf)
         name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
@@ -230,7 +232,7 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
     return alike.values()
 
 
-def _argument(box: Box, node: Value, i: int) -> Any:
+def _argument(box: Box, node: Value, i: int) -> Hashable:
     """Which argument of a box the i-th one of its node belongs to, together with others."""
     if node._operation is ops.dot:  # takes two vectors
         return 2 * i // len(node.parents)
@@ -252,7 +254,7 @@ def _joint_name(labels: list[str], array: bool) -> str:
 
 def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
     """An edge for each argument; one for all that several nodes are used for, or use."""
-    edges: dict[Any, Edge] = {}
+    edges: dict[tuple[Box, Box, int | None], Edge] = {}
     for head in boxes:
         for node, i, parent in head.arguments():
             if (tail := box_of[parent]) is not head:
@@ -264,17 +266,17 @@ def _edges(boxes: list[Box], box_of: Mapping[Value, Box]) -> list[Edge]:
     return list(edges.values())
 
 
-def _without_held(edges: list[Edge]) -> list[Edge]:
-    """The edges without those of a parameter that one box alone uses, once: it is drawn there.
+def _attach(edges: list[Edge]) -> list[Edge]:
+    """Attach each parameter that is used once to its box; the edges that are left.
 
-    So is a leaf that very many boxes use.
+    So too a leaf that very many boxes use, to all of them.
     """
     count = Counter(edge.tail for edge in edges if not edge.tail.op)
-    held = {x for x, n in count.items() if n > SHARED or (x.role == "parameter" and n == 1)}
+    attached = {x for x, n in count.items() if n > SHARED or (x.role == "parameter" and n == 1)}
     for edge in edges:
-        if edge.tail in held:
-            edge.head.held.append(edge.tail)
-    return [edge for edge in edges if edge.tail not in held]
+        if edge.tail in attached:
+            edge.head.attached.append(edge.tail)
+    return [edge for edge in edges if edge.tail not in attached]
 
 
 def _with_loss(arrays: Sequence[Box], same: Mapping[Value, Value], leaves: Leaves) -> Sequence[Box]:
@@ -303,7 +305,7 @@ def _with_loss(arrays: Sequence[Box], same: Mapping[Value, Value], leaves: Leave
     return [box for box in arrays if box is last or box not in later]
 
 
-def between(made: Scene, ends: list[Any]) -> set[int]:
+def between(made: Scene, ends: list[AnyNumber]) -> set[int]:
     """Which boxes hold some nodes, and what lies between them.
 
     ValueError if one of them is not in the graph.

@@ -8,8 +8,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..admission import AnyNumber
 from ..scopes import Scope
 from ..tracing import Step
 from ..value import Value
@@ -64,7 +65,7 @@ PALE = bytes(round(255 - 0.45 * (255 - x)) for x in range(256))  # of each red, 
 class Text(NamedTuple):
     """A piece of a line."""
 
-    said: str
+    content: str
     ink: str
     bold: float = 0.0  # its size, if it is bold
 
@@ -98,7 +99,7 @@ class Face(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Faces side by side: that where arrows begin and end, and those held by it."""
+    """Faces side by side: that where arrows begin and end, and those attached to it."""
 
     faces: dict[int, Face]
     frames: tuple[int, ...]  # around it, the outermost first
@@ -130,10 +131,10 @@ class Sheet(NamedTuple):
 
 @dataclass
 class Notes:
-    """What is said of the nodes of a scene, with one number of digits."""
+    """What a picture tells of the nodes of a scene."""
 
     scene: Scene
-    gradients: Mapping[Value, Any]  # of the nodes whose gradient is shown
+    gradients: Mapping[Value, AnyNumber]  # of the nodes whose gradient is shown
     passed: Mapping[Value, Step]  # the backward pass, if edges show it
     edges: str | None = None  # these two as `draw` takes them
     color: str | None = None
@@ -155,10 +156,10 @@ def sheet(notes: Notes, face: Callable[[Notes, Box], Face]) -> Sheet:
     place = {box: i for i, box in enumerate(boxes)}
     frames: dict[Scope, int] = {}
     panels = {}
-    held = {x for box in boxes for x in box.held}
+    attached = {x for box in boxes for x in box.attached}
     for box in boxes:
-        if box not in held:
-            faces = {place[x]: face(notes, x) for x in (box, *box.held)}
+        if box not in attached:
+            faces = {place[x]: face(notes, x) for x in (box, *box.attached)}
             around = tuple(frames.setdefault(scope, len(frames)) for scope in box.path)
             panels[place[box]] = Panel(faces, around)
     arrows = [Arrow(place[x.tail], place[x.head], x.slot, on_edge(notes, x)) for x in edges]
@@ -172,10 +173,10 @@ def face(notes: Notes, box: Box) -> Face:
     """A leaf, a result, or the entries of a vector."""
     made = (_of_node if len(box.nodes) == 1 else _of_vector)(notes, box)
     if notes.color:
-        fill = SCALE[level(largest(map(notes.gradients.get, box.nodes)))]
+        fill = SCALE[level(max_abs(map(notes.gradients.get, box.nodes)))]
         made = inked(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
         made = made._replace(fill=fill)
-    return made._replace(title="; ".join(said(notes, node) for node in box.nodes))
+    return made._replace(title="; ".join(summary(notes, node) for node in box.nodes))
 
 
 def framed(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
@@ -215,14 +216,17 @@ def _of_vector(notes: Notes, box: Box) -> Face:
 
     rows = [row(["data", "grad"])]
     for node in few(box.nodes, ENTRIES):
+        if node is None:
+            rows.append(row("……"))
+            continue
         grad = _grad(notes, node) if node in notes.gradients else ""
-        rows.append(row("……") if node is None else row([number(node, DIGITS), grad], [node]))
+        rows.append(row([number(node, DIGITS), grad], [node]))
     if box.name:
         rows.insert(0, [Cell([[Text(printable(box.name), INK)]], 1 + graded)])
     return framed(notes, box, rows, 2)
 
 
-def said(notes: Notes, node: Value, name: str = "") -> str:
+def summary(notes: Notes, node: Value, name: str = "") -> str:
     """A node in one line: "b = 2, grad 8"."""
     name = name or printable(notes.scene.leaves.label(node))
     name = name or (_sign(notes, node) if node.parents else "")
@@ -266,7 +270,7 @@ def on_edge(notes: Notes, edge: Edge) -> Face | None:
     return Face([[Cell(lines)]], "operation", GRADIENT_FILL, GRADIENT_LINE, 4)
 
 
-def _row(found: list[Any]) -> str:
+def _row(found: list[float | None]) -> str:
     """A number, or several in brackets."""
     texts = ["…" if x is None else number(x, DIGITS) for x in few(found, TERMS)]
     return f"({', '.join(texts)})" if len(found) > 1 else texts[0]
@@ -290,14 +294,14 @@ def ink_on(fill: str) -> str:
     return PAPER if fill in DARK else INK
 
 
-def largest(found: Iterable[Any]) -> float | None:
+def max_abs(found: Iterable[object]) -> float | None:
     """The largest |x|, nan if one is nan; None if there is none."""
     sizes = [abs(x) for x in map(as_float, found) if x is not None]
     return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
 
 
 def level(size: float | None) -> str:
-    """The power of ten of a |grad|, as the legend says it."""
+    """The power of ten of a |grad|: its entry in the legend."""
     if size is None:
         return "no gradient"
     if not math.isfinite(size):

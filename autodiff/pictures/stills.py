@@ -4,17 +4,18 @@ import base64
 import html
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+
+from ..admission import Floats
 
 
-def fits(xs: Any, ys: Any, curves: Mapping[str, Any], sticks: bool) -> list[str]:
-    """The points with each curve, on the scale of the first; sticks join what they say and are.
+def fits(xs: Floats, ys: Floats, curves: Mapping[str, Floats], sticks: bool) -> list[str]:
+    """The points with each curve, on the scale of the first; sticks join both.
 
-    curves: by what each is, what it says at every x.
+    curves: their values at every x, each by a description.
     """
     import numpy as np
 
-    def scaled(x: Any, shown: Any, low: float, high: float) -> Any:
+    def scaled(x: Floats, shown: Floats, low: float, high: float) -> Floats:
         start, end = (f(shown[np.isfinite(shown)]) for f in (np.min, np.max))
         return np.round(low + (high - low) * (x - start) / (end - start or 1.0), 1)
 
@@ -22,8 +23,8 @@ def fits(xs: Any, ys: Any, curves: Mapping[str, Any], sticks: bool) -> list[str]
     across, points = scaled(xs, xs, 10, 290), scaled(ys, first, 190, 10)
     body = "".join(f'<circle r="4" cx="{x}" cy="{y}"/>' for x, y in zip(across, points))
     images = []
-    for words, said in curves.items():
-        ends = np.broadcast_to(scaled(said, first, 190, 10), xs.shape)
+    for words, curve in curves.items():
+        ends = np.broadcast_to(scaled(curve, first, 190, 10), xs.shape)
         line = " ".join(f"{x},{y}" for x, y in zip(across, ends))
         errors = [f"M{x},{y}V{end}" for x, y, end in zip(across, points, ends) if sticks]
         images.append(_image(words, (

@@ -4,22 +4,24 @@ import html
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from ..value import Value
+
+T = TypeVar("T")
 
 LONGEST_LABEL = 40  # characters
 SIGNS = {"*": "·", "-": "−"}
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def as_float(x: Any) -> float | None:
+def as_float(x: object) -> float | None:
     """x as a float, or the float in a Value (a gradient made with create_graph); else None."""
     x = x.data if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
 
 
-def number(x: Any, digits: int = 6) -> str:
+def number(x: object, digits: int = 6) -> str:
     """x to some digits, and 0 for -0; the repr of x if it is not a float.
 
     >>> number(-0.1234567), number(1e-9), number(-0.0)
@@ -66,7 +68,7 @@ def plain(text: str) -> str:
     return clean(text).replace("\n", " ").replace("\\", "∖")
 
 
-def few(items: Sequence[Any], most: int) -> list[Any]:
+def few(items: Sequence[T], most: int) -> list[T | None]:
     """The items to show; None stands for those left out.
 
     >>> few(range(9), 4)
