@@ -1,5 +1,6 @@
-"""Tables of code: a row holds the text of a program, which is also the name of its case."""
+"""Tables of cases: a row holds a program, a lambda, whose text is the name of its case."""
 
+import linecache
 import math
 import re
 from fractions import Fraction
@@ -20,18 +21,52 @@ def function(arguments, text, names):
     return eval(f"lambda {arguments}: {text}", EVERYWHERE | names)
 
 
-def refusals(names, *rows):
+def text_of(case):
+    """The text of a lambda's body; None for what has a name or needs none."""
+    if getattr(case, "__name__", "") != "<lambda>":
+        return None
+    spans = [x for x in case.__code__.co_positions() if None not in x and x[::2] < x[1::2]]
+    first, start = min((line, column) for line, _, column, _ in spans)
+    last, end = max((line, column) for _, line, _, column in spans)
+    file = case.__code__.co_filename
+    lines = [linecache.getline(file, i).encode() for i in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return " ".join(b" ".join(lines).decode().split())
+
+
+def cases(names, rows):
+    """Parametrize a test by rows; the texts of its lambdas name a row."""
+    ids = [", ".join(filter(None, map(text_of, row))) or None for row in rows]
+    return pytest.mark.parametrize(names, rows, ids=ids)
+
+
+def raising(*rows):
     """A test of what is refused: a program, its error, and the words that its message begins with.
 
     "..." stands for any other words.
     """
 
+    @cases(("program", "kind", "words"), rows)
+    def test(program, kind, words):
+        check_raises(program, kind, words)
+
+    return test
+
+
+def check_raises(program, kind, words):
+    with pytest.raises(kind) as error:
+        program()
+    pattern = ".*".join(map(re.escape, words.split("...")))
+    assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
+
+
+def refusals(names, *rows):
+    """A test of what is refused, by programs that are texts."""
+
     @pytest.mark.parametrize(("text", "kind", "words"), rows)
     def test(text, kind, words):
-        with pytest.raises(kind) as error:
-            exec(text, EVERYWHERE | names)
-        pattern = ".*".join(map(re.escape, words.split("...")))
-        assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
+        check_raises(lambda: exec(text, EVERYWHERE | names), kind, words)
 
     return test
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tables import function, refusals
+from tables import cases, raising
 
 import autodiff as ad
 from autodiff import Value, Vector, nn, relu, tanh
@@ -105,16 +105,15 @@ def test_a_repr_says_layers_and_parameters():
     )
 
 
-test_what_layers_refuse = refusals(
-    globals(),
-    ("Linear(0, 1)", ValueError, "Linear: found in_features = 0, expected a positive integer"),
-    ("Linear(1, 2.0)", ValueError, "Linear: found out_features = 2.0"),
-    ("Linear(1, 1, activation='relu')", TypeError, "Linear, activation: found 'relu' of type str, expected a"),
-    ("Linear(2, 1)([1.0])", ValueError, "Linear: found an input of shape (1,), expected (2,)"),
-    ("Linear(1, 1)(2.0)", TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
-    ("Sequential([Linear(1, 1)])", TypeError, "Sequential: found ... of type list, expected"),
-    ("Module()([1.0])", NotImplementedError, "Module has to define forward"),
-    *[(f"nn.Dropout({p})", ValueError, f"Dropout: found p = {p}, expected 0 <= p < 1")
+test_what_layers_refuse = raising(
+    (lambda: Linear(0, 1), ValueError, "Linear: found in_features = 0, expected a positive integer"),
+    (lambda: Linear(1, 2.0), ValueError, "Linear: found out_features = 2.0"),
+    (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected a"),
+    (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
+    (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
+    (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found ... of type list, expected"),
+    (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
+    *[(lambda p=p: nn.Dropout(p), ValueError, f"Dropout: found p = {p}, expected 0 <= p < 1")
       for p in (-0.1, 1.0)],
 )  # fmt: skip
 
@@ -133,18 +132,18 @@ class Holding(Module):
 A, B, LAYER = Value(1.0), Value(2.0), Linear(1, 1, bias=False, seed=0)
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "count"),
-    [
-        ("network()", "0.weight 0.bias 2.weight", 12),
-        ("Holding(grid=np.array([[A, B]]), layers=np.array([LAYER, None]))", "grid.0.0 grid.0.1 layers.0.weight", 3),
-        ("Holding(layers=[[LAYER], {'b': (Vector([1.0]), {'c': B})}])", "layers.0.0.weight layers.1.b.0 layers.1.b.1.c", 3),
-        ("Holding(one=LAYER, two=LAYER)", "one.weight two.weight", 1),
-        ("Holding(held={1.0, 'a'})", "", 0),
-    ],
-)  # fmt: skip
-def test_parameters_by_name_and_flat(text, names, count):
-    model = function("", text, globals())()
+HOLDING = [
+    (network, "0.weight 0.bias 2.weight", 12),
+    (lambda: Holding(grid=np.array([[A, B]]), layers=np.array([LAYER, None])), "grid.0.0 grid.0.1 layers.0.weight", 3),
+    (lambda: Holding(layers=[[LAYER], {'b': (Vector([1.0]), {'c': B})}]), "layers.0.0.weight layers.1.b.0 layers.1.b.1.c", 3),
+    (lambda: Holding(one=LAYER, two=LAYER), "one.weight two.weight", 1),
+    (lambda: Holding(held={1.0, 'a'}), "", 0),
+]  # fmt: skip
+
+
+@cases(("make", "names", "count"), HOLDING)
+def test_parameters_by_name_and_flat(make, names, count):
+    model = make()
     assert " ".join([name for name, _ in model.named_parameters()]) == names
     assert [type(p) for p in model.parameters()] == [Value] * count
 
@@ -214,13 +213,12 @@ def load(**changed):
         assert model.state_dict() == before
 
 
-test_loading_is_strict = refusals(
-    globals(),
-    ("load(_0_bias=None, extra=[1.0], _0_weight=[[1.0, 2.0]])", ValueError,
+test_loading_is_strict = raising(
+    (lambda: load(_0_bias=None, extra=[1.0], _0_weight=[[1.0, 2.0]]), ValueError,
      "load_state_dict: 0.weight: found shape (1, 2), expected (3, 2); 0.bias: found shape None, expected (3,); extra: found shape (1,), expected None"),
-    ("load(_2_weight=[[1.0, 2.0, 'a']])", TypeError, "load_state_dict, 2.weight: found 'a' of type str"),
-    ("load(_0_bias=[[1.0], [2.0, 3.0], 4.0])", ValueError, "...0.bias: found shape (3, (1,), (2,), ()), expected"),
-    ("load(_0_bias={7.0: 1.0})", TypeError, "load_state_dict, 0.bias: found {..., expected numbers"),
+    (lambda: load(_2_weight=[[1.0, 2.0, 'a']]), TypeError, "load_state_dict, 2.weight: found 'a' of type str"),
+    (lambda: load(_0_bias=[[1.0], [2.0, 3.0], 4.0]), ValueError, "...0.bias: found shape (3, (1,), (2,), ()), expected"),
+    (lambda: load(_0_bias={7.0: 1.0}), TypeError, "load_state_dict, 0.bias: found {..., expected numbers"),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas
 import pytest
-from tables import function, refusals
+from tables import cases, check_raises, raising
 from trainings import INPUTS, network
 
 import autodiff as ad
@@ -94,14 +94,19 @@ def test_a_model_predicts_in_evaluation_mode():
     assert model.layers[1].training
 
 
-test_what_a_model_may_not_return_to_predict = pytest.mark.filterwarnings("ignore:predict walks")(refusals(
-    {"predict": nn.predict, "INPUTS": INPUTS},
-    *[(f"predict(lambda x: {text}, INPUTS[:{n}])", kind, words) for n in (2, 20) for text, kind, words in [
-        ("{'a': x[0]}", TypeError, "predict, what the model returns: found {'a'"),
-        ("None", TypeError, "predict, what the model returns: found None"),
-        ("[x, x[0]]", ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
-        ("[x[0]] * (1 + (x[0] > 0))", ValueError, "predict: found results of different shapes")]],
-))  # fmt: skip
+RETURNED = [
+    (lambda x: {"a": x[0]}, TypeError, "predict, what the model returns: found {'a'"),
+    (lambda x: None, TypeError, "predict, what the model returns: found None"),
+    (lambda x: [x, x[0]], ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
+    (lambda x: [x[0]] * (1 + (x[0] > 0)), ValueError, "predict: found results of different shapes"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:predict walks")
+@pytest.mark.parametrize("rows", [2, 20])
+@cases(("model", "kind", "words"), RETURNED)
+def test_what_a_model_may_not_return_to_predict(model, kind, words, rows):
+    check_raises(lambda: nn.predict(model, INPUTS[:rows]), kind, words)
 
 
 # -- How often a model is right -------------------------------------------------------------------
@@ -109,35 +114,33 @@ test_what_a_model_may_not_return_to_predict = pytest.mark.filterwarnings("ignore
 SCORES = [[2.0, 1.0], [0.0, 3.0]]
 
 
-@pytest.mark.parametrize(
-    ("predictions", "targets", "share"),
-    [
-        ("[*SCORES, [1.0, 2.0]]", "[0, 1, 0]", 2 / 3),
-        ("SCORES", "[[1, 0], [0, 1]]", 1.0),
-        ("SCORES", "[False, True]", 1.0),
-        ("[[0.5], [-2.0]]", "[1, -1]", 1.0),
-        ("[[0.5], [-2.0]]", "[[1], [-1]]", 1.0),
-        ("[0.5, -2.0]", "[0, 0]", 0.5),
-        ("[[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]]", "[[1], [0]]", 0.0),  # a column of classes
-    ],
-)
+ACCURACIES = [
+    ([*SCORES, [1.0, 2.0]], [0, 1, 0], 2 / 3),
+    (SCORES, [[1, 0], [0, 1]], 1.0),
+    (SCORES, [False, True], 1.0),
+    ([[0.5], [-2.0]], [1, -1], 1.0),
+    ([[0.5], [-2.0]], [[1], [-1]], 1.0),
+    ([0.5, -2.0], [0, 0], 0.5),
+    ([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], [[1], [0]], 0.0),  # a column of classes
+]
+
+
+@pytest.mark.parametrize(("predictions", "targets", "share"), ACCURACIES, ids=str)
 @pytest.mark.parametrize("kind", [list, np.array, pandas.DataFrame])
 def test_accuracy(predictions, targets, share, kind):
     """A frame is its rows, not the names of its columns."""
-    given = [kind(function("", text, globals())()) for text in (predictions, targets)]
-    assert nn.accuracy(*given) == share
+    assert nn.accuracy(kind(predictions), kind(targets)) == share
 
 
-test_what_accuracy_refuses = refusals(
-    {"accuracy": nn.accuracy, "nan": math.nan, "SCORES": SCORES},
-    ("accuracy([[1.0, 2.0]], [0, 1])", ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
-    ("accuracy([], [])", ValueError, "accuracy: found 0 predictions"),
-    ("accuracy(SCORES, [1, -1])", ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
-    ("accuracy(SCORES, [1, 2])", ValueError, "...classes from 0 to 1"),
-    ("accuracy(SCORES, [[1, 0, 0], [0, 1, 0]])", ValueError, "accuracy: found 2 predictions and 6 targets"),
-    ("accuracy([0.5, -2.0], [1, 2])", ValueError, "...classes from -1 to 1"),
+test_what_accuracy_refuses = raising(
+    (lambda: nn.accuracy([[1.0, 2.0]], [0, 1]), ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
+    (lambda: nn.accuracy([], []), ValueError, "accuracy: found 0 predictions"),
+    (lambda: nn.accuracy(SCORES, [1, -1]), ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
+    (lambda: nn.accuracy(SCORES, [1, 2]), ValueError, "...classes from 0 to 1"),
+    (lambda: nn.accuracy(SCORES, [[1, 0, 0], [0, 1, 0]]), ValueError, "accuracy: found 2 predictions and 6 targets"),
+    (lambda: nn.accuracy([0.5, -2.0], [1, 2]), ValueError, "...classes from -1 to 1"),
     # argmax gives the place of the nan
-    ("accuracy([[nan, 1.0], [0.0, 1.0]], [0, 1])", ValueError, "...expected as many of each: numbers"),
-    ("accuracy([['1', '2'], ['2', '1']], [0, 1])", TypeError, "...found '1'"),
-    ("accuracy([[1.0], [1.0, 2.0]], [0, 1])", ValueError, "...found rows of different lengths"),
+    (lambda: nn.accuracy([[math.nan, 1.0], [0.0, 1.0]], [0, 1]), ValueError, "...expected as many of each: numbers"),
+    (lambda: nn.accuracy([['1', '2'], ['2', '1']], [0, 1]), TypeError, "...found '1'"),
+    (lambda: nn.accuracy([[1.0], [1.0, 2.0]], [0, 1]), ValueError, "...found rows of different lengths"),
 )  # fmt: skip

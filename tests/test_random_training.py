@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from tables import function
 
 import autodiff as ad
 from autodiff import nn, optim
@@ -16,18 +15,19 @@ except ImportError:  # the tests that are marked by it are skipped
 
 LEAST = 1e-6  # the optimisers' eps: below it they make a step of the rounding of a gradient of 0
 ACTIVATIONS = [  # with the functions of a library m
-    "m.tanh(z)", "m.relu(z)", "m.log(1 + m.exp(z))", "m.sin(z)", "abs(z)", "z * m.sigmoid(z)", "z",
+    lambda m, z: m.tanh(z), lambda m, z: m.relu(z), lambda m, z: m.log(1 + m.exp(z)),
+    lambda m, z: m.sin(z), lambda m, z: abs(z), lambda m, z: z * m.sigmoid(z), lambda m, z: z,
 ]  # fmt: skip
-KINDS = {  # a loss, the same of rows z by PyTorch, and n targets for k outputs
-    "numbers": (nn.mse_loss, "f.mse_loss(z[:, 0], t)", "rng.normal(size=n)"),
-    "hinge": (nn.hinge_loss, "f.relu(1 - t * z[:, 0]).mean()", "rng.choice([-1.0, 1.0], size=n)"),
-    "binary": (
-        nn.binary_cross_entropy_with_logits, "f.binary_cross_entropy_with_logits(z[:, 0], t)",
-        "rng.uniform(size=n)",
-    ),
-    "rows": (nn.mse_loss, "f.mse_loss(z, t)", "rng.normal(size=(n, k))"),
-    "classes": (nn.cross_entropy, "f.cross_entropy(z, t)", "rng.integers(k, size=n)"),
-    "shares": (nn.cross_entropy, "f.cross_entropy(z, t)", "rng.dirichlet(np.ones(k), size=n)"),
+BINARY = "binary_cross_entropy_with_logits"
+KINDS = {  # a loss, the same of rows z by PyTorch's functions f, and n targets for k outputs
+    "numbers": (nn.mse_loss, lambda f, z, t: f.mse_loss(z[:, 0], t), lambda rng, n, k: rng.normal(size=n)),
+    "hinge": (nn.hinge_loss, lambda f, z, t: f.relu(1 - t * z[:, 0]).mean(),
+              lambda rng, n, k: rng.choice([-1.0, 1.0], size=n)),
+    "binary": (getattr(nn, BINARY), lambda f, z, t: getattr(f, BINARY)(z[:, 0], t),
+               lambda rng, n, k: rng.uniform(size=n)),
+    "rows": (nn.mse_loss, lambda f, z, t: f.mse_loss(z, t), lambda rng, n, k: rng.normal(size=(n, k))),
+    "classes": (nn.cross_entropy, lambda f, z, t: f.cross_entropy(z, t), lambda rng, n, k: rng.integers(k, size=n)),
+    "shares": (nn.cross_entropy, lambda f, z, t: f.cross_entropy(z, t), lambda rng, n, k: rng.dirichlet(np.ones(k), size=n)),
 }  # fmt: skip
 OPTIMIZERS = {  # what may be set, beside lr and weight_decay
     "SGD": {"momentum": [0.0, 0.9]},
@@ -43,8 +43,7 @@ class Task:
     def __init__(self, seed):
         draw, rng = random.Random(seed), np.random.default_rng(seed)
         self.sizes = [draw.randint(1, 5) for _ in range(draw.randint(2, 4))]
-        texts = [draw.choice(ACTIVATIONS) for _ in self.sizes[2:]] + ["z"]
-        self.activations = [function("m, z", text, {}) for text in texts]
+        self.activations = [draw.choice(ACTIVATIONS) for _ in self.sizes[2:]] + ACTIVATIONS[-1:]
         self.biases = [draw.random() < 0.7 for _ in self.sizes[1:]]
         self.residual = draw.random() < 0.3  # x + layer(x) where the sizes allow it
         self.frozen = draw.random() < 0.2 and len(self.sizes) > 2
@@ -52,9 +51,8 @@ class Task:
         self.batch_size = draw.choice([None, 1, 2, 3, 5, self.n, 20])
         self.xs = rng.normal(size=(self.n, self.sizes[0]))
         kinds = list(KINDS)[:4] if self.sizes[-1] == 1 else list(KINDS)[3:]
-        self.loss, of_rows, targets = KINDS[draw.choice(kinds)]
-        self.of_rows = function("f, z, t", of_rows, {})
-        self.targets = function("rng, n, k", targets, {})(rng, self.n, self.sizes[-1])
+        self.loss, self.of_rows, targets = KINDS[draw.choice(kinds)]
+        self.targets = targets(rng, self.n, self.sizes[-1])
         self.penalty = draw.choice([0.0, 0.0, 0.01])
         self.name, self.seed, self.nudge = draw.choice([*OPTIMIZERS]), seed, None
         given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}

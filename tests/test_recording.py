@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pandas
 import pytest
-from tables import function
+from tables import cases
 from trainings import CLASSES, NUMBERS, fitted, network, numbers, same, walked
 
 import autodiff as ad
@@ -63,52 +63,51 @@ def returning(shape):
 
 
 ROWS = np.array([[y, -y] for y in NUMBERS])
-MSE = "nn.mse_loss(p, t)"
-LOSSES = [  # of a prediction p and a target t, the targets, and the outputs of the network
-    (MSE, ROWS.tolist(), 2),
-    (MSE, [Vector(row) for row in ROWS], 2),
-    (MSE, pandas.Series(NUMBERS), 1),
-    ("nn.cross_entropy(p, t)", CLASSES, 3),
-    ("nn.cross_entropy(p, t)", np.eye(3)[CLASSES], 3),
-    ("nn.cross_entropy(p, 1)", CLASSES, 3),
-    ("(p - t) * (p - t)", NUMBERS, 1),
+LOSSES = [  # of a prediction and a target, the targets, and the outputs of the network
+    (nn.mse_loss, ROWS.tolist(), 2),
+    (nn.mse_loss, [Vector(row) for row in ROWS], 2),
+    (nn.mse_loss, pandas.Series(NUMBERS), 1),
+    (nn.cross_entropy, CLASSES, 3),
+    (nn.cross_entropy, np.eye(3)[CLASSES], 3),
+    (lambda p, t: nn.cross_entropy(p, 1), CLASSES, 3),
+    (lambda p, t: (p - t) * (p - t), NUMBERS, 1),
     # the target decides what is computed
-    ("far(p, t) if t > 0 else 2.0 * abs(p[0] - math.exp(t)) + ad.exp(p[0])", NUMBERS, 1),
-    ("sum([p[0]] * (1 + int(9 * abs(t)))) ** 2 * t", NUMBERS, 1),
-    ("[p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4]", NUMBERS, 2),
+    (lambda p, t: far(p, t) if t > 0 else 2.0 * abs(p[0] - math.exp(t)) + ad.exp(p[0]), NUMBERS, 1),
+    (lambda p, t: sum([p[0]] * (1 + int(9 * abs(t)))) ** 2 * t, NUMBERS, 1),
+    (lambda p, t: [p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4], NUMBERS, 2),
     # targets are told apart exactly
-    ("far(p, math.copysign(1.0, t))", [0.0, -0.0] * 10, 1),
-    ("far(p, float(isinstance(t[1], int)))", [(0.5, 0), (0.5, 0.0)] * 10, 1),
+    (lambda p, t: far(p, math.copysign(1.0, t)), [0.0, -0.0] * 10, 1),
+    (lambda p, t: far(p, float(isinstance(t[1], int))), [(0.5, 0), (0.5, 0.0)] * 10, 1),
 ]
 
 
-@pytest.mark.parametrize(("text", "targets", "outputs"), LOSSES)
-def test_losses_and_targets_that_are_compiled(text, targets, outputs):
-    same(lambda: network(outputs), targets=targets, loss=function("p, t", text, globals()))
+@cases(("loss", "targets", "outputs"), LOSSES)
+def test_losses_and_targets_that_are_compiled(loss, targets, outputs):
+    same(lambda: network(outputs), targets=targets, loss=loss)
 
 
-MODELS = {  # and a loss of what it returns
-    "returning(lambda y: (y[0], y[1]))": "far(p, p[1] + t)",
-    "returning(lambda y: [y[0], 0.5])": "far(p, p[1] * t)",
-    "returning(lambda y: {'a': y[0], 'b': [y[1]]})": "(p['a'] - p['b'][0] - t) ** 2",
-    "returning(lambda y: Matrix([[y[0], y[1]], [y[1], y[0]]]))": "((p - t) * (p - t)).sum()",
-    "returning(lambda y: y[0])": MSE,
-    "Polynomial()": MSE,
-    "Scaled()": MSE,
-    "bent(leaky)": MSE,
-    "bent(sloped)": MSE,
-}
+MODELS = [  # and a loss of what it returns
+    (lambda: returning(lambda y: (y[0], y[1])), lambda p, t: far(p, p[1] + t)),
+    (lambda: returning(lambda y: [y[0], 0.5]), lambda p, t: far(p, p[1] * t)),
+    (lambda: returning(lambda y: {"a": y[0], "b": [y[1]]}), lambda p, t: (p["a"] - p["b"][0] - t) ** 2),
+    (lambda: returning(lambda y: Matrix([[y[0], y[1]], [y[1], y[0]]])), lambda p, t: ((p - t) * (p - t)).sum()),
+    (lambda: returning(lambda y: y[0]), nn.mse_loss),
+    (Polynomial, nn.mse_loss),
+    (Scaled, nn.mse_loss),
+    (lambda: bent(leaky), nn.mse_loss),
+    (lambda: bent(sloped), nn.mse_loss),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", MODELS)
-def test_models_that_are_compiled(text):
-    same(function("", text, globals()), loss=function("p, t", MODELS[text], globals()))
+@cases(("make", "loss"), MODELS)
+def test_models_that_are_compiled(make, loss):
+    same(make, loss=loss)
 
 
-@pytest.mark.parametrize("constant", ["Value(0.0)", "Value(0.0) * 1.0"])
+@cases(("constant",), [(lambda: Value(0.0),), (lambda: Value(0.0) * 1.0,)])
 def test_a_loss_may_be_constant_for_some_samples(constant):
     """Those without a label, for example."""
-    loss = function("p, t", f"{constant} if t is None else {MSE}", globals())
+    loss = lambda p, t: constant() if t is None else nn.mse_loss(p, t)  # noqa: E731
     same(targets=[None, *NUMBERS[1:]], loss=loss, batch_size=1)
 
 
@@ -242,13 +241,8 @@ def test_a_weight_that_is_computed_once_is_walked_from_the_start():
 
 
 def test_targets_that_cannot_be_told_apart_are_walked():
-    loss = function("p, t", "far(p, t(1.0))", globals())
-    walked(
-        network,
-        "a target cannot be told from others: .* local object",
-        loss=loss,
-        targets=[lambda y: y] * 20,
-    )
+    reason = "a target cannot be told from others: .* local object"
+    walked(network, reason, loss=lambda p, t: far(p, t(1.0)), targets=[lambda y: y] * 20)
 
 
 def test_an_interrupt_while_recording():

@@ -1,36 +1,35 @@
 """Training samples: inputs of many kinds as one array, copied; what is refused."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas
-import pytest
-from tables import function, refusals
+from tables import cases, raising
 
 import autodiff as ad
+from autodiff import Vector
 from autodiff.nn.samples import Samples, shape_and_numbers
 
 ROWS = [[0.25, 1.0], [2.0, -0.5], [3.0, 4.0]]
 
 
-SAME = [
-    "np.array(ROWS)", "np.array(ROWS, dtype=np.float32)", "pandas.DataFrame(ROWS, columns=['a', 'b'])",
-    "[tuple(row) for row in ROWS]", "[Vector(row) for row in ROWS]", "[[*map(Fraction, row)] for row in ROWS]",
-]  # fmt: skip
+INPUTS = [
+    (lambda: np.array(ROWS), ROWS),
+    (lambda: np.array(ROWS, dtype=np.float32), ROWS),
+    (lambda: pandas.DataFrame(ROWS, columns=["a", "b"]), ROWS),
+    (lambda: [tuple(row) for row in ROWS], ROWS),
+    (lambda: [Vector(row) for row in ROWS], ROWS),
+    (lambda: [[*map(Fraction, row)] for row in ROWS], ROWS),
+    (lambda: np.array(ROWS) > 0, [[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
+    (lambda: pandas.DataFrame({"a": [1, 2], "b": [0.5, 0.5]}), [[1.0, 0.5], [2.0, 0.5]]),
+    (lambda: [1, 2], [[1.0], [2.0]]),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        *[(text, ROWS) for text in SAME],
-        ("np.array(ROWS) > 0", [[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
-        ("pandas.DataFrame({'a': [1, 2], 'b': [0.5, 0.5]})", [[1.0, 0.5], [2.0, 0.5]]),
-        ("[1, 2]", [[1.0], [2.0]]),
-    ],
-)
-def test_inputs_of_many_kinds(text, rows):
-    inputs = function("", text, globals())()
-    samples = Samples(inputs, rows)
+@cases(("inputs", "rows"), INPUTS)
+def test_inputs_of_many_kinds(inputs, rows):
+    samples = Samples(inputs(), rows)
     assert samples.inputs.dtype == float
     assert samples.inputs.tolist() == rows
     assert samples.input(0).data == rows[0]
@@ -62,16 +61,14 @@ def test_ragged_numbers_have_the_shapes_of_their_parts():
     assert shape_and_numbers(["ab"], "") == ((1,), ["ab"])
 
 
-test_what_is_refused = refusals(
-    globals() | vars(math) | vars(ad),
-    ("Samples([1.0], [1.0, 2.0])", ValueError, "fit: found 1 input and 2 targets, expected as many"),
-    ("Samples([], [])", ValueError, "fit: found 0 inputs and 0 targets"),
-    ("Samples(np.ones((2, 8, 8)), [1, 2])", ValueError, "...flatten or ...: inputs.reshape(len(inputs), -1)"),
-    ("Samples([[1.0], [1.0, 2.0]], [1, 2])", ValueError, "fit, inputs: found rows of different lengths"),
-    *[(f"Samples([[1.0], [{x}]], [1, 2])", ValueError, f"fit, inputs: found {x} in row 1, expected finite") for x in ("nan", "inf")],
-    *[(f"Samples({given})", TypeError, f"fit, {where}: found ..., expected a sequence")
-      for data in ("{0: 1.0}", "1.0")
-      for where, given in (("inputs", f"{data}, [1.0]"), ("targets", f"[1.0], {data}"))],
-    *[(f"{derivative}(lambda x: Samples([[1.0, x]], [1.0]))(2.0)", RuntimeError, "fit, inputs: found a number inside a function")
-      for derivative in ("grad", "jacfwd")],
+test_what_is_refused = raising(
+    (lambda: Samples([1.0], [1.0, 2.0]), ValueError, "fit: found 1 input and 2 targets, expected as many"),
+    (lambda: Samples([], []), ValueError, "fit: found 0 inputs and 0 targets"),
+    (lambda: Samples(np.ones((2, 8, 8)), [1, 2]), ValueError, "...flatten or ...: inputs.reshape(len(inputs), -1)"),
+    (lambda: Samples([[1.0], [1.0, 2.0]], [1, 2]), ValueError, "fit, inputs: found rows of different lengths"),
+    *[(lambda x=x: Samples([[1.0], [x]], [1, 2]), ValueError, f"fit, inputs: found {x} in row 1, expected finite") for x in (math.nan, math.inf)],
+    *[(lambda x=x: Samples(x, [1.0]), TypeError, "fit, inputs: found ..., expected a sequence") for x in ({0: 1.0}, 1.0)],
+    *[(lambda x=x: Samples([1.0], x), TypeError, "fit, targets: found ..., expected a sequence") for x in ({0: 1.0}, 1.0)],
+    *[(lambda d=d: d(lambda x: Samples([[1.0, x]], [1.0]))(2.0), RuntimeError, "fit, inputs: found a number inside a function")
+      for d in (ad.grad, ad.jacfwd)],
 )  # fmt: skip

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tables import function, refusals
+from tables import cases, check_raises, raising
 from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, Layer, fitted, network, numbers
 
 import autodiff as ad
@@ -114,23 +114,21 @@ def freezing(model, descent, epoch):
         descent.state["velocity"][:] = 0.0
 
 
-CHANGES = [  # of a model m, by a callback
-    "setattr(descent, 'lr', descent.lr / 2)",
-    "setattr(m, 'factor', 0.1 * epoch)",
-    "epoch == 2 and setattr(m.shift[0], 'data', 0.3)",
-    "epoch == 5 and m.hidden.__setitem__(0, 2)",
-    "epoch == 2 and setattr(m, 'activation', ad.sin)",
-    "epoch == 2 and setattr(m.inner, 'bias', Vector([1.0]))",
-    "epoch == 2 and setattr(m.inner.bias[0], 'data', 1.0)",
-    "freezing(m, descent, epoch)",
+CHANGES = [  # of a model, by a callback
+    (lambda m, descent, epoch: setattr(descent, "lr", descent.lr / 2),),
+    (lambda m, descent, epoch: setattr(m, "factor", 0.1 * epoch),),
+    (lambda m, descent, epoch: epoch == 2 and setattr(m.shift[0], "data", 0.3),),
+    (lambda m, descent, epoch: epoch == 5 and m.hidden.__setitem__(0, 2),),
+    (lambda m, descent, epoch: epoch == 2 and setattr(m, "activation", ad.sin),),
+    (lambda m, descent, epoch: epoch == 2 and setattr(m.inner, "bias", Vector([1.0])),),
+    (lambda m, descent, epoch: epoch == 2 and setattr(m.inner.bias[0], "data", 1.0),),
+    (freezing,),
 ]
 
 
 @pytest.mark.filterwarnings("ignore:fit makes a new program")
-@pytest.mark.parametrize("text", CHANGES)
-def test_what_a_callback_changes_counts_from_the_next_epoch(text):
-    change = function("m, descent, epoch", text, globals())
-
+@cases(("change",), CHANGES)
+def test_what_a_callback_changes_counts_from_the_next_epoch(change):
     def run(engine):
         shift = Vector([0.1]).requires_grad_(False)
         model = Layer(
@@ -310,27 +308,39 @@ def freeze(model):
 
 
 NO_PARAMETERS = "found no parameters that require a gradient, expected some"
-test_what_is_refused = refusals(
-    globals(),
-    *[(f"fitted({wrong}, engine='{engine}')", kind, words)
-      for engine in ("auto", "compiled", "eager") for wrong, kind, words in [
-        ("optimizer=lambda p: None", TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
-        ("optimizer=lambda p: Stepping(p, lr=0.1)", TypeError, "...your own defines change(), not"),
-        ("optimizer=clipping", TypeError, "...defines change(), not step"),
-        ("seed='a'", TypeError, "...expects int"),
-        ("callback=3", TypeError, "...not callable"),
-        ("epochs=0", ValueError, "fit: found epochs = 0, expected a positive integer"),
-        ("batch_size=2.5", ValueError, "fit: found batch_size = 2.5"),
-        ("xp='jax.numpy'", ValueError, "fit, xp: found 'jax.numpy' of type str, expected the module numpy or jax.numpy; import jax.numpy as jnp, and pass xp=jnp"),
-        ("inputs=[1.0]", ValueError, "fit: found 1 input and 20 targets"),
-        ("validation=(INPUTS, [1])", ValueError, "fit, validation: found 20 inputs and 1 target,"),
-        ("targets=['cat', 'dog'] * 10, loss=nn.cross_entropy", TypeError, "...found the label 'cat', ... number the class"),
-        ("loss=lambda p, t: p, model=network(3)", TypeError, "...found a Vector of shape (3,) returned, expected one"),
-        ("optimizer=lambda p: optim.SGD(network().parameters(), lr=0.1)", ValueError, "...depends on none of ..., with requires_grad = True"),
-        ("freeze(network())", ValueError, f"fit: {NO_PARAMETERS}")]],
-    ("m = network(); fitted(m, callback=lambda history: freeze(m))", ValueError, f"fit: {NO_PARAMETERS}"),
-    ("fitted(engine='fast')", ValueError, "...found 'fast', expected one of auto, compiled"),
-)  # fmt: skip
+REFUSED = [  # what is given to fit, the error, and its words
+    (lambda: {"optimizer": lambda p: None}, TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
+    (lambda: {"optimizer": lambda p: Stepping(p, lr=0.1)}, TypeError, "...your own defines change(), not"),
+    (lambda: {"optimizer": clipping}, TypeError, "...defines change(), not step"),
+    (lambda: {"seed": "a"}, TypeError, "...expects int"),
+    (lambda: {"callback": 3}, TypeError, "...not callable"),
+    (lambda: {"epochs": 0}, ValueError, "fit: found epochs = 0, expected a positive integer"),
+    (lambda: {"batch_size": 2.5}, ValueError, "fit: found batch_size = 2.5"),
+    (lambda: {"xp": "jax.numpy"}, ValueError, "fit, xp: found 'jax.numpy' of type str, expected the module numpy or jax.numpy; import jax.numpy as jnp, and pass xp=jnp"),
+    (lambda: {"inputs": [1.0]}, ValueError, "fit: found 1 input and 20 targets"),
+    (lambda: {"validation": (INPUTS, [1])}, ValueError, "fit, validation: found 20 inputs and 1 target,"),
+    (lambda: {"targets": ["cat", "dog"] * 10, "loss": nn.cross_entropy}, TypeError, "...found the label 'cat', ... number the class"),
+    (lambda: {"loss": lambda p, t: p, "model": network(3)}, TypeError, "...found a Vector of shape (3,) returned, expected one"),
+    (lambda: {"optimizer": lambda p: optim.SGD(network().parameters(), lr=0.1)}, ValueError, "...depends on none of ..., with requires_grad = True"),
+    (lambda: {"model": freeze(network())}, ValueError, f"fit: {NO_PARAMETERS}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled", "eager"])
+@cases(("chosen", "kind", "words"), REFUSED)
+def test_what_every_engine_refuses(chosen, kind, words, engine):
+    check_raises(lambda: fitted(**chosen(), engine=engine), kind, words)
+
+
+def frozen_by_a_callback():
+    model = network()
+    fitted(model, callback=lambda history: freeze(model))
+
+
+test_what_is_refused = raising(
+    (frozen_by_a_callback, ValueError, f"fit: {NO_PARAMETERS}"),
+    (lambda: fitted(engine="fast"), ValueError, "...found 'fast', expected one of auto, compiled"),
+)
 
 
 def test_numpy_may_be_named():
