@@ -1,6 +1,5 @@
 """Random graphs over all operations, for hypothesis."""
 
-import math
 import re
 from functools import cache, partial
 from types import SimpleNamespace
@@ -53,13 +52,6 @@ def cube(x):
 def function(formula):
     """The function of (m, a, b, c) that a formula is."""
     return eval(f"lambda m, a, b, c: {formula}")
-
-
-def written(text):
-    """The function of x, or of a list of x and y, that a text is."""
-    names = "x, y" if re.search(r"\by\b", text) else "x"
-    f = eval(f"lambda {names}: {text}", {**vars(ad), "math": math})
-    return f if names == "x" else lambda v: f(*v)
 
 
 ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cube)

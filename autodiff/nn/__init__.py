@@ -10,7 +10,18 @@ A Module holds Values. Called with a sample, it makes a graph; a loss is the roo
 - `he_normal`, `he_uniform`, `xavier_normal`, `xavier_uniform`, `lecun_normal`, `lecun_uniform`:
   initial weights.
 
-`fit` records the graph of one sample, compiles it and runs the program on whole batches.
+The way of the data through `fit`:
+
+    inputs, targets                     lists, arrays, frames
+      │ samples.py                      copied once: rows of floats, targets as they are
+      ▼
+    one sample ──► recording.py         model and loss make a graph, which must serve all samples
+      │              │ compiler/        ... becomes a program: arrays in, losses and gradients out
+      ▼              ▼
+    engines.py: walks graphs   or   runs the program on a batch, and walks a few samples to verify
+      │ gradients
+      ▼
+    optim.py ──► parameters ──► training.py: History, callbacks, the next batch
 
     modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    initial weights

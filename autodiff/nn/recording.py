@@ -1,8 +1,16 @@
 """Records the graph of a sample's loss, so that it serves every sample.
 
-The model computes with the numbers of a sample, and nobody may look at them: a graph that depends
-on numbers differs between samples. What depends on chance, or is kept from call to call, shows
-when a second sample is recorded.
+    sample 0, all targets               the numbers are real, and looking at them is refused (Watch)
+      │ trace                           the model runs once, the loss once for each target
+      ▼
+    losses of sample 0 ── form ──┐      a hash: operations, leaves that they read, constants
+    losses of the last sample ───┴──►   another form, or a node in both: not recordable
+      │ _merged                         where targets differ in a number: a leaf with a column;
+      ▼                                 where they choose a node: a dot with a one-hot row
+    root, leaves, table                 one graph, and a row of numbers for each sample
+
+A graph that depends on numbers differs between samples, so nobody may look at them. What depends
+on chance, or is kept from call to call, shows when a second sample is recorded.
 """
 
 import linecache

@@ -1,5 +1,20 @@
 """The graph as a picture.
 
+`draw` goes one way; no stage asks an earlier one, and texts begin with the sheet:
+
+    root                                a Value, and all that it was computed from
+      │ scene.py, or grids.py           boxes, frames, edges: which nodes stand where, no text
+      ▼
+    Scene
+      │ sheet.py, with texts.py         lines of text, inks, fills, borders: plain data, no Value
+      ▼
+    Sheet ──► description.py: the picture in words; highlighted, legend: a Sheet of a Sheet
+      │ dot.py                          the same in Graphviz's language, left to right or downwards
+      ▼
+    Drawing ──► layout.py ──► process.py: Graphviz, which gives SVG, PNG, PDF
+
+The pages go another: live.py and training.py send data and programs, page/*.js does the rest.
+
     texts.py         numbers and labels, short and safe
     scene.py         what a picture shows: boxes, frames, vectors, edges
     sheet.py         the same as plain data: what each box says, in which colours
@@ -14,7 +29,4 @@
     training.py      show_training: a model learns in a page
     stills.py        what stands for it where scripts are off
     descent.py       show_descent: the way down a function, at every rate
-
-`draw` goes one way: a graph, or its arrays, becomes a scene, that a sheet, and that DOT, which
-Graphviz lays out from left to right, or downwards if that is too wide for a page.
 """
