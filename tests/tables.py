@@ -22,17 +22,22 @@ def function(arguments, text, names):
 
 
 def text_of(case):
-    """The text of a lambda's body; None for what has a name or needs none."""
+    """The text of a lambda's body, and its defaults; None for what has a name or needs none."""
     if getattr(case, "__name__", "") != "<lambda>":
         return None
-    spans = [x for x in case.__code__.co_positions() if None not in x and x[::2] < x[1::2]]
+    code, given = case.__code__, case.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    texts = [text_of(x) or getattr(x, "__name__", repr(x)) for x in given]
+    more = ", ".join(map("{}={}".format, names, texts))
+    spans = [x for x in code.co_positions() if None not in x and x[::2] < x[1::2]]
     first, start = min((line, column) for line, _, column, _ in spans)
     last, end = max((line, column) for _, line, _, column in spans)
-    file = case.__code__.co_filename
+    file = code.co_filename
     lines = [linecache.getline(file, i).encode() for i in range(first, last + 1)]
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
-    return " ".join(b" ".join(lines).decode().split())
+    text = " ".join(b" ".join(lines).decode().split())
+    return f"{text} [{more}]" if more else text
 
 
 def cases(names, rows):
