@@ -2,7 +2,8 @@
 
 `ops.py` states each once: its value on floats, and a rule, which takes its inputs and returns
 (result, backward). Called with floats, an operation computes; with arrays, their library does;
-with any other number, the deepest records it (see `number.apply`).
+with any other kind of number, the input of the innermost derivative records it (see
+`number.apply`).
 """
 
 import functools
@@ -260,7 +261,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
 
     def of_one(x: AnyNumber, /) -> AnyNumber:
         if type(x) is not float:
-            return x._apply(operation, x) if hasattr(x, "_record") else _beyond(operation, (x,))
+            return x._apply(operation, x) if hasattr(x, "_record") else _dispatch(operation, (x,))
         try:
             return value(x)
         except UNDEFINED as error:
@@ -269,7 +270,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
     def of_two(x: AnyNumber, y: AnyNumber, /) -> AnyNumber:
         if not type(x) is float is type(y):
             there = hasattr(x, "_record")
-            return x._apply(operation, x, y) if there else _beyond(operation, (x, y))
+            return x._apply(operation, x, y) if there else _dispatch(operation, (x, y))
         try:
             return value(x, y)
         except UNDEFINED as error:
@@ -278,7 +279,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
     def of_three(x: AnyNumber, y: AnyNumber, z: AnyNumber, /) -> AnyNumber:
         if not type(x) is float is type(y) is type(z):
             there = hasattr(x, "_record")
-            return x._apply(operation, x, y, z) if there else _beyond(operation, (x, y, z))
+            return x._apply(operation, x, y, z) if there else _dispatch(operation, (x, y, z))
         try:
             return value(x, y, z)
         except UNDEFINED as error:
@@ -286,7 +287,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
 
     def of_several(*inputs: AnyNumber) -> AnyNumber:
         if not _FLOATS.issuperset(map(type, inputs)):
-            return _beyond(operation, inputs)
+            return _dispatch(operation, inputs)
         try:
             return value(*inputs)
         except UNDEFINED as error:
@@ -297,7 +298,7 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
     paths: dict[int, Compute] = {1: of_one, 2: of_two, 3: of_three}
     count = 0 if many or function.__defaults__ else function.__code__.co_argcount
     path = paths.get(count, of_several)
-    operation = _stated(path, rule, rule, value, many=many, **facts)
+    operation = _operation(path, rule, rule, value, many=many, **facts)
     return operation
 
 
@@ -308,7 +309,7 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
 
     def of_row(xs: Any, /) -> AnyNumber:
         xs = _row(name, xs)
-        return value(xs) if _FLOATS.issuperset(map(type, xs)) else _beyond(operation, xs)
+        return value(xs) if _FLOATS.issuperset(map(type, xs)) else _dispatch(operation, xs)
 
     def of_two_rows(xs: Any, ys: Any, /) -> AnyNumber:
         xs, ys = _row(name, xs), _row(name, ys)
@@ -316,7 +317,7 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
             lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
             raise ValueError(message(name, lengths, "equally many on both sides"))
         floats = _FLOATS.issuperset(map(type, xs)) and _FLOATS.issuperset(map(type, ys))
-        return value(xs, ys) if floats else _beyond(operation, (*xs, *ys))
+        return value(xs, ys) if floats else _dispatch(operation, (*xs, *ys))
 
     def of_all(function: Compute) -> Compute:  # takes numbers, not rows
         if rows == 1:
@@ -325,11 +326,11 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
 
     facts: dict[str, int] = {"rows": rows, "many": True, "composite": True, "on_page": True}
     path = of_row if rows == 1 else of_two_rows
-    operation = _stated(path, rule, of_all(rule), of_all(value), **facts)
+    operation = _operation(path, rule, of_all(rule), of_all(value), **facts)
     return operation
 
 
-def _stated(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: int | str) -> Any:
+def _operation(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: int | str) -> Any:
     """The function that takes a path, with all that is true of the operation."""
     operation: Any = functools.wraps(stated)(path)
     unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
@@ -342,7 +343,7 @@ def _stated(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: in
     return operation
 
 
-def _beyond(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
+def _dispatch(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
     """The operation on inputs that are not all floats."""
     plain: list[AnyNumber] = []
     array, objects = None, False

@@ -6,7 +6,7 @@ from functools import reduce
 
 from .admission import AnyNumber
 from .dispatch import UNDEFINED, Operation, explain
-from .number import Number, check_result, constant_for, outer
+from .number import Number, as_own_number, check_result, constant_for
 from .ufuncs import Entry
 
 
@@ -40,7 +40,7 @@ class Dual(Entry, Number):
     _level: float  # depth in nested derivatives, see `number.new_level`
 
     def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
-        self.primal = outer(primal, "Dual, primal")
+        self.primal = as_own_number(primal, "Dual, primal")
         self.tangent = tangent
         self._level = 1
 
@@ -51,7 +51,7 @@ class Dual(Entry, Number):
 
     @tangent.setter
     def tangent(self, tangent: AnyNumber) -> None:
-        self._tangent = as_tangent(outer(tangent, "Dual, tangent"))
+        self._tangent = as_tangent(as_own_number(tangent, "Dual, tangent"))
 
     def _lift(self, x: AnyNumber, name: str) -> "Dual":
         own = isinstance(x, Dual) and x._level == self._level

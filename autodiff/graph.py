@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, TypeVar
 from .admission import AnyNumber, as_row
 from .dispatch import UNDEFINED, Backward, Gradients, explain
 from .errors import described, message, typed
-from .number import check_outside, conditions
+from .number import check_outside, records_comparisons
 
 
 class Node(Protocol):
@@ -134,11 +134,11 @@ def backpropagated(
     if create_graph:
         for node in adjoint:
             _check_current(node)
-    recorded = conditions.set(create_graph)
+    recorded = records_comparisons.set(create_graph)
     try:
         _send_messages(adjoint, create_graph)
     finally:
-        conditions.reset(recorded)
+        records_comparisons.reset(recorded)
     return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
@@ -206,14 +206,14 @@ def is_current(node: Node) -> bool:
     if not node.parents:
         return True
     try:
-        now = _facts(*node._operation.rule(*[parent._data for parent in node.parents]))
+        now = _result_and_slopes(*node._operation.rule(*[parent._data for parent in node.parents]))
     except UNDEFINED:
         return False
-    then = _facts(node._data, node._closure)
+    then = _result_and_slopes(node._data, node._closure)
     return all(x == y or (x != x and y != y) for x, y in zip(now, then))  # or both are nan
 
 
-def _facts(result: AnyNumber, backward: Backward) -> Gradients:
+def _result_and_slopes(result: AnyNumber, backward: Backward) -> Gradients:
     """A result and its local derivatives; nan for these if one is undefined."""
     try:
         return result, *backward(1.0)

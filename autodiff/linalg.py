@@ -22,7 +22,8 @@ SHOWN = 6  # how many rows, and entries of a row, a repr shows
 class _Array(Number):
     """What Vector and Matrix have in common: operations entry by entry.
 
-    To operators and functions an array is one more kind of number, with the deepest level of all.
+    To operators and functions an array is one more kind of number. Its level is above all others,
+    so that it decides how an operation is recorded: entry by entry.
     """
 
     __slots__ = ("_entries", "shape")

@@ -62,7 +62,7 @@ def check_outside(x: AnyNumber, where: str) -> None:
         raise RuntimeError(message(where, inside, "a Value of your own", remedy))
 
 
-def outer(x: Any, where: str) -> AnyNumber:
+def as_own_number(x: Any, where: str) -> AnyNumber:
     """x as a float, or as it is if it is a number of the user's own, not of a transform."""
     return as_number(x, where) if level_of(x) in (0, 1) else as_float(x, where)
 
@@ -72,26 +72,26 @@ def apply(operation: Operation, *inputs: AnyNumber) -> AnyNumber:
 
     To that input the others are constants, whatever they know of derivatives further out.
     """
-    lead = max(inputs, key=level_of)
+    innermost = max(inputs, key=level_of)
     name = operation.__name__
-    return lead._record(operation, [lead._lift(x, name) for x in inputs])
+    return innermost._record(operation, [innermost._lift(x, name) for x in inputs])
 
 
-def constant_for(lead: "Number", x: Any, name: str) -> AnyNumber:
-    """x as a constant beside `lead` in an operation: a float, or a number of an outer derivative.
+def constant_for(other: "Number", x: Any, name: str) -> AnyNumber:
+    """x as a constant beside another number: a float, or a number of an outer derivative.
 
     TypeError if x is not a number, or one of another kind at the same level: Value and Dual.
     """
     if not isinstance(x, Number):
-        return as_float(x, f"{type(lead).__name__} {name}")
+        return as_float(x, f"{type(other).__name__} {name}")
     if not hasattr(x, "_level"):  # a symbol of a program, a plain number to every derivative
         return x
     if not x._level:  # it requires no gradient
         return x._number()
-    if x._level < lead._level:
+    if x._level < other._level:
         return x
     remedy = "for forward over reverse wrap each Dual in a Value: Value(dual)"
-    kinds = f"{a(lead)} and {a(x)}"
+    kinds = f"{a(other)} and {a(x)}"
     raise TypeError(message(name, kinds, "numbers of one kind", remedy))
 
 
@@ -115,7 +115,7 @@ def check_result(
 
 # Whether comparisons are operations: while the gradient is recorded as a graph, so that it chooses
 # anew with other numbers, in this thread alone.
-conditions: ContextVar[bool] = ContextVar("conditions", default=False)
+records_comparisons: ContextVar[bool] = ContextVar("records_comparisons", default=False)
 
 
 def _operator(operation: Operation) -> Callable[[N, AnyNumber], N]:
@@ -191,7 +191,7 @@ class Number:
 
     def _conditions(self) -> bool:
         """Whether a comparison is an operation, which can be recorded, instead of a bool."""
-        return conditions.get()
+        return records_comparisons.get()
 
     __add__, __radd__ = _operator(ops.add), _reflected(ops.add)
     __sub__, __rsub__ = _operator(ops.sub), _reflected(ops.sub)

@@ -222,7 +222,7 @@ def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:
     check_function(f, "check_gradients")
     h = None if h is None else _step(h, "check_gradients")
     given, rebuild = flatten(args, "check_gradients")
-    numbers = [plain(x, "check_gradients") for x in given]
+    numbers = [plain_number(x, "check_gradients") for x in given]
 
     def results(xs: Iterable[AnyNumber]) -> Numbers:
         return flatten(f(*rebuild(iter(xs))), "check_gradients: the result of f")[0]
@@ -232,7 +232,7 @@ def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:
             ys = results(xs)
         except TypeError:  # a float's power is complex where that of a Value raises a ValueError
             ys = results(map(Value, xs))
-        return [plain(y, "check_gradients") for y in ys]
+        return [plain_number(y, "check_gradients") for y in ys]
 
     arguments = rebuild(iter(numbers))
     names, nodes = input_names(f, arguments), results(map(Value, numbers))
@@ -259,7 +259,7 @@ def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:
 UNKNOWN = "<- unknown: f jumps, or is not defined on both sides"
 
 
-def plain(x: Any, where: str) -> float:
+def plain_number(x: Any, where: str) -> float:
     """The number in a Value or a Dual, as a float.
 
     RuntimeError inside a function that is being differentiated: the derivative would be lost.

@@ -47,10 +47,10 @@ def _count(change: int) -> None:
     global _open
     with _counting:
         _open += change
-        value._new = _noting if _open else object.__new__
+        value._new = _new_in_scope if _open else object.__new__
 
 
-def _noting(kind: type[Value], entered: Callable[[], Stack] = _entered.get) -> Value:
+def _new_in_scope(kind: type[Value], entered: Callable[[], Stack] = _entered.get) -> Value:
     """A new node, which records the innermost scope of this thread, if there is one."""
     node = object.__new__(kind)
     if scope := entered()[0]:
@@ -77,13 +77,13 @@ def scope(name: str) -> Scope:
     return Scope(name)
 
 
-def entry_names(name: str, held: object) -> Iterator[tuple[Value, str]]:
-    """Each Value that a variable holds, and its name: w, w[0] in a Vector, w[0,1] in a Matrix."""
-    if isinstance(held, Value):
-        yield held, name
-    elif isinstance(held, Matrix):
-        for i, row in enumerate(held):
+def entry_names(name: str, x: object) -> Iterator[tuple[Value, str]]:
+    """Each Value in a variable x, and its name: w, w[0] in a Vector, w[0,1] in a Matrix."""
+    if isinstance(x, Value):
+        yield x, name
+    elif isinstance(x, Matrix):
+        for i, row in enumerate(x):
             yield from ((entry, f"{name}[{i},{j}]") for j, entry in enumerate(row))
-    elif isinstance(held, (Vector, list, tuple)):
-        for i, entry in enumerate(held):
+    elif isinstance(x, (Vector, list, tuple)):
+        for i, entry in enumerate(x):
             yield from entry_names(f"{name}[{i}]", entry)

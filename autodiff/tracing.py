@@ -12,7 +12,7 @@ from .compiler.printer import ATOM, PRODUCT, Notation
 from .compiler.symbolic import Symbol, Writer, word
 from .dispatch import Gradients, Operation
 from .errors import a, message, shortened, typed
-from .numeric import input_names, plain
+from .numeric import input_names, plain_number
 from .transforms import Function, Tree, check_function, flatten
 from .value import Value
 
@@ -144,7 +144,7 @@ def trace(f: Function, *args: Tree, mode: str = "forward", wrt: int | str = 0) -
     numbers, rebuild = flatten(args, "trace")
     if not numbers:
         raise TypeError(message("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
-    inputs = [Value(plain(x, "trace")) for x in numbers]
+    inputs = [Value(plain_number(x, "trace")) for x in numbers]
     arguments = rebuild(iter(inputs))
     names = input_names(f, arguments)
     try:

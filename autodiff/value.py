@@ -11,7 +11,7 @@ from .admission import AnyNumber, as_number
 from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .errors import message, typed
 from .micrograd import NODE, refused
-from .number import Number, apply, check_outside, check_result, constant_for, outer
+from .number import Number, apply, as_own_number, check_outside, check_result, constant_for
 from .ufuncs import Entry
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Value(Entry, Number):
         "parents",
     )
 
-    _data: AnyNumber  # a float, or a number of an outer derivative
+    _data: AnyNumber  # a float, or a number of an as_own_number derivative
     _grad: AnyNumber  # a Value after create_graph
     _label: str
     parents: tuple["Value", ...]
@@ -161,7 +161,7 @@ class Value(Entry, Number):
         if isinstance(data, Value):
             remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
             raise TypeError(message("Value", typed(data), "one real number", remedy))
-        self._data = data if type(data) is float else outer(data, "Value")
+        self._data = data if type(data) is float else as_own_number(data, "Value")
 
     @property
     def grad(self) -> float:

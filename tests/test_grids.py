@@ -14,7 +14,7 @@ import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
 from autodiff.nn import Linear, cross_entropy
 from autodiff.pictures import sheet
-from autodiff.pictures.grids import arranged, cells_of, magnified, rgb, shades
+from autodiff.pictures.grids import cells_of, enlarged, rgb, scene_of_arrays, shades
 from autodiff.pictures.sheet import INK, SCALE, VALUE, WRONG, Cell
 from autodiff.scopes import entry_names
 
@@ -27,7 +27,7 @@ def classifier(*sizes):
 def boxes(root, **names):
     """The arrays of a picture."""
     known = {x: name for name, held in names.items() for x, name in entry_names(name, held)}
-    return arranged(root, known).boxes
+    return scene_of_arrays(root, known).boxes
 
 
 def names_of(root, **names):
@@ -77,7 +77,7 @@ def pixels(image):
 def test_cells_are_shaded_by_data():
     cells, note = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
     assert note == ""
-    found = magnified(shades(cells, None))
+    found = enlarged(shades(cells, None))
     assert found.shape == (44, 44, 3)
     assert found[[2, 2, 41, 41], [2, 41, 2, 41]].tolist() == [
         [160, 127, 60], [255, 255, 255],  # the largest in size, negative: sand

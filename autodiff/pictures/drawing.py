@@ -21,7 +21,7 @@ from . import dot
 from .description import description
 from .layout import Layout
 from .scene import Scene, between, scene
-from .sheet import SIZE, Notes, Sheet, face, highlighted, legend, sheet
+from .sheet import SIZE, Notes, Sheet, emphasized, face, legend, sheet
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
@@ -166,7 +166,7 @@ def draw(
     if arrays:
         from . import grids  # NumPy
 
-        shown = grids.arranged(root, named(names))
+        shown = grids.scene_of_arrays(root, named(names))
     else:
         shown = scene(root, named(names), bool(edges))
     _check_readable(shown)
@@ -178,11 +178,11 @@ def draw(
     titles = [panel.faces[i].title for i, panel in page.panels.items()]
     alt = " → ".join(titles) if arrays else description(shown, gradients)
     if highlight is not None:
-        page = highlighted(page, between(shown, flatten(highlight, "draw")[0]))
-    return _fitted(page, alt, format, [rankdir] if rankdir else [*dot.SIDES])
+        page = emphasized(page, between(shown, flatten(highlight, "draw")[0]))
+    return _drawing_that_fits(page, alt, format, [rankdir] if rankdir else [*dot.SIDES])
 
 
-def _fitted(page: Sheet, alt: str, format: str, ways: list[str]) -> Drawing:
+def _drawing_that_fits(page: Sheet, alt: str, format: str, ways: list[str]) -> Drawing:
     """The picture in the first direction in which it is narrow enough, or else the narrowest."""
     if len(page.arrows) > 2 * dot.MANY:
         ways = ways[-1:]  # a layout takes long

@@ -23,7 +23,7 @@ MOST = 64  # cells in a row or column; with more, one stands for several numbers
 SIDE = 72  # points: about the length of a grid with many cells
 
 
-def arranged(root: Value, names: Mapping[Value, str]) -> Scene:
+def scene_of_arrays(root: Value, names: Mapping[Value, str]) -> Scene:
     """The arrays of a graph."""
     boxes: list[Box] = []
     same: dict[Value, Value] = {}  # of nodes that are computed twice, the one that is shown
@@ -75,7 +75,7 @@ def shades(cells: Floats, color: str | None) -> Pixels:
     return found.astype(np.uint8)
 
 
-def magnified(colours: Pixels) -> Pixels:
+def enlarged(colours: Pixels) -> Pixels:
     """A square of pixels for each colour, in a grey frame."""
     side = 2 * max(1, min(10, SIDE // max(colours.shape[:2])))
     pixels = colours.repeat(side, 0).repeat(side, 1)
@@ -92,16 +92,16 @@ def face(notes: Notes, box: Box) -> Face:
     if math.prod(box.shape) == 1:
         rows.extend([Cell([line])] for line in sheet.numbers(notes, box.nodes[-1]))
         title = sheet.summary(notes, box.nodes[-1], name)
-        return sheet.framed(notes, box, rows, 3)._replace(title=title)
+        return sheet.bordered(notes, box, rows, 3)._replace(title=title)
     what, colour, of = "data", VALUE, box.nodes
     if notes.color:
         what, colour = "grad", GRADIENT
         of = [notes.gradients.get(x, 0.0) for x in box.nodes]
     cells, note = cells_of(of, box.shape)
-    pixels, shape = magnified(shades(cells, notes.color)), " × ".join(map(str, box.shape))
+    pixels, shape = enlarged(shades(cells, notes.color)), " × ".join(map(str, box.shape))
     height, width, _ = pixels.shape
     image = Image(f"a{notes.scene.boxes.index(box)}.png", pixels.tobytes(), width, height)
     size = Text(shape + note, notes.ink(SOFT, box.nodes))
     most = Text(f"|{what}| ≤ {number(sheet.max_abs(of), 3)}", notes.ink(colour, box.nodes))
     rows += [[image], [Cell([[size]])], [Cell([[most]])]]
-    return sheet.framed(notes, box, rows, 3)._replace(title=f"{name} {shape}")
+    return sheet.bordered(notes, box, rows, 3)._replace(title=f"{name} {shape}")

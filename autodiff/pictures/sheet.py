@@ -174,12 +174,12 @@ def face(notes: Notes, box: Box) -> Face:
     made = (_of_node if len(box.nodes) == 1 else _of_vector)(notes, box)
     if notes.color:
         fill = SCALE[level(max_abs(map(notes.gradients.get, box.nodes)))]
-        made = inked(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
+        made = recoloured(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
         made = made._replace(fill=fill)
     return made._replace(title="; ".join(summary(notes, node) for node in box.nodes))
 
 
-def framed(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
+def bordered(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
     """The rows with the border and the fill of a box."""
     line = notes.ink(LINE if box.role == "constant" else INK, box.nodes)
     return Face(rows, box.role, FILLS.get(box.role, PAPER), line, padding)
@@ -194,7 +194,7 @@ def _of_node(notes: Notes, box: Box) -> Face:
         lines.append([Text(number(node, DIGITS), notes.ink(SOFT, box.nodes))])
     else:
         lines += numbers(notes, node)
-    made = framed(notes, box, [[Cell(lines)]], 4)
+    made = bordered(notes, box, [[Cell(lines)]], 4)
     return made._replace(slots=slots(box))
 
 
@@ -223,7 +223,7 @@ def _of_vector(notes: Notes, box: Box) -> Face:
         rows.append(row([number(node, DIGITS), grad], [node]))
     if box.name:
         rows.insert(0, [Cell([[Text(printable(box.name), INK)]], 1 + graded)])
-    return framed(notes, box, rows, 2)
+    return bordered(notes, box, rows, 2)
 
 
 def summary(notes: Notes, node: Value, name: str = "") -> str:
@@ -311,7 +311,7 @@ def level(size: float | None) -> str:
     return list(SCALE)[min(max(math.floor(math.log10(size)), -6), 2) - 3]
 
 
-def inked(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256))) -> Face:
+def recoloured(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256))) -> Face:
     """A face with other inks, and other bytes in its images."""
 
     def cell(x: Cell | Image) -> Cell | Image:
@@ -325,7 +325,7 @@ def inked(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256
 # -- A part of it, drawn strongly ------------------------------------------------------------------
 
 
-def highlighted(page: Sheet, places: Collection[int]) -> Sheet:
+def emphasized(page: Sheet, places: Collection[int]) -> Sheet:
     """The sheet with some boxes, and the arrows between them, drawn strongly, all else paler."""
 
     panels = {
@@ -342,7 +342,7 @@ def highlighted(page: Sheet, places: Collection[int]) -> Sheet:
 
 
 def paler(made: Face) -> Face:
-    made = inked(made, pale, PALE)
+    made = recoloured(made, pale, PALE)
     return made._replace(fill=pale(made.fill), line=pale(made.line))
 
 
