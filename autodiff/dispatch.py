@@ -116,7 +116,7 @@ def explain(
 
 
 def unwrapped(rule: Rule) -> FunctionType:
-    """The function in one that decorators have wrapped."""
+    """The function under its decorators."""
     function: Any = rule
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
@@ -215,7 +215,7 @@ def operation(
 
 
 def _checked(rule: Rule) -> Rule:
-    """A rule of a user's, which raises a TypeError if it returns what is none."""
+    """A user's rule that raises a TypeError unless it returns (result, backward)."""
     name = getattr(rule, "__name__", "")
     if not hasattr(rule, "__code__"):
         expected = "a function with a name, defined with def"
@@ -331,7 +331,7 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
 
 
 def _operation(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: int | str) -> Any:
-    """The function that takes a path, with all that is true of the operation."""
+    """The function that is called, with the facts of the operation as its attributes."""
     operation: Any = functools.wraps(stated)(path)
     unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
     vars(operation).update(unknown, rule=rule, value=value, **facts)

@@ -15,7 +15,7 @@ from .number import check_outside, records_comparisons
 
 
 class Node(Protocol):
-    """What is read of a node: a Value."""
+    """What is read of a node here; a Value is one."""
 
     @property
     def parents(self) -> tuple[Self, ...]: ...

@@ -142,7 +142,7 @@ class _Complex(Entry, Number):
 
 
 def _of_complex(operation: Operation) -> Callable[..., complex] | None:
-    """The operation on complex numbers; None if its value takes any numbers that are compared."""
+    """The operation on complex numbers; None if its own value serves them."""
     value: Any = operation.value
     if operation in COMPLEX:
         return COMPLEX[operation]
@@ -284,7 +284,9 @@ def _round_off(y: AnyNumber) -> float:
 def _slope(
     f: Callable[[float], list[float]], i: int, x: float, h: float | None, noise: float
 ) -> tuple[float, float]:
-    """The central difference of f(x)[i] that the one before it agrees with best, and its error.
+    """The best of central differences of f(x)[i], and its error, from shorter and shorter steps.
+
+    The best is the one that differs least from the one before it.
 
     (nan, inf) if f is not defined on both sides of x, or if it jumps there.
     h: the longest step. noise: the round-off in f(x)[i].

@@ -136,7 +136,7 @@ class Optimizer:
         self._now = self._stored = p, state, self.steps
 
     def _move(self, grad: Floats) -> None:
-        """Replace `_now` by what it is after a step: at once, so that Ctrl-C leaves whole steps."""
+        """Take a step: `_now` is replaced by one assignment, so that Ctrl-C leaves whole steps."""
         import numpy
 
         p, before, steps = self._now
@@ -154,7 +154,7 @@ class Optimizer:
         self._now = moved, state, steps + 1
 
     def _store(self) -> None:
-        """Write Values and `state`, once: after it a callback may set others."""
+        """Write `_now` to the Values and `state`, unless it is there: a callback may set others."""
         if self._stored is not self._now:
             p, state, self.steps = self._now
             for each, number in zip(self._trained, p.tolist()):

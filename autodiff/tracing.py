@@ -238,7 +238,7 @@ class Formulas(Writer):
         return formula
 
     def record(self, operation: Operation, inputs: Sequence[Formula]) -> AnyNumber:
-        """The formula of an operation, which stays whole; a choice is the number that it is."""
+        """The formula of an operation, composite ones too; a comparison is its number."""
         if operation in (ops.less, ops.less_equal, ops.largest):
             return operation.value(*map(_value, inputs))
         return self.write(operation, *inputs)

@@ -296,7 +296,7 @@ def check_function(f: object, name: str) -> None:
 def _transform(
     name: str, f: Callable[P, Tree], argnums: Argnums, derive: Callable[[_Call], Tree]
 ) -> Callable[P, Tree]:
-    """The function name(f), which derives at the arguments of its call."""
+    """The function name(f): it calls `derive` with the arguments that it is given."""
     check_function(f, name)
 
     def derivative(*args: Tree, **keywords: Any) -> Tree:
@@ -384,7 +384,7 @@ def places(tree: Tree, name: str = "") -> list[str]:
 
 
 def _along(tree: Tree, like: Tree, where: str) -> Numbers:
-    """The numbers of a tree, in the order of those of another, of which it must have the shape."""
+    """The numbers of a tree in the order of another's; ValueError if their shapes differ."""
     numbers, rebuild = flatten(tree, where)
     found = dict(zip(places(rebuild(iter(numbers))), numbers))
     expected = places(like)

@@ -293,7 +293,7 @@ _training: ContextVar[bool | None] = ContextVar("training", default=None)  # in 
 
 @contextmanager
 def mode(training: bool) -> Iterator[None]:
-    """In the block all modules are in this mode, whoever holds them."""
+    """A block in which every module is in this mode, in this thread."""
     before = _training.set(training)
     try:
         yield

@@ -84,7 +84,7 @@ class Watch:
             raise self.refused
 
     def mask(self, layer: Dropout, count: int) -> list[Value]:
-        """Leaves for the factors of so many numbers."""
+        """A leaf for each factor that a layer of Dropout needs."""
         drawn = layer.masks(self.rng, count).tolist() if self.rng else [1.0] * count
         new = [leaf(factor, 0) for factor in drawn]
         self.leaves.update([] if self.rng else new)
@@ -126,7 +126,7 @@ class Trace(NamedTuple):
     masks: Masks
 
     def form(self, parameters: Iterable[Value]) -> tuple[int, set[Value]]:
-        """A number that graphs of one form share, and the nodes that depend on the leaves.
+        """A hash that is equal for graphs of one form, and the nodes that depend on the leaves.
 
         The form is the operations, the leaves that they read, and the digits of constants.
         """

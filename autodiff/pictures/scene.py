@@ -233,7 +233,7 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
 
 
 def _argument(box: Box, node: Value, i: int) -> Hashable:
-    """Which argument of a box the i-th one of its node belongs to, together with others."""
+    """The argument of a box to which the i-th parent of a node belongs; a row is one."""
     if node._operation is ops.dot:  # takes two vectors
         return 2 * i // len(node.parents)
     if _takes_a_row(node):

@@ -116,7 +116,7 @@ class Arrow(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """All of a picture but where things are."""
+    """A picture without positions."""
 
     panels: dict[int, Panel]
     arrows: list[Arrow]
