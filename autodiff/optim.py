@@ -208,11 +208,11 @@ class Optimizer:
         remedy = f"save it by state_dict() of {kind.__name__} for the same parameters"
         if not isinstance(state, dict) or state.keys() != ours.keys():
             raise ValueError(message(where, typed(state), f"a dict of {[*ours]}", remedy))
-        settings, held = state["settings"], state["state"]
-        held = {name: numpy.array(x, float) for name, x in held.items()}
-        _check({**settings, **held}, {**ours["settings"], **self.state}, where, remedy)
+        settings, arrays = state["settings"], state["state"]
+        arrays = {name: numpy.array(x, float) for name, x in arrays.items()}
+        _check({**settings, **arrays}, {**ours["settings"], **self.state}, where, remedy)
         loaded = kind(self._made, **settings)
-        loaded.steps, loaded.state = int(state["steps"]), held
+        loaded.steps, loaded.state = int(state["steps"]), arrays
         vars(self).update(vars(loaded))
 
 

@@ -22,7 +22,11 @@ def function(arguments, text, names):
 
 
 def text_of(case):
-    """The text of a lambda's body, and its defaults; None for what has a name or needs none."""
+    """The text of a lambda's body, and its defaults; None for anything else.
+
+    >>> text_of(lambda x, n=2: x**n)
+    'x**n [n=2]'
+    """
     if getattr(case, "__name__", "") != "<lambda>":
         return None
     code, given = case.__code__, case.__defaults__ or ()

@@ -71,7 +71,7 @@ def test_what_lies_between_some_values_is_drawn_strongly():
     assert page.arrows[1].text.fill == page.arrows[2].text.fill == "#f2f8fd"
 
 
-def test_a_highlight_in_arrays_and_of_a_held_parameter():
+def test_a_highlight_in_arrays_and_of_an_attached_parameter():
     model, x = network(4, 3, 2), Vector([1.0, 2.0, 3.0, 4.0])
     y = model(x).sum()
     bias = model.layers[1].bias
