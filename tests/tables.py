@@ -34,6 +34,8 @@ def text_of(case):
     texts = [text_of(x) or getattr(x, "__name__", repr(x)) for x in given]
     more = ", ".join(map("{}={}".format, names, texts))
     spans = [x for x in code.co_positions() if None not in x and x[::2] < x[1::2]]
+    if not spans:  # of a constant, in Python 3.12
+        return None
     first, start = min((line, column) for line, _, column, _ in spans)
     last, end = max((line, column) for _, line, _, column in spans)
     file = code.co_filename
