@@ -19,11 +19,11 @@ def in_jax(run: Run) -> tuple[Place, Run]:
     """What places rows on the devices, and a program for rows, which then adds up what it gives."""
     import jax  # pyright: ignore[reportMissingImports]
 
-    def sums(parts: list[Placed], p: Floats) -> Any:
+    def run_parts(parts: list[Placed], p: Floats) -> Any:
         found = [run(rows, p) for rows in parts if len(rows)]
         return sum([losses.sum() for losses, _ in found]), sum([by_p for _, by_p in found])
 
-    return split, jax.jit(sums)
+    return split, jax.jit(run_parts)
 
 
 def split(rows: Floats) -> list[Placed]:
