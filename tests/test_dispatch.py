@@ -162,7 +162,7 @@ def test_the_name_of_an_operation_of_ones_own_is_never_taken_for_ours(name):
     assert ad.trace(own, 3.0, 5.0).rows[2].formula == f"{name}(v₋₁, v₀)"
     assert f">{name}<" in ad.draw(z).source
     page = ad.show_steps(z)
-    assert f'op: "", name: "{name}", arity: 2' in page._page
+    assert f'op:"",name:"{name}",arity:2' in page._page
     assert own(np.array([3.0]), np.array([5.0])).tolist() == [45.0]
     for mode in GRADIENTS.values():
         value, gradient = mode(lambda v: own(*v), [1.0, 1.0])([3.0, 5.0])
