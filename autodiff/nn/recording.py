@@ -196,12 +196,13 @@ class Recording:
             self.target_of = [place.setdefault(pickle.dumps(t), len(place)) for t in targets]
         except Exception as error:  # of any type: the user's objects raise it
             raise NotRecordable(f"a target cannot be told from others: {error}") from error
-        # a sample for each different target
-        self.chosen = [*dict(zip(self.target_of, range(len(targets)))).values()]
-        self.few = self.chosen[:MANY]
-        made = self._trace(0, self.chosen)
-        short = made._replace(roots=made.roots[:MANY])
-        self.form = check_same(short, self._trace(len(targets) - 1, self.few), self.parameters)
+        # of each different target, the last sample that has it
+        self.examples = [*dict(zip(self.target_of, range(len(targets)))).values()]
+        self.first_examples = self.examples[:MANY]
+        made = self._trace(0, self.examples)
+        first = made._replace(roots=made.roots[:MANY])
+        last = self._trace(len(targets) - 1, self.first_examples)
+        self.form = check_same(first, last, self.parameters)
         self.masks = [*made.masks.items()]
         masks = [*chain(*made.masks.values())]
         with Watch(given := {*made.x, *self.parameters, *masks}):
@@ -211,19 +212,19 @@ class Recording:
     def is_current(self, parameters: list[Value]) -> bool:
         """Whether this is still the graph of the model and the loss, for these parameters."""
         try:
-            now = self._trace(0, self.few).form(parameters)[0]
+            now = self._trace(0, self.first_examples).form(parameters)[0]
         except NotRecordable:
             return False
         return parameters is self.parameters and now == self.form
 
-    def _trace(self, i: int, chosen: list[int]) -> Trace:
-        """The losses of sample i, with the targets of the chosen samples."""
+    def _trace(self, i: int, examples: list[int]) -> Trace:
+        """The losses of sample i, with the targets of these examples."""
 
         def run(x: Vector) -> tuple[list[Value], Any]:
             prediction = self.model(x)
             if isinstance(prediction, Iterator):  # which the first loss would use up
                 prediction = [*prediction]
-            targets = [self.samples.targets[j] for j in chosen]
+            targets = [self.samples.targets[j] for j in examples]
             return [loss_value(self.loss(prediction, target)) for target in targets], prediction
 
         try:
@@ -231,7 +232,7 @@ class Recording:
         except NotRecordable:
             raise
         except Exception as error:  # of the user's; with the target's own input, too?
-            for j in chosen:
+            for j in examples:
                 loss_value(self.loss(self.model(self.samples.input(j)), self.samples.targets[j]))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
 
@@ -240,7 +241,7 @@ class Recording:
         import numpy
 
         columns = [numbers for _, numbers in self.columns.values()]
-        table = numpy.array(columns).reshape(len(columns), len(self.chosen)).T[self.target_of]
+        table = numpy.array(columns).reshape(len(columns), len(self.examples)).T[self.target_of]
         return numpy.concatenate([self.samples.inputs, table], axis=1)
 
     def _merged(self, losses: list[Value], outputs: list[Value], leaves: set[Value]) -> Value:
