@@ -301,8 +301,9 @@ class Batch:
             if node not in parts:
                 self._name_adjoint(node.symbol, adjoint)
             for argument, message in zip(node.arguments, node.backward(adjoint)):
-                nothing = message is None or (type(message) is float and message == 0.0)
-                if argument.node and argument.node.wanted and not nothing:
+                if message is None or (type(message) is float and message == 0.0):
+                    continue
+                if argument.node and argument.node.wanted:
                     self._send(message, argument, argument.node, node.all_axes)
         inputs_and_parameters = self.nodes[:2]
         for node in inputs_and_parameters:

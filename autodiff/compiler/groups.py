@@ -16,14 +16,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import graph, ops
+from ..admission import Floats
 from ..dispatch import Operation
 from ..value import Value
 from .places import Ids, collapsed, is_regular, nested_runs, runs_of
 
-Floats = NDArray[np.float64]
 Kind = tuple[Operation | None, int]  # an operation, and the number of its arguments
 
 

@@ -12,10 +12,10 @@ from ..admission import Floats
 
 Placed = Any  # rows where their library wants them: on devices, or column by column in memory
 Place = Callable[[Floats], Placed]
-Run = Callable[[Placed, Floats], tuple[Floats, Floats]]  # a program: losses, and gradients
+Runner = Callable[[Placed, Floats], tuple[Floats, Floats]]  # a program: losses, and gradients
 
 
-def in_jax(run: Run) -> tuple[Place, Run]:
+def in_jax(run: Runner) -> tuple[Place, Runner]:
     """What places rows on the devices, and a program for rows, which then adds up what it gives."""
     import jax  # pyright: ignore[reportMissingImports]
 

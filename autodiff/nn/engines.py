@@ -17,7 +17,7 @@ from ..errors import message
 from ..graph import adjoints
 from ..optim import Optimizer
 from ..value import Value
-from .devices import Place, Placed, Run, in_jax
+from .devices import Place, Placed, Runner, in_jax
 from .recording import CONTRACT, Masks, Recording, Watch, loss_value, user_frame
 from .samples import Loss, Model, Samples
 
@@ -53,7 +53,7 @@ def warn(text: str) -> None:
 class Compiled(NamedTuple):
     """The program of a loss, what it was made of, and the numbers of the samples that it takes."""
 
-    run: Run
+    run: Runner
     recording: Recording
     table: Floats  # a row for each sample, without masks
     place: Place
