@@ -1,7 +1,6 @@
 """Random graphs over all operations, for hypothesis."""
 
-import re
-from functools import cache, partial
+from functools import cache
 from types import SimpleNamespace
 
 import hypothesis
@@ -48,15 +47,19 @@ def cube(x):
     return x * x * x, lambda grad: (grad * 3 * x * x,)
 
 
-@cache
-def function(formula):
-    """The function of (m, a, b, c) that a formula is."""
-    return eval(f"lambda m, a, b, c: {formula}")
+def arity(formula):
+    """How many numbers a formula takes beside the library."""
+    return formula.__code__.co_argcount - 1
+
+
+def of_three(formula):
+    """The formula of this package as a function of three numbers, of which it takes the first."""
+    return lambda *xs: formula(ours, *xs[: arity(formula)])
 
 
 ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cube)
 ours.less_equal = ad.ops.less_equal
-OPERATIONS = [partial(function(formula), ours) for formula in FORMULAS]
+OPERATIONS = [of_three(formula) for formula in FORMULAS]
 numbers = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
 
@@ -104,7 +107,7 @@ def layered(draw):
 class Program:
     """A function of a sequence of numbers: formulas of earlier results, with the functions of m.
 
-    `steps` has for each formula the places of its a, b and c, and whether its sine is taken.
+    `steps` has for each formula the places of its numbers, and whether its sine is taken.
     """
 
     def __init__(self, steps):
@@ -116,14 +119,10 @@ class Program:
             if i < len(xs):
                 return xs[i]
             formula, places, bounded = self.steps[i - len(xs)]
-            found = function(formula)(m, *map(result, places))
+            found = formula(m, *map(result, places))
             return m.sin(found) if bounded else found
 
         return m.sum([*map(result, range(len(xs) + len(self.steps))[-3:])])
-
-
-def variables(formula):
-    return set(re.findall(r"\b[abc]\b", formula))
 
 
 @st.composite
@@ -132,9 +131,9 @@ def programs(draw, numbers=numbers, inputs=2):
     xs = [draw(numbers) for _ in range(inputs)]
     results, steps = list(xs), []
     for formula in draw(st.lists(st.sampled_from(FORMULAS), min_size=1, max_size=12)):
-        used, place = variables(formula), st.integers(0, len(results) - 1)
-        places = [draw(place) if name in used else 0 for name in "abc"]
-        result = function(formula)(ours, *[results[i] for i in places])
+        place = st.integers(0, len(results) - 1)
+        places = [draw(place) for _ in range(arity(formula))]
+        result = formula(ours, *[results[i] for i in places])
         bounded = not abs(result) < 3
         steps.append((formula, places, bounded))
         results.append(ad.sin(result) if bounded else result)

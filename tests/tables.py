@@ -1,24 +1,12 @@
 """Tables of cases: a row holds a program, a lambda, whose text is the name of its case."""
 
 import linecache
-import math
 import re
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Dual, Expression, Matrix, Value, Vector, nn, optim
-
-EVERYWHERE = {"math": math, "np": np, "ad": ad, "nn": nn, "optim": optim} | {
-    kind.__name__: kind for kind in (Dual, Expression, Fraction, Matrix, Value, Vector)
-}
-
-
-def function(arguments, text, names):
-    """The function of these arguments that a text is, with these names."""
-    return eval(f"lambda {arguments}: {text}", EVERYWHERE | names)
 
 
 def text_of(case):
@@ -70,16 +58,6 @@ def check_raises(program, kind, words):
         program()
     pattern = ".*".join(map(re.escape, words.split("...")))
     assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
-
-
-def refusals(names, *rows):
-    """A test of what is refused, by programs that are texts."""
-
-    @pytest.mark.parametrize(("text", "kind", "words"), rows)
-    def test(text, kind, words):
-        check_raises(lambda: exec(text, EVERYWHERE | names), kind, words)
-
-    return test
 
 
 def same(found, expected, rel=1e-14):

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas
@@ -9,7 +10,7 @@ import pytest
 from catalogue import MAKE
 from oracles import EPSILON
 from random_graphs import OPERATIONS
-from tables import function, refusals
+from tables import cases, raising
 from test_program import close, walked
 
 import autodiff as ad
@@ -158,26 +159,26 @@ def everything(x, w):
 
 
 SHAPES = [  # a loss of x and w, their shapes, and a text of its program
-    ("(w @ x).map(ad.tanh).sum() + ad.sum([p * p for row in w for p in row])", (3,), (3, 3), ""),
-    ("a_layer_twice(x, w)", (3,), (12,), ""),
-    ("product_by_product(x, w)", (2,), (3, 2), "broadcast_to(tanh1"),
-    ("ad.sum([x[i] * w[j] for i, j in zip((0, 2, 1, 2, 2, 0), (1, 1, 0, 0, 1, 0))])", (3,), (2,), "scatter_add"),
-    ("constants(x, w)", (3,), (3,), "asarray"),
-    ("overlapping_parts(x, w)", (5,), (4,), "concatenate"),
-    ("scattered_along_a_row(x, w)", (2,), (4,), "scatter_add"),
-    ("everything(x, w)", (3,), (3, 3), "asarray"),
-    ("math.prod([w[0]] * 100, start=x[0])", (1,), (1,), ""),
-    ("(x @ w).map(ad.sin).sum()", (2,), (2, 3), "p1.T @ inputs.T"),
-    ("ad.sum((x @ w).map(ad.sin)._entries)", (4, 3), (3, 5), "p1.T @ x1"),
-    ("ad.sum((w @ x).map(ad.sin)._entries)", (3, 5), (4, 3), "p1 @ t1"),
-    ("ad.sum((x @ w @ w.T)._entries)", (4, 3), (3, 5), ""),
+    (lambda x, w: (w @ x).map(ad.tanh).sum() + ad.sum([p * p for row in w for p in row]), (3,), (3, 3), ""),
+    (a_layer_twice, (3,), (12,), ""),
+    (product_by_product, (2,), (3, 2), "broadcast_to(tanh1"),
+    (lambda x, w: ad.sum([x[i] * w[j] for i, j in zip((0, 2, 1, 2, 2, 0), (1, 1, 0, 0, 1, 0))]), (3,), (2,), "scatter_add"),
+    (constants, (3,), (3,), "asarray"),
+    (overlapping_parts, (5,), (4,), "concatenate"),
+    (scattered_along_a_row, (2,), (4,), "scatter_add"),
+    (everything, (3,), (3, 3), "asarray"),
+    (lambda x, w: math.prod([w[0]] * 100, start=x[0]), (1,), (1,), ""),
+    (lambda x, w: (x @ w).map(ad.sin).sum(), (2,), (2, 3), "p1.T @ inputs.T"),
+    (lambda x, w: ad.sum((x @ w).map(ad.sin)._entries), (4, 3), (3, 5), "p1.T @ x1"),
+    (lambda x, w: ad.sum((w @ x).map(ad.sin)._entries), (3, 5), (4, 3), "p1 @ t1"),
+    (lambda x, w: ad.sum((x @ w @ w.T)._entries), (4, 3), (3, 5), ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "of_x", "of_w", "written"), SHAPES)
-def test_shapes(text, of_x, of_w, written):
+@cases(("f", "of_x", "of_w", "written"), SHAPES)
+def test_shapes(f, of_x, of_w, written):
     x, w = drawn(*of_x), drawn(*of_w)
-    source = check(function("x, w", text, globals())(x, w), x, w).source
+    source = check(f(x, w), x, w).source
     assert written in source, source
     if written not in ("scatter_add", "asarray"):
         assert "xp.asarray([" not in source  # nothing is gathered
@@ -203,13 +204,17 @@ def test_the_norm_of_tiny_numbers_beside_zeros():
     np.testing.assert_allclose(values, [5e-200, 0.0, 10.0], rtol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("y", "values", "gradient"),
-    [("x", [5.0, 6.0], 0.0), ("w", [7.0, 7.0], 2.0), ("Value(3.0)", [3.0, 3.0], 0.0)],
-)
-def test_an_output_that_is_a_leaf_or_a_constant(y, values, gradient):
+LEAVES = [
+    (lambda x, w: x, [5.0, 6.0], 0.0),
+    (lambda x, w: w, [7.0, 7.0], 2.0),
+    (lambda x, w: Value(3.0), [3.0, 3.0], 0.0),
+]
+
+
+@cases(("f", "values", "gradient"), LEAVES)
+def test_an_output_that_is_a_leaf_or_a_constant(f, values, gradient):
     x, w = Value(1.0), Value(2.0)
-    y = function("x, w", y, {})(x, w)
+    y = f(x, w)
     found = batched(y, [x], [w])([[5.0], [6.0]], [7.0])
     assert (found[0].tolist(), found[1].tolist()) == (values, [gradient])
     _, by_x = batched(y, [x], [x])([[5.0], [6.0]])
@@ -238,14 +243,23 @@ def test_anything_that_is_an_array_is_taken_as_one(kind):
     assert (values.tolist(), gradients.tolist()) == ([2.25, 12.75, 31.25], [9.0, 9.0])
 
 
-MODEL = MAKE["network"](4, 10, 3)
-PROGRAM = batched(MODEL.loss, MODEL.x, MODEL.parameters)
-ROWS, P = MODEL.rows(6), MODEL.p
-test_what_a_program_refuses = refusals(
-    globals(),
-    ("PROGRAM(ROWS[:, :3], P)", ValueError, "inputs: found shape (6, 3), expected an array"),
-    ("PROGRAM(ROWS[0], P)", ValueError, "inputs: found shape (4,), expected ... (n, 4)"),
-    ("PROGRAM(ROWS, P[:80])", ValueError, "parameters: found shape (80,), ... (83,)"),
-    ("PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P)", TypeError, "...found unknown numbers"),
-    ("PROGRAM(ROWS, Vector(P))", TypeError, "program: found numbers that are being diff"),
-)
+@cache
+def network():
+    """A model and its program, made when a test first asks for them."""
+    model = MAKE["network"](4, 10, 3)
+    return model, batched(model.loss, model.x, model.parameters)
+
+
+def run(change):
+    """Runs the network's program with changed rows and parameters."""
+    model, program = network()
+    program(*change(model.rows(6), model.p))
+
+
+test_what_a_program_refuses = raising(
+    (lambda: run(lambda rows, p: (rows[:, :3], p)), ValueError, "inputs: found shape (6, 3), expected an array"),
+    (lambda: run(lambda rows, p: (rows[0], p)), ValueError, "inputs: found shape (4,), expected ... (n, 4)"),
+    (lambda: run(lambda rows, p: (rows, p[:80])), ValueError, "parameters: found shape (80,), ... (83,)"),
+    (lambda: run(lambda rows, p: (np.ma.array(rows, mask=rows > 0), p)), TypeError, "...found unknown numbers"),
+    (lambda: run(lambda rows, p: (rows, Vector(p))), TypeError, "program: found numbers that are being diff"),
+)  # fmt: skip

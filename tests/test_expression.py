@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tables import refusals
+from tables import cases, check_raises, raising
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn
@@ -162,47 +162,46 @@ X1, X2, OUTPUT = example()
 TWO = Y.parents[0]  # a constant
 
 
-def unchanged(use):
-    """The error of a use that leaves all nodes and the sink as they were."""
+USES = [
+    (lambda y: y.propagate([1.0]), TypeError, "...found a list, expected a dict from"),
+    (lambda y: y.propagate({"x1": 1.0}), TypeError, "...found 'x1' of type str, expected a"),
+    (lambda y: y.propagate({X2: "5"}), TypeError, "propagate: found '5' of type str, expected one real number"),
+    (lambda y: y.propagate({X2: 1.0, X1: -1.0}), ValueError, "log: x = -1.0 ('x1') is outside the domain"),
+    (lambda y: y.propagate({X1: 1.0, X2: math.inf}), ValueError, "sin: x = inf ('x2') is outside"),
+    (lambda y: y.propagate({X1: 3.0, X: 1.0}), ValueError, "...3.0 ('x'), a leaf, expected a source of"),
+    (lambda y: y.propagate({OUTPUT: 1.0}), ValueError, "...the result of an operation (-), expected leaves"),
+    (lambda y: y.backpropagate([X]), ValueError, "...3.0 ('x'), a leaf, expected a so"),
+    (lambda y: y.backpropagate([OUTPUT]), ValueError, "...the result of an operation"),
+    (lambda y: y.backpropagate(X1), TypeError, "...expected a sequence of leaves: [x, y"),
+]  # fmt: skip
+
+
+@cases(("use", "kind", "words"), USES)
+def test_what_is_refused_leaves_all_nodes_and_the_sink_as_they_were(use, kind, words):
     expression = Expression(OUTPUT)
     nodes = [*topological_order(OUTPUT), *topological_order(Y)]
     before = [(node.data, node.grad, node._closure) for node in nodes]
-    try:
-        use(expression)
-    finally:
-        assert [(node.data, node.grad, node._closure) for node in nodes] == before
-        assert expression.sink is OUTPUT
+    check_raises(lambda: use(expression), kind, words)
+    assert [(node.data, node.grad, node._closure) for node in nodes] == before
+    assert expression.sink is OUTPUT
 
 
-test_what_is_refused = refusals(
-    globals(),
-    ("Expression([])", ValueError, "Expression: found no outputs, expected at least one"),
-    ("Expression([1.0])", TypeError, "...expected a Value, such as a loss, or several"),
-    *[(f"unchanged(lambda expression: expression.{use})", kind, words) for use, kind, words in [
-        ("propagate([1.0])", TypeError, "...found a list, expected a dict from"),
-        ("propagate({'x1': 1.0})", TypeError, "...found 'x1' of type str, expected a"),
-        ("propagate({X2: '5'})", TypeError, "propagate: found '5' of type str, expected one real number"),
-        ("propagate({X2: 1.0, X1: -1.0})", ValueError, "log: x = -1.0 ('x1') is outside the domain"),
-        ("propagate({X1: 1.0, X2: math.inf})", ValueError, "sin: x = inf ('x2') is outside"),
-        ("propagate({X1: 3.0, X: 1.0})", ValueError, "...3.0 ('x'), a leaf, expected a source of"),
-        ("propagate({OUTPUT: 1.0})", ValueError, "...the result of an operation (-), expected leaves"),
-        ("backpropagate([X])", ValueError, "...3.0 ('x'), a leaf, expected a so"),
-        ("backpropagate([OUTPUT])", ValueError, "...the result of an operation"),
-        ("backpropagate(X1)", TypeError, "...expected a sequence of leaves: [x, y")]],
-    ("Expression([Y, Y]).backpropagate()", ValueError, "...found an expression of 2 outputs"),
-    ("Expression(Y).backpropagate([TWO])", ValueError, "...found a constant, 2.0, exp"),
-    *[(f"Expression(Y).compile({given})", kind, words) for given, kind, words in [
-        ("[X, X], [X]", ValueError, "...found a leaf twice in inputs, expected each once"),
-        ("[X], [X, X]", ValueError, "...found a leaf twice in wrt, expected each once"),
-        ("[Y], [X]", ValueError, "compile, inputs: found 6.0, the result of an operation (*"),
-        ("[X], [Y]", ValueError, "compile, wrt: found 6.0, the result of an operation (*)"),
-        ("[X], [TWO]", ValueError, "...found a constant, 2.0, in wrt, expected leaves that re"),
-        ("[1.0], [X]", TypeError, "compile, inputs: found 1.0 of type float, expected"),
-        ("{X}, [X]", TypeError, "...expected a sequence of leaves"),
-        ("[X], [X], xp='numpy'", TypeError, "...found xp = 'numpy', expected the module math, or for"),
-        ("[X], [X], xp=pytest", TypeError, "...found xp = <module 'pytest'...expected the module math"),
-        ("[X], [X], batch=True", TypeError, "...found xp = ...math..., expected numpy, jax.numpy or torc"),
-        ("[X], [X, X1], xp=np, batch=True", ValueError, "...inputs and parameters in wrt, expe")]],
-    *[(f"Expression(X * D).{use}([X], [X])", TypeError, "compile, a constant: found ... of type Dual")
-      for use in ("compile", "javascript")],
+test_what_is_refused = raising(
+    (lambda: Expression([]), ValueError, "Expression: found no outputs, expected at least one"),
+    (lambda: Expression([1.0]), TypeError, "...expected a Value, such as a loss, or several"),
+    (lambda: Expression([Y, Y]).backpropagate(), ValueError, "...found an expression of 2 outputs"),
+    (lambda: Expression(Y).backpropagate([TWO]), ValueError, "...found a constant, 2.0, exp"),
+    (lambda: Expression(Y).compile([X, X], [X]), ValueError, "...found a leaf twice in inputs, expected each once"),
+    (lambda: Expression(Y).compile([X], [X, X]), ValueError, "...found a leaf twice in wrt, expected each once"),
+    (lambda: Expression(Y).compile([Y], [X]), ValueError, "compile, inputs: found 6.0, the result of an operation (*"),
+    (lambda: Expression(Y).compile([X], [Y]), ValueError, "compile, wrt: found 6.0, the result of an operation (*)"),
+    (lambda: Expression(Y).compile([X], [TWO]), ValueError, "...found a constant, 2.0, in wrt, expected leaves that re"),
+    (lambda: Expression(Y).compile([1.0], [X]), TypeError, "compile, inputs: found 1.0 of type float, expected"),
+    (lambda: Expression(Y).compile({X}, [X]), TypeError, "...expected a sequence of leaves"),
+    (lambda: Expression(Y).compile([X], [X], xp="numpy"), TypeError, "...found xp = 'numpy', expected the module math, or for"),
+    (lambda: Expression(Y).compile([X], [X], xp=pytest), TypeError, "...found xp = <module 'pytest'...expected the module math"),
+    (lambda: Expression(Y).compile([X], [X], batch=True), TypeError, "...found xp = ...math..., expected numpy, jax.numpy or torc"),
+    (lambda: Expression(Y).compile([X], [X, X1], xp=np, batch=True), ValueError, "...inputs and parameters in wrt, expe"),
+    (lambda: Expression(X * D).compile([X], [X]), TypeError, "compile, a constant: found ... of type Dual"),
+    (lambda: Expression(X * D).javascript([X], [X]), TypeError, "compile, a constant: found ... of type Dual"),
 )  # fmt: skip

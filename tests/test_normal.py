@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from catalogue import MAKE
+from tables import cases
 from test_batch import batched, check, drawn
 
 import autodiff as ad
@@ -59,7 +60,7 @@ JOINS = [  # a function of parameters and inputs, four of each, and what is join
 ]
 
 
-@pytest.mark.parametrize(("f", "joins"), JOINS)
+@cases(("f", "joins"), JOINS)
 def test_what_is_joined(f, joins):
     w, x = drawn(4), drawn(4).map(ad.sin)
     x = [Value(each.data) for each in x]

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 from operations import FORMULAS
 from pictures import constant
+from tables import text_of
 
 from autodiff import Value, adjoints, topological_order
 from autodiff.__main__ import parse
@@ -45,13 +46,16 @@ def read(node):
     )
 
 
+SHAPES = [text_of(formula).replace("m.", "") for formula in FORMULAS[:-1]]  # m is the package
+
+
 def formula(rng, depth):
     """A random formula over x, y and z, of the operations of the package."""
     if depth == 0:
         return rng.choice(["x", "y", "z", f"{rng.uniform(0.1, 3):.2f}", "2", "pi"])
-    shape = rng.choice(["a + b", "a - b", "a * b", "a / b", rng.choice(FORMULAS[:-1])])
+    shape = rng.choice(["a + b", "a - b", "a * b", "a / b", rng.choice(SHAPES)])
     inside = lambda _: rng.choice(["{}", "({})"]).format(formula(rng, depth - 1))  # noqa: E731
-    return re.sub(r"\b[abc]\b", inside, shape.replace("m.", ""))
+    return re.sub(r"\b[abc]\b", inside, shape)
 
 
 def cases(count):

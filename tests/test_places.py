@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tables import cases, text_of
 
 from autodiff.compiler.places import Grid, grids, index_text, nested_runs, place_of
 
@@ -93,18 +94,18 @@ def test_runs_in_too_many_runs_are_listed():
     assert place_of(np.sort(deep), "g", (3**11,)).index_source
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "xp.arange(3)",
-        "xp.arange(0, 28, 7)",
-        "xp.arange(3, 5)",
-        "xp.asarray([2, 0])",
-        "xp.arange(0, 21, 7)[:, None] + xp.arange(2)",
-        "(xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1)",
-        "xp.asarray([0, 1, 2, 10, 11, 13])",
-        "xp.asarray([[0, 1], [7, 9]])",
-    ],
-)
-def test_regular_positions_are_written_as_ranges(text):
-    assert index_text(eval(text, {"xp": np})) == text
+RANGES = [
+    (lambda xp: xp.arange(3),),
+    (lambda xp: xp.arange(0, 28, 7),),
+    (lambda xp: xp.arange(3, 5),),
+    (lambda xp: xp.asarray([2, 0]),),
+    (lambda xp: xp.arange(0, 21, 7)[:, None] + xp.arange(2),),
+    (lambda xp: (xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1),),
+    (lambda xp: xp.asarray([0, 1, 2, 10, 11, 13]),),
+    (lambda xp: xp.asarray([[0, 1], [7, 9]]),),
+]
+
+
+@cases(("positions",), RANGES)
+def test_regular_positions_are_written_as_ranges(positions):
+    assert index_text(positions(np)) == text_of(positions)
