@@ -7,6 +7,7 @@ import random
 import micrograd.engine
 import micrograd.nn
 import pytest
+from catalogue import MLP
 from graphviz import Digraph
 
 import autodiff
@@ -78,45 +79,6 @@ def test_tanh_of_exponentials_gives_the_same_gradients():
     e = (2 * n).exp()
     ((e - 1) / (e + 1)).backward()
     assert [x1.grad, w1.grad] == pytest.approx([-1.5, 1.0])
-
-
-class Neuron:
-    def __init__(self, nin):
-        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
-        self.b = Value(random.uniform(-1, 1))
-
-    def __call__(self, x):
-        act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)
-        return act.tanh()
-
-    def parameters(self):
-        return self.w + [self.b]
-
-
-class Layer:
-    def __init__(self, nin, nout):
-        self.neurons = [Neuron(nin) for _ in range(nout)]
-
-    def __call__(self, x):
-        outs = [n(x) for n in self.neurons]
-        return outs[0] if len(outs) == 1 else outs
-
-    def parameters(self):
-        return [p for neuron in self.neurons for p in neuron.parameters()]
-
-
-class MLP:
-    def __init__(self, nin, nouts):
-        sz = [nin] + nouts
-        self.layers = [Layer(sz[i], sz[i + 1]) for i in range(len(nouts))]
-
-    def __call__(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return x
-
-    def parameters(self):
-        return [p for layer in self.layers for p in layer.parameters()]
 
 
 xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
