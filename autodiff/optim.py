@@ -17,8 +17,8 @@ from .value import Value
 __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
 
 Setting = float | tuple[float, ...]
-State = dict[str, AnyNumber]  # arrays, shape (n,), or one number for all parameters
-Moment = tuple[Floats, State, int]  # the parameters, the state, and the steps taken
+OptimizerState = dict[str, AnyNumber]  # arrays, shape (n,), or one number for all parameters
+Snapshot = tuple[Floats, OptimizerState, int]  # the parameters, the state, and the steps taken
 
 
 class Optimizer:
@@ -50,8 +50,8 @@ class Optimizer:
     lr: float
     weight_decay: float
     _levels: list[float] | None = None  # of the parameters when _trained was made
-    _now: Moment
-    _stored: Moment | None  # None while a step is being taken
+    _now: Snapshot
+    _stored: Snapshot | None  # None while a step is being taken
 
     def __post_init__(self, params: Iterable[Value]) -> None:
         import numpy
@@ -128,7 +128,7 @@ class Optimizer:
             self._trained = [p for p in self.params if p._level]  # a program is for one list
             self._index = numpy.array(levels, bool) if 0 in levels else ...
         # copies, because a rule may work in place
-        state: State = {k: numpy.array(x)[self._index] for k, x in self.state.items()}
+        state: OptimizerState = {k: numpy.array(x)[self._index] for k, x in self.state.items()}
         steps = state.get("steps", ())
         if len(steps) and steps.tobytes() == steps[:1].tobytes() * len(steps):
             state["steps"] = steps.item(0)  # for all: β**t of each would take as long as the rest
@@ -163,13 +163,13 @@ class Optimizer:
                 self.state[name][self._index] = column
             self._stored = self._now
 
-    def moved(self, data: AnyNumber, grad: AnyNumber, state: State) -> AnyNumber:
+    def moved(self, data: AnyNumber, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The parameters after a step."""
         if self.weight_decay:
             grad = grad + self.weight_decay * data
         return data - self.change(grad, state)
 
-    def change(self, grad: AnyNumber, state: State) -> AnyNumber:
+    def change(self, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The amounts to subtract from the parameters, shape (n,), or one number for all."""
         raise NotImplementedError(f"{type(self).__name__} has to define change(grad, state)")
 
@@ -216,7 +216,7 @@ class Optimizer:
         vars(self).update(vars(loaded))
 
 
-def _check(found: State, expected: State, where: str, remedy: str) -> None:
+def _check(found: OptimizerState, expected: OptimizerState, where: str, remedy: str) -> None:
     """A ValueError unless both hold the same names, and floats of the same shapes."""
     if found.keys() != expected.keys():
         raise ValueError(message(where, f"{[*found]}", f"{[*expected]}", remedy))
@@ -259,7 +259,7 @@ class SGD(Optimizer):
     momentum: float = 0.0
     weight_decay: float = 0.0
 
-    def change(self, grad: AnyNumber, state: State) -> AnyNumber:
+    def change(self, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """lr times the velocity."""
         if self.momentum:
             grad = state["velocity"] = self.momentum * state["velocity"] + grad
@@ -288,7 +288,7 @@ class Adagrad(Optimizer):
     weight_decay: float = 0.0
     eps: float = 1e-10
 
-    def change(self, grad: AnyNumber, state: State) -> AnyNumber:
+    def change(self, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The gradient over the root of the sum of its squares, times lr."""
         state["sum"] = state["sum"] + grad * grad
         return self.lr * grad / (sqrt(state["sum"]) + self.eps)
@@ -320,7 +320,7 @@ class RMSprop(Optimizer):
     weight_decay: float = 0.0
     momentum: float = 0.0
 
-    def change(self, grad: AnyNumber, state: State) -> AnyNumber:
+    def change(self, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The gradient over its running root mean square, with momentum, times lr."""
         state["square"] = self.alpha * state["square"] + (1 - self.alpha) * grad * grad
         grad = grad / (sqrt(state["square"]) + self.eps)
@@ -355,7 +355,7 @@ class Adam(Optimizer):
     eps: float = 1e-8
     weight_decay: float = 0.0
 
-    def change(self, grad: AnyNumber, state: State) -> AnyNumber:
+    def change(self, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The mean over the root of the mean square, both corrected for their start at 0."""
         first, second = self.betas
         steps = state["steps"] = state["steps"] + 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Parameter = Value | Vector | Matrix
-State = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
+StateDict = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
 
 
 class Module:
@@ -116,7 +116,7 @@ class Module:
         for parameter in self.parameters():
             parameter.grad = 0.0
 
-    def state_dict(self) -> State:
+    def state_dict(self) -> StateDict:
         """The numbers of all parameters by dotted name, as floats and lists: ready for JSON.
 
         >>> Sequential(Linear(2, 1, init=lambda n, m, rng: [[3.0] * n] * m)).state_dict()
