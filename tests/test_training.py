@@ -15,7 +15,7 @@ from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, Layer, fitted, netwo
 
 import autodiff as ad
 from autodiff import Vector, nn, optim
-from autodiff.nn.training import written_back
+from autodiff.nn.training import storing
 
 # -- The loop -------------------------------------------------------------------------------------
 
@@ -420,7 +420,7 @@ def left_by_an_interrupt_at(number):
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
     optimizer._load()
     try:
-        with suppress(KeyboardInterrupt), written_back(optimizer):
+        with suppress(KeyboardInterrupt), storing(optimizer):
             sys.settrace(call)
             for gradient in ([1.0, 2.0, 3.0], [3.0, -1.0, 2.0]):
                 optimizer._move(np.array(gradient))

@@ -135,7 +135,7 @@ def fit(
             Evaluator(model, loss, held_out, optimizer, engine, seed, xp, training=False)
         )
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
-    with suppress(KeyboardInterrupt), written_back(optimizer), closing(shown):
+    with suppress(KeyboardInterrupt), storing(optimizer), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
@@ -174,7 +174,7 @@ def _load(optimizer: Optimizer) -> None:
 
 
 @contextmanager
-def written_back(optimizer: Optimizer) -> Iterator[None]:
+def storing(optimizer: Optimizer) -> Iterator[None]:
     """At the end of the block write everything back; again, if Ctrl-C comes meanwhile."""
     try:
         try:
