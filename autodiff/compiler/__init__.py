@@ -6,7 +6,7 @@
     program.py      programs that compute number by number
     stages.py       programs for a batch of samples: the five stages, one after the other
     normal.py       chains of additions and products as sums and dots
-    groups.py       nodes that are alike, each group of which becomes an array
+    groups.py       nodes of the same kind, each group of which becomes an array
     places.py       where the numbers that a group reads lie in an array
     arrays.py       operations on symbols of arrays
     batch.py        each group's operation, run once over symbols of arrays, and back

@@ -27,7 +27,7 @@ class ArrayText(ArrayPython):
 
     def has_line(self, symbol: Symbol, text: str) -> bool:
         view = re.fullmatch(r"\w+(\[[\d:, ]+\])*(\.T)?", text)  # costs nothing
-        return super().has_line(symbol, text) and (symbol.kept or not view)
+        return super().has_line(symbol, text) and (symbol.own_line or not view)
 
     def assignment(self, name: str, text: str, symbol: Symbol) -> str:
         shape = f"  # {sizes(symbol.axes)}" if symbol.axes else ""
@@ -62,7 +62,7 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     text = ArrayText(xp, "inputs", results)
     constants = [x for x in symbols if x.op in INDICES and x in text.uses]
     for i, x in enumerate(constants, start=1):
-        x.name, x.kept = f"i{i}", True
+        x.name, x.own_line = f"i{i}", True
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]

@@ -176,7 +176,7 @@ class Batch:
             self._backpropagate(output)
             self.results.append(self._gradients(wrt))
         for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
-            unrenamed(x).name, unrenamed(x).kept = name, True
+            unrenamed(x).name, unrenamed(x).own_line = name, True
 
     def _leaves(self, group: Group, wrt: list[Value]) -> ArrayNode:
         axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
@@ -309,7 +309,7 @@ class Batch:
         for node in inputs_and_parameters:
             for place, message in node.messages.items():
                 if node.is_alone(place):
-                    self._name_adjoint(node.read(place), message, kept=True)
+                    self._name_adjoint(node.read(place), message, own_line=True)
 
     def _send(self, message: Operand, argument: Argument, to: ArrayNode, all_axes: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""
@@ -338,30 +338,30 @@ class Batch:
 
     # -- Names: those of the model where it has them, else after the operations --
 
-    def _name(self, x: Operand, name: str, kept: bool = False) -> None:
+    def _name(self, x: Operand, name: str, own_line: bool = False) -> None:
         """Name an array, unless it has a line with a name, or another has this one."""
         if isinstance(x, Symbol) and name not in self.taken:
             own = unrenamed(x)
-            if own.args and not own.kept and (kept or not own.name):
+            if own.args and not own.own_line and (own_line or not own.name):
                 self.taken.add(name)
-                own.name, own.kept = name, kept
+                own.name, own.own_line = name, own_line
 
     def _name_part(self, group: Group, positions: Ids, symbol: Symbol) -> None:
         """Name a part of the inputs or of the parameters."""
         own = unrenamed(symbol)
-        if own.args and not own.kept:
+        if own.args and not own.own_line:
             name, size = self.known.get(group.members[int(positions.flat[0])], ("", 0))
             if size != positions.size or not name.isidentifier() or OURS.search(name):
                 letter = "x" if group.varies else "p"
                 self.counts[letter] += 1
                 name = f"{letter}{self.counts[letter]}"
-            self._name(own, name, kept=True)
+            self._name(own, name, own_line=True)
 
-    def _name_adjoint(self, symbol: Operand, adjoint: Operand, kept: bool = False) -> None:
+    def _name_adjoint(self, symbol: Operand, adjoint: Operand, own_line: bool = False) -> None:
         """Name the adjoint of an array, unless it is a number of the forward pass."""
         name = isinstance(symbol, Symbol) and unrenamed(symbol).name
         if name and isinstance(adjoint, Symbol) and adjoint.number >= self.forward:
-            self._name(adjoint, f"{name}_bar", kept)
+            self._name(adjoint, f"{name}_bar", own_line)
 
 
 RESERVED = (*keyword.kwlist, "n", "xp", "inputs", "parameters", "values", "gradients", "len")

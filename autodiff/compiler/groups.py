@@ -45,8 +45,8 @@ class Group:
     varies: bool  # from sample to sample
 
     @property
-    def alike(self) -> dict[Value, list[Value]]:
-        """Of each member, all nodes that are this number, and itself."""
+    def equal_nodes(self) -> dict[Value, list[Value]]:
+        """Of each member, the nodes that are the same number: itself and its duplicates."""
         return {x: self.groups.nodes_of[i] for i, x in enumerate(self.members, self.start)}
 
     @property
@@ -78,13 +78,13 @@ class Groups(list[Group]):
         self.end = 0
         self.counts: Counter[str] = Counter()
         by_depth = list(levels(root))
-        most = sum([len(nodes) for alike in by_depth for nodes in alike.values()])
+        most = sum([len(nodes) for level in by_depth for nodes in level.values()])
         # Ids of constants are negative, and so count from the end, which nobody owns.
         self.owner = np.full(len(inputs) + len(parameters) + 2 * most, -1)
         for name, leaves, varies in (("inputs", inputs, True), ("parameters", parameters, False)):
             self._add(name, None, (len(leaves),), [], leaves, varies)
-        for alike in by_depth:
-            for (operation, count), nodes in alike.items():
+        for level in by_depth:
+            for (operation, count), nodes in level.items():
                 if operation:
                     parents = itertools.chain.from_iterable([x.parents for x in nodes])
                     rows = np.fromiter(map(self.ids.__getitem__, parents), int).reshape(-1, count)
@@ -259,8 +259,8 @@ def products(rows: Ids) -> list[Sequence[int]]:
 def in_order_of_use(root: Value, leaves: list[Value]) -> list[Value]:
     """Leaves in the order in which the nodes of a graph need them, one depth after the other."""
     known, order = set(leaves), dict[Value, None]()
-    for alike in levels(root):
-        for nodes in alike.values():
+    for level in levels(root):
+        for nodes in level.values():
             order |= dict.fromkeys([p for x in nodes for p in x.parents if p in known])
     return list(order | dict.fromkeys(leaves))
 
@@ -269,10 +269,10 @@ def levels(root: Value) -> Iterator[dict[Kind, list[Value]]]:
     """The nodes of each depth, by their operation and the number of their parents."""
     depths = graph.depths(root)
     for _, level in itertools.groupby(depths, depths.__getitem__):
-        alike: dict[Kind, list[Value]] = defaultdict(list)
+        by_kind: dict[Kind, list[Value]] = defaultdict(list)
         for x in level:
-            alike[x._operation, len(x.parents)].append(x)
-        yield alike
+            by_kind[x._operation, len(x.parents)].append(x)
+        yield by_kind
 
 
 def groups(root: Value) -> list[Group]:

@@ -3,10 +3,10 @@
     w1 * x1 + w2 * x2 + w3 * x3 + b  becomes  dot([w1, w2, w3], [x1, x2, x3]) + b
 
 A chain of additions, subtractions, negations and sums, each of them used once, is a sum of terms; a
-term is a product of factors. Terms are alike if they have the same sign, and factors that come from
-the same operations at the same depths. Three that are alike become a sum, or a dot if they are
-products; two products only if another dot would have the same numbers on one side, as neurons share
-their inputs. The other terms are added one by one, after a first dot. What has no dot stays.
+term is a product of factors. Like terms have the same sign, and factors that come from the same
+operations at the same depths. Three like terms become a sum, or a dot if they are products; two
+products only if another dot would have the same numbers on one side, as neurons share their inputs.
+The other terms are added one by one, after a first dot. What has no dot stays.
 
 The terms are added in another order, those with a minus last. So the last digits differ, and near
 the largest float a sum may overflow that would not have as it was written: a - b + c - d + e - f of
@@ -28,7 +28,7 @@ from ..value import Value, leaf
 LINEAR: set[Operation] = {ops.add, ops.sub, ops.neg, ops.sum}
 PRODUCT: set[Operation] = {ops.mul}
 Side = tuple[Value, ...]
-Kind = tuple[Any, ...]  # of terms that are alike: whether they have a minus, and their factors
+Kind = tuple[Any, ...]  # of like terms: whether they have a minus, and their factors
 
 
 class Term(NamedTuple):
@@ -57,14 +57,14 @@ class NormalForm(dict[Value, Value]):
                 self.varying.add(x)
         linear = [x for x in nodes if x._operation in LINEAR]
         inner = {p for x in linear for p in x.parents if self._is_inner(p, LINEAR)}
-        sums = {x: self._alike(x) for x in linear if x not in inner}
-        pairs = [_pair(terms) for alike in sums.values() for terms in alike.values()]
+        sums = {x: self._like_terms(x) for x in linear if x not in inner}
+        pairs = [_pair(terms) for by_kind in sums.values() for terms in by_kind.values()]
         self.shared = Counter(itertools.chain.from_iterable(pairs))
         self.joins: Counter[tuple[str, int]] = Counter()
         for x in nodes:
-            alike, parents = sums.get(x, {}), [self[p] for p in x.parents]
-            if any(map(self._changes, alike.values())):
-                self[x] = self._sum(alike)
+            by_kind, parents = sums.get(x, {}), [self[p] for p in x.parents]
+            if any(map(self._changes, by_kind.values())):
+                self[x] = self._sum(by_kind)
             elif not x._operation or all(map(operator.is_, parents, x.parents)):
                 self[x] = x
                 continue
@@ -76,9 +76,9 @@ class NormalForm(dict[Value, Value]):
         """Whether a node is part of the chain of these operations that its user belongs to."""
         return x._operation in operations and self.uses[x] == 1
 
-    def _alike(self, root: Value) -> dict[Kind, list[Term]]:
+    def _like_terms(self, root: Value) -> dict[Kind, list[Term]]:
         """The terms of a sum, by sign and by the kinds of their factors."""
-        alike: dict[Kind, list[Term]] = defaultdict(list)
+        by_kind: dict[Kind, list[Term]] = defaultdict(list)
         stack = [(root, False)]
         while stack:
             x, minus = stack.pop()
@@ -89,8 +89,8 @@ class NormalForm(dict[Value, Value]):
             elif x.parents or x in self.leaves or x._data:  # Python's sum starts from 0
                 left, right = self._factors(x)
                 kinds = [tuple(map(self._kind, side)) for side in (left, right)]
-                alike[minus, *kinds].append(Term(x, left, right))
-        return alike
+                by_kind[minus, *kinds].append(Term(x, left, right))
+        return by_kind
 
     def _kind(self, x: Value) -> Any:
         """What a factor comes from, and how deep it is."""
@@ -110,14 +110,14 @@ class NormalForm(dict[Value, Value]):
         return (fixed, others) if fixed and others else (tuple(factors[:1]), tuple(factors[1:]))
 
     def _changes(self, terms: list[Term]) -> bool:
-        """Whether terms that are alike become one, or are dots, which have their place in a sum."""
+        """Whether like terms become one, or are dots, which have their place in a sum."""
         return self._joins(terms) or terms[0].written._operation is ops.dot
 
     def _joins(self, terms: list[Term]) -> bool:
-        """Whether terms that are alike become one."""
+        """Whether like terms become one."""
         return len(terms) > 2 or any(self.shared[side] > 1 for side in _pair(terms))
 
-    def _sum(self, alike: dict[Kind, list[Term]]) -> Value:
+    def _sum(self, by_kind: dict[Kind, list[Term]]) -> Value:
         """The sum of all terms: a dot, single terms, other dots; those with a minus come last.
 
         The first dot varies from sample to sample, and is as shallow as can be: u @ x + b + w @ h
@@ -125,7 +125,7 @@ class NormalForm(dict[Value, Value]):
         """
         dots: list[tuple[tuple[bool, bool, int], Value]] = []
         others: list[tuple[bool, Value]] = []
-        for (minus, *_), terms in alike.items():
+        for (minus, *_), terms in by_kind.items():
             joins = self._joins(terms)
             for x, *_ in terms[:1] if joins else terms:
                 if joins or x._operation is ops.dot:
@@ -143,7 +143,7 @@ class NormalForm(dict[Value, Value]):
         return total
 
     def _joined(self, terms: list[Term]) -> Value:
-        """Terms that are alike as one: their sum, or the dot of their sides."""
+        """Like terms as one: their sum, or the dot of their sides."""
         _, *columns = zip(*terms)
         sides = [side for side in itertools.chain(*columns) if side]
         operation = ops.dot if len(sides) > len(terms) else ops.sum

@@ -38,7 +38,7 @@ SIGNS = {
 
 
 class Printer:
-    """Symbols as text: a line for each that is kept, is used twice, or is long."""
+    """Symbols as text: a line for each that has to have one, is used twice, or is long."""
 
     signs = SIGNS
     minus = PRODUCT, PRODUCT  # how strongly -x binds, and x has to: -x * y is -(x * y)
@@ -66,7 +66,7 @@ class Printer:
 
     def has_line(self, symbol: Symbol, text: str) -> bool:
         """Whether a symbol has a line of its own."""
-        return symbol.kept or self.uses[symbol] > 1 or len(text) > LINE
+        return symbol.own_line or self.uses[symbol] > 1 or len(text) > LINE
 
     def body(self, symbols: list[Symbol], forward: int) -> list[str]:
         """The lines of a program; symbols below the number `forward` are its forward pass."""

@@ -100,16 +100,16 @@ class Scalars:
         self.values = [writer.as_number(copies[y].data) for y in outputs]
         self.gradients = [adjoints.get(copies[x], 0.0) for x in wrt] if single else []
         for node, name in self.names.items():
-            _keep(copies[node].data, name)
+            _assign(copies[node].data, name)
         for node, name in self.names.items():
-            _keep(adjoints.get(copies[node]), f"{name}_bar")
+            _assign(adjoints.get(copies[node]), f"{name}_bar")
         self.symbols = list(writer.symbols.values())
 
 
-def _keep(symbol: Any, name: str) -> None:
+def _assign(symbol: Any, name: str) -> None:
     """Give a symbol a line with this name, unless it has one."""
-    if isinstance(symbol, Symbol) and not symbol.kept:
-        symbol.name, symbol.kept = name, True
+    if isinstance(symbol, Symbol) and not symbol.own_line:
+        symbol.name, symbol.own_line = name, True
 
 
 def scalar_program(

@@ -27,7 +27,7 @@ class Symbol(Number):
     What an operation on it is, its writer says.
     """
 
-    __slots__ = ("args", "axes", "kept", "name", "number", "op", "writer")
+    __slots__ = ("args", "axes", "name", "number", "op", "own_line", "writer")
 
     def __init__(
         self, writer: Any, number: int, op: Any, args: tuple[Any, ...], axes: Axes | None = None
@@ -35,7 +35,7 @@ class Symbol(Number):
         self.writer, self.number, self.op, self.args = writer, number, op, args  # see `word`
         self.axes = axes or {}  # of an array
         self.name = ""  # of its line in a program, if it has one
-        self.kept = False  # whether it has a line even if it is short and used once
+        self.own_line = False  # whether it has a line even if it is short and used once
 
     def _apply(self, operation: Operation, *inputs: Any) -> Any:
         if any(isinstance(x, Number) and not isinstance(x, Symbol) for x in inputs):

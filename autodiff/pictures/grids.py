@@ -31,7 +31,7 @@ def scene_of_arrays(root: Value, names: Mapping[Value, str]) -> Scene:
         first, takes = group.members[0], [shape for _, shape in group.arguments]
         box = Box(group.members, "operation", path_of(first), "", first.op, group.shape, takes)
         boxes.append(box)
-        same |= {node: x for x, nodes in group.alike.items() for node in nodes}
+        same |= {node: x for x, nodes in group.equal_nodes.items() for node in nodes}
     return scene(root, names, arrays=boxes, same=same)
 
 

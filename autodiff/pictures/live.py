@@ -157,7 +157,7 @@ class Typed(Printer):
     minus = SIGN, POWER
 
     def has_line(self, symbol: Symbol, text: str) -> bool:
-        return symbol.kept or self.uses[symbol] > 1
+        return symbol.own_line or self.uses[symbol] > 1
 
     def call(self, op: str, *args: Any) -> tuple[str, int]:
         if op == "pos":
@@ -179,12 +179,12 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
             return ""
         op = node._operation.__name__ if node._operation else ids[i]
         symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
-        symbol.name, symbol.kept = ids[i], bool(labels[i] and node.parents)
+        symbol.name, symbol.own_line = ids[i], bool(labels[i] and node.parents)
         made[node] = symbol if node.requires_grad else node.data
     root = made[nodes[-1]]
     language = Typed([root])
     lines = language.lines(x for x in made.values() if isinstance(x, Symbol))
-    return "; ".join(lines if root.kept else [*lines, language.of(root)])
+    return "; ".join(lines if root.own_line else [*lines, language.of(root)])
 
 
 # -- Rules: what the compiler prints from ops.py --------------------------------------------------
