@@ -47,36 +47,40 @@ def drawn(*shape):
 # -- The lines of programs ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes", "lines"),
-    [
-        ("lecture", (4, 16, 16, 1), 25),
-        ("demo", (2, 16, 16, 1), 28),
-        ("linear", (5,), 15),
-        ("softmax", (4, 3), 19),
-        ("network", (4, 10, 3), 25),
-        ("network", (7, 5, 2), 25),
-        ("residual", (4,), 27),
-        ("tied", (6, 3), 13),
-        ("logistic", (5,), 15),
-        ("RNN", (3, 2, 4), 26),
-        ("RNN", (6, 2, 4), 34),
-        ("LSTM", (2, 3, 4), 42),
-        ("attention", (4, 3), 26),
-        ("attention", (5, 3), 26),
-        ("conv1d", (9, 3), 21),
-        ("convolution", (6, 3), 24),
-        ("convolution", (7, 2), 24),
-        ("loops", (6, 3), 19),
-    ],
-)
+MODELS = [  # a model, its sizes, and the lines that its program had when it was read
+    ("lecture", (4, 16, 16, 1), 25),
+    ("lecture", (2, 2, 1), 25),
+    ("lecture", (1, 5, 1), 25),
+    ("demo", (2, 16, 16, 1), 28),
+    ("demo", (2, 2, 1), 28),
+    ("demo", (1, 5, 1), 28),
+    ("linear", (5,), 15),
+    ("softmax", (4, 3), 19),
+    ("network", (4, 10, 3), 25),
+    ("network", (7, 5, 2), 25),
+    ("residual", (4,), 27),
+    ("tied", (6, 3), 13),
+    ("logistic", (5,), 15),
+    ("RNN", (3, 2, 4), 26),
+    ("RNN", (6, 2, 4), 34),
+    ("LSTM", (2, 3, 4), 42),
+    ("attention", (4, 3), 26),
+    ("attention", (5, 3), 26),
+    ("conv1d", (9, 3), 21),
+    ("convolution", (6, 3), 24),
+    ("convolution", (7, 2), 24),
+    ("loops", (6, 3), 19),
+]
+
+
+@pytest.mark.parametrize(("name", "sizes", "lines"), MODELS)
 def test_programs_do_not_grow(name, sizes, lines):
-    """With the sizes of a model, or with changes to the compiler: it had these lines when read."""
+    """With the sizes of a model, or with changes to the compiler; nothing is gathered in them."""
     model = MAKE[name](*sizes)
-    program = check(model.loss, model.x, model.parameters)
-    assert program.source.count("\n") <= lines
-    assert "where(0.0 <=" not in program.source
-    assert "scatter_add" not in program.source
+    source = check(model.loss, model.x, model.parameters).source
+    assert source.count("\n") <= lines
+    for slow in ("where(0.0 <=", "scatter_add", "asarray(["):
+        assert slow not in source
 
 
 def test_a_network_is_the_matrix_program_that_one_would_write():

@@ -172,18 +172,9 @@ def test_a_chain_of_any_length_needs_no_recursion():
     assert repr(form) == "1 x dot of 3000"
 
 
-# -- Networks as the world writes them ------------------------------------------------------------
-
-
-NETWORKS = [
-    *[(name, sizes) for name in ("lecture", "demo") for sizes in ((), (2, 2, 1), (1, 5, 1))],
-    *[("shuffled", sizes) for sizes in ((), (3, 5, 4, 1))],
-]
-
-
-@pytest.mark.parametrize(("name", "sizes"), NETWORKS)
-def test_a_network_of_neurons_is_one_of_matrices(name, sizes):
-    model = MAKE[name](*sizes)
+@pytest.mark.parametrize("sizes", [(4, 16, 16, 1), (3, 5, 4, 1)])
+def test_a_network_of_neurons_is_one_of_matrices_in_any_order_of_its_parameters(sizes):
+    model = MAKE["shuffled"](*sizes)
     source = check(model.loss, model.x, model.parameters).source
     assert "scatter_add" not in source
-    assert source.count("asarray([") <= 1  # the permutation
+    assert source.count("asarray([") == 1  # the permutation
