@@ -35,8 +35,10 @@ def text_of(case):
 
 
 def cases(names, rows):
-    """Parametrize a test by rows; the texts of its lambdas name a row."""
-    ids = [", ".join(filter(None, map(text_of, row))) or None for row in rows]
+    """Parametrize a test by rows, or one name by values; the texts of its lambdas name a row."""
+    columns = [rows] if isinstance(names, str) else zip(*rows)
+    texts = zip(*[map(text_of, column) for column in columns])
+    ids = [", ".join(filter(None, row)) or None for row in texts]
     return pytest.mark.parametrize(names, rows, ids=ids)
 
 

@@ -27,18 +27,18 @@ def library(name):
 
 
 LOSSES = [  # also where a gradient is a number alone, such as n, the number of samples
-    (lambda x, w: x[0] + w.sum() + ad.sin(w[2]),),
-    (lambda x, w: ad.where(w[0], 0.1, 0.2) + x[0] * 0.0,),  # w[1] has gradient 0
-    (lambda x, w: abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,),
-    (lambda x, w: ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],),
-    (lambda x, w: nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],),
-    (lambda x, w: ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),),
-]  # fmt: skip
+    lambda x, w: x[0] + w.sum() + ad.sin(w[2]),
+    lambda x, w: ad.where(w[0], 0.1, 0.2) + x[0] * 0.0,  # w[1] has gradient 0
+    lambda x, w: abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
+    lambda x, w: ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
+    lambda x, w: nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
+    lambda x, w: ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
+]
 
 
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@cases(("f",), LOSSES)
+@cases("f", LOSSES)
 def test_the_type_of_numbers_is_that_of_the_arrays(f, precision, xp):
     xp, x, w = library(xp), Vector([0.5, -0.25]), Vector([1.0, 2.0, -1.0])
     y = f(x, w)

@@ -141,16 +141,16 @@ def descent(lr):
 
 
 FAILURES = [
-    (lambda: {"optimizer": descent(1e6), "epochs": 50},),
-    (lambda: {"loss": lambda p, t: ad.log(p[0] - 1e3)},),
-    (lambda: {"loss": lambda p, t: 1.0 / (p[0] - p[0])},),
-    (lambda: {"loss": lambda p, t: None},),
-    (lambda: {"targets": [math.nan] * 20},),
-    (lambda: {"inputs": [[1.0, 2.0, 3.0]] * 20},),
+    lambda: {"optimizer": descent(1e6), "epochs": 50},
+    lambda: {"loss": lambda p, t: ad.log(p[0] - 1e3)},
+    lambda: {"loss": lambda p, t: 1.0 / (p[0] - p[0])},
+    lambda: {"loss": lambda p, t: None},
+    lambda: {"targets": [math.nan] * 20},
+    lambda: {"inputs": [[1.0, 2.0, 3.0]] * 20},
 ]
 
 
-@cases(("chosen",), FAILURES)
+@cases("chosen", FAILURES)
 def test_errors_are_those_of_walking(chosen):
     def failure(engine):
         model = network()

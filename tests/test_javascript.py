@@ -31,7 +31,7 @@ def run(node):
     return run
 
 
-@cases(("formula",), [(formula,) for formula in [*FORMULAS, *BARE]])
+@cases("formula", [*FORMULAS, *BARE])
 def test_every_formula_at_special_points(run, formula):
     f, ordinary = of_a_list(formula)
     y, leaves = recorded(f, ordinary)

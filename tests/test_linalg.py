@@ -83,12 +83,12 @@ def test_operators_work_entry_by_entry(kind):
 
 
 BESIDE_ARRAYS = [
-    (lambda x, v: x * v,), (lambda x, v: v * x,), (lambda x, v: x - v,), (lambda x, v: v + x,),
-    (lambda x, v: np.eye(2) @ v,), (lambda x, v: v @ np.eye(2),), (lambda x, v: np.sin(v),),
+    lambda x, v: x * v, lambda x, v: v * x, lambda x, v: x - v, lambda x, v: v + x,
+    lambda x, v: np.eye(2) @ v, lambda x, v: v @ np.eye(2), lambda x, v: np.sin(v),
 ]  # fmt: skip
 
 
-@cases(("f",), BESIDE_ARRAYS)
+@cases("f", BESIDE_ARRAYS)
 def test_arrays_beside_vectors_follow_numpys_own_rules(f):
     x, y = np.array([3.0, 4.0]), np.array([1.0, 2.0])
     found, expected = f(x, Vector(y)), f(x, y)

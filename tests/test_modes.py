@@ -152,7 +152,7 @@ def of_a_list(formula):
     return lambda xs: formula(ours, *xs), [0.5, 0.6, 0.7][: arity(formula)]
 
 
-@cases(("formula",), [(formula,) for formula in [*FORMULAS, *BARE]])
+@cases("formula", [*FORMULAS, *BARE])
 def test_every_formula_at_special_points(formula):
     text = text_of(formula)
     f, ordinary = of_a_list(formula)

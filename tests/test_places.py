@@ -95,17 +95,17 @@ def test_runs_in_too_many_runs_are_listed():
 
 
 RANGES = [
-    (lambda xp: xp.arange(3),),
-    (lambda xp: xp.arange(0, 28, 7),),
-    (lambda xp: xp.arange(3, 5),),
-    (lambda xp: xp.asarray([2, 0]),),
-    (lambda xp: xp.arange(0, 21, 7)[:, None] + xp.arange(2),),
-    (lambda xp: (xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1),),
-    (lambda xp: xp.asarray([0, 1, 2, 10, 11, 13]),),
-    (lambda xp: xp.asarray([[0, 1], [7, 9]]),),
+    lambda xp: xp.arange(3),
+    lambda xp: xp.arange(0, 28, 7),
+    lambda xp: xp.arange(3, 5),
+    lambda xp: xp.asarray([2, 0]),
+    lambda xp: xp.arange(0, 21, 7)[:, None] + xp.arange(2),
+    lambda xp: (xp.arange(0, 20, 10)[:, None] + xp.arange(3)).reshape(-1),
+    lambda xp: xp.asarray([0, 1, 2, 10, 11, 13]),
+    lambda xp: xp.asarray([[0, 1], [7, 9]]),
 ]
 
 
-@cases(("positions",), RANGES)
+@cases("positions", RANGES)
 def test_regular_positions_are_written_as_ranges(positions):
     assert index_text(positions(np)) == text_of(positions)

@@ -104,16 +104,16 @@ def test_values_and_gradients(y, inputs, wrt, point, expected, xp):
 
 
 NEUTRAL = [
-    (lambda x: x * -1.0,),
-    (lambda x: -1.0 * x,),
-    (lambda x: (-x) / -1.0,),
-    (lambda x: -1.0 / x,),
-    (lambda x: 1.0 * x / 1.0,),
-    (lambda x: 0.0 - x + 0.0,),
+    lambda x: x * -1.0,
+    lambda x: -1.0 * x,
+    lambda x: (-x) / -1.0,
+    lambda x: -1.0 / x,
+    lambda x: 1.0 * x / 1.0,
+    lambda x: 0.0 - x + 0.0,
 ]
 
 
-@cases(("f",), NEUTRAL)
+@cases("f", NEUTRAL)
 def test_ones_and_signs_that_are_not_in_the_text(f):
     x = Value(3.0)
     y = f(x)
@@ -145,19 +145,19 @@ def test_nothing_overflows_that_does_not_overflow_eagerly(xp):
 
 
 BENT = [
-    (lambda x: ad.relu(x) * x,),
-    (lambda x: abs(x) * x,),
-    (lambda x: ad.maximum(x, 1.0) * x,),
-    (lambda x: ad.minimum(x, 1.0) * x,),
-    (lambda x: ad.where(ad.relu(x), x**2, -x),),
-    (lambda x: x**3 * abs(x),),
-    (lambda x: (x * x + 1) ** x,),
-    (lambda x: ad.hypot(x, 0.0) * x,),
+    lambda x: ad.relu(x) * x,
+    lambda x: abs(x) * x,
+    lambda x: ad.maximum(x, 1.0) * x,
+    lambda x: ad.minimum(x, 1.0) * x,
+    lambda x: ad.where(ad.relu(x), x**2, -x),
+    lambda x: x**3 * abs(x),
+    lambda x: (x * x + 1) ** x,
+    lambda x: ad.hypot(x, 0.0) * x,
 ]
 
 
 @pytest.mark.parametrize("mode", ["propagate", "compile", "numpy", "inputs of a batch"])
-@cases(("f",), BENT)
+@cases("f", BENT)
 def test_a_gradient_that_is_a_graph_chooses_anew(f, mode):
     """Recorded at 2: the derivative of relu is the step function, not the 1 that it was there."""
     run = GRADIENTS[mode](lambda xs: ad.adjoints(f(xs[0]), create_graph=True)[xs[0]], [2.0])

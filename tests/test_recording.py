@@ -104,7 +104,7 @@ def test_models_that_are_compiled(make, loss):
     same(make, loss=loss)
 
 
-@cases(("constant",), [(lambda: Value(0.0),), (lambda: Value(0.0) * 1.0,)])
+@cases("constant", [lambda: Value(0.0), lambda: Value(0.0) * 1.0])
 def test_a_loss_may_be_constant_for_some_samples(constant):
     """Those without a label, for example."""
     loss = lambda p, t: constant() if t is None else nn.mse_loss(p, t)  # noqa: E731

@@ -47,18 +47,18 @@ def test_a_choice_by_a_known_condition_is_made():
 # -- In rules of one's own ------------------------------------------------------------------------
 
 QUESTIONS = [
-    (lambda x: bool(x < 1.0),),
-    (lambda x: bool(x == 1.0),),
-    (lambda x: bool(x != 1.0),),
-    (lambda x: float(x),),
-    (lambda x: int(x),),
-    (lambda x: f"{x:.2f}",),
-    (lambda x: str(x),),
-    (lambda x: [1, 2][x],),
+    lambda x: bool(x < 1.0),
+    lambda x: bool(x == 1.0),
+    lambda x: bool(x != 1.0),
+    lambda x: float(x),
+    lambda x: int(x),
+    lambda x: f"{x:.2f}",
+    lambda x: str(x),
+    lambda x: [1, 2][x],
 ]
 
 
-@cases(("question",), QUESTIONS)
+@cases("question", QUESTIONS)
 def test_a_number_that_is_not_known_answers_no_question(question):
     @operation
     def nosy(x):
@@ -90,15 +90,15 @@ MODES = ["compile", "numpy", "inputs of a batch"]
 
 
 COMPARISONS = [
-    (lambda x: x > 2.0,),
-    (lambda x: x >= 2.0,),
-    (lambda x: x < 2.0,),
-    (lambda x: x <= 2.0,),
+    lambda x: x > 2.0,
+    lambda x: x >= 2.0,
+    lambda x: x < 2.0,
+    lambda x: x <= 2.0,
 ]
 
 
 @pytest.mark.parametrize("mode", MODES)
-@cases(("chosen",), COMPARISONS)
+@cases("chosen", COMPARISONS)
 def test_a_comparison_in_a_rule_is_made_again_by_the_program(chosen, mode):
     @operation
     def bent(x):
@@ -110,16 +110,16 @@ def test_a_comparison_in_a_rule_is_made_again_by_the_program(chosen, mode):
 
 
 SLOPES = [
-    (lambda x: ad.grad(lambda t: t * t * x)(1.0),),
-    (lambda x: ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1],),
-    (lambda x: ad.hessian(lambda t: t * t * x)(1.0),),
-    (lambda x: ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x),),
-    (lambda x: ad.grad(lambda t: 2.0 * t * ad.maximum(x, t))(x - 1.0),),
-    (lambda x: ad.grad(lambda t: x**t)(1.0) * 2.0 / ad.log(x),),
+    lambda x: ad.grad(lambda t: t * t * x)(1.0),
+    lambda x: ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1],
+    lambda x: ad.hessian(lambda t: t * t * x)(1.0),
+    lambda x: ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x),
+    lambda x: ad.grad(lambda t: 2.0 * t * ad.maximum(x, t))(x - 1.0),
+    lambda x: ad.grad(lambda t: x**t)(1.0) * 2.0 / ad.log(x),
 ]
 
 
-@cases(("slope",), SLOPES)
+@cases("slope", SLOPES)
 def test_a_derivative_in_a_rule_is_compiled(slope):
     @operation
     def square(x):

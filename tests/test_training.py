@@ -115,19 +115,19 @@ def freezing(model, descent, epoch):
 
 
 CHANGES = [  # of a model, by a callback
-    (lambda m, descent, epoch: setattr(descent, "lr", descent.lr / 2),),
-    (lambda m, descent, epoch: setattr(m, "factor", 0.1 * epoch),),
-    (lambda m, descent, epoch: epoch == 2 and setattr(m.shift[0], "data", 0.3),),
-    (lambda m, descent, epoch: epoch == 5 and m.hidden.__setitem__(0, 2),),
-    (lambda m, descent, epoch: epoch == 2 and setattr(m, "activation", ad.sin),),
-    (lambda m, descent, epoch: epoch == 2 and setattr(m.inner, "bias", Vector([1.0])),),
-    (lambda m, descent, epoch: epoch == 2 and setattr(m.inner.bias[0], "data", 1.0),),
-    (freezing,),
+    lambda m, descent, epoch: setattr(descent, "lr", descent.lr / 2),
+    lambda m, descent, epoch: setattr(m, "factor", 0.1 * epoch),
+    lambda m, descent, epoch: epoch == 2 and setattr(m.shift[0], "data", 0.3),
+    lambda m, descent, epoch: epoch == 5 and m.hidden.__setitem__(0, 2),
+    lambda m, descent, epoch: epoch == 2 and setattr(m, "activation", ad.sin),
+    lambda m, descent, epoch: epoch == 2 and setattr(m.inner, "bias", Vector([1.0])),
+    lambda m, descent, epoch: epoch == 2 and setattr(m.inner.bias[0], "data", 1.0),
+    freezing,
 ]
 
 
 @pytest.mark.filterwarnings("ignore:fit makes a new program")
-@cases(("change",), CHANGES)
+@cases("change", CHANGES)
 def test_what_a_callback_changes_counts_from_the_next_epoch(change):
     def run(engine):
         shift = Vector([0.1]).requires_grad_(False)
