@@ -135,7 +135,7 @@ def test_play_sends_the_gradients_back(browser):
     eventually(
         lambda: seen.update(browser.texts("#sentence")) or browser.texts(".play") == ["↻ Again"]
     )
-    assert any("b is used twice, so its two messages add: 4 = 3 + 1." in x for x in seen)
+    assert any("b is used twice: its messages add, 4 = 3 + 1." in x for x in seen)
     assert gradients(browser) == ["1", "4"]
 
 
@@ -453,7 +453,11 @@ def test_nothing_jumps_and_nothing_scrolls_but_the_panel(browser, graph):
 
 
 def test_a_large_graph_is_seen_whole_and_at_a_step_the_operation_with_its_inputs(browser):
-    browser.show(show_steps(many()), width=1200, height=900)
+    for width, height in SIZES:
+        browser.show(show_steps(many()), width=width, height=height)
+        assert browser.evaluate("seen.eye.scale === seen.fit.scale")
+    browser.emulate(width=1200, height=900)
+    browser.evaluate("paint()")
     assert browser.texts(".graph .number") == []  # from afar there are none
     inside = """[...document.querySelectorAll('.unit.now .box')].map((e) => {
       const a = e.getBoundingClientRect(), b = document.querySelector('.graph').getBoundingClientRect();
@@ -489,6 +493,15 @@ def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
         2,
         3,
     ]
+    names = browser.evaluate("state.graph.inputs.map((i) => plainName(state.graph.labels[i]))")
+    assert {"w₀₀", "w′₀₀"} <= {*names}
+    assert len({*names}) == len(names)
+    browser.evaluate("go(2); go(3, true)")
+    assert first(browser) == "loss = (o − t)2 = (0.258 − 1)2 = 0.551"
+    browser.evaluate("go(5, true)")  # the slope of (o - t)² is 2 (o - t) = 2 (0.2576 - 1)
+    said = "Here (o − t)² sends back what arrived, times its slope: 2 · (o − t) = −1.485."
+    assert first(browser) == said
+    assert browser.texts("pre") == ["o.grad += loss.grad · (−1.485) = 1 · (−1.485) = −1.485"]
     browser.evaluate("go(99)")
     assert first(browser) == "A step of 0.1 against every gradient: loss goes from 0.551 to 0.0324."
     browser.evaluate("set({ leaves: state.leaves.map((x) => 1e200 * x) })")

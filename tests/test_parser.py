@@ -35,7 +35,7 @@ const answer = ([text, values, adjoints]) => {
 
 @cache
 def program():
-    return live.script(live.all_rules(), parts=["core", "parser"]) + ANSWER
+    return live.script(live.all_rules(), parts=["numbers", "core", "parser"]) + ANSWER
 
 
 @pytest.fixture

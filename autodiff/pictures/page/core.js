@@ -54,6 +54,14 @@ function pass({ nodes, needs }, leaves, moved, forward = false) {
 const xsOf = ({ nodes }, values, i) => nodes[i].inputs.map((j) => values[j]);
 const localsOf = (graph, values, i) => graph.nodes[i].rule.back(1, ...xsOf(graph, values, i));
 
+// How a message was made: what arrived at node `at`, times the slope there. The loss is one
+// operation, from its output to the difference in it.
+function madeOf(graph, { values, messages, adjoints }, [i, k]) {
+  const sent = messages[i][k], whole = graph.loss?.edge[0] === i;
+  return whole ? { at: graph.output, arrived: 1, local: sent, sent }
+    : { at: i, arrived: adjoints[i], local: localsOf(graph, values, i)[k], sent };
+}
+
 // The output at other numbers of one leaf.
 const along = (graph, leaves, leaf, x) => pass(graph, leaves.with(leaf, x), null, true);
 
@@ -137,7 +145,7 @@ function lossOf({ nodes, needs, uses, output }) {
 }
 
 // Names for what has none: y for the output, h₁, h₂ for neurons, v₁, v₂ for other results.
-function nameNodes({ nodes, labels, neurons, needs, inner, output, loss }) {
+function nameNodes({ nodes, inputs, labels, neurons, needs, inner, output, loss }) {
   const next = (letter) => {
     let k = 1;
     while (labels.includes(letter + k)) k++;
@@ -149,6 +157,12 @@ function nameNodes({ nodes, labels, neurons, needs, inner, output, loss }) {
   nodes.forEach(({ rule }, i) => {
     const letter = neurons.has(i) ? "h" : rule ? "v" : "x";
     if (!labels[i] && (rule || needs[i]) && !inner.has(i)) labels[i] = next(letter);
+  });
+  const layers = new Map(); // two layers may have a weight[0,0]: w′₀₀ is that of the second
+  nodes.forEach((_, i) => {
+    const name = inputs.includes(i) ? plainName(labels[i]) : "", n = layers.get(name) ?? 0;
+    if (n) labels[i] = name.replace(/[₀-₉]*$/, "′".repeat(n) + "$&");
+    layers.set(name, n + Boolean(name));
   });
 }
 

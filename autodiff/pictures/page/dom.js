@@ -93,16 +93,6 @@ function widthIn(style, font, text) {
 }
 const widthOf = (text, size) => widthIn(`650 ${size}px`, "--sans", text);
 
-// A name with its small number: x1, x_1 and x[1] are x₁, and layer.weight[0,1] is w₀₁.
-const subscript = (x) => String.fromCharCode(0x2080 + Number(x));
-function plainName(name) {
-  const digits = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
-  const [, long, small] =
-    digits.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/) ?? ["", digits, ""];
-  const base = long.replace(/^weight$/, "w").replace(/^bias$/, "b");
-  const short = base.length > 14 ? `${base.slice(0, 13)}…` : base;
-  return short + small.replace(/[,_]/g, "").replace(/\d/g, subscript);
-}
 const nameIn = (name) => h("i", plainName(name)); // in HTML
 const nameSpan = (name, size) => h("tspan.name", { "font-size": size }, plainName(name)); // in SVG
 const nameWidth = (name, size) => widthIn(`italic ${size}px`, "--serif", plainName(name));

@@ -97,7 +97,8 @@ const END = 84; // the wire of the output
 const MAP = 72;
 const isLarge = ({ units }) => units.length > 24;
 
-// The first stretch of the layout that fits the stage; if none does, the graph is zoomed.
+// The first stretch of the layout that fits the stage; if none does, the graph is zoomed. An
+// overview of it is worth its place if it says more than the map below it.
 function fitOf({ graph, width, height }) {
   const fits = [1, 0.5, 0].map((stretch) => {
     const place = placed(graph, stretch), tall = place.high - place.low + 16;
@@ -109,7 +110,8 @@ function fitOf({ graph, width, height }) {
   if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
   const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
-  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, whole, scale: whole };
+  const overview = whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
+  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
 }
 
 // Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
@@ -123,7 +125,7 @@ function cameraOf(state, view, fit) {
     : view.asking !== undefined ? [view.asking] : view.now;
   const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
     (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
-  if (!done.length && fit.whole >= 0.25) return whole;
+  if (!done.length && fit.overview) return whole;
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
@@ -232,7 +234,7 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"}` },
+    class: `graph ${view.proof && "proof"} ${far && "afar"}` },
   h("g", { class: fit.zoomed && !state.panning ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads)));
 }
@@ -315,9 +317,10 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
 function messageTexts({ graph, view: { run } }, i, k, now) {
-  const sent = [number(run.messages[i][k], 3)], local = localsOf(graph, run.values, i)[k];
-  const made = [`${number(run.adjoints[i], 3)} · `, factor(local), " = ", ...sent];
-  return !now || ["add", "sub", "sum"].includes(graph.nodes[i].rule.op) ? [sent] : [made, sent];
+  const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent, 3)];
+  const copies = at === i && ["add", "sub", "sum"].includes(graph.nodes[i].rule.op);
+  const made = [`${number(arrived, 3)} · `, factor(local), " = ", ...result];
+  return !now || copies ? [result] : [made, result];
 }
 
 // A gradient or a message, which proves itself when it is touched.

@@ -83,10 +83,13 @@ function inputList(state, view) {
       disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(own) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
-      end: complete ? h("button.gradient.proves", proves, number(slope)) : h("span.place"),
+      end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17)) : h("span.place"),
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
-  return h("section.inputs", { "aria-label": "Inputs", tabindex: 0 },
+  const widest = (size) => Math.max(44, ...shown.map((i) => nameWidth(graph.labels[i], size))) + 6;
+  const size = widest(22) < 90 ? 22 : 17;
+  return h("section.inputs", { "aria-label": "Inputs", tabindex: 0,
+    style: `--size: ${size}px; --names: ${widest(size)}px` },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
     sliders.length ? shown.map(row) : "Nothing can be dragged.",

@@ -1,4 +1,4 @@
-// Numbers as people write them.
+// Numbers, and names with numbers, as people write them.
 
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const minus = (text) => text.replaceAll("-", "−");
@@ -30,3 +30,14 @@ const amount = (x, digits = 3) => (Math.abs(x) >= 1e-4 && Math.abs(x) < 10 ** di
   ? minus(x.toPrecision(digits)) : number(x, digits));
 const places = (x) => (Math.abs(x) < 0.995
   ? minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)) : amount(x));
+
+// A name with its small number: x1, x_1 and x[1] are x₁, and layer.weight[0,1] is w₀₁.
+const subscript = (x) => String.fromCharCode(0x2080 + Number(x));
+function plainName(name) {
+  const digits = name.replace(/[₀-₉]/g, (x) => x.charCodeAt(0) - 0x2080);
+  const [, long, small] =
+    digits.match(/^(?:.*\.)?(\D*?[^\d_[\s])[_[]*(\d[\d,_]*)\]?$/) ?? ["", digits, ""];
+  const base = long.replace(/^weight$/, "w").replace(/^bias$/, "b");
+  const short = base.length > 14 ? `${base.slice(0, 13)}…` : base;
+  return short + small.replace(/[,_]/g, "").replace(/\d/g, subscript);
+}

@@ -237,7 +237,7 @@ function numbersPicture(width, height) {
   return picture([line("axis dashed", ends.map((v) => [v, v])), targets.map((v, i) =>
     draw("error ghost", `M${x(v)} ${y(v)}V${y(s.predictions[i][0])}`)),
   targets.map((v, i) => disc("value", at([v, s.predictions[i][0]]), 5))],
-  write("end", right, bottom + 38, "what is true →"));
+  write("end", right, bottom + 38, "what is true →"), write("", x(ends[0]) + 6, 12, "↑ what the model says"));
 }
 
 // What each class is taken for.

@@ -9,12 +9,15 @@ const SIGNS = { add: [" + ", 1, 1], sub: [" − ", 1, 2], mul: [" · ", 2, 2], d
 // Node i as a formula; name(j) is what stands for node j, if not its own formula.
 function written(graph, i, name, lit = () => null, least = 0) {
   const { rule: { op }, inputs } = graph.nodes[i], [x, y] = inputs, n = inputs.length / 2;
+  const { loss } = graph;
   const of = (j, need) => name(j) ?? written(graph, j, name, lit, need);
   const [sign, own, need] = SIGNS[op] ?? [", ", 0, 0], word = opOf(graph, i);
   const row = inputs.map((j, k) => [k ? sign : "", of(j, k ? need : own)]);
   const pairs = () => inputs.slice(0, n).map((j, k) =>
     [k ? " + " : "", of(j, 2), " · ", of(inputs[n + k], 2)]);
-  const [parts, strength] = SIGNS[op] ? [row, own]
+  const [parts, strength] = loss && i === graph.output
+    ? [["(", name(loss.from), " − ", name(loss.target), ")", h("sup", "2")], 4]
+    : SIGNS[op] ? [row, own]
     : ["power", "pow", "exponential"].includes(op) ? [[of(x, 5), h("sup", of(y, 0))], 4]
       : op === "dot" ? [pairs(), 1] : op === "neg" ? [["−", of(x, 2)], 1]
         : op === "abs" ? [["|", row, "|"], 5]
@@ -32,15 +35,13 @@ const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j
 // The formula of the whole graph; what is used more than once stands by its name. A step in a large
 // graph shows its own line.
 function heading({ graph, step }, { now }) {
-  const { nodes, uses, neurons, output, units, loss } = graph;
+  const { nodes, uses, neurons, output, units } = graph;
   const kind = step > graph.half ? "now backward" : "now forward";
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
   const one = (i) =>
     [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
-  if (loss) return [nameIn(graph.labels[output]), " = (", named(graph, loss.from), " − ",
-    named(graph, loss.target), ")", h("sup", "2")];
   if (nodes.length > 24 && now.length && !neurons.size) {
     const { node } = units[now[0]];
     return [nameIn(graph.labels[node]), " = ", h("span", { class: kind }, short(graph, node))];
@@ -61,8 +62,9 @@ function say(strings, ...values) {
 }
 
 // What an operation does on the way back.
-function ruleWords(graph, { values }, i) {
-  const { rule: { op }, inputs } = graph.nodes[i];
+function ruleWords(graph, run, i) {
+  const { rule, inputs } = graph.nodes[i], ends = graph.loss && i === graph.output;
+  const op = !ends && rule.op;
   if (op === "mul" || op === "dot") {
     return say`A product **swaps**: each input gets what arrived, times the other.`;
   }
@@ -72,8 +74,10 @@ function ruleWords(graph, { values }, i) {
   if (op === "sub") {
     return say`A difference **copies**, with the sign turned for what is taken away.`;
   }
-  const slopes = localsOf(graph, values, i).filter((x) => x !== null), [x, exponent] = inputs;
-  const from = op === "power" && Math.abs(slopes[0]) < Infinity
+  const { values } = run, [x, exponent] = inputs;
+  const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local]
+    : localsOf(graph, values, i).filter((x) => x !== null);
+  const from = ends ? "2 · (o − t) = " : op === "power" && Math.abs(slopes[0]) < Infinity
     ? [blue(`${number(values[exponent])} · ${factor(values[x])}${raise(values[exponent] - 1)}`),
       " = "] : SLOPES[op] && `${SLOPES[op]} = `;
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
@@ -112,7 +116,7 @@ function sentence(state, view) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
     return [[say`Move only ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
       ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
-    state.proof.edge ? "Only this use of the wire moved: that is what its message says."
+    state.proof.edge ? "Only this one use of the wire has moved."
       : "What depends on it has moved; the rest stood still."];
   }
   if (touched !== null) return touchedWords(state, view, y);
@@ -142,8 +146,8 @@ function sentence(state, view) {
   if (met === undefined) return [ruleWords(graph, run, i)];
   const { terms, of } = view.gradient(met);
   const sum = orange(`${number(run.adjoints[met])} = ${total(terms)}`);
-  return [ruleWords(graph, run, i), h("span.big", say`${named(graph, met)} is used ${times(of)},
-    so its ${of === 2 ? "two" : of} messages **add**: ${sum}.`)];
+  return [ruleWords(graph, run, i), h("span.big", say`${named(graph, met)} is used ${times(of)}:
+    its messages **add**, ${sum}.`)];
 }
 
 function endWords({ graph, leaves }, run, y) {
@@ -154,9 +158,9 @@ function endWords({ graph, leaves }, run, y) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
     const [from, to] = [run.values[graph.output], pass(graph, moved, null, true)[graph.output]];
-    const worse = graph.loss && !(to < from) && "Too large a step: it lands higher. ";
+    const worse = graph.loss && !(to < from) && "Too large a step: it lands higher.";
     return [say`A step of 0.1 against every gradient: ${y} goes from ${blue(from)} to ${blue(to)}.`,
-      [worse, prove]];
+      worse || prove];
   }
   if (!Number.isFinite(run.adjoints[j])) return steepWords(graph, leaves, run, y, j);
   return [say`All gradients are here. Move ${x} by 0.01, and ${y} moves by
@@ -175,7 +179,7 @@ function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
   const x = nameIn(graph.labels[touched]), slope = run.adjoints[touched];
   if (step < graph.last) {
     return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
-      "How fast? Press Play: the gradients come back and say it."];
+      "How fast? Press Play, and its gradient says it."];
   }
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
   if (sides) {
@@ -184,8 +188,7 @@ function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
     say`Drag ${x} either way and only one slope is left.`];
   }
   return [say`Move ${x} a little and ${y} moves ${orange(Math.abs(slope))} times as
-    far${slope < 0 ? ", the other way" : ""}.`,
-  say`That number is the slope of the curve, and the gradient that came back to ${x}.`];
+    far${slope < 0 ? ", the other way" : ""}.`, "It is the slope of the curve."];
 }
 
 function cornerName(graph, run) {
@@ -205,28 +208,27 @@ function answerOf({ graph }, { asked, asking, run }) {
     return { right: run.adjoints[j], made: [orange(total(terms)), " = ?"],
       hint: () => say`**Not yet.** At a fork the messages **add**.` };
   }
-  const [source, k] = asked.edge, itself = run.values[asked.from];
-  const local = factor(localsOf(graph, run.values, source)[k]);
-  const made = [orange(run.adjoints[source]), " · ", blue(local), " = ?"];
+  const { at, arrived, local, sent } = madeOf(graph, run, asked.edge);
+  const made = [orange(arrived), " · ", blue(factor(local)), " = ?"], itself = run.values[asked.from];
   const hint = (x) => [h("b", "Not yet", Math.abs(x - itself) < 0.005 * Math.abs(x)
     && [`: ${number(x)} is `, nameIn(graph.labels[asked.from]), " itself"], ". "),
-  ruleWords(graph, run, source)];
-  return { right: run.messages[source][k], made, hint };
+  ruleWords(graph, run, at)];
+  return { right: sent, made, hint };
 }
 
 // The lines of one unit's closure, as Python runs them.
 function gradLines({ graph }, { run }, u) {
   const name = (j) => plainName(graph.labels[j] || "Σ");
-  const { inside = [graph.units[u].node] } = graph.units[u].neuron ?? {};
-  return [...inside].sort((a, b) => b - a).flatMap((i) => {
-    const { rule, inputs } = graph.nodes[i], locals = localsOf(graph, run.values, i);
-    return inputs.map((j, k) => {
-      const sent = run.messages[i][k], other = inputs[1 - k], local = factor(locals[k] ?? 0);
-      const by = rule.op === "mul" && graph.labels[other] ? name(other) : local;
-      return graph.needs[j] && sent != null && [`${name(j)}.grad += ${name(i)}.grad · ${by} = `,
-        h("span.gradient", number(run.adjoints[i])), " · ", h("span.value", local), " = ",
-        h("b.gradient", number(sent)), "\n"];
-    });
+  const { neuron, edges } = graph.units[u], inside = [...neuron?.inside ?? []].sort((a, b) => b - a);
+  const all = neuron ? inside.flatMap((i) => graph.nodes[i].inputs.map((_, k) => [i, k]))
+    : edges.map(({ edge }) => edge);
+  return all.map(([i, k]) => {
+    const { rule, inputs } = graph.nodes[i], j = inputs[k], other = inputs[1 - k];
+    const { at, arrived, local, sent } = madeOf(graph, run, [i, k]);
+    if (!graph.needs[j] || sent == null) return null;
+    const by = rule.op === "mul" && graph.labels[other] ? name(other) : factor(local);
+    return [`${name(j)}.grad += ${name(at)}.grad · ${by} = `, h("span.gradient", number(arrived)),
+      " · ", h("span.value", factor(local)), " = ", h("b.gradient", number(sent)), "\n"];
   });
 }
 
