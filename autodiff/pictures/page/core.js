@@ -16,6 +16,7 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   graph.loss = graph.neurons.size ? lossOf(graph) : null;
   nameNodes(graph);
   findUnits(graph);
+  tellLayersApart(graph);
   graph.sliders = inputs.filter((i) => graph.place.has(i));
   return graph;
 }
@@ -145,7 +146,7 @@ function lossOf({ nodes, needs, uses, output }) {
 }
 
 // Names for what has none: y for the output, h₁, h₂ for neurons, v₁, v₂ for other results.
-function nameNodes({ nodes, inputs, labels, neurons, needs, inner, output, loss }) {
+function nameNodes({ nodes, labels, neurons, needs, inner, output, loss }) {
   const next = (letter) => {
     let k = 1;
     while (labels.includes(letter + k)) k++;
@@ -157,12 +158,6 @@ function nameNodes({ nodes, inputs, labels, neurons, needs, inner, output, loss 
   nodes.forEach(({ rule }, i) => {
     const letter = neurons.has(i) ? "h" : rule ? "v" : "x";
     if (!labels[i] && (rule || needs[i]) && !inner.has(i)) labels[i] = next(letter);
-  });
-  const layers = new Map(); // two layers may have a weight[0,0]: w′₀₀ is that of the second
-  nodes.forEach((_, i) => {
-    const name = inputs.includes(i) ? plainName(labels[i]) : "", n = layers.get(name) ?? 0;
-    if (n) labels[i] = name.replace(/[₀-₉]*$/, "′".repeat(n) + "$&");
-    layers.set(name, n + Boolean(name));
   });
 }
 
@@ -200,6 +195,16 @@ function findUnits(graph) {
   graph.last = 2 * graph.half + 1; // its steps: forward, the seed, backward
   graph.units.forEach((unit, u) => {
     unit.at = depth[u] ? [depth[u], graph.last - depth[u] + 1] : [0, Infinity];
+  });
+}
+
+// Two layers may each have a weight[0,0]: that of the second is w′₀₀.
+function tellLayersApart({ labels, inputs, units }) {
+  const names = new Set(inputs.map((i) => plainName(labels[i])));
+  if (names.size < inputs.length) units.forEach(({ neuron, at: [layer] }) => {
+    neuron?.weights.forEach((j) => {
+      labels[j] = plainName(labels[j]).replace(/[₀-₉]*$/, "′".repeat(layer - 1) + "$&");
+    });
   });
 }
 
