@@ -33,7 +33,7 @@ def test_where_the_function_is_zero_there_is_a_plot_too(browser, f):
     assert "NaN" not in "".join(curves)
     levels = browser.texts(".below .end")
     assert len(levels) > 2
-    assert browser.evaluate("pathAt(1).every((x) => !Number.isNaN(value(x)))")
+    assert browser.evaluate("pathAt(1).points.every((x) => !Number.isNaN(value(x)))")
     assert browser.evaluate("document.querySelector('h1').textContent") == "40 steps downhill"
 
 
@@ -52,7 +52,7 @@ def test_secant_and_path(browser):
     x = 2.0
     for _ in range(40):
         x += 0.3 * math.sin(x)
-    assert browser.evaluate("pathAt(0.3).at(-1)[0]") == pytest.approx(x, rel=1e-12)
+    assert browser.evaluate("pathAt(0.3).points.at(-1)[0]") == pytest.approx(x, rel=1e-12)
     secant = (math.cos(2.5) - math.cos(2)) / 0.5
     assert browser.evaluate("secantAt(0.5)") == pytest.approx(secant, rel=1e-12)
     assert "no right digits" in browser.words()

@@ -10,6 +10,9 @@ function arrow(at, by) {
 
 const spaced = (n, low, high) => [...Array(n + 1).keys()].map((i) => low + ((high - low) * i) / n);
 
+// A curve: points of f between two ends.
+const pointsOf = (f, ends, n) => spaced(n, ...ends).map((x) => [x, f(x)]);
+
 // Round numbers that cover low to high, in about so many steps.
 function ticks(low, high, about, least = 0) {
   const step = Math.max(least, roundUp((0.9 * (high - low || 1)) / about));

@@ -52,8 +52,8 @@ function pass({ nodes, needs }, leaves, moved, forward = false) {
   return { values, messages, adjoints: adjoints.map((x) => x ?? 0) };
 }
 
-const xsOf = ({ nodes }, values, i) => nodes[i].inputs.map((j) => values[j]);
-const localsOf = (graph, values, i) => graph.nodes[i].rule.back(1, ...xsOf(graph, values, i));
+const localsOf = ({ nodes }, values, i) =>
+  nodes[i].rule.back(1, ...nodes[i].inputs.map((j) => values[j]));
 
 // How a message was made: what arrived at node `at`, times the slope there. The loss is one
 // operation, from its output to the difference in it.
@@ -77,14 +77,11 @@ function corner(slope, x) {
   return gap(nearer) > 0.5 * wide ? nearer : null;
 }
 
-// What is peculiar about an operation here: "corner", or "left" or "right" where its domain ends.
-function peculiar(graph, values, i) {
-  const { rule, inputs } = graph.nodes[i], xs = xsOf(graph, values, i);
-  const moved = inputs.flatMap((j, k) => (graph.needs[j] ? [k] : []));
-  const ends = (by) => moved.some((k) => !Number.isFinite(rule.value(...xs.with(k, xs[k] + by))));
-  if (xs.some(Number.isNaN)) return null;
-  if (moved.some((k) => corner((x) => rule.back(1, ...xs.with(k, x))[k], xs[k]))) return "corner";
-  return ends(-0.5) ? "left" : ends(0.5) ? "right" : null;
+// Whether an operation is at a corner of its own.
+function atCorner({ nodes, needs }, values, i) {
+  const { rule, inputs } = nodes[i], xs = inputs.map((j) => values[j]);
+  return inputs.some((j, k) =>
+    needs[j] && corner((x) => rule.back(1, ...xs.with(k, x))[k], xs[k]));
 }
 
 // -- Neurons

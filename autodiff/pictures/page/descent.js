@@ -6,35 +6,27 @@ const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
 const onLog = (n, low, high) => spaced(n, Math.log(low), Math.log(high)).map(Math.exp);
 
-// The points of the descent; it ends where it leaves all numbers behind, or the domain.
-const stepFrom = (x, rate) => slopes(x).map((g, i) => x[i] - rate * g);
+// The points of the descent and its result; it ends where a step leaves the domain, so that it
+// is lost, or leaves all numbers behind.
 function pathAt(rate) {
   const points = [data.x0];
   for (const x of points) {
-    const next = stepFrom(x, rate);
-    const inside = next.every((v) => Math.abs(v) < 1e9) && !Number.isNaN(value(next));
-    if (points.length > data.steps || !inside) break;
+    if (points.length > data.steps) break;
+    const next = slopes(x).map((g, i) => x[i] - rate * g), lost = Number.isNaN(value(next));
+    if (lost || !next.every((v) => Math.abs(v) < 1e9)) return { points, result: Infinity, lost };
     points.push(next);
   }
-  return points;
-}
-function resultAt(rate) {
-  const points = pathAt(rate), y = points.length > data.steps ? value(points.at(-1)) : Infinity;
-  return Number.isNaN(y) ? Infinity : y;
-}
-
-function leavesDomain(rate) {
-  const points = pathAt(rate);
-  return points.length <= data.steps && Number.isNaN(value(stepFrom(points.at(-1), rate)));
+  return { points, result: value(points.at(-1)), lost: false };
 }
 
 // The result at every rate of the slider, and the lowest point that any of them comes to.
 const low = data.rate / 10, high = data.rate * 10, rates = onLog(180, low, high);
-const best = rates.flatMap(pathAt)
+const paths = rates.map(pathAt);
+const best = paths.flatMap(({ points }) => points)
   .filter((x) => Number.isFinite(value(x)) && x.every((v, i) => Math.abs(v - data.x0[i]) < 1e3))
   .reduce((a, b) => (value(b) < value(a) ? b : a));
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
-const start = first + lift, results = rates.map((rate) => [rate, resultAt(rate) + lift]);
+const start = first + lift, results = paths.map(({ result }, i) => [rates[i], result + lift]);
 
 // -- The map, or the curve
 
@@ -53,7 +45,7 @@ function mapOf(width, height) {
 
 // The curve of f, in a picture with so much room below.
 function curveOf(width, height, [low, high], below, kind) {
-  const points = spaced(200, low, high).map((x) => [x, value([x])]);
+  const points = pointsOf((x) => value([x]), [low, high], 200);
   const ys = points.map(([, y]) => y).filter(Number.isFinite);
   const [bottom, top] = [Math.min(...ys), Math.max(...ys)], more = top - bottom || 1;
   const levels = ticks(bottom - below * more, top, 4), across = ticks(low, high, width / 120);
@@ -67,7 +59,7 @@ function pathPicture(width, height) {
   const wide = 1.25 * Math.abs(x0 - best[0]) || 2;
   const [{ at, picture }, ground, pixels] = two ? mapOf(width, height)
     : curveOf(width, height, [best[0] - wide, best[0] + wide], 0.12, "value thick");
-  const spots = pathAt(s.rate).map((p) => at(two ? p : [p[0], value(p)]));
+  const spots = s.path.points.map((p) => at(two ? p : [p[0], value(p)]));
   const out = spots.findIndex(([x, y]) => !(x >= 0 && x <= width && y >= 0 && y <= height));
   const seen = out < 0 ? spots : spots.slice(0, out + 1), [[x, y], [x1, y1] = spots[0]] = spots;
   const far = Math.hypot(x1 - x, y1 - y), turn = Math.atan2(y1 - y, x1 - x) * 180 / Math.PI;
@@ -100,12 +92,12 @@ function resultPicture(width) {
   const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
   const least = Math.max(Math.min(...results.map(([, y]) => y)), 1e-15 * high);
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
-  return axisPicture(width, 168, results, [s.rate, resultAt(s.rate) + lift],
+  return axisPicture(width, 168, results, [s.rate, s.path.result + lift],
     powers(least / 30, high * 40, 4), ({ line }) => line("error", results),
     ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
       write("", left + 4, y(start) - 5, "where it starts"),
       up && write("error", Math.min(x(Math.max(up[0], s.rate)) + 18, right - 78), 18,
-        leavesDomain(up[0]) ? "no value →" : "diverges →")]);
+        pathAt(up[0]).lost ? "no value →" : "diverges →")]);
 }
 
 function errorPicture(width) {
@@ -147,9 +139,9 @@ function secantPicture(width, height) {
 
 // What the path does: in how many variables it goes from side to side.
 function telling() {
-  if (leavesDomain(s.rate)) return "A step leaves the domain: f has no value there.";
-  if (!(resultAt(s.rate) <= first)) return "Diverges: each step lands farther up the other side.";
-  const [before, next] = pathAt(s.rate).map(slopes);
+  if (s.path.lost) return "A step leaves the domain: f has no value there.";
+  if (!(s.path.result <= first)) return "Diverges: each step lands farther up the other side.";
+  const [before, next] = s.path.points.map(slopes);
   const swings = before.filter((g, i) => g * next[i] < 0).length;
   if (!swings) return "Each step is the slope times the rate: shorter where it is flatter.";
   return swings < data.x0.length
@@ -180,6 +172,7 @@ function nudges(phone, width) {
 
 function paint() {
   const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
+  s.path = pathAt(s.rate);
   s.least = Math.min(s.least, s.h); // the valley is drawn as far as it has been dragged
   const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
   show(h("main.page.descent", data.steps ? descent(phone, width, height, above) : null,
@@ -196,7 +189,8 @@ function descent(phone, width, height, above) {
     h("div.below", onAxis([red(after), above, " at every learning rate"],
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
-      h("b.error", leavesDomain(s.rate) ? "no value" : amount(resultAt(s.rate))), h("p.tell", { role: "status" }, telling())))];
+      h("b.error", s.path.lost ? "no value" : amount(s.path.result)),
+      h("p.tell", { role: "status" }, telling())))];
 }
 
 follow(() => {

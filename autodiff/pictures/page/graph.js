@@ -305,7 +305,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     left = spot[0];
     const at = [left + wide / 2, spot[1] + 11], rect = [-wide / 2, -11, wide, 22];
     const inside = [up, local && h("tspan.local", local), result];
-    heads.push(asked ? capsule(at, wide, up) : put(`message ${now && "now"}`, at,
+    heads.push(asked ? capsule("asked", spot, up) : put(`message ${now && "now"}`, at,
       orangeNumber(tools, { edge: edge.edge }, rect, [0, 5, "middle"], inside)));
     break;
   }
@@ -346,19 +346,17 @@ function drawPill({ state, graph, view, first }, { node, x, y, column, wide, kin
   const places = [[left + wide + 8, -30], [left, -54], [left, -80], [x - w / 2, -74], [left, 34],
     [left, 60], [x - w / 2, 50]];
   const spot = first(places.map(([px, up]) => [px, y + up, w, 24]));
-  if (spot) {
-    heads.push(h("g", { class: node === state.proof.node ? "pill source" : "pill",
-      transform: `translate(${spot[0] + w / 2} ${spot[1] + 12})`, ...later({ view }, node) },
-    box("", w, 24, 12), write("middle", 0, 6, said)));
-  }
+  if (!spot) return;
+  const pill = capsule(node === state.proof.node ? "pill source" : "pill", spot, said);
+  Object.assign(pill.attributes, later({ view }, node));
+  heads.push(pill);
 }
 
-// The place of an answer, with a wrong one struck through.
-const capsule = (at, wide, wrong) =>
-  put("asked", at, box("", wide, 22, 11), write("middle", 0, 5, wrong ?? ""));
+// What moved, or the place of an answer, in which a wrong one is struck through.
+const capsule = (kind, [x, y, w, tall], inside) => put(kind, [x + w / 2, y + tall / 2],
+  box("", w, tall, tall / 2), write("middle", 0, 6, inside ?? ""));
 
 const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
-const WALL = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; // on the left
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
@@ -370,7 +368,7 @@ function drawUnit(tools, unit, u) {
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
     state.touched === node && "touched", state.hover === node && "hover",
     !view.valued(u) && "idle", !about && "still", far && "far"];
-  const odd = kind === "op" && view.valued(u) && !far && peculiar(graph, view.run.values, node);
+  const odd = kind === "op" && view.valued(u) && !far && atCorner(graph, view.run.values, node);
   const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
     : kind === "card" ? (far ? drawFar : drawCard)(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
@@ -382,8 +380,7 @@ function drawUnit(tools, unit, u) {
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
     h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
       kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
-      odd && put("mark", [0, -tall / 2], draw(odd, odd === "corner" ? CORNER : WALL,
-        { transform: odd === "right" && "scale(-1 1)" }))),
+      odd && put("", [0, -tall / 2], draw("", CORNER))),
     target && !far && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
     kind !== "constant" && !far && drawTexts(tools, unit, u),
@@ -404,11 +401,11 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
   const curve = () => { // 2 wide and 1 tall, as a drawing of its own
     const x = run.values[neuron.sum], y = act.value(x), slope = act.back(1, x)[0];
     const span = clamp(1.3 * Math.abs(x) || 3, 3, 30), reach = 0.3 * span;
-    const xs = spaced(30, -span, span), ys = xs.map(act.value);
+    const points = pointsOf(act.value, [-span, span], 30), ys = points.map((point) => point[1]);
     const { at, line } = chart(60, 28, [-span, span],
       [Math.min(...ys, 0), Math.max(...ys, 1e-9)], { room: [0, 0, 0, 0] });
     return put("", [right - 66, top + 7], line("axis", [[-span, 0], [span, 0]]),
-      line("wire value", xs.map((x, k) => [x, ys[k]])),
+      line("wire value", points),
       view.sent(u) && Number.isFinite(y + slope) && line("tangent",
         [-reach, reach].map((by) => [x + by, y + slope * by])),
       view.valued(u) && Number.isFinite(y) && disc("value", at([x, y]), 3.5));
@@ -451,13 +448,13 @@ function drawTexts(tools, unit, u) {
   unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
   if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
   const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
-    asks ? capsule([left + 26, -17], 52, state.wrong)
+    asks ? capsule("asked", [left, -28, 52, 22], state.wrong)
       : shown && write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)];
   if (!graph.needs[node]) return above;
   const alone = view.asked?.from === node && graph.uses[node].length === 1;
   if (alone || view.asked?.sum === node) {
     take(x + left, y + 9, 52, 22);
-    return [above, capsule([left + 26, 20], 52, state.wrong)];
+    return [above, capsule("asked", [left, 9, 52, 22], state.wrong)];
   }
   const { terms, complete, fresh } = view.gradient(node);
   const told = view.told?.some(({ sum }) => sum === node);

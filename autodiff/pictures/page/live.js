@@ -182,22 +182,26 @@ function scale() {
 const MOVES = { forward: 820, seed: 900, backward: 2000 }; // how long a step takes, in ms
 
 function go(to, moving = false) {
-  const step = clamp(to, 0, state.graph.last), same = step === state.step, { half } = state.graph;
-  clearTimeout(timer);
-  const playing = state.playing && moving && !same;
-  set({ step, playing, moving: moving && !same, touched: null, asked: 0, wrong: null, ...CALM });
+  const step = clamp(to, 0, state.graph.last), moves = moving && step !== state.step;
+  const playing = state.playing && moves, { half } = state.graph;
+  rest({ step, playing, moving: moves, asked: 0, wrong: null });
   remember();
   if (!playing) return;
   if (state.ask && seen.view.asking !== undefined) return set({ playing: false }); // a question
-  const rest = step > half + 1 ? MOVES.backward : step > half ? MOVES.seed : MOVES.forward;
-  timer = setTimeout(() => go(step + 1, true), rest);
+  const pause = step > half + 1 ? MOVES.backward : step > half ? MOVES.seed : MOVES.forward;
+  timer = setTimeout(() => go(step + 1, true), pause);
 }
-const CALM = { proof: null, eye: null, look: null };
+
+// All comes to rest before something else begins.
+function rest(changes) {
+  clearTimeout(timer);
+  set({ moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
+    ...changes });
+}
 
 function quiz() {
   const { step, ask, graph: { half, last } } = state;
-  clearTimeout(timer);
-  set({ ask: !ask, playing: false, asked: 0, wrong: null, touched: null, ...CALM });
+  rest({ ask: !ask, asked: 0, wrong: null });
   if (!ask) go(step === half || step === last ? half + 1 : step);
   remember();
   main.querySelector("#answer")?.focus();
@@ -205,8 +209,7 @@ function quiz() {
 
 function play() {
   const { step, playing, graph } = state;
-  set({ playing: !playing, touched: null, ...CALM });
-  clearTimeout(timer);
+  rest({ playing: !playing });
   if (!playing) go((step === graph.last ? graph.half : step) + 1, true);
 }
 
@@ -231,9 +234,7 @@ const actions = {
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
-    clearTimeout(timer);
-    const at = Math.max(step, graph.half);
-    set({ touched: node, step: at, moving: false, playing: false, ...CALM });
+    rest({ touched: node, step: Math.max(step, graph.half) });
   },
   choose: (node) => {
     const { graph, step } = state;
@@ -241,12 +242,10 @@ const actions = {
     else go(graph.units[graph.owner[node]].at[Number(step > graph.half)]);
   },
   prove: (target) => {
-    clearTimeout(timer);
     const by = state.proof?.by ?? 0.1;
-    const proof = isSame(state.proof, target) ? null : { ...target, by };
-    set({ moving: false, playing: false, touched: null, ...CALM, proof });
+    rest({ proof: isSame(state.proof, target) ? null : { ...target, by } });
   },
-  end: () => set({ touched: null, share: false, moving: false, ...CALM }),
+  end: () => rest({ share: false }),
 };
 
 function answer(field, view) {

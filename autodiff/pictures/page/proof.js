@@ -64,8 +64,8 @@ function verdict({ proof: { by } }, { proof }, y) {
 
 // The output over the wire, around its move, with its tangent; both moves as posts.
 function lens({ slope, far, f, y, foretold, measured }, known) {
-  const ends = [-0.5 * far, 1.4 * far].sort((a, b) => a - b), xs = spaced(40, ...ends);
-  const ys = xs.map(f), all = [...ys, y, y + measured, known ? y + foretold : y];
+  const ends = [-0.5 * far, 1.4 * far].sort((a, b) => a - b), points = pointsOf(f, ends, 40);
+  const all = [...points.map((point) => point[1]), y, y + measured, known ? y + foretold : y];
   const { at, x, line, picture } =
     chart(190, 132, ends, heightsOf(all, y, 0), { room: [2, 2, 2, 2] });
   const post = (kind, by, aside) => {
@@ -73,7 +73,7 @@ function lens({ slope, far, f, y, foretold, measured }, known) {
     return draw(`${kind} thick`, `M${px + aside} ${bottom}V${top}`);
   };
   return picture([draw("axis dashed", `M${x(0)} ${at([0, y])[1]}H${x(far)}`),
-    line("value", xs.map((x, k) => [x, ys[k]])),
+    line("value", points),
     known && Number.isFinite(slope) && [line("gradient", ends.map((x) => [x, y + slope * x])),
       post("gradient", foretold, -6)],
     Number.isFinite(measured) && post("value", measured, known ? 5 : 0)],

@@ -34,15 +34,28 @@ const bare = (name = "") => name.replace(/\s*\([^)]*\)\s*$/, "");
 // What the model says, from -1 to 1: half way it changes its mind between two classes. Of several
 // classes the parity of the likeliest tells regions apart, and its lead how sure it is.
 function said(values) {
-  if (outputs === 1) return logits ? Math.tanh(values[0] / 2) : (values[0] - level) / scale;
+  if (outputs === 1) return 2 * chances(values)[1] - 1;
   const [most, next] = values.toSorted((a, b) => b - a), best = values.indexOf(most);
   return (best % 2 ? 1 : -1) * (1 - 0.28 * Math.floor(best / 2)) * Math.tanh((most - next) / 2);
 }
 
 // The class of a sample, and what the model says it is.
 const classOf = (i) => (outputs > 1 ? targetOf(i) : kinds.indexOf(targetOf(i)));
-const saidClass = (values) => (outputs > 1 ? values.indexOf(Math.max(...values))
-  : Number(values[0] > level));
+function saidClass(values) {
+  const shares = chances(values);
+  return shares.indexOf(Math.max(...shares));
+}
+
+// How sure the model is of each class: of a number, how near it is to either end.
+function chances(values) {
+  if (outputs > 1) {
+    const most = Math.max(...values), sizes = values.map((v) => Math.exp(v - most));
+    const all = sizes.reduce((a, b) => a + b);
+    return sizes.map((size) => size / all);
+  }
+  const far = (values[0] - level) / scale, p = logits ? 1 / (1 + Math.exp(-far)) : (1 + far) / 2;
+  return [1 - p, p];
+}
 
 // Every neuron and output over the picture: grid[k][i] for number k at place i.
 function evaluated() {
@@ -53,7 +66,7 @@ function evaluated() {
     inputs[0] = across[i % side];
     if (up) inputs[1] = up[side - 1 - Math.floor(i / side)];
     const values = programs.neurons(inputs);
-    if (chance) values[hidden.length] = 1 / (1 + Math.exp(-values[hidden.length]));
+    if (chance) values[hidden.length] = chances([values[hidden.length]])[1];
     grid.forEach((each, k) => { each[i] = values[k]; });
   }
   return grid;
@@ -186,17 +199,6 @@ const ramps = features === 1 ? [ramp]
 
 // -- More than two inputs: what the model says of each sample
 
-// How sure it is of each class.
-function chances(values) {
-  if (outputs > 1) {
-    const most = Math.max(...values), sizes = values.map((v) => Math.exp(v - most));
-    const all = sizes.reduce((a, b) => a + b);
-    return sizes.map((size) => size / all);
-  }
-  const far = (values[0] - level) / scale, p = logits ? 1 / (1 + Math.exp(-far)) : (1 + far) / 2;
-  return [1 - clamp(p, 0, 1), clamp(p, 0, 1)];
-}
-
 const MARKS = ["●", "◆", "▲", "■", "✚"], KINDS = ["sand", "value", "ink"];
 const signOf = (k) => h("b", { class: KINDS[k] ?? "soft" }, MARKS[k] ?? String(k));
 
@@ -209,7 +211,7 @@ function samplesPicture(width, height) {
   const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
     middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
   const mark = (values, i) => {
-    const p = chances(values), k = classOf(i), spread = line ? 30 * Math.sin(7 * i) : 0;
+    const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i), spread = line ? 30 * Math.sin(7 * i) : 0;
     const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
     const at = [along(0), along(1) + spread];
     if (!at.every(Number.isFinite)) return null;

@@ -193,7 +193,7 @@ function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
 
 function cornerName(graph, run) {
   const i = graph.nodes.findIndex(({ rule }, i) =>
-    rule && peculiar(graph, run.values, i) === "corner");
+    rule && atCorner(graph, run.values, i));
   return i < 0 ? plainName(graph.labels[graph.output]) : opOf(graph, i);
 }
 
