@@ -28,7 +28,7 @@ from .texts import printable
 
 LARGEST = 60  # nodes
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
-         "charts", "controls", "graph", "words", "proof", "share", "live")  # fmt: skip
+         "charts", "controls", "graph", "camera", "words", "proof", "share", "live")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
 
 

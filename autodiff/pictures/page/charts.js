@@ -8,6 +8,13 @@ function arrow(at, by) {
     style: `--at: ${at}; --long: ${long}` });
 }
 
+// A slider with an arrow from its thumb.
+function track(value, [min, max], by, input, ...marks) {
+  const at = clamp((value - min) / (max - min), 0, 1);
+  return h("span.track", marks, h("input", { type: "range", min, max, ...input,
+    value: String(value) }), arrow(at, by));
+}
+
 const spaced = (n, low, high) => [...Array(n + 1).keys()].map((i) => low + ((high - low) * i) / n);
 
 // A curve: points of f between two ends.

@@ -5,7 +5,7 @@ const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
 // A row: name, slider with an arrow downhill, the longer the steeper, field, end.
 function sliderRow({ key, name, value, range, touched, slope, end, move, rest, touch }) {
   const [min, max] = range;
-  const part = (x) => clamp((x - min) / (max - min), 0, 1), said = plainName(name);
+  const said = plainName(name), far = Math.min(0.34, 0.05 + 0.04 * Math.abs(slope));
   const shown = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4));
   const field = { value: Number.isFinite(value) ? String(shown) : "",
     onfocus: touch, onchange: rest, onblur: rest,
@@ -13,10 +13,9 @@ function sliderRow({ key, name, value, range, touched, slope, end, move, rest, t
   const step = Number(((max - min) / 200).toPrecision(1));
   return h("div", { class: touched ? "slider touched" : "slider", key },
     h("span.label", { title: said }, nameIn(name)),
-    h("span.track", min * max < 0 && h("span.zero", { style: `--at: ${part(0)}` }),
-      h("input", { type: "range", min, max, step, "aria-label": said, onpointerdown: touch,
-        ...field, value: String(value) }),
-      arrow(part(value), -Math.sign(slope) * Math.min(0.34, 0.05 + 0.04 * Math.abs(slope)))),
+    track(value, range, -Math.sign(slope) * far,
+      { ...field, step, "aria-label": said, onpointerdown: touch },
+      min * max < 0 && h("span.zero", { style: `--at: ${min / (min - max)}` })),
     h("input.field", { type: "number", step: "any", required: true,
       "aria-label": `${said}, as a number`, ...field }),
     h("span.end", end));

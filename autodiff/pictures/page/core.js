@@ -1,4 +1,13 @@
 // The pass over a graph, and what follows from a state. Nothing here needs a page.
+//
+//   a formula, or Python's data        parser.js, sentGraph in live.js
+//      | graphOf                       its neurons, names, units and steps: core.js
+//   graph --> state <-- people         opened in core.js; set and what calls it, live.js
+//                | pass                values, messages, gradients: core.js
+//               run --> view           what is known at this step: viewOf in graph.js
+//                         | page       sentence, picture, place: words.js, graph.js, proof.js
+//                       tree           of elements, as dom.js makes them
+//                         | match      the document becomes like it: dom.js
 
 // -- The graph
 
@@ -77,11 +86,14 @@ function corner(slope, x) {
   return gap(nearer) > 0.5 * wide ? nearer : null;
 }
 
-// Whether an operation is at a corner of its own.
-function atCorner({ nodes, needs }, values, i) {
+// What is peculiar about an operation here: "corner", or "left" or "right" where its domain ends.
+function peculiar({ nodes, needs }, values, i) {
   const { rule, inputs } = nodes[i], xs = inputs.map((j) => values[j]);
-  return inputs.some((j, k) =>
-    needs[j] && corner((x) => rule.back(1, ...xs.with(k, x))[k], xs[k]));
+  const some = (holds) => inputs.some((j, k) => needs[j] && holds(k, (x) => xs.with(k, x)));
+  const ends = (by) => some((k, at) => !Number.isFinite(rule.value(...at(xs[k] + by))));
+  if (xs.some(Number.isNaN)) return null;
+  if (some((k, at) => corner((x) => rule.back(1, ...at(x))[k], xs[k]))) return "corner";
+  return ends(-0.5) ? "left" : ends(0.5) ? "right" : null;
 }
 
 // -- Neurons

@@ -92,84 +92,6 @@ function placed(graph, stretch) {
 }
 const END = 84; // the wire of the output
 
-// -- The camera
-
-const MAP = 72;
-const isLarge = ({ units }) => units.length > 24;
-
-// The first stretch of the layout that fits the stage; if none does, the graph is zoomed. An
-// overview of it is worth its place if it says more than the map below it.
-function fitOf({ graph, width, height }) {
-  const fits = [1, 0.5, 0].map((stretch) => {
-    const place = placed(graph, stretch), tall = place.high - place.low + 16;
-    const least = graph.neurons.size ? 0.72 : stretch ? 0.85 : 0.61;
-    const whole = Math.min(width / (place.length + 24), height / tall);
-    return { place, stretch, least, tall, whole };
-  });
-  const fit = fits.find(({ whole, least }) => whole >= least) ?? fits[2];
-  if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
-  const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
-  const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
-  const overview = whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
-  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
-}
-
-// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
-// whole, or at the end where the next pass begins; otherwise at what is done, with its inputs.
-function cameraOf(state, view, fit) {
-  const { graph, step, touched, proof, width } = state, { place, zoomed, height } = fit;
-  const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
-  if (state.eye || !zoomed) return state.eye ?? whole;
-  const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
-  const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
-    : view.asking !== undefined ? [view.asking] : view.now;
-  const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
-    (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
-  if (!done.length && fit.overview) return whole;
-  const ops = done.map((u) => place.units[u]);
-  const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
-  const spans = [({ x, column }) => [x - column - 60, x + column + 60],
-    ({ y, up }) => [y - up, y + up]]
-    .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
-  const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
-  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, 0.67, 0.9);
-  const [x, y] = [width, height].map((size, k) => {
-    const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
-    if (!done.length) return k ? whole.y : end;
-    const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
-    return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
-  });
-  return { scale, x: inside(x, -8, place.length + 8, width / 2 / scale),
-    y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) };
-}
-
-// The whole graph, small: its wires, the step as a large dot, and the view as a frame.
-function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
-  const { length, low, high, units } = place, scale = Math.min(width / length, map / (high - low));
-  const now = view.asking !== undefined ? [view.asking] : view.now;
-  const kind = step > graph.half ? "gradient" : "value";
-  const wire = (unit, u) => unit.edges.map((edge) => {
-    const { x, y } = units[edge.unit];
-    return through(`wire ${view.sent(u) && graph.needs[edge.from] ? "gradient"
-      : view.valued(edge.unit) ? "value" : ""}`, [[x, y], ...edge.points]);
-  });
-  const [w, tall] = [width / eye.scale, height / eye.scale];
-  const [x0, y0] = [Math.max(0, eye.x - w / 2), Math.max(low, eye.y - tall / 2)];
-  const size = [Math.min(length, eye.x + w / 2) - x0, Math.min(high, eye.y + tall / 2) - y0];
-  const look = (event) => {
-    if (!event.buttons) return;
-    const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
-    set({ eye: { scale: clamp(eye.scale, 0.67, 2), x: (event.clientX - x) / wide * length,
-      y: low + (event.clientY - y) / long * (high - low) } });
-  };
-  return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
-    height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}`, "aria-hidden": "true",
-    onpointerdown: look, onpointermove: look },
-  units.map(wire), units.map(({ x, y }, u) => h("circle", { class: now.includes(u) ? kind : "ink",
-    cx: x, cy: y, r: (now.includes(u) ? 4 : 1.5) / scale })),
-  h("rect.frame", { x: x0, y: y0, width: Math.max(0, size[0]), height: Math.max(0, size[1]) }));
-}
-
 // -- Wires
 
 // A wire bends as a cubic whose height is known at each place: y₀ + (y₁ - y₀) p² (3 - 2p).
@@ -221,7 +143,7 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, stretch, height } = fit, { units } = place;
   const far = fit.zoomed && eye.scale < 0.6, { take, first } = boxesOf();
-  const tools = { state, graph, view, units, far, take, first, many: isLarge(graph),
+  const tools = { state, graph, view, units, far, take, first, many: graph.units.length > 24,
     named: stretch === 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
@@ -356,6 +278,7 @@ function drawPill({ state, graph, view, first }, { node, x, y, column, wide, kin
 const capsule = (kind, [x, y, w, tall], inside) => put(kind, [x + w / 2, y + tall / 2],
   box("", w, tall, tall / 2), write("middle", 0, 6, inside ?? ""));
 
+const WALL = "M-4-28V-8M-4-26l-6 6M-4-19l-6 6M-4-12l-6 6M1-8C1-20 4-27 17-27"; // on the left
 const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
@@ -368,7 +291,7 @@ function drawUnit(tools, unit, u) {
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
     state.touched === node && "touched", state.hover === node && "hover",
     !view.valued(u) && "idle", !about && "still", far && "far"];
-  const odd = kind === "op" && view.valued(u) && !far && atCorner(graph, view.run.values, node);
+  const odd = kind === "op" && view.valued(u) && !far && peculiar(graph, view.run.values, node);
   const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
     : kind === "card" ? (far ? drawFar : drawCard)(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
@@ -380,7 +303,8 @@ function drawUnit(tools, unit, u) {
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
     h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
       kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
-      odd && put("", [0, -tall / 2], draw("", CORNER))),
+      odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
+        { transform: odd === "right" && "scale(-1 1)" }))),
     target && !far && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
     kind !== "constant" && !far && drawTexts(tools, unit, u),

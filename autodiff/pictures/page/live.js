@@ -1,4 +1,5 @@
-// The live graph: one state, one picture of it, and what people do.
+// The live graph: one state, one picture of it, and what people do. Whatever they do ends in
+// `set`, which paints all anew; core.js draws the way from a formula to the page.
 
 let state, timer = 0;
 const FORMULA = "a=2; b=1; y=(a+b)*b";
@@ -254,57 +255,6 @@ function answer(field, view) {
   field.value = "";
   if (asked + 1 < view.questions) set({ asked: asked + 1, wrong: null });
   else go(step + 1, true);
-}
-
-// -- The camera: a hand that pans, two fingers, a wheel, keys
-
-const hand = { at: new Map(), moved: false };
-const HAND = {
-  onpointerdown: ({ pointerId, clientX, clientY, button, target }) => {
-    if (button || target.closest(".map")) return;
-    if (!hand.at.size) hand.moved = false;
-    hand.at.set(pointerId, [clientX, clientY]);
-  },
-  onpointermove: (event) => {
-    const { pointerId, clientX: x, clientY: y } = event, was = hand.at.get(pointerId);
-    if (!was) return;
-    const [dx, dy] = [x - was[0], y - was[1]], fingers = hand.at.size;
-    if (!hand.moved && Math.hypot(dx, dy) < 6) return;
-    if (!hand.moved) event.currentTarget.setPointerCapture(pointerId);
-    hand.moved = true;
-    hand.at.set(pointerId, [x, y]);
-    shift(dx / fingers, dy / fingers);
-    if (fingers < 2) return;
-    const [, [x2, y2]] = [...hand.at].find(([id]) => id !== pointerId);
-    const closer = Math.hypot(x - x2, y - y2) / Math.hypot(was[0] - x2, was[1] - y2);
-    shift(0, 0, closer, (x + x2) / 2, (y + y2) / 2);
-  },
-  onpointerup: ({ pointerId }) => {
-    hand.at.delete(pointerId);
-    if (state.panning) set({ panning: false });
-  },
-  onpointercancel: ({ pointerId }) => { hand.at.delete(pointerId); },
-  onwheel: (event) => {
-    if (!seen.fit.zoomed && !event.ctrlKey) return; // a notebook scrolls on
-    event.preventDefault();
-    shift(0, 0, Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
-  },
-  onclick: ({ target }) => {
-    if (!hand.moved && !target.closest(".unit, .proves, .map")) actions.end();
-  },
-};
-
-// Move the view by so many pixels, and magnify it about a point of the screen.
-function shift(dx, dy, more = 1, px = null, py = null) {
-  const { eye, fit: { place, scale: least } } = seen;
-  const scale = clamp(eye.scale * more, Math.min(least, 0.67), 2.5);
-  const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
-  const moved = (x, by, p, low, high, ends) => {
-    const aside = p === null ? 0 : p - mean(ends); // from the middle
-    return clamp(x - by / scale + aside / eye.scale - aside / scale, low, high);
-  };
-  set({ panning: true, eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
-    y: moved(eye.y, dy, py, place.low, place.high, [top, bottom]) } });
 }
 
 // The graph of a typed text; numbers that it does not give stay as they were.

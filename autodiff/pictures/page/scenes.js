@@ -108,16 +108,7 @@ function curvePicture() {
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
     : [data.measures && t.rows.map(stick),
       s.says.map((ys) => curve("thick", ys))];
-  return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])), farAway(s.says[0]));
-}
-
-// Where the curve has left the picture, an arrow says how far it is.
-function farAway(ys) {
-  const { left, right, top, bottom, y } = s.box, over = ys.every((each) => y(each) < top);
-  if (!over && !ys.every((each) => y(each) > bottom)) return null;
-  const far = [amount(ys[80], 2), unit(data.axes[1])].join(" ").trim();
-  const words = over ? `↑ the curve is ${far} up there` : `↓ the curve is at ${far}, down there`;
-  return write("value middle", (left + right) / 2, over ? 34 : bottom - 20, words);
+  return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])));
 }
 
 // -- Two inputs: a plane

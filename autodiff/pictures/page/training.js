@@ -84,13 +84,11 @@ function formula() {
 
 // A slider for a parameter, and its arrow.
 function parameter(label, k) {
-  const [name, ...rest] = label.split(" "), p = t.p[k], at = clamp((p - lows[k]) / span, 0, 1);
-  return h("div", { class: at > 0 && at < 1 ? "row slider" : "row slider off" },
+  const [name, ...rest] = label.split(" "), p = t.p[k], ends = [lows[k], lows[k] + span];
+  return h("div", { class: p > ends[0] && p < ends[1] ? "row slider" : "row slider off" },
     h("span.name", nameIn(name), h("small", rest.join(" "))),
-    h("div.track", h("input", { type: "range", min: lows[k], max: lows[k] + span, step: "any",
-      value: p, "aria-label": label, "aria-valuetext": places(p),
-      oninput: ({ target }) => byHand(k, Number(target.value)) }),
-    s.asked && arrow(at, -t.g[k] * perUnit)),
+    track(p, ends, s.asked && -t.g[k] * perUnit, { step: "any", "aria-label": label,
+      "aria-valuetext": places(p), oninput: ({ target }) => byHand(k, Number(target.value)) }),
     h("output", places(p), s.asked && h("small", places(t.g[k]))));
 }
 

@@ -193,7 +193,7 @@ function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
 
 function cornerName(graph, run) {
   const i = graph.nodes.findIndex(({ rule }, i) =>
-    rule && atCorner(graph, run.values, i));
+    rule && peculiar(graph, run.values, i) === "corner");
   return i < 0 ? plainName(graph.labels[graph.output]) : opOf(graph, i);
 }
 

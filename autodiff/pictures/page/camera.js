@@ -1,0 +1,127 @@
+// Where one looks: the layout that fits the stage, the camera, the map, and what moves them.
+
+const MAP = 72; // its height at most
+
+// The first stretch of the layout that fits the stage; if none does, the graph is zoomed. An
+// overview of it is worth its place if it says more than the map below it.
+function fitOf({ graph, width, height }) {
+  const fits = [1, 0.5, 0].map((stretch) => {
+    const place = placed(graph, stretch), tall = place.high - place.low + 16;
+    const least = graph.neurons.size ? 0.72 : stretch ? 0.85 : 0.61;
+    const whole = Math.min(width / (place.length + 24), height / tall);
+    return { place, stretch, least, tall, whole };
+  });
+  const fit = fits.find(({ whole, least }) => whole >= least) ?? fits[2];
+  if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
+  const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
+  const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
+  const overview = whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
+  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
+}
+
+// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
+// whole, or at the end where the next pass begins; otherwise at what is done, with its inputs.
+function cameraOf(state, view, fit) {
+  const { graph, step, touched, proof, width } = state, { place, zoomed, height } = fit;
+  const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
+  if (state.eye || !zoomed) return state.eye ?? whole;
+  const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
+  const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
+    : view.asking !== undefined ? [view.asking] : view.now;
+  const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
+    (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
+  if (!done.length && fit.overview) return whole;
+  const ops = done.map((u) => place.units[u]);
+  const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
+  const spans = [({ x, column }) => [x - column - 60, x + column + 60],
+    ({ y, up }) => [y - up, y + up]]
+    .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
+  const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
+  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, 0.67, 0.9);
+  const [x, y] = [width, height].map((size, k) => {
+    const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
+    if (!done.length) return k ? whole.y : end;
+    const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
+    return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
+  });
+  return { scale, x: inside(x, -8, place.length + 8, width / 2 / scale),
+    y: inside(y, place.low - 8, place.high + 8, height / 2 / scale) };
+}
+
+// The whole graph, small: its wires, the step as a large dot, and the view as a frame.
+function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
+  const { length, low, high, units } = place, scale = Math.min(width / length, map / (high - low));
+  const now = view.asking !== undefined ? [view.asking] : view.now;
+  const kind = step > graph.half ? "gradient" : "value";
+  const wire = (unit, u) => unit.edges.map((edge) => {
+    const { x, y } = units[edge.unit];
+    return through(`wire ${view.sent(u) && graph.needs[edge.from] ? "gradient"
+      : view.valued(edge.unit) ? "value" : ""}`, [[x, y], ...edge.points]);
+  });
+  const [w, tall] = [width / eye.scale, height / eye.scale];
+  const [x0, y0] = [Math.max(0, eye.x - w / 2), Math.max(low, eye.y - tall / 2)];
+  const size = [Math.min(length, eye.x + w / 2) - x0, Math.min(high, eye.y + tall / 2) - y0];
+  const look = (event) => {
+    if (!event.buttons) return;
+    const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
+    set({ eye: { scale: clamp(eye.scale, 0.67, 2), x: (event.clientX - x) / wide * length,
+      y: low + (event.clientY - y) / long * (high - low) } });
+  };
+  return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
+    height: (high - low) * scale, style: `stroke-width: ${1.5 / scale}`, "aria-hidden": "true",
+    onpointerdown: look, onpointermove: look },
+  units.map(wire), units.map(({ x, y }, u) => h("circle", { class: now.includes(u) ? kind : "ink",
+    cx: x, cy: y, r: (now.includes(u) ? 4 : 1.5) / scale })),
+  h("rect.frame", { x: x0, y: y0, width: Math.max(0, size[0]), height: Math.max(0, size[1]) }));
+}
+
+// -- What moves it: a hand, two fingers, a wheel, and keys by `shift`
+
+const hand = { at: new Map(), moved: false };
+const HAND = {
+  onpointerdown: ({ pointerId, clientX, clientY, button, target }) => {
+    if (button || target.closest(".map")) return;
+    if (!hand.at.size) hand.moved = false;
+    hand.at.set(pointerId, [clientX, clientY]);
+  },
+  onpointermove: (event) => {
+    const { pointerId, clientX: x, clientY: y } = event, was = hand.at.get(pointerId);
+    if (!was) return;
+    const [dx, dy] = [x - was[0], y - was[1]], fingers = hand.at.size;
+    if (!hand.moved && Math.hypot(dx, dy) < 6) return;
+    if (!hand.moved) event.currentTarget.setPointerCapture(pointerId);
+    hand.moved = true;
+    hand.at.set(pointerId, [x, y]);
+    shift(dx / fingers, dy / fingers);
+    if (fingers < 2) return;
+    const [, [x2, y2]] = [...hand.at].find(([id]) => id !== pointerId);
+    const closer = Math.hypot(x - x2, y - y2) / Math.hypot(was[0] - x2, was[1] - y2);
+    shift(0, 0, closer, (x + x2) / 2, (y + y2) / 2);
+  },
+  onpointerup: ({ pointerId }) => {
+    hand.at.delete(pointerId);
+    if (state.panning) set({ panning: false });
+  },
+  onpointercancel: ({ pointerId }) => { hand.at.delete(pointerId); },
+  onwheel: (event) => {
+    if (!seen.fit.zoomed && !event.ctrlKey) return; // a notebook scrolls on
+    event.preventDefault();
+    shift(0, 0, Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
+  },
+  onclick: ({ target }) => {
+    if (!hand.moved && !target.closest(".unit, .proves, .map")) actions.end();
+  },
+};
+
+// Move the view by so many pixels, and magnify it about a point of the screen.
+function shift(dx, dy, more = 1, px = null, py = null) {
+  const { eye, fit: { place, scale: least } } = seen;
+  const scale = clamp(eye.scale * more, Math.min(least, 0.67), 2.5);
+  const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
+  const moved = (x, by, p, low, high, ends) => {
+    const aside = p === null ? 0 : p - mean(ends); // from the middle
+    return clamp(x - by / scale + aside / eye.scale - aside / scale, low, high);
+  };
+  set({ panning: true, eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
+    y: moved(eye.y, dy, py, place.low, place.high, [top, bottom]) } });
+}
