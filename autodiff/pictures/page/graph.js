@@ -253,7 +253,7 @@ function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, a
     actions.prove(target);
   };
   const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
-    "aria-pressed": String(proving), "data-at": i, onclick: prove,
+    "aria-pressed": proving, "data-at": i, onclick: prove,
     "aria-label": `gradient ${textOf(h("g", inside))}: prove it`,
     onkeydown: (event) => { if (event.key === "Enter") prove(event); } };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },

@@ -51,7 +51,7 @@ function title(state, view) {
 const EXAMPLES = ["(a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/(1 + e^(−x))",
   "max(a, b)·2", "|a|·√b"];
 const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
-  EXAMPLES.map((x) => h("button.math", { "aria-pressed": String(x === text),
+  EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
     onclick: () => retype(x, true, true) }, x)));
 
 function stepBar({ step, graph, playing, ask, moving }, { asking }) {
@@ -70,7 +70,7 @@ function stepBar({ step, graph, playing, ask, moving }, { asking }) {
       h("span.dots", n < 15 && spaced(last, 0, last).map(dot)),
       h("input", { type: "range", max: last, value: String(step), "aria-valuetext": said,
         oninput: (event) => go(Number(event.target.value)) })),
-    h("button.quiz", { "aria-pressed": String(ask), onclick: quiz }, ask ? "No quiz" : "Quiz me"));
+    h("button.quiz", { "aria-pressed": ask, onclick: quiz }, ask ? "No quiz" : "Quiz me"));
 }
 
 function inputList(state, view) {
@@ -80,7 +80,7 @@ function inputList(state, view) {
   const rest = graph.inputs.length - shown.length - target;
   const row = (i) => {
     const { complete } = view.gradient(i), slope = view.run.adjoints[i], own = { node: i };
-    const proves = { "aria-pressed": String(isSame(state.proof, own)),
+    const proves = { "aria-pressed": isSame(state.proof, own),
       disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(own) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
@@ -94,10 +94,13 @@ function inputList(state, view) {
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
     sliders.length ? shown.map(row) : "Nothing can be dragged.",
-    h("p.result", nameIn(graph.labels[output]), " = ", blue(view.run.values[output])),
+    h("p.result", named(graph, output), " = ", blue(view.run.values[output])),
     sliders.length > 0 && rest > 0
       && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
 }
+
+const pane = (key, title, ...inside) =>
+  h("section.place-of", { key }, title && h("h2", title), inside);
 
 // Beside the inputs: a question, a proof, the curve of what is touched, the lines of a step.
 function placeOf(state, view) {
@@ -106,15 +109,13 @@ function placeOf(state, view) {
   if (view.asking !== undefined) return askPane(state, view);
   if (touched !== null) return curvePane(state, view);
   if (step === half && !view.now.length) return questionPane(state, view);
-  const about = (key, title, inside) =>
-    h("section.place-of", { key }, title && h("h2", title), inside);
   if (step === last && !view.now.length) {
-    return about("prove", "Do you believe it?", h("p", say`Touch any ${orange("orange number")}: its
-      wire moves by 0.1, and you see whether ${nameIn(graph.labels[graph.output])} moves as
+    return pane("prove", "Do you believe it?", h("p", say`Touch any ${orange("orange number")}: its
+      wire moves by 0.1, and you see whether ${named(graph, graph.output)} moves as
       foretold. The arrows beside the sliders point downhill.`));
   }
   const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
-  return about("lines", lines.length > 0 && "This step, in Python", h("pre", lines));
+  return pane("lines", lines.length > 0 && "This step, in Python", h("pre", lines));
 }
 
 function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run, sides }) {
@@ -127,8 +128,7 @@ function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
-  return h("section.place-of", { key: "curve", "aria-label": "Curve" },
-    h("h2", nameIn(y), " while only ", nameIn(name), " moves"),
+  return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves"],
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: phone ? width - 32 : width / 2 - 68,
       height: phone ? 148 : 186 }));
@@ -144,8 +144,8 @@ function askPane(state, view) {
     answer(event.target.elements.answer, view);
   } },
   h("label", h("span", !to ? say`Value of **${op}**:`
-    : to.edge ? say`Message from **${op}** to ${nameIn(graph.labels[to.from])}:`
-      : say`Gradient of ${nameIn(graph.labels[to.sum])}:`),
+    : to.edge ? say`Message from **${op}** to ${named(graph, to.from)}:`
+      : say`Gradient of ${named(graph, to.sum)}:`),
   h("input", { id: "answer", class: kind, type: "number", step: "any", required: true })),
   h("button", { class: `play ${kind}` }, "Check"),
   h("p", { id: "told", role: "status" }, wrong === null ? asked > 0 && "Right. And the next?"

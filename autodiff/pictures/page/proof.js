@@ -84,7 +84,7 @@ function lens({ slope, far, f, y, foretold, measured }, known) {
 function proofPane(state, view) {
   const { graph, proof: asked, step, narrow } = state, { proof } = view;
   const { slope, far, foretold, measured } = proof, said = asked.said !== undefined;
-  const y = nameIn(graph.labels[graph.output]), known = !said || step === graph.last;
+  const y = named(graph, graph.output), known = !said || step === graph.last;
   const [before, after] = apart(proof.y, proof.after), fits = Number.isFinite(slope);
   const most = Math.max(Math.abs(foretold), Math.abs(measured));
   const row = (kind, name, how, by, shown = true) => h("div.fact", h("span", { class: kind }, name),
@@ -93,10 +93,10 @@ function proofPane(state, view) {
       style: `--part: ${Math.min(1, Math.abs(by) / most) || 0}` }));
   const right = said && alike(asked.said, slope * asked.by);
   const how = !known ? `gradient · ${factor(far)}` : fits && `${number(slope)} · ${factor(far)}`;
-  const sizes = [1, 0.1, 0.01].map((by) => h("button", { "aria-pressed": String(by === asked.by),
+  const sizes = [1, 0.1, 0.01].map((by) => h("button", { "aria-pressed": by === asked.by,
     onclick: () => set({ proof: { ...asked, by } }) }, String(by)));
   return h("section.place-of", { key: "proof", "aria-label": "Proof" },
-    h("h2.nudges", h("span", "Only ", nameIn(graph.labels[proof.source] || "Σ"),
+    h("h2.nudges", h("span", "Only ", named(graph, proof.source),
       asked.edge && " (this one use)", " moves by ", blue(signed(far))),
     h("span.sizes", sizes), h("button.close", { "aria-label": "end the proof",
       onclick: () => actions.end() }, "✕")),
@@ -105,7 +105,7 @@ function proofPane(state, view) {
       row("value", "measured", [y, ` ${before} → ${after}`], measured),
       said && row("", "you said", "", asked.said),
       h("p", known ? verdict(state, view, y) : [right && h("b", "Right. "), say`Press **Play**: the
-        ${orange("gradient")} of ${nameIn(graph.labels[proof.source])} comes back, and
+        ${orange("gradient")} of ${named(graph, proof.source)} comes back, and
         ${right ? "tells you so." : "would have told you."}`])),
     !narrow && lens(proof, known)));
 }
@@ -138,13 +138,13 @@ const times = (n) => TIMES[n] ?? `${n} times`;
 
 function questionPane(state, view) {
   const { graph } = state, question = questionOf(state, view.run);
-  if (!question) return h("section.place-of", { key: "none" });
+  if (!question) return pane("none");
   const { node, by, choices } = question, n = graph.uses[node].length;
-  const x = nameIn(graph.labels[node]);
+  const x = named(graph, node);
   const choose = (slope) => set({ proof: { node, by, said: slope * by }, moving: false });
-  return h("section.place-of", { key: "question" }, h("h2", "What do you think?"),
+  return pane("question", "What do you think?",
     h("p", n > 1 && say`${x} is used ${times(n)}. `, say`If only ${x} goes up by **${number(by)}**,
-      ${nameIn(graph.labels[graph.output])} moves by about …`),
+      ${named(graph, graph.output)} moves by about …`),
     h("p.choices", choices.map((slope) => h("button.value", { onclick: () => choose(slope) },
       Math.abs(slope) < 0.005 ? "almost 0" : signed(slope * by)))));
 }

@@ -41,10 +41,10 @@ function heading({ graph, step }, { now }) {
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
   const one = (i) =>
-    [nameIn(graph.labels[i]), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
+    [named(graph, i), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
   if (nodes.length > 24 && now.length && !neurons.size) {
     const { node } = units[now[0]];
-    return [nameIn(graph.labels[node]), " = ", h("span", { class: kind }, short(graph, node))];
+    return [named(graph, node), " = ", h("span", { class: kind }, short(graph, node))];
   }
   const also = neurons.size || nodes.length > 24 ? [] : [...nodes.keys()].filter(shared).reverse();
   return [one(output), also.map((i) => h("span.where", ", ", one(i)))];
@@ -90,7 +90,7 @@ const SLOPES = { exp: "y", log: "1/x", tanh: "1 − y²", sin: "cos x", cos: "�
 // The sentence, and a smaller one below it.
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked, proof } = view;
-  const { nodes, labels, units, output } = graph, n = graph.half, y = nameIn(labels[output]);
+  const { nodes, labels, units, output } = graph, n = graph.half, y = named(graph, output);
   if (problem) return [problem, "The picture shows the formula before."];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
@@ -106,10 +106,10 @@ function sentence(state, view) {
   if (asking !== undefined) {
     const op = opOf(graph, units[asking].node);
     if (asked?.sum !== undefined) {
-      return [say`${nameIn(labels[asked.sum])} is used ${times(graph.uses[asked.sum].length)},
+      return [say`${named(graph, asked.sum)} is used ${times(graph.uses[asked.sum].length)},
         and all its messages are here. What is its **gradient**?`];
     }
-    return [asked ? say`Which message goes from **${op}** back to ${nameIn(labels[asked.from])}?`
+    return [asked ? say`Which message goes from **${op}** back to ${named(graph, asked.from)}?`
       : say`Which value does **${op}** compute?`, "Blue is known. What has come back is orange."];
   }
   if (proof) {
@@ -152,7 +152,7 @@ function sentence(state, view) {
 
 function endWords({ graph, leaves }, run, y) {
   const size = (i) => Math.abs(run.adjoints[i]);
-  const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = nameIn(graph.labels[j]);
+  const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
   if (graph.neurons.size) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
@@ -168,7 +168,7 @@ function endWords({ graph, leaves }, run, y) {
 }
 
 function steepWords(graph, leaves, run, y, j) {
-  const x = nameIn(graph.labels[j]), slope = run.adjoints[j], at = number(leaves[j]);
+  const x = named(graph, j), slope = run.adjoints[j], at = number(leaves[j]);
   return [Number.isNaN(slope) ? say`At ${x} = ${at} the slope of ${y} is **not defined**.`
     : say`At ${x} = ${at}, ${y} ${slope > 0 ? "rises straight up" : "falls straight down"}:
       its slope is ${orange(slope)}.`, say`Drag ${x} away from here.`];
@@ -176,7 +176,7 @@ function steepWords(graph, leaves, run, y, j) {
 
 // While an input is touched.
 function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
-  const x = nameIn(graph.labels[touched]), slope = run.adjoints[touched];
+  const x = named(graph, touched), slope = run.adjoints[touched];
   if (step < graph.last) {
     return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
       "How fast? Press Play, and its gradient says it."];
@@ -211,7 +211,7 @@ function answerOf({ graph }, { asked, asking, run }) {
   const { at, arrived, local, sent } = madeOf(graph, run, asked.edge);
   const made = [orange(arrived), " · ", blue(factor(local)), " = ?"], itself = run.values[asked.from];
   const hint = (x) => [h("b", "Not yet", Math.abs(x - itself) < 0.005 * Math.abs(x)
-    && [`: ${number(x)} is `, nameIn(graph.labels[asked.from]), " itself"], ". "),
+    && [`: ${number(x)} is `, named(graph, asked.from), " itself"], ". "),
   ruleWords(graph, run, at)];
   return { right: sent, made, hint };
 }
