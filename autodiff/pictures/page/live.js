@@ -84,7 +84,8 @@ function inputList(state, view) {
       disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(own) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
-      end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17)) : h("span.place"),
+      end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
+        : h("span.place"),
       move: (x) => move(i, x), rest: left, touch: () => actions.touch(i) });
   };
   const widest = (size) => Math.max(44, ...shown.map((i) => nameWidth(graph.labels[i], size))) + 6;

@@ -174,7 +174,8 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
 
 // The numbers of small pictures, from -1 to 1, all on one scale: a layer that is weak looks weak.
 function scaled() {
-  const most = s.grid.reduce((far, row) => row.reduce((far, x) => Math.max(far, Math.abs(x)), far), 1e-9);
+  const largest = (far, row) => row.reduce((far, x) => Math.max(far, Math.abs(x)), far);
+  const most = s.grid.reduce(largest, 1e-9);
   return s.grid.map((row) => row.map((x) => x / most));
 }
 
@@ -202,7 +203,8 @@ function samplesPicture(width, height) {
   const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
     middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
   const mark = (values, i) => {
-    const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i), spread = line ? 30 * Math.sin(7 * i) : 0;
+    const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i);
+    const spread = line ? 30 * Math.sin(7 * i) : 0;
     const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
     const at = [along(0), along(1) + spread];
     if (!at.every(Number.isFinite)) return null;
@@ -226,11 +228,12 @@ function numbersPicture(width, height) {
   s.range ??= [Math.min(...all), Math.max(...all)];
   const levels = ticks(...s.range, 5), ends = [levels[0], levels.at(-1)];
   const { x, y, right, bottom, at, line, picture } = chart(width, height, ends, ends,
-    { levels, across: levels, room: [46, 12, 14, 42] });
+    { levels, across: levels, room: [46, 12, 24, 42] });
   return picture([line("axis dashed", ends.map((v) => [v, v])), targets.map((v, i) =>
     draw("error ghost", `M${x(v)} ${y(v)}V${y(s.predictions[i][0])}`)),
   targets.map((v, i) => disc("value", at([v, s.predictions[i][0]]), 5))],
-  write("end", right, bottom + 38, "what is true →"), write("", x(ends[0]) + 6, 12, "↑ what the model says"));
+  write("end", right, bottom + 38, "what is true →"),
+  write("", x(ends[0]), 10, "↑ what the model says"));
 }
 
 // What each class is taken for.

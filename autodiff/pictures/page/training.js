@@ -17,9 +17,9 @@ function heading() {
   const batches = data.batch ? `, batches of ${data.batch}` : "", p = data.parameters.length;
   const wrong = data.measures && features === 1 ? [red("the red sticks"), " are gone."]
     : [red("the loss"), " is small."];
-  const samples = [`Each sample is drawn as near to ${classes ? "a corner" : "the diagonal"} as `, blue("the model"), classes ? " holds it for that class. "
-    : " comes to the truth. ", t.steps ? `${p} parameters, ${data.optimizer}${batches}.`
-    : "It knows nothing yet: press Run."];
+  const samples = ["Each sample is drawn as near to ", classes ? "a corner" : "the diagonal", " as ",
+    blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ",
+    t.steps ? `${p} parameters, ${data.optimizer}${batches}.` : "It knows nothing yet."];
   const stories = [ // the first that fits
     [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, `Your model: ${p} parameters, ${points} points, `, data.optimizer, batches],

@@ -209,7 +209,8 @@ function answerOf({ graph }, { asked, asking, run }) {
       hint: () => say`**Not yet.** At a fork the messages **add**.` };
   }
   const { at, arrived, local, sent } = madeOf(graph, run, asked.edge);
-  const made = [orange(arrived), " · ", blue(factor(local)), " = ?"], itself = run.values[asked.from];
+  const made = [orange(arrived), " · ", blue(factor(local)), " = ?"];
+  const itself = run.values[asked.from];
   const hint = (x) => [h("b", "Not yet", Math.abs(x - itself) < 0.005 * Math.abs(x)
     && [`: ${number(x)} is `, named(graph, asked.from), " itself"], ". "),
   ruleWords(graph, run, at)];
@@ -219,9 +220,9 @@ function answerOf({ graph }, { asked, asking, run }) {
 // The lines of one unit's closure, as Python runs them.
 function gradLines({ graph }, { run }, u) {
   const name = (j) => plainName(graph.labels[j] || "Σ");
-  const { neuron, edges } = graph.units[u], inside = [...neuron?.inside ?? []].sort((a, b) => b - a);
-  const all = neuron ? inside.flatMap((i) => graph.nodes[i].inputs.map((_, k) => [i, k]))
-    : edges.map(({ edge }) => edge);
+  const { neuron, edges } = graph.units[u];
+  const all = neuron ? neuron.inside.toSorted((a, b) => b - a)
+    .flatMap((i) => graph.nodes[i].inputs.map((_, k) => [i, k])) : edges.map(({ edge }) => edge);
   return all.map(([i, k]) => {
     const { rule, inputs } = graph.nodes[i], j = inputs[k], other = inputs[1 - k];
     const { at, arrived, local, sent } = madeOf(graph, run, [i, k]);
