@@ -168,6 +168,13 @@ def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser
     assert browser.texts(".hits")[0].isdigit()
 
 
+def test_on_a_phone_no_number_moves_the_page(browser):
+    browser.show(of_classes(2, 8, 8, 1), width=390)
+    size = "(paint(), [main.offsetHeight, document.documentElement.scrollWidth])"
+    before = browser.evaluate(size)
+    assert browser.evaluate(f"Object.assign(t, {{ loss: 1.2e-5, steps: 1234 }}), {size}") == before
+
+
 def test_the_rate_has_room_for_a_hand(browser):
     for width in (390, 760, 948, 1200):
         browser.show(of_classes(2, 8, 8, 1), width=width)

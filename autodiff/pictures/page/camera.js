@@ -78,6 +78,7 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
 // -- What moves it: a hand, two fingers, a wheel, and keys by `shift`
 
 const hand = { at: new Map(), moved: false };
+const release = ({ pointerId }) => { hand.at.delete(pointerId); };
 const HAND = {
   onpointerdown: ({ pointerId, clientX, clientY, button, target }) => {
     if (button || target.closest(".map")) return;
@@ -98,11 +99,8 @@ const HAND = {
     const closer = Math.hypot(x - x2, y - y2) / Math.hypot(was[0] - x2, was[1] - y2);
     shift(0, 0, closer, (x + x2) / 2, (y + y2) / 2);
   },
-  onpointerup: ({ pointerId }) => {
-    hand.at.delete(pointerId);
-    if (state.panning) set({ panning: false });
-  },
-  onpointercancel: ({ pointerId }) => { hand.at.delete(pointerId); },
+  onpointerup: release,
+  onpointercancel: release,
   onwheel: (event) => {
     if (!seen.fit.zoomed && !event.ctrlKey) return; // a notebook scrolls on
     event.preventDefault();
@@ -122,6 +120,6 @@ function shift(dx, dy, more = 1, px = null, py = null) {
     const aside = p === null ? 0 : p - mean(ends); // from the middle
     return clamp(x - by / scale + aside / eye.scale - aside / scale, low, high);
   };
-  set({ panning: true, eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
+  set({ eye: { scale, x: moved(eye.x, dx, px, 0, place.length, [left, right]),
     y: moved(eye.y, dy, py, place.low, place.high, [top, bottom]) } });
 }

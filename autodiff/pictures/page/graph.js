@@ -157,7 +157,7 @@ function drawGraph(state, view, fit, eye) {
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
     class: `graph ${view.proof && "proof"} ${far && "afar"}` },
-  h("g", { class: fit.zoomed && !state.panning ? "camera eased" : "camera", transform },
+  h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads)));
 }
 

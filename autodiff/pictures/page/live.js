@@ -323,7 +323,7 @@ addEventListener("keydown", (event) => {
   if (key === " " && !target.matches("button, .proves")) play();
   else if (to !== undefined) go(to, key === "ArrowRight");
   else if (zoom) shift(0, 0, zoom);
-  else if (key === "0") set({ eye: null, panning: false });
+  else if (key === "0") set({ eye: null });
   else if (way) walk(way);
   else return;
   event.preventDefault();
