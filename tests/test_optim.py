@@ -195,7 +195,16 @@ class Signs(optim.SGD):
         return ad.where(ad.less(0.0, grad), self.lr, -self.lr) / state["count"]
 
 
-@pytest.mark.parametrize(("kind", "moved"), [(Clipped, 2 * 0.005), (Signs, 0.5 + 0.25)])
+class Slowing(optim.SGD):
+    """A step of lr · gradient / n: the first has n = 1."""
+
+    def change(self, grad, state):
+        return self.lr * grad / self.steps
+
+
+@pytest.mark.parametrize(
+    ("kind", "moved"), [(Clipped, 2 * 0.005), (Signs, 0.5 + 0.25), (Slowing, 2.0 + 1.0)]
+)
 def test_an_optimizer_of_ones_own(kind, moved):
     same(optimizer=lambda p: kind(p, lr=0.05))
     p = Value(3.0)
