@@ -15,7 +15,7 @@ from PIL import Image
 from autodiff import Value, show_steps
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from browser import Browser  # noqa: E402
 
 SIZE = (900, 450)  # the heading, the sentence and the graph

@@ -28,7 +28,7 @@ from autodiff.course import forward_mode, numeric_derivatives, reverse_mode, tra
 from autodiff.course.verdicts import ERROR, HINT, NO_RETURN
 from autodiff.nn import Linear
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = [
     importlib.import_module(f"autodiff.course.{path.stem[3:]}")
     for path in sorted(NOTEBOOKS.glob("*.ipynb"))[1:]

@@ -13,7 +13,7 @@ from addresses import REPOSITORY, SITE, leads_somewhere, settings
 
 import autodiff
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PLACES = ["autodiff", "LICENSE", "README.md", ".github/address.py"]
 pytest.importorskip("hatchling")
 in_repository = pytest.mark.skipif(

@@ -17,7 +17,7 @@ import autodiff
 from autodiff.__main__ import main
 from autodiff.pictures import drawing, live
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "autodiff"
 README = ROOT / "README.md"
 GUIDES = ROOT / "notebooks" / "guides"

@@ -10,7 +10,7 @@ import pytest
 
 import autodiff
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "autodiff"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -1,6 +1,6 @@
 """How accurate are derivatives, for numbers of all sizes and right beside kinks and poles?
 
-    python tests/accuracy.py
+    python tests/support/accuracy.py
 
 prints, for each operation and mode, the largest error over a few dozen points, in two measures:
 relative to the derivative itself, and relative to max(1, |derivative|). Points are left out if the

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 CONTENTS, *LESSONS = PATHS
 

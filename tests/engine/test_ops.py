@@ -22,7 +22,7 @@ def test_every_operation_on_the_page_is_in_the_table():
 @each
 @pytest.mark.parametrize("order", [1, 2])
 def test_derivatives_are_accurate_over_all_sizes_of_numbers(name, order):
-    """As the README claims, from a smaller table than that of `python tests/accuracy.py`."""
+    """As the README claims, from a smaller table than that of `python tests/support/accuracy.py`."""
     row = OPERATIONS[name]
     for mode, errors in measured(name, {1: FIRST, 2: SECOND}[order], order, count=5).items():
         if order not in row.cancels:

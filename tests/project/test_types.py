@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 # Each line is checked; where a comment names a type, that is what the checkers must find.
 SCRIPT = """\

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 HOST = "example.org"
 SITE, REPOSITORY = f"https://{HOST}/site/", f"https://{HOST}/code/autodiff"
 URLS = f'[project.urls]\nHomepage = "{SITE}"\nRepository = "{REPOSITORY}"\n\n'

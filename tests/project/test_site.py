@@ -16,7 +16,7 @@ import pytest
 from addresses import HOST, REPOSITORY, SITE, leads_somewhere, settings
 from browser import eventually
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".github" / "pages.py"
 missing = pytest.mark.skipif(not SCRIPT.exists(), reason="an archive has no site")
 pytestmark = [missing, pytest.mark.thorough]
