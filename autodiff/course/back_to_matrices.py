@@ -14,6 +14,7 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Expression, Value, Vector, draw, nn, topological_order
+from autodiff.compiler.normal import NormalForm
 
 from .figures import BLUE, GREY, show
 from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
@@ -31,9 +32,10 @@ TINTS = {
 
 
 def groups(output):
-    """The operations of a graph by depth and kind, {"dot1": [ten nodes], ...}."""
+    """The operations of a graph in normal form by depth and kind, {"dot1": [ten nodes], ...}."""
     found, counts = defaultdict(list), Counter()
-    for node, depth in ad.graph.depths(output).items():
+    leaves = [node for node in topological_order(output) if not node.parents]
+    for node, depth in ad.graph.depths(NormalForm([output], [], leaves)[output]).items():
         if node.parents:
             found[depth, node._operation.__name__].append(node)
     for depth, kind in [*found]:
@@ -70,12 +72,12 @@ def run_in_groups(output, numbers):
         results, closure = nodes[0]._operation.rule(*arrays)  # the operation, once
         numbers |= zip(nodes, results)
         done.append((nodes, columns, closure))
-    adjoint = defaultdict(float, {output: np.ones_like(numbers[output])})
+    adjoint = defaultdict(float, {nodes[0]: np.ones_like(results[0])})  # of the output
     for nodes, columns, closure in reversed(done):
         for column, message in zip(columns, closure(np.array([adjoint[x] for x in nodes]))):
             for parent, row in zip(column, message if message is not None else ()):
                 adjoint[parent] = adjoint[parent] + row
-    return numbers[output], adjoint
+    return results[0], adjoint
 
 
 # -- Two programs side by side ----------------------------------------------------------------
@@ -197,6 +199,11 @@ predict = guesses(
         ...: "Count the boxes of the layers, and then the steps of the loss.",
     },
     {
+        2: "Right: nine neurons share a line, and the tenth has its own.",
+        10: "Nine of the ten are still alike.",
+        ...: "Which of the ten still do the same thing to the same inputs?",
+    },
+    {
         36: "Right: every step waits for the one before.",
         ...: "Which of them need not wait for another?",
     },
@@ -282,15 +289,6 @@ def solution_3(coefficients, x):
     return ad.dot(coefficients, [x**k for k in range(len(coefficients))])
 
 
-def halved(coefficients, x):
-    """Estrin's scheme."""
-    terms = [*coefficients, *[Value(0.0)] * (-len(coefficients) % 8)]
-    while len(terms) > 1:
-        terms = [even + odd * x for even, odd in zip(terms[::2], terms[1::2])]
-        x = x * x
-    return terms[0]
-
-
 check_3 = Exercise(
     solution_3,
     ask=batched,
@@ -299,8 +297,6 @@ check_3 = Exercise(
     otherwise="A sum of c * x**k, each power made by itself.",
     slips={
         "Each step waits for the one before. What can be done side by side?": "reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)",
-        "Only the additions still wait for one another. One node can add all.": "sum(c * x**k for k, c in enumerate(coefficients))",
-        "Fewer steps wait than before. But twice as many coefficients still need more of them.": halved,
         "The number is right, but {part} are not: `.data` takes a number out of the graph.": ["x**k → x.data**k", "dot(coefficients → dot(coefficients.data"],
     },
 )  # fmt: skip

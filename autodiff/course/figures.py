@@ -38,3 +38,11 @@ def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
         for name, (_, ys, *_) in curves.items()
     ]
     show(figure, f"Curves by {settings['xlabel']}: {'; '.join(said)}")
+
+
+def drag(label: str, frames: Mapping[Any, tuple[str, Any]], dots: Any = ()) -> Any:
+    """A slider over frames by their names: what is said, and points of a curve past dots or a text."""
+    from autodiff.pictures.pages import lesson
+
+    shown = [[str(name), *frame] for name, frame in frames.items()]
+    return lesson("drag", {"title": label, "label": label, "frames": shown, "dots": dots})

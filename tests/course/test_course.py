@@ -20,6 +20,7 @@ from autodiff.course import (
     symbolic_derivatives,
     vectors_and_matrices,
 )
+from autodiff.course.figures import drag
 from autodiff.course.reverse_mode import GRAPHS, NAMES, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
 from notebooks import NOTEBOOKS, read
@@ -222,6 +223,29 @@ def test_each_group_has_a_colour_and_all_are_in_the_picture():
     source = back_to_matrices.picture(loss, x=x, target=target).source
     assert all(tint in source for tint in tints.values())
     assert {*back_to_matrices.groups(loss)} < {*"|".join(tints).split("|")}
+
+
+def test_a_slider_shows_its_frames_and_what_was_shown_stays_pale(browser):
+    frames = {0.1: ("flat", [[0, 1], [2, 1]]), 0.2: ("steep", [[0, 0], [2, 2]])}
+    browser.show(drag("spread", frames, [[0, 0], [1, 1], [2, 2]]))
+    said = "document.querySelector('[aria-live]').textContent"
+    path = "document.querySelector('path.thick').getAttribute('d')"
+    assert (browser.evaluate(said), browser.evaluate(path)) == ("flat", "M12.0,120.0L348.0,120.0")
+    browser.enter("input", 1)
+    assert browser.texts("b, [aria-live]") == ["0.2", "steep"]
+    assert browser.evaluate(path) == "M12.0,208.0L348.0,32.0"
+    assert browser.evaluate("document.querySelectorAll('path.ghost').length") == 1
+
+
+def test_the_neuron_of_the_lectures_is_a_product_of_matrices_where_all_are_alike():
+    (source,) = [c.source for c in CELLS if "def neuron(" in c.source]
+    scope = {"np": np, "ad": ad, **{name: getattr(ad, name) for name in ad.__all__}}
+    exec(source.rpartition("\n\n\n")[0], scope)
+    for width, operations in ((2, 19), (50, 451)):
+        said, text = scope["layer"](width)
+        assert (said, text.count("tanh(")) == (f"{operations} operations.", 1)
+        assert "tanh(p1 @ inputs.T + p2[:, None])" in text
+    assert scope["layer"](10, cut=1)[1].count("tanh(") == 2
 
 
 # -- The race -------------------------------------------------------------------------------------

@@ -140,6 +140,7 @@ RIGHT = {  # two spellings beside our own; texts are programs, as those of slips
     "10.3": [
         "ad.sum([a * x**k for k, a in enumerate(coefficients)])",
         "coefficients @ Vector([x**k for k in range(len(coefficients))])",
+        "sum(a * x**k for k, a in enumerate(coefficients))",  # in normal form a dot
     ],
 }  # fmt: skip
 

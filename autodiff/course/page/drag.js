@@ -1,0 +1,25 @@
+// A slider over frames: what is said of each, and a curve past dots, or a text. Curves that were
+// shown before stay, pale.
+
+const { label, frames, dots } = data, s = { at: 0, seen: [] };
+const ends = [0, 1].map((k) => [Math.min, Math.max].map((end) => end(...dots.map((dot) => dot[k]))));
+const scaled = (v, [low, high], from, to) => from + ((to - from) * (v - low)) / (high - low);
+const place = ([x, y]) => [scaled(x, ends[0], 12, 348), scaled(y, ends[1], 208, 32)];
+
+function paint() {
+  const [name, said, shown] = frames[s.at], line = (kind, k) => through(kind, frames[k][2].map(place));
+  match(main, h("main.lesson", h("label", label, h("input", { type: "range", min: 0,
+    max: frames.length - 1, value: s.at, "aria-valuetext": name,
+    oninput: ({ target }) => {
+      s.seen.push(s.at);
+      s.at = Number(target.value);
+      paint();
+    } }), h("b", name)),
+  dots.length && h("svg.curve", { viewBox: "0 0 360 240", role: "img", "aria-label": said },
+    s.seen.map((k) => line("ghost", k)), line("value thick", s.at),
+    dots.map((dot) => disc("solid", place(dot), 4.5))),
+  h(dots.length ? "section" : "p", { "aria-live": "polite" }, said),
+  !dots.length && h("pre", shown)));
+}
+
+follow(paint);
