@@ -15,7 +15,7 @@ function paint() {
       s.at = Number(target.value);
       paint();
     } }), h("b", name)),
-  dots.length && h("svg.curve", { viewBox: "0 0 360 240", role: "img", "aria-label": said },
+  dots.length > 0 && h("svg.curve", { viewBox: "0 0 360 240", role: "img", "aria-label": said },
     s.seen.map((k) => line("ghost", k)), line("value thick", s.at),
     dots.map((dot) => disc("solid", place(dot), 4.5))),
   h(dots.length ? "section" : "p", { "aria-live": "polite" }, said),
