@@ -9,7 +9,7 @@ from random import Random
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Self
 
-from ..admission import AnyNumber, Floats, as_float, as_row, is_array
+from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence
 from ..dispatch import Compute
 from ..errors import counted, message, shortened, typed
 from ..linalg import Matrix, Vector
@@ -317,6 +317,9 @@ def _input(x: Any) -> Vector:
     if isinstance(x, Vector):
         return x
     numbers = as_row(x, "a layer", "a sequence of numbers: model([2.0])")
+    if any(map(is_sequence, numbers[:1])):
+        found, remedy = counted(len(numbers), "row"), "nn.predict(model, xs) takes many"
+        raise TypeError(message("a layer", found, "the numbers of one sample", remedy))
     row = Vector(numbers)
     for given, entry in zip(numbers, row):
         if given is not entry:

@@ -111,6 +111,8 @@ test_what_layers_refuse = raising(
     (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected a"),
     (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
     (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
+    (lambda: Linear(2, 1)([[1.0, 2.0]] * 3), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
+    (lambda: Linear(2, 1)(np.ones((3, 2))), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
     (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found ... of type list, expected"),
     (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
     *[(lambda p=p: nn.Dropout(p), ValueError, f"Dropout: found p = {p}, expected 0 <= p < 1")
