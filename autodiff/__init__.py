@@ -62,7 +62,7 @@ The engine, in the order in which to read it:
     ufuncs.py        NumPy's functions of these numbers
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     errors.py        how error messages are worded
-    micrograd.py     what code for micrograd asks for in vain, and what to write
+    micrograd.py     what code for other libraries asks for in vain, and what to write
 
 What is built on it:
 

@@ -10,7 +10,7 @@ from . import graph, ops
 from .admission import AnyNumber, as_number
 from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .errors import message, typed
-from .micrograd import NODE, refused
+from .micrograd import PARENTS, refused
 from .number import Number, apply, as_own_number, check_outside, check_result, constant_for
 from .ufuncs import Entry
 
@@ -105,7 +105,7 @@ class Value(Entry, Number):
 
     def __init__(self, data: Any, label: str = "", *more: Never) -> None:
         if more:
-            raise TypeError(NODE)
+            raise TypeError(PARENTS)
         self._level = 1
         self.data = data
         self._grad = 0.0
@@ -206,7 +206,7 @@ class Value(Entry, Number):
     # What the lectures on micrograd read, and what they assign.
     _op = op
     _prev = property(lambda self: set(self.parents))
-    _backward = m = v = refused
+    _backward, m, v = map(refused, ("_backward", "m", "v"))
 
     @property
     def requires_grad(self) -> bool:
