@@ -18,9 +18,10 @@ from autodiff.nn.samples import Samples
 @pytest.mark.parametrize("devices", [1, 4])
 def test_training_in_jax_is_training_in_numpy(devices):
     flags = f"--xla_force_host_platform_device_count={devices}"
+    settings = {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(
         [sys.executable, __file__, str(devices)],
-        env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        env=os.environ | settings,
         capture_output=True,
         text=True,
         check=False,
