@@ -1,7 +1,7 @@
 // A slider over frames: what is said of each, and a curve past dots, or a text. Curves that were
 // shown before stay, pale.
 
-const { label, frames, dots } = data, s = { at: 0, seen: [] };
+const { label, frames, dots } = data, s = { at: 0, seen: new Set() };
 const ends = [0, 1].map((k) => [Math.min, Math.max].map((end) => end(...dots.map((dot) => dot[k]))));
 const scaled = (v, [low, high], from, to) => from + ((to - from) * (v - low)) / (high - low);
 const place = ([x, y]) => [scaled(x, ends[0], 12, 348), scaled(y, ends[1], 208, 32)];
@@ -11,12 +11,12 @@ function paint() {
   match(main, h("main.lesson", h("label", label, h("input", { type: "range", min: 0,
     max: frames.length - 1, value: s.at, "aria-valuetext": name,
     oninput: ({ target }) => {
-      s.seen.push(s.at);
+      s.seen.add(s.at);
       s.at = Number(target.value);
       paint();
     } }), h("b", name)),
   dots.length > 0 && h("svg.curve", { viewBox: "0 0 360 240", role: "img", "aria-label": said },
-    s.seen.map((k) => line("ghost", k)), line("value thick", s.at),
+    [...s.seen].map((k) => line("ghost", k)), line("value thick", s.at),
     dots.map((dot) => disc("solid", place(dot), 4.5))),
   h(dots.length ? "section" : "p", { "aria-live": "polite" }, said),
   !dots.length && h("pre", shown)));
