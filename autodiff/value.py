@@ -31,7 +31,8 @@ def _quick(
 ) -> tuple[Operator, Operator]:
     """An operator that is quick for the most frequent operands, x * y and x * 2.0, and 2.0 * x.
 
-    It does what `_apply` does, without calls, which would cost 10 %.
+    It does what `slow` does, without its calls: with them a chain takes 2.3 times as long (see the
+    benchmark of the engine).
     """
 
     rule = operation.rule
