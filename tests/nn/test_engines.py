@@ -35,33 +35,27 @@ def _environment(monkeypatch):
     monkeypatch.setenv("CALLS", "0")
 
 
-@pytest.mark.parametrize(("calls", "epoch"), [(2, 1), (4, 1), (5, 2), (6, 4), (7, 8)])
-def test_a_program_that_is_wrong_is_an_error_that_names_epoch_and_sample(calls, epoch):
-    """Recording takes two calls, and the first check three."""
-    message = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by"
-    with pytest.raises(RuntimeError, match=message) as caught:
-        fitted(Hidden(calls), epochs=20)
-    assert "are pure functions of their input and parameters" in str(caught.value)
+@pytest.mark.parametrize(
+    ("calls", "training", "epoch", "epochs"),
+    [(2, True, 1, 5), (4, True, 1, 5), (5, True, 2, 5), (6, True, 4, 20), (7, True, 8, 20), (6, False, 2, 2)],
+)  # fmt: skip
+def test_a_program_that_is_wrong_is_found_in_an_epoch_and_walked_from_there(
+    calls, training, epoch, epochs
+):
+    """Recording takes two calls, and the first check three; a model may be pure in training alone."""
+    chosen = {"epochs": epochs, "validation": None if training else (INPUTS[:9], NUMBERS[:9])}
     since = f"; results since epoch {epoch // 2}, when it was last right, may be wrong"
-    assert (since in str(caught.value)) == (epoch > 1)
-
-
-def test_a_program_that_is_wrong_is_walked_with_a_warning():
-    words = "in epoch 2 the program is wrong for sample .* results since epoch 1"
-    history, *_ = fitted(Hidden(5), engine="auto", epochs=5, walks=words)
-    assert history.engine == "eager"
-    assert int(os.environ["CALLS"]) == 6 + 4 * 20
-    assert len(history.losses) == 5
-
-
-def test_the_program_for_validation_is_verified():
-    """A model that is pure in training mode alone."""
-    chosen = {"epochs": 2, "validation": (INPUTS[:9], NUMBERS[:9])}
-    with pytest.raises(RuntimeError, match="in epoch 2 the program is wrong"):
-        fitted(Hidden(6, training=False), **chosen)
-    words = "walks the graphs of the validation samples"
-    history, *_ = fitted(Hidden(6, training=False), engine="auto", walks=words, **chosen)
-    assert history.engine == "compiled"
+    words = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by .*; a model and a loss are pure functions.* is passed in{since * (epoch > 1)}"
+    with pytest.raises(RuntimeError, match=f"{words}; to walk it"):
+        fitted(Hidden(calls, training), **chosen)
+    what, samples = (
+        ("graph of every sample", 20) if training else ("graphs of the validation samples", 9)
+    )
+    walks = f"walks the {what}, which is slow: {words}$"
+    history, *_ = fitted(Hidden(calls, training), engine="auto", walks=walks, **chosen)
+    assert history.engine == ("eager" if training else "compiled")
+    assert len(history.losses) == epochs
+    assert int(os.environ["CALLS"]) == calls + 1 + (epochs - epoch + 1) * samples
 
 
 @pytest.mark.parametrize("called", [False, True])

@@ -48,6 +48,11 @@ def guarded(x):
         return x[1] * 0.0
 
 
+@ad.operation
+def chooser(x):
+    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
+
+
 def changing(calls):
     """Twice as large in the calls that are recorded."""
     counted = itertools.count()
@@ -57,6 +62,7 @@ def changing(calls):
 WALKS = [
     (lambda: positive, "line [0-9]+ of test_predictions.py, return x.0. if .* looks at a number, "),
     (lambda: guarded, "the program fails where walking does not"),
+    (lambda: lambda x: chooser(x[0]), "compile: .* a number that is not known yet"),
     (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),
     (
         lambda: changing([0, 1]),

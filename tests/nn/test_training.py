@@ -1,4 +1,4 @@
-"""fit: the loop, what callbacks may do, validation, what it refuses, Ctrl-C."""
+"""fit is the loop that one would write; what callbacks restore, what it refuses, Ctrl-C."""
 
 import math
 import signal
@@ -10,52 +10,94 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tables import cases, check_raises, raising
-from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, Layer, fitted, network, numbers
+from tables import cases, check_raises
+from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, numbers, same
 
 import autodiff as ad
-from autodiff import Vector, nn, optim
+from autodiff import nn, optim
 from autodiff.nn.training import storing
 
 # -- The loop -------------------------------------------------------------------------------------
 
 
-@ENGINES
-def test_fit_is_the_loop_that_one_would_write(engine):
-    history, model, _ = fitted(batch_size=None, engine=engine)
-    other, losses = network(), []
-    descent = OPTIMIZERS["momentum"](other.parameters())
-    for _ in range(4):
-        descent.zero_grad()
-        loss = sum(nn.mse_loss(other(x), y) for x, y in zip(INPUTS, NUMBERS)) / len(INPUTS)
-        loss.backward()
-        descent.step()
-        losses.append(loss.data)
-    assert history.losses == pytest.approx(losses, rel=1e-12)
-    assert numbers(model) == pytest.approx(numbers(other), rel=1e-12)
-    assert all(p.grad == 0.0 for p in model.parameters())
-
-
-def test_every_sample_is_seen_once_an_epoch_in_batches():
-    seen, steps = [], []
-
-    class Counting(optim.SGD):
-        def change(self, grad, state):
-            steps.append(len(seen))
-            return super().change(grad, state)
-
-    def loss(prediction, target):
-        seen.append(target)
-        return nn.mse_loss(prediction, target)
-
-    fitted(
-        loss=loss, engine="eager", optimizer=lambda p: Counting(p, lr=0.01), epochs=2, batch_size=8
+def stacked(*layers):
+    """A network, with layers between its two."""
+    return nn.Sequential(
+        nn.Linear(2, 4, activation=ad.tanh, seed=0), *layers, nn.Linear(4, 1, seed=1)
     )
-    assert steps == [8, 16, 20, 28, 36, 40]
-    assert sorted(seen[:20]) == sorted(seen[20:]) == sorted(NUMBERS)
-    assert seen[:20] != seen[20:]
-    one, again, other = (fitted(batch_size=2, seed=s)[0].losses for s in (1, 1, 2))
-    assert one == again != other
+
+
+def beside(layer, x):
+    return x + layer(x)
+
+
+def used_twice():
+    drop = nn.Dropout(0.5, seed=1)
+    return nn.Sequential(drop, stacked(drop))
+
+
+HELD_OUT = (INPUTS[::3], NUMBERS[1::3])
+NETWORKS = [  # with Dropout
+    lambda: nn.Sequential(nn.Dropout(0.2, seed=1), stacked()),
+    lambda: stacked(nn.Dropout(0.3, seed=1), nn.Sequential(nn.Dropout(0.5, seed=2))),
+    lambda: stacked(partial(beside, nn.Dropout(0.3, seed=1))),  # that nobody sees
+    used_twice,
+]
+
+
+def dropping(*ps):
+    """A callback sets how much is dropped in the next epoch."""
+    model = stacked(drop := nn.Dropout(ps[0], seed=1))
+    return {"model": model, "callback": lambda h: setattr(drop, "p", (ps * 2)[len(h.losses)])}
+
+
+def in_its_modes():
+    """Training mode is that of fit: a layer's own is no matter, and stays as it was."""
+    model = stacked(drop := nn.Dropout(0.5, seed=0))
+    drop.eval()
+
+    def callback(history):
+        assert [layer.training for layer in model.layers] == [True, False, True]
+        assert len(history.validation) == len(history.losses)
+        drop.train(len(history.losses) == 1).eval()
+
+    return {"model": model, "callback": callback, "validation": HELD_OUT}
+
+
+def stopping(answer):
+    return lambda: {"callback": lambda history: answer(len(history.losses) == 2), "epochs": 3}
+
+
+TRAININGS = [  # what is given to fit
+    *[lambda n=n, seed=seed: {"batch_size": n, "seed": seed} for n in (None, 1, 7, 19, 20, 21) for seed in (0, 1)],
+    *[lambda name=name: {"optimizer": OPTIMIZERS[name]} for name in OPTIMIZERS],
+    lambda: {"validation": HELD_OUT},
+    lambda: {"xp": np},
+    *[stopping(answer) for answer in (bool, np.bool_, int)],
+    *[lambda make=make, n=n: {"model": make(), "batch_size": n, "validation": HELD_OUT} for make in NETWORKS for n in (None, 6, 20)],
+    *[lambda ps=ps: dropping(*ps) for ps in ((0.5, 0.2, 0.8), (0.5, 0.0, 0.5), (0.0, 0.0, 0.5))],
+    in_its_modes,
+]  # fmt: skip
+
+
+@cases("given", TRAININGS)
+def test_fit_is_the_loop_that_one_would_write(given):
+    same(given)
+
+
+def test_dropout_is_what_its_seed_draws():
+    """One number for each entry of each sample in turn; by hand in NumPy, w x against t."""
+    rng, x, w, losses = np.random.default_rng(7), np.array(INPUTS), np.array([0.5, -0.3]), []
+    for _ in range(4):
+        seen = x * (rng.random(x.shape) >= 0.25) / 0.75
+        error = seen @ w - NUMBERS
+        losses.append(np.mean(error**2))
+        w = w - 0.1 * 2 * error @ seen / len(x)
+    layer = nn.Linear(2, 1, bias=False, init=lambda n, m, rng: [[0.5, -0.3]])
+    model = nn.Sequential(nn.Dropout(0.25, seed=7), layer)
+    history, *_ = fitted(model, optimizer=lambda p: optim.SGD(p, lr=0.1), batch_size=None)
+    assert history.losses == pytest.approx(losses, rel=1e-12)
+    assert numbers(model) == pytest.approx(w, rel=1e-12)
 
 
 def test_a_progress_bar_counts_epochs(capsys):
@@ -87,67 +129,6 @@ def test_the_history_plots_and_shows_the_engine():
 
 
 @ENGINES
-@pytest.mark.parametrize("kind", [bool, np.bool_])
-def test_a_callback_that_returns_true_stops_the_training(engine, kind):
-    stop = lambda history: kind(np.mean(history.losses[-3:]) < np.inf)  # noqa: E731
-    assert len(fitted(callback=stop, engine=engine)[0].losses) == 1
-
-
-@ENGINES
-def test_a_callback_sees_the_history_and_stops_the_training(engine):
-    seen, model = [], network()
-
-    def callback(history):
-        assert len(history.losses) == len(seen) + 1
-        seen.append(np.mean([nn.mse_loss(model(x), y).data for x, y in zip(INPUTS, NUMBERS)]))
-        return len(seen) == 3 or 1  # True stops, 1 does not
-
-    history, *_ = fitted(model, callback=callback, batch_size=None, engine=engine, epochs=9)
-    assert seen[:2] == pytest.approx(
-        history.losses[1:], rel=1e-12
-    )  # of full batches: the next loss
-
-
-def freezing(model, descent, epoch):
-    model.inner.weight.requires_grad_(epoch != 2)
-    if epoch == 3:
-        descent.state["velocity"][:] = 0.0
-
-
-CHANGES = [  # of a model, by a callback
-    lambda m, descent, epoch: setattr(descent, "lr", descent.lr / 2),
-    lambda m, descent, epoch: setattr(m, "factor", 0.1 * epoch),
-    lambda m, descent, epoch: epoch == 2 and setattr(m.shift[0], "data", 0.3),
-    lambda m, descent, epoch: epoch == 5 and m.hidden.__setitem__(0, 2),
-    lambda m, descent, epoch: epoch == 2 and setattr(m, "activation", ad.sin),
-    lambda m, descent, epoch: epoch == 2 and setattr(m.inner, "bias", Vector([1.0])),
-    lambda m, descent, epoch: epoch == 2 and setattr(m.inner.bias[0], "data", 1.0),
-    freezing,
-]
-
-
-@pytest.mark.filterwarnings("ignore:fit makes a new program")
-@cases("change", CHANGES)
-def test_what_a_callback_changes_counts_from_the_next_epoch(change):
-    def run(engine):
-        shift = Vector([0.1]).requires_grad_(False)
-        model = Layer(
-            lambda m, y: ((y + m.shift) * m.factor * m.hidden[0]).map(m.activation), factor=0.5,
-            shift=shift, activation=ad.tanh, hidden=memoryview(bytearray([1])),  # nothing looks into it
-        )  # fmt: skip
-        descent = OPTIMIZERS["momentum"](model.inner.parameters())
-        history = nn.fit(
-            model, INPUTS, NUMBERS, nn.mse_loss, descent, 6, progress=False, engine=engine,
-            validation=(INPUTS[:5], NUMBERS[:5]),
-            callback=lambda history: change(model, descent, len(history.losses)) and None,
-        )  # fmt: skip
-        assert history.engine == engine
-        return [*history.losses, *history.validation, *numbers(model), descent.lr]
-
-    assert run("compiled") == pytest.approx(run("eager"), rel=1e-11)
-
-
-@ENGINES
 @pytest.mark.parametrize("how", ["goes on", "stops", KeyError, KeyboardInterrupt])
 def test_what_a_callback_restores_stays(engine, how):
     """Early stopping puts the best weights back, and ends the training."""
@@ -168,98 +149,6 @@ def test_what_a_callback_restores_stays(engine, how):
         fitted(model, optimizer=lambda p: optimizer, epochs=3, callback=restore, engine=engine)
     assert (model.state_dict(), optimizer.state_dict()) == best[0]
     assert all(p.grad == 0.0 for p in model.parameters())
-
-
-# -- Modes and validation -------------------------------------------------------------------------
-
-
-@ENGINES
-def test_fit_trains_in_training_mode_and_leaves_the_modes_as_they_were(engine):
-    model = nn.Sequential(nn.Linear(2, 8, seed=0), drop := nn.Dropout(0.5, seed=0), nn.Linear(8, 1))
-    held_out, means = (INPUTS[:5], NUMBERS[:5]), []
-    drop.eval()
-
-    def callback(history):
-        assert [layer.training for layer in model.layers] == [True, False, True]
-        means.append(np.mean([nn.mse_loss(model(x), y).data for x, y in zip(*held_out)]))
-        drop.train(len(means) == 1).eval()  # to fit, modes are no matter
-
-    history, *_ = fitted(model, callback=callback, validation=held_out, engine=engine)
-    assert history.validation == pytest.approx(means)  # without dropout
-    assert drop.rng.random() != nn.Dropout(0.5, seed=0).rng.random()  # which has dropped something
-    assert not drop.training
-
-
-def stacked(*layers):
-    """A network, with layers between its two."""
-    return nn.Sequential(
-        nn.Linear(2, 4, activation=ad.tanh, seed=0), *layers, nn.Linear(4, 1, seed=1)
-    )
-
-
-def beside(layer, x):
-    return x + layer(x)
-
-
-def used_twice():
-    drop = nn.Dropout(0.5, seed=1)
-    return nn.Sequential(drop, stacked(drop))
-
-
-NETWORKS = [
-    lambda: nn.Sequential(nn.Dropout(0.2, seed=1), stacked()),
-    lambda: stacked(nn.Dropout(0.3, seed=1), nn.Sequential(nn.Dropout(0.5, seed=2))),
-    lambda: stacked(partial(beside, nn.Dropout(0.3, seed=1))),  # that nobody sees
-    used_twice,
-]
-
-
-@pytest.mark.parametrize("batch_size", [None, 1, 6, 20])
-@pytest.mark.parametrize("make", NETWORKS)
-def test_dropout_compiles_and_draws_as_if_samples_were_walked(make, batch_size):
-    chosen = {"batch_size": batch_size, "validation": (INPUTS[:5], NUMBERS[:5])}
-    one, other = (fitted(make(), engine=e, **chosen) for e in ("eager", "compiled"))
-    assert one[0].losses == pytest.approx(other[0].losses, rel=1e-10)
-    assert one[0].validation == pytest.approx(other[0].validation, rel=1e-10)
-    assert numbers(one[1]) == pytest.approx(numbers(other[1]), rel=1e-10)
-
-
-@pytest.mark.parametrize("ps", [[0.5, 0.2, 0.8], [0.5, 0.0, 0.5], [0.0, 0.0, 0.5]])
-def test_a_callback_may_change_how_much_is_dropped(ps):
-    def losses(engine):
-        model = stacked(drop := nn.Dropout(ps[0], seed=1))
-        change = lambda history: setattr(drop, "p", (ps * 2)[len(history.losses)])  # noqa: E731
-        return fitted(model, engine=engine, callback=change)[0].losses
-
-    assert losses("compiled") == pytest.approx(losses("eager"), rel=1e-10)
-
-
-def test_dropout_is_what_its_seed_draws():
-    """One number for each entry of each sample in turn; by hand in NumPy, w x against t."""
-    rng, x, w, losses = np.random.default_rng(7), np.array(INPUTS), np.array([0.5, -0.3]), []
-    for _ in range(4):
-        seen = x * (rng.random(x.shape) >= 0.25) / 0.75
-        error = seen @ w - NUMBERS
-        losses.append(np.mean(error**2))
-        w = w - 0.1 * 2 * error @ seen / len(x)
-    layer = nn.Linear(2, 1, bias=False, init=lambda n, m, rng: [[0.5, -0.3]])
-    model = nn.Sequential(nn.Dropout(0.25, seed=7), layer)
-    history, *_ = fitted(model, optimizer=lambda p: optim.SGD(p, lr=0.1), batch_size=None)
-    assert history.losses == pytest.approx(losses, rel=1e-12)
-    assert numbers(model) == pytest.approx(w, rel=1e-12)
-
-
-@ENGINES
-def test_validation_is_recorded_beside_the_losses(engine):
-    others, losses, model = (INPUTS[::3], NUMBERS[1::3]), [], network()
-
-    def callback(history):
-        losses.append(np.mean([nn.mse_loss(model(x), y).data for x, y in zip(*others)]))
-        assert len(history.validation) == len(history.losses)
-
-    history, *_ = fitted(model, validation=others, callback=callback, engine=engine)
-    assert history.validation == pytest.approx(losses, rel=1e-12)
-    assert fitted(engine=engine)[0].losses == history.losses
 
 
 def test_other_threads_use_a_model_while_it_is_trained():
@@ -307,6 +196,10 @@ def freeze(model):
     return model
 
 
+def freezing(model, epochs=4):
+    return {"model": model, "callback": lambda history: freeze(model) and None, "epochs": epochs}
+
+
 NO_PARAMETERS = "found no parameters that require a gradient, expected some"
 REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"optimizer": lambda p: None}, TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
@@ -323,34 +216,19 @@ REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"loss": lambda p, t: p, "model": network(3)}, TypeError, "...found a Vector of shape (3,) returned, expected one"),
     (lambda: {"optimizer": lambda p: optim.SGD(network().parameters(), lr=0.1)}, ValueError, "...depends on none of ..., with requires_grad = True"),
     (lambda: {"model": freeze(network())}, ValueError, f"fit: {NO_PARAMETERS}"),
+    (lambda: freezing(network()), ValueError, f"fit: {NO_PARAMETERS}"),
+    (lambda: {"engine": "fast"}, ValueError, "...found 'fast', expected one of auto, compiled"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["auto", "compiled", "eager"])
 @cases(("chosen", "kind", "words"), REFUSED)
 def test_what_every_engine_refuses(chosen, kind, words, engine):
-    check_raises(lambda: fitted(**chosen(), engine=engine), kind, words)
-
-
-def frozen_by_a_callback():
-    model = network()
-    fitted(model, callback=lambda history: freeze(model))
-
-
-test_what_is_refused = raising(
-    (frozen_by_a_callback, ValueError, f"fit: {NO_PARAMETERS}"),
-    (lambda: fitted(engine="fast"), ValueError, "...found 'fast', expected one of auto, compiled"),
-)
-
-
-def test_numpy_may_be_named():
-    assert fitted(xp=np)[0].losses == fitted()[0].losses
+    check_raises(lambda: fitted(**{"engine": engine} | chosen()), kind, words)
 
 
 def test_a_callback_may_freeze_the_model_after_the_last_epoch():
-    model = network()
-    history, *_ = fitted(model, epochs=1, callback=lambda history: freeze(model))
-    assert len(history.losses) == 1
+    assert len(fitted(**freezing(network(), epochs=1))[0].losses) == 1
 
 
 class Failing(optim.SGD):

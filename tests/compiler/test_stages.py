@@ -1,0 +1,267 @@
+"""Between a graph and its program: the order of sums, places in arrays, numbers not known yet."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from modes import GRADIENTS
+from oracles import EPSILON
+from random_graphs import for_all
+from tables import cases
+from test_batch import batched, drawn
+
+import autodiff as ad
+from autodiff import Expression, Matrix, Value, Vector, operation, ops
+from autodiff.compiler.array_text import MATRICES
+from autodiff.compiler.batch import Batch
+from autodiff.compiler.groups import Groups, groups
+from autodiff.compiler.normal import NormalForm
+from autodiff.compiler.places import index_text
+from autodiff.compiler.printer import wrapped
+
+
+def test_every_stage_is_printed():
+    x, w, b = Vector([1.0, 2.0]), Matrix([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), Vector([0.0] * 3)
+    y = (w @ x + b).map(ad.tanh).sum() + ad.sin(x[1] * 2.0) * x[0]
+    parameters = [*w._entries, *b]
+    found = Groups(y, [*x], parameters)
+    assert repr(found).splitlines() == [
+        "inputs (2,)",
+        "parameters (9,)",
+        "dot1 (3,) = dot(parameters[0:6], inputs)",
+        "mul1 (1,) = mul(inputs[1:2], 2)",
+        "add1 (3,) = add(dot1, parameters[6:9])",
+        "sin1 (1,) = sin(mul1)",
+        "tanh1 (3,) = tanh(add1)",
+        "mul2 (1,) = mul(sin1, inputs[0:1])",
+        "sum1 (1,) = sum(tanh1)",
+        "add2 (1,) = add(sum1, mul2)",
+    ]
+    lines = repr(Batch(found, y, parameters)).splitlines()
+    assert "tanh1 (3, n) = tanh(add1)" in lines
+    assert "p1_bar (3, 2) = product(add1_bar, inputs.T, b)" in lines
+    terms = [a * b for a, b in zip(w._entries, [*x] * 2)]
+    assert repr(NormalForm([ad.sum(terms[:3])], x, parameters)) == "1 x dot of 3"
+
+
+# -- Sums and dots --------------------------------------------------------------------------------
+
+
+def test_the_first_dot_varies_and_is_shallow_and_single_terms_follow():
+    """So what all steps of a recurrence share is added first; h is 0 in the first of them."""
+    w, x, zeros = drawn(6), drawn(3), [Value(0.0) for _ in range(3)]
+    deep, fixed, first = [ad.dot(w[:3], h) for h in (x.map(ad.tanh), zeros, x)]
+    y = deep + fixed - w[4] + w[5] + first
+    order, total = [], NormalForm([y], x, w)[y]
+    while total._operation is not ops.dot:
+        total, last = total.parents
+        order.append(last)
+    assert [total, *order[::-1]] == [first, w[5], deep, fixed, w[4]]
+
+
+def test_factors_that_do_not_vary_stand_on_the_left():
+    w, x, scale = drawn(3), drawn(3), drawn(3)
+    y = sum(xi * (wi * (xi * c)) for wi, xi, c in zip(w, x, scale))
+    dot = NormalForm([y], x, [*w, *scale])[y]
+    assert [p.parents for p in dot.parents] == [*zip(w, scale), *zip(x, x)]
+
+
+def test_an_output_on_the_way_stays():
+    w, x = drawn(4), drawn(4)
+    part = w[0] * x[0] + w[1] * x[1] + w[2] * x[2]
+    program = Expression([part, part + w[3] * x[3]]).compile(x, [*w], xp=np, batch=True)
+    expected = np.cumsum(np.multiply(w.data, x.data))[2:]
+    np.testing.assert_allclose(program([x.data], w.data), [expected], rtol=1e-15)
+
+
+def test_programs_of_floats_and_pictures_stay_as_written():
+    w, x = drawn(4), drawn(4)
+    y = sum((a * b for a, b in zip(w, x)), w[0])
+    assert [group.operation for group in groups(y)] == [ops.mul] + [ops.add] * 4
+    assert Expression(y).compile(x, wrt=w).source.count(" * ") == 4
+
+
+def test_a_chain_of_any_length_needs_no_recursion():
+    x, w = Value(0.5), Value(2.0)
+    y, factor = w, w
+    for _ in range(3_000):
+        y, factor = y + x * w, factor * x
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
+    try:
+        assert repr(NormalForm([y + factor], [x], [w])) == "1 x dot of 3000"
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+# -- Places in arrays -----------------------------------------------------------------------------
+
+
+@for_all(
+    st.lists(st.tuples(st.integers(2, 4), st.integers(1, 3)), min_size=1, max_size=4),
+    st.integers(0, 9),
+    examples=50,
+)
+def test_regular_positions_are_ranges_and_all_are_what_they_were(runs, start):
+    """Runs in runs, each longer than those inside it; a part of an array of one dimension."""
+    line, length = np.array([start]), 1
+    for size, gap in runs:
+        line, length = (
+            np.add.outer(length * gap * np.arange(size), line).ravel(),
+            length * gap * size,
+        )
+    for positions, regular in (
+        (line, True),
+        (np.append(line, line[0]), len(line) == 1),
+        (line[::-1], False),
+    ):
+        text = index_text(positions)
+        np.testing.assert_array_equal(eval(text, {"xp": np}), positions)
+        assert ("asarray" in text) == (not regular)
+    columns = line[:, None] + np.arange(2)
+    assert eval(index_text(columns), {"xp": np}).tolist() == columns.tolist()
+
+
+# -- Text -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", MATRICES)
+def test_a_product_of_matrices_is_the_sum_of_products_over_its_axes(axes):
+    sizes, rng = dict(zip("ijkl", (2, 3, 4, 5))), np.random.default_rng(0)
+    x, y = [rng.normal(size=[sizes[i] for i in part]) for part in axes.split("->")[0].split(",")]
+    found = eval(MATRICES[axes].format(x="x", y="y"), {"x": x, "y": y})
+    np.testing.assert_allclose(found, np.einsum(axes, x, y), rtol=1e-12)
+
+
+def test_names_and_labels_inject_nothing():
+    def rule(x):
+        return x * x, lambda grad: (2 * grad * x,)
+
+    rule.__name__ = "x\nimport os"
+    x, w = Value(3.0, label='"""\nimport os'), Value(2.0, label="import")
+    program = batched(operation(rule)(x * w) + operation(rule)(w), [x], [w])
+    assert "os" not in program.source.replace("dtype=inputs.dtype", "")
+    assert program(np.array([[3.0]]), np.array([2.0]))[1].tolist() == [40.0]
+
+
+def test_a_long_line_is_broken_where_python_may_break_it():
+    terms = " + ".join(f"term{i}" for i in range(20))
+    for line in (
+        f"x = {terms}",
+        f"return {terms}",
+        f"x = f({terms})",
+        f"x = ({terms}) * f(y)",
+        f"x = f(y) * ({terms})",
+        f"# {terms}",
+        f"x = {terms}  # (n,)",
+        "x" * 90,
+    ):
+        lines = wrapped(f"    {line}")
+        assert max(map(len, lines)) <= 100
+        code = " ".join(each.strip().removeprefix("# ") for each in lines)
+        assert code.replace("(", "").replace(")", "") == line.split("  #")[0].replace(
+            "(", ""
+        ).replace(")", "").removeprefix("# ")
+        compile("def f():\n" + "\n".join([*lines, "    pass"]), "", "exec")
+    assert wrapped("x" * 100) == ["x" * 100]
+    assert wrapped(f"{'x' * 95}  # (n,)") == ["x" * 95]  # the remark is left out
+
+
+# -- Numbers that are not known yet ---------------------------------------------------------------
+
+
+def source(y, inputs, wrt):
+    return Expression(y).compile(inputs, wrt).source
+
+
+def test_ones_and_zeros_and_what_nobody_asked_for_are_gone():
+    x, w = Value(2.0), Value(3.0)
+    y = 1.0 * (w * x) / 1.0 + 0.0 - 0.0 - (-w) * 1.0
+    assert [line.strip() for line in source(y, [x], [w]).splitlines()[4:]] == [
+        "v1 = x2 * x1",
+        "v8 = v1 + x2",
+        "# from the output back to the inputs",
+        "x2_bar = 1.0 + x1",
+        "return v8, (x2_bar,)",
+    ]
+
+
+TEXTS = [  # how often they stand in a program
+    (
+        lambda x, y: ad.exp(ad.sin(x)) * ad.exp(ad.sin(x)) + ad.sin(x),
+        {"math.sin": 1, "math.exp": 1, "math.cos": 1},
+    ),
+    (lambda x, y: x * y + y * x, {"v3 = v1 + v1": 1}),  # v2 is v1
+    (lambda x, y: x**y, {"x2 - 1.0": 1}),
+    (
+        lambda x, y: ad.sigmoid(x),
+        {"math.exp(-abs(x1))": 1, "exp(": 1, "if 0.0 < x1": 1},
+    ),  # s(x) s(-x)
+    (lambda x, y: ad.logsumexp([x, y, x]), {"maximum(x1, x2)": 1}),
+    (lambda x, y: ad.maximum(ad.maximum(x, y), 2.0), {"maximum(x1, x2)": 1}),
+    (lambda x, y: ad.where(0.0, x, y), {"return x2, (0.0, 1.0)": 1}),  # a choice that is known
+    (lambda x, y: ad.where(1.0, x, y), {"return x1, (1.0, 0.0)": 1}),
+    (lambda x, y: x**3 + 2.0**y, {"x1 ** 3.0": 1, "2.0 ** x2": 1}),
+    (lambda x, y: x**0.5, {"v1 = power(x1, 0.5)": 1}),  # else it may be complex
+]
+
+
+@cases(("f", "written"), TEXTS)
+def test_what_stands_in_two_places_is_computed_once(f, written):
+    x, y = Value(0.3), Value(0.7)
+    text = source(f(x, y), [x, y], [x, y])
+    assert {each: text.count(each) for each in written} == written, text
+
+
+QUESTIONS = [
+    lambda x: bool(x < 1.0), lambda x: bool(x == 1.0), lambda x: bool(x != 1.0), lambda x: float(x),
+    lambda x: int(x), lambda x: f"{x:.2f}", lambda x: str(x), lambda x: [1, 2][x],
+]  # fmt: skip
+
+
+@cases("question", QUESTIONS)
+def test_a_number_that_is_not_known_answers_no_question(question):
+    @operation
+    def nosy(x):
+        if type(x) is not float:
+            answers.append(question(x))
+        return x * x, lambda grad: (2 * grad * x,)
+
+    answers, x = [], Value(2.0)
+    wanted = r"a number that is not known yet.*; write autodiff\.maximum, relu or where"
+    with pytest.raises(TypeError, match=wanted):
+        source(nosy(x), [x], [x])
+    assert answers == []
+
+
+KINDS = {"square", "cube"}
+RULES = [  # of an operation, that choose, look up or differentiate; and their slopes
+    (lambda x: {x: x * x}[+x] if "square" in KINDS else x, lambda x: 2.0 * x),
+    *[(lambda x, less=less: ad.where(less(x), x * x, -x), lambda x, less=less: ad.where(less(x), 2.0 * x, -1.0))
+      for less in (lambda x: x > 2.0, lambda x: x >= 2.0, lambda x: x < 2.0, lambda x: x <= 2.0)],
+    *[(lambda x, slope=slope: x * slope(x) / 2.0, lambda x: 2.0 * x) for slope in (
+        lambda x: ad.grad(lambda t: t * t * x)(1.0),
+        lambda x: ad.jvp(lambda t: x * t * t, (1.0,), (1.0,))[1],
+        lambda x: ad.hessian(lambda t: t * t * x)(1.0),
+        lambda x: ad.jacrev(lambda t: ad.dot([t, x], [x, t]))(x),
+        lambda x: ad.grad(lambda t: 2.0 * t * ad.maximum(x, t))(x - 1.0),
+        lambda x: ad.grad(lambda t: x**t)(1.0) * 2.0 / ad.log(x),
+    )],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["compile", "numpy", "inputs of a batch"])
+@cases(("rule", "slope"), RULES)
+def test_a_rule_of_ones_own_is_made_again_by_the_program(rule, slope, mode):
+    @operation
+    def own(x):
+        return rule(x), lambda grad: (grad * slope(x),)
+
+    run = GRADIENTS[mode](lambda xs: own(xs[0]), [5.0])
+    for point in (1.5, 2.0, 3.0):
+        value, gradient = run([point])
+        assert [value, *gradient] == pytest.approx([rule(point), slope(point)], rel=4 * EPSILON)
+    assert ad.trace(own, 3.0).rows[-1].value == pytest.approx(rule(3.0), rel=4 * EPSILON)
+    x = Value(2.0)
+    assert Expression(own(x)).javascript([x], wrt=[x])
