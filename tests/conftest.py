@@ -18,7 +18,7 @@ import pytest
 hypothesis.settings.register_profile("the same", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("the same")
 
-collect_ignore = ["conftest.py"]  # holds no doctests
+collect_ignore = ["conftest.py", "course/answers"]  # hold no doctests
 
 SEED = int(os.environ.get("TEST_SEED") or random.SystemRandom().randrange(2**32))
 
