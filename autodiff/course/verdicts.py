@@ -69,6 +69,8 @@ class Exercise:
         otherwise: what to say to other wrong answers, or a function of the part and what it is;
             beside what differs, if there are points.
         close: how far a number may be off, beside 1 or itself.
+        rests_on: earlier exercises, by the names of their answers in the reader's notebook: they are
+            judged first.
     """
 
     def __init__(
@@ -81,8 +83,10 @@ class Exercise:
         ask: Callable[..., Any] | None = None,
         otherwise: str | Callable[[str, Any], str] = "",
         close: float = 1e-9,
+        rests_on: Mapping[str, "Exercise"] | None = None,
     ) -> None:
         self.solution, self.praise, self.close = solution, praise, close
+        self.rests_on = rests_on or {}
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
@@ -108,6 +112,7 @@ class Exercise:
             return Verdict(False, NOTHING, NOTHING)
         try:
             self._check_kind(answer)
+            self._check_earlier(answer)
             for label, point in self.at.items():
                 if wrong := self._wrong(answer, label, point):
                     return wrong
@@ -121,6 +126,12 @@ class Exercise:
         if callable(self.solution) and not callable(answer):
             example = f"def answer{inspect.signature(self.solution)}:"
             raise Hint(f"Expected a function, `{example}`, found {a(answer)}.")
+
+    def _check_earlier(self, answer: Any) -> None:
+        for name, check in self.rests_on.items():
+            earlier = known(answer).get(name, check.solution)
+            if not (verdict := check.verdict(earlier)).right:
+                raise Hint(f"First mend your `{name}`: {verdict.text}")
 
     def _wrong(self, answer: Any, label: str, point: Any) -> Verdict | None:
         """The verdict at one point, if something is wrong there."""
@@ -338,6 +349,13 @@ def pair(**meanings: str) -> Callable[[Any], Any]:
             yield name, entry if empty(entry) else number(entry)
 
     return ask
+
+
+def known(answer: Any) -> Mapping[str, Any]:
+    """The names that stand around a function or a class: those of the reader's notebook."""
+    if inspect.isclass(answer):
+        answer = next(filter(inspect.isfunction, vars(answer).values()), None)
+    return getattr(inspect.unwrap(answer), "__globals__", {}) if answer else {}
 
 
 def outside(answer: Any) -> list[Any]:

@@ -1,5 +1,7 @@
 """What an exercise says: nothing yet, what differs and where, in lines that fit the page."""
 
+from types import FunctionType
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,18 @@ def test_a_hint_fits_the_page_and_keeps_its_line_breaks():
     ).split("\n")
     assert said[:3] == ["A short line.", "", "    kept(as_it, stands)"]
     assert [len(line) <= 90 for line in said] == [True] * (len(said) - 1) + [False]
+
+
+def test_an_earlier_exercise_is_mended_first():
+    check_third = Exercise(third, at=[(1.0,)], slips={"Too much.": lambda x: x}, praise="Right.")
+
+    def ninth(x):
+        return third(third(x))
+
+    check = Exercise(ninth, at=[(1.0,)], slips={}, praise="Right.", rests_on={"third": check_third})
+    mine = FunctionType(ninth.__code__, {"third": lambda x: x})  # as in the reader's notebook
+    assert check.verdict(mine).text == "First mend your `third`: Too much."
+    assert check.verdict(ninth).right
 
 
 def test_a_solution_is_its_code(capsys):
