@@ -1,6 +1,8 @@
 # pyright: analyzeUnannotatedFunctions=false
 """Notebook 2: a tree that folds; its guesses and exercises."""
 
+import inspect
+import math
 import operator
 from functools import cache
 
@@ -8,115 +10,191 @@ from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solu
 
 predict = guesses(
     {
-        (4378, 6840): "Right, or nearly: there are 5,472. And 13,824 for n = 8.",
-        (0, 4377): "It more than doubles from row to row.",
-        ...: "Look at the last steps: by what factor does it grow from row to row?",
-    },
-    {
-        7: "Right: v2 to v8. The square and its derivative stand there twice.",
+        7: "Right: the square and its derivative stand there twice. Watch them meet.",
         11: "That is as it is written. Which parts stand there twice?",
         9: "1 and x are no operations: they are read, not computed.",
         ...: "Which parts stand there twice? Count each once.",
     },
+    {
+        (5500, 8200): "Right, or nearly: you will see.",
+        (0, 5499): "By what factor does the last number differ from the one before?",
+        ...: "Too much: by what factor does the last number differ from the one before?",
+    },
 )
 
-ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
-OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b, for minus a -1 * a."
+ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
+OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."
 
 
-@cache  # equal formulas are one object
 class Node:
-    """A formula: "x", a number, or an operation on other formulas."""
+    """A formula, as on the page."""
 
-    def __init__(self, op, *args):
-        self.op = op
-        self.args = [each if hasattr(each, "op") else Node(each) for each in args]
+    def __init__(self, op, args):
+        self.op, self.args = op, args
 
     def __repr__(self):
-        if len(self.args) == 2:
-            return f"({self.args[0]} {self.op} {self.args[1]})"
-        return f"{self.op}({self.args[0]})" if self.args else str(self.op)
+        first, *others = map(str, self.args or [self.op])
+        if others:
+            return f"({first} {self.op} {others[0]})"
+        return f"{self.op}({first})" if self.args else first
 
-    def __add__(self, other):
-        return Node("+", self, other)
-
-    def __mul__(self, other):
-        return Node("*", self, other)
-
-    def __truediv__(self, other):
-        return Node("/", self, other)
-
-    def __rmul__(self, other):
-        return Node("*", other, self)
-
-    def __sub__(self, other):
-        return self + Node("*", -1, other)
-
-    def __rsub__(self, other):
-        return Node(other) - self
-
-    __radd__ = __add__
+    __add__, __radd__ = lambda a, b: node("+", a, b), lambda a, b: node("+", b, a)
+    __mul__, __rmul__ = lambda a, b: node("*", a, b), lambda a, b: node("*", b, a)
+    __truediv__, __rtruediv__ = lambda a, b: node("/", a, b), lambda a, b: node("/", b, a)
+    __sub__, __rsub__ = lambda a, b: a + -1 * b, lambda a, b: b + -1 * a
 
 
-def derivative(e):
-    """The formula for de/dx: the rules that the exercise needs."""
-    match e.op, *e.args:
-        case [leaf]:
-            return Node(int(leaf == "x"))
-        case "+", a, b:
-            return derivative(a) + derivative(b)
-        case "*", a, b:
-            return derivative(a) * b + a * derivative(b)
-    raise ValueError(f"no rule for {e.op}")
+@cache
+def node(op, *args):
+    return Node(op, [x if hasattr(x, "op") else node(x) for x in args])
+
+
+X = node("x")
 
 
 def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
-        raise Hint(f"Return a formula, a Node: found {a(e)}.")
-    if not e.args:
+        raise Hint(f"Return a formula, made by node: found {a(e)}.")
+    inputs = [value(each, x) for each in e.args]
+    if not inputs:
         return x if e.op == "x" else float(e.op)
-    if e.op not in ARITHMETIC:
-        raise Hint(OPERATORS)
-    return ARITHMETIC[e.op](*[value(each, x) for each in e.args])
+    if e.op == "-":
+        return inputs[0] - inputs[1] if inputs[1:] else -inputs[0]
+    function = ARITHMETIC.get(e.op) or getattr(math, str(e.op), None)
+    if function is None:
+        raise Hint(f"There is no operation {e.op!r}: the names here are + - * / exp sin cos.")
+    return function(*inputs)
 
 
-A, B = Node("x") * Node("x"), Node("x") + Node(3)
+def solution_1(e):
+    match e.op, *e.args:
+        case [leaf]:
+            return node(1 if leaf == "x" else 0)
+        case "+", a, b:
+            return derivative(a) + derivative(b)
+        case "*", a, b:
+            return derivative(a) * b + a * derivative(b)
+        case "exp", a:
+            return e * derivative(a)
+        case "sin", a:
+            return node("cos", a) * derivative(a)
+        case "cos", a:
+            return -1 * node("sin", a) * derivative(a)
+    raise ValueError(f"no rule for {e.op}")
 
 
-def solution_1(a, b):
-    return (derivative(a) * b - a * derivative(b)) / (b * b)
+derivative = cache(solution_1)
+
+
+def with_rule(op, rule):
+    """Our differentiator with another rule for one operation: rule(e, a[, b])."""
+
+    def wrong(e):
+        return rule(e, *e.args) if e.op == op else solution_1(e)
+
+    return wrong
+
+
+def slopes(answer, x):
+    """The derivatives of formulas of which each needs one rule more."""
+    answer = inspect.unwrap(answer)
+    for formula in (X + 3, X * X, (X + 2) * (X * 3), node("exp", X), node("exp", X * X),
+                    node("sin", X), node("sin", X * X), X * node("cos", 2 * X)):  # fmt: skip
+        try:
+            slope = answer(formula)
+        except TypeError as error:
+            if "ellipsis" not in str(error).lower():
+                raise
+            slope = ...
+        yield f"d/dx {formula}", slope if slope is ... or slope is None else value(slope, x)
 
 
 check_1 = Exercise(
     solution_1,
+    ask=slopes,
+    at={"x = 0.5,": (0.5,), "x = -1.25,": (-1.25,)},
+    praise="Right: every rule, and the chain through exp and sin.",
+    otherwise="Say the rule aloud: what does each part contribute as x moves?",
+    slips={
+        "The derivative of a sum is the sum of the derivatives.": with_rule(
+            "+", lambda e, a, b: derivative(a) * derivative(b)
+        ),
+        "A product is not differentiated factor by factor: one factor moves while the other stays.": (
+            with_rule("*", lambda e, a, b: derivative(a) * derivative(b))
+        ),
+        "Both factors move: this is the term of one of them.": [
+            with_rule("*", lambda e, a, b: derivative(a) * b),
+            with_rule("*", lambda e, a, b: a * derivative(b)),
+        ],
+        "The two terms of a product add.": with_rule(
+            "*", lambda e, a, b: derivative(a) * b + -1 * (a * derivative(b))
+        ),
+        "exp is its own derivative, and its argument moves too: the chain rule has a second factor.": (
+            with_rule("exp", lambda e, a: e)
+        ),
+        "The chain rule multiplies by the derivative of the argument, not by the argument.": [
+            with_rule("exp", lambda e, a: e * a),
+            with_rule("sin", lambda e, a: node("cos", a) * a),
+        ],
+        "The derivative of sin(a) is cos(a), times how fast a moves.": [
+            with_rule("sin", lambda e, a: node("cos", a)),
+            with_rule("sin", lambda e, a: node("cos", X) * derivative(a)),
+            with_rule("sin", lambda e, a: node("cos", derivative(a))),
+        ],
+        "The derivative of the sine is the cosine, without a minus.": with_rule(
+            "sin", lambda e, a: -1 * node("cos", a) * derivative(a)
+        ),
+    },
+)
+
+A, B = X * X, X + 3
+
+
+def solution_2(a, b):
+    return (derivative(a) * b - a * derivative(b)) / (b * b)
+
+
+check_2 = Exercise(
+    solution_2,
     ask=lambda answer, x: value(answer(A, B), x),
     at={"x = 0.5, for (x * x) / (x + 3),": (0.5,), "x = 1.5": (1.5,)},
     praise="Right: the quotient rule.",
-    otherwise="Apply the product rule to a = (a/b) b, and solve for (a/b)'.",
+    otherwise="If y = a/b, then a = y b. Apply the product rule to that, and solve for y'.",
     slips={
-        "That is the quotient of the derivatives.": "derivative(a) / derivative(b)",
-        "A minus, not a plus: as b grows, a/b shrinks.": "- → +",
-        "The sign is wrong: as a grows, so does a/b.": "(derivative(a) * b - a * deriv → (a * derivative(b) - b * deriv\n(b)) → (a))",
-        "Nearly: the denominator is b squared, b * b.": ["/ (b * b) → / b", "/ (b * b) →"],
-        "Python divides first: put brackets around the numerator.": "(deriv → deriv\n(b)) → (b)",
-        "You ask `derivative` for the very rule that is missing: write it.": "derivative(a / b)",
-        OPERATORS: ["/ (b * b) → / b**2", "-derivative(a)"],
+        "That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b),
+        "A minus, not a plus: as b grows, a/b shrinks.": lambda a, b: (
+            (derivative(a) * b + a * derivative(b)) / (b * b)
+        ),
+        "The sign is wrong: as a grows, so does a/b.": lambda a, b: (
+            (a * derivative(b) - b * derivative(a)) / (b * b)
+        ),
+        "Nearly: the denominator is b squared, b * b.": [
+            lambda a, b: (derivative(a) * b - a * derivative(b)) / b,
+            lambda a, b: derivative(a) * b - a * derivative(b),
+        ],
+        "Python divides first: put brackets around the numerator.": lambda a, b: (
+            derivative(a) * b - a * derivative(b) / (b * b)
+        ),
+        "You ask `derivative` for the very rule that is missing: write it.": lambda a, b: (
+            derivative(a / b)
+        ),
+        OPERATORS: lambda a, b: (derivative(a) * b - a * derivative(b)) / b**2,
     },
 )
 
 
-def solution_2():
+def solution_3():
     # The first squaring, x·x, has the derivative 1·x + x·1: three operations.
     # Each further one adds y'·y, y·y', their sum, and y itself, which f' needs only now: four.
     return 3 + 9 * 4
 
 
-check_2 = Exercise(
-    solution_2(),
+check_3 = Exercise(
+    solution_3(),
     ask=number,
     praise="Right: 3 for the first squaring, and 4 for every further one. (Written out: 11,263.)",
-    otherwise="Look at the program above, of seven operations: which are new if you square once more?",
+    otherwise="Which of the rows v2 to v8 of the folded tree are new if you square once more?",
     slips={
         "Very near: four for each squaring, but one of the squares is not needed. Which?": 40,
         "Three for each squaring; but the squares that they use count as well.": 30,
@@ -134,14 +212,14 @@ def letters(answer):
         yield letter, letter in found
 
 
-def solution_3():
+def solution_4():
     # a: no question at all.           b: max asks whether 1 - x > x.
     # c: asks about n, a plain number.  d: asks whether x > 1, round after round.
     return "bd"
 
 
-check_3 = Exercise(
-    solution_3(),
+check_4 = Exercise(
+    solution_4(),
     ask=letters,
     praise="Right: only b and d ask about x itself. (max compares, though you see no `if`.)",
     slips={
