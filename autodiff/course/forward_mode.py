@@ -3,9 +3,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
-from autodiff import Dual as Pair
 from autodiff import jvp, log, operation, sin
 
 from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, number, solutions
@@ -30,78 +28,232 @@ predict = guesses(
         1: "So says calculus, and so should our pairs. Run the next cell.",
         ...: "Run the next cell, and be surprised.",
     },
+    {
+        1: "Right. How many rounds does the loop run at a = 1?",
+        0.5: "So says calculus. Run the next cell.",
+        ...: "Calculus says 1/2. What do you think the program says?",
+    },
 )
 
 
-def moved(answer, a_and_tangent, b_and_tangent):
-    found = answer(Pair(*a_and_tangent), Pair(*b_and_tangent))
-    if not hasattr(found, "tangent"):
-        raise Hint(f"Expected a Pair, found {a(found)}.")
-    yield "the primal", found.primal
-    yield "the tangent", found.tangent
+class Pair:
+    """A dual number: primal + tangent ε."""
+
+    def __init__(self, primal, tangent=0.0):
+        self.primal, self.tangent = primal, tangent
+
+    def __repr__(self):
+        return f"{self.primal:.6g} + {self.tangent:.6g}ε"
+
+    def __add__(self, other):
+        return Pair(self.primal + other.primal, self.tangent + other.tangent)
+
+    def __mul__(self, other):
+        tangent = self.tangent * other.primal + self.primal * other.tangent
+        return Pair(self.primal * other.primal, tangent)
+
+    def __truediv__(self, other):
+        z = self.primal / other.primal  # z b = a, so ż b + z ḃ = ȧ
+        return Pair(z, (self.tangent - z * other.tangent) / other.primal)
 
 
-def solution_1(a, b):
-    z = math.hypot(a.primal, b.primal)
-    return Pair(z, (a.primal * a.tangent + b.primal * b.tangent) / z)
+solution_1 = Pair
+
+
+def operators(Pair, left, right):
+    for sign, method in (("+", "__add__"), ("*", "__mul__"), ("/", "__truediv__")):
+        found = getattr(Pair, method)(Pair(*left), Pair(*right))
+        if found is None or found is ...:
+            yield f"a {sign} b", ...
+            continue
+        if not hasattr(found, "tangent"):
+            raise Hint(f"a {sign} b: return a Pair. Yours returns {a(found)}.")
+        yield f"the primal of a {sign} b", found.primal
+        yield f"the tangent of a {sign} b", found.tangent
+
+
+def pair_with(**rules):
+    """Our Pair with other rules: each takes a, ȧ, b, ḃ and returns the primal and the tangent."""
+
+    def method(rule):
+        return lambda x, y: Pair(*rule(x.primal, x.tangent, y.primal, y.tangent))
+
+    return type("Pair", (Pair,), {f"__{name}__": method(rule) for name, rule in rules.items()})
 
 
 check_1 = Exercise(
     solution_1,
-    ask=moved,
+    ask=operators,
     at={
-        f"a = {a[0]} + {a[1]}ε and b = {b[0]} + {b[1]}ε": (a, b)
-        for a, b in [((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))]
+        f"a = {x[0]} + {x[1]}ε and b = {y[0]} + {y[1]}ε": (x, y)
+        for x, y in [((3, 1), (4, 10)), ((-5, 2), (12, 1)), ((8, 0), (-6, 3)), ((6, 1), (8, 0))]
     },
-    praise="Right: the local derivatives are a/z and b/z, and each meets its own tangent.",
-    otherwise="Square it: what are the tangents of z·z and of a·a + b·b?",
+    praise="Right: sums, products and quotients bring their tangents along.",
+    otherwise="Write a + ȧε and b + ḃε, and drop what has an ε².",
     slips={
-        "Almost: a square root has a derivative too. Divide by something.": "/ z → ",
-        "Twice too much: the derivative of a root has a 2 in its denominator.": "/ z → / z * 2",
-        "That is what the tangent of a contributes. b moves as well.": "+ b.primal * b.tangent →",
-        "That is right for a + b. Here each has a factor.": "a.primal * →\nb.primal * →\n/ z →",
-        "Zero: that number does not move.": "Pair(math.hypot(a.primal, b.primal))",
+        "A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?": [
+            pair_with(mul=lambda a, da, b, db: (a * b, da * db)),
+            pair_with(mul=lambda a, da, b, db: (a * b, da * b + a * db + da * db)),
+        ],
+        "Both factors move: that is the term of one of them.": [
+            pair_with(mul=lambda a, da, b, db: (a * b, da * b)),
+            pair_with(mul=lambda a, da, b, db: (a * b, a * db)),
+        ],
+        "In a sum the tangents add, as the primals do.": [
+            pair_with(add=lambda a, da, b, db: (a + b, da)),
+            pair_with(add=lambda a, da, b, db: (a + b, a + b)),
+        ],
+        "That divides tangent by tangent. If z = a/b, then z b = a: use your product.": pair_with(
+            truediv=lambda a, da, b, db: (a / b, da / db if db else da)
+        ),
+        "b moves too: if it grows, a/b shrinks.": pair_with(
+            truediv=lambda a, da, b, db: (a / b, da / b)
+        ),
+        "Look at the sign: if b grows, a/b shrinks.": pair_with(
+            truediv=lambda a, da, b, db: (a / b, (da * b + a * db) / b**2)
+        ),
+        "Nearly: divide by b squared.": [
+            pair_with(truediv=lambda a, da, b, db: (a / b, da * b - a * db)),
+            pair_with(truediv=lambda a, da, b, db: (a / b, (da * b - a * db) / b)),
+        ],
     },
 )
 
 
-class Tagged(NamedTuple):
-    """primal + tangent ε, with the ε of the derivative that has this tag."""
-
-    primal: Any
-    tangent: Any
-    tag: int
-
-
-def seen(split, x, tag):
-    found = split(x, tag)
-    if type(found) is not tuple or len(found) != 2:
-        raise Hint("Return two things: the primal, and the tangent.")
-    yield from zip(("the primal", "the tangent"), found)
+def of_pair(answer, primal, tangent):
+    found = answer(Pair(primal, tangent))
+    if not hasattr(found, "tangent"):
+        raise Hint(f"Return a Pair. Yours returns {a(found)}.")
+    yield "the primal", found.primal
+    yield "the tangent", found.tangent
 
 
-def solution_2(x, tag):
-    if isinstance(x, Tagged) and x.tag == tag:
-        return x.primal, x.tangent
-    return x, 0.0
+def solution_2(a):
+    return Pair(math.sin(a.primal), math.cos(a.primal) * a.tangent)
 
-
-X = Tagged(3.0, 1.0, 1)  # of the outer derivative
 
 check_2 = Exercise(
     solution_2,
-    ask=seen,
-    at={
-        "a pair of this tag": (Tagged(X, 5.0, 2), 2),
-        "a pair of another tag": (X, 2),
-        "a number": (4.0, 2),
-    },
-    praise="Right: what has no ε of this tag stays whole, and stands still.",
+    ask=of_pair,
+    at={"a = 1 + 2ε": (1.0, 2.0), "a = 5 + 0.8ε": (5.0, 0.8), "a = 2 + 0ε": (2.0, 0.0)},
+    praise="Right: the chain rule, cos a times ȧ.",
+    otherwise="The sine of the primal; and its derivative there, times the tangent.",
     slips={
-        "{at} {part} should be {expected}: to this derivative it is a constant, whole and still.": [
-            "(x.primal, x.tangent) if isinstance(x, Tagged) else (x, 0.0)",
-            "return x, 0.0 → return getattr(x, 'primal', x), 0.0",
+        "That forgets how fast a moves.": lambda a: Pair(math.sin(a.primal), math.cos(a.primal)),
+        "The derivative is taken at the primal: cos a, not cos ȧ.": [
+            lambda a: Pair(math.sin(a.primal), math.cos(a.tangent)),
+            lambda a: Pair(math.sin(a.primal), math.cos(a.primal * a.tangent)),
         ],
+        "That is the sine of the tangent. What is the derivative of the sine?": lambda a: Pair(
+            math.sin(a.primal), math.sin(a.tangent)
+        ),
+        "The derivative of the sine is the cosine, without a minus.": lambda a: Pair(
+            math.sin(a.primal), -math.cos(a.primal) * a.tangent
+        ),
+    },
+)
+
+
+def split(x, tag):
+    """Primal and tangent of x, as the derivative with this tag sees them."""
+    own = getattr(x, "tag", 0) == tag
+    return (x.primal, x.tangent) if own else (x, 0.0)
+
+
+class Tagged:
+    def __init__(self, primal, tangent, tag):
+        self.primal, self.tangent, self.tag = primal, tangent, tag
+
+    def __add__(self, other):
+        tag = max(self.tag, getattr(other, "tag", 0))
+        (a, a_dot), (b, b_dot) = split(self, tag), split(other, tag)
+        return Tagged(a + b, a_dot + b_dot, tag)
+
+    def __mul__(self, other):
+        tag = max(self.tag, getattr(other, "tag", 0))
+        (a, a_dot), (b, b_dot) = split(self, tag), split(other, tag)
+        return Tagged(a * b, a_dot * b + a * b_dot, tag)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+solution_3 = Tagged
+
+
+def with_tags(kind, x, y):
+    """What sums and products of these numbers are; a tuple stands for a pair with a tag."""
+    made = [kind(*each) if isinstance(each, tuple) else each for each in (x, y)]
+    for sign, method in (("+", "__add__"), ("*", "__mul__")):
+        found = getattr(kind, method)(*made)
+        if found is None or found is ...:
+            yield f"x {sign} y", ...
+            continue
+        if not hasattr(found, "tag"):
+            raise Hint(f"x {sign} y: return a Tagged. Yours returns {a(found)}.")
+        for part in ("tag", "tangent", "primal"):
+            yield f"the {part} of x {sign} y", written(getattr(found, part))
+
+
+def written(x):
+    if not hasattr(x, "tag"):
+        return f"{x:g}"
+    return f"({written(x.primal)} + {written(x.tangent)} ε{x.tag})"
+
+
+def tagged_with(tag_of=max, split=split, product=lambda a, da, b, db: da * b + a * db):
+    """Our Tagged with another tag, another split, or another rule of the product."""
+
+    def parts(x, y):
+        tag = tag_of(x.tag, getattr(y, "tag", 0))
+        return tag, *split(x, tag), *split(y, tag)
+
+    class Tagged:
+        def __init__(self, primal, tangent, tag):
+            self.primal, self.tangent, self.tag = primal, tangent, tag
+
+        def __add__(self, other):
+            tag, a, da, b, db = parts(self, other)
+            return Tagged(a + b, da + db, tag)
+
+        def __mul__(self, other):
+            tag, a, da, b, db = parts(self, other)
+            return Tagged(a * b, product(a, da, b, db), tag)
+
+        __radd__, __rmul__ = __add__, __mul__
+
+    return Tagged
+
+
+def confused(x, tag):
+    return getattr(x, "primal", x), getattr(x, "tangent", 0.0)
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=with_tags,
+    at={
+        "x = 3 + 1 ε1, y = 2": ((3.0, 1.0, 1), 2.0),
+        "x = 3 + 1 ε1, y = 5 + 2 ε1": ((3.0, 1.0, 1), (5.0, 2.0, 1)),
+        "x = 3 + 1 ε1, y = 5 + 2 ε2": ((3.0, 1.0, 1), (5.0, 2.0, 2)),
+        "x = 3 + 1 ε2, y = 5 + 2 ε1": ((3.0, 1.0, 2), (5.0, 2.0, 1)),
+    },
+    praise="Right: each derivative sees its own ε, and takes the rest for constants.",
+    otherwise="The higher tag counts. To it, a number with another tag is a constant: whole, with tangent 0.",
+    slips={
+        "The tag of the result is the higher of the two.": [
+            tagged_with(lambda x, y: x),
+            tagged_with(lambda x, y: min(x, y) or x),
+        ],
+        "That adds the tangents of two different ε. To the higher tag the other number is a constant.": (
+            tagged_with(split=confused)
+        ),
+        "Both factors move: the tangent of a product has two terms.": [
+            tagged_with(product=lambda a, da, b, db: da * b),
+            tagged_with(product=lambda a, da, b, db: a * db),
+        ],
+        "A product of two tangents has an ε², which is 0.": tagged_with(
+            product=lambda a, da, b, db: da * db
+        ),
     },
 )
 
@@ -123,7 +275,7 @@ def modes(answer):
         yield key, f"{mode} {count:g}"
 
 
-def solution_3():
+def solution_4():
     return {
         "a": ("forward", 1),  # one input
         "b": ("reverse", 1),  # one result
@@ -132,8 +284,8 @@ def solution_3():
     }
 
 
-check_3 = Exercise(
-    solution_3(),
+check_4 = Exercise(
+    solution_4(),
     ask=modes,
     praise="Right: one input, one result, three results against 40 inputs, one direction.",
     otherwise=lambda key, _: f"{key}: forward mode pays for inputs, reverse mode for results.",

@@ -1,26 +1,117 @@
 """Notebook 3, forward mode: right answers, and wrong ones with what they are told."""
 
-from autodiff.course import forward_mode
+import math
+
+from autodiff.course.forward_mode import (
+    Pair,
+    Tagged,
+    confused,
+    pair_with,
+    solution_4,
+    split,
+    tagged_with,
+)
+
+
+class ByFormula:
+    """A pair written in one go, with the quotient as calculus has it."""
+
+    def __init__(self, primal, tangent=0.0):
+        self.primal, self.tangent = primal, tangent
+
+    def __add__(self, other):
+        return ByFormula(self.primal + other.primal, other.tangent + self.tangent)
+
+    def __mul__(self, other):
+        a, b = self, other
+        return ByFormula(b.primal * a.primal, a.primal * b.tangent + b.primal * a.tangent)
+
+    def __truediv__(self, other):
+        a, b = self, other
+        top = a.tangent * b.primal - a.primal * b.tangent
+        return ByFormula(a.primal / b.primal, top / b.primal**2)
+
+
+class ByInverse(Pair):
+    """Division as multiplication by 1/b."""
+
+    def __truediv__(self, other):
+        return self * Pair(1 / other.primal, -other.tangent / other.primal**2)
+
+
+class Unfinished(Pair):
+    def __add__(self, other):
+        return Pair(self.primal + other.primal, self.tangent + other.tangent)
+
+    def __mul__(self, other): ...
+
+    def __truediv__(self, other): ...
+
+
+class Plain(Pair):
+    def __add__(self, other):
+        return self.primal + other.primal
+
+
+class ByCases(Tagged):
+    """Without split: the cases of the tags written out."""
+
+    def __mul__(self, other):
+        tag = getattr(other, "tag", 0)
+        if tag < self.tag:
+            return ByCases(self.primal * other, self.tangent * other, self.tag)
+        if tag > self.tag:
+            return ByCases(self * other.primal, self * other.tangent, tag)
+        tangent = self.primal * other.tangent + self.tangent * other.primal
+        return ByCases(self.primal * other.primal, tangent, tag)
+
+    __rmul__ = __mul__
+
+
+class OnlySums(Tagged):
+    def __add__(self, other):
+        return Tagged.__add__(self, other)
+
+    def __mul__(self, other): ...
+
+
+class OwnTag(Tagged):
+    def __add__(self, other):
+        found = Tagged.__add__(self, other)
+        return Tagged(found.primal, found.tangent, found.tag + 1)
+
+
+class Numbers(Tagged):
+    def __add__(self, other):
+        return split(self, self.tag)[0] + other
+
 
 RIGHT = {  # two spellings of each exercise beside our own
-    1: [
-        "(a.primal * a.tangent + b.primal * b.tangent) / z → (a * a + b * b).tangent / (2 * z)",
-        "(a.primal * a.tangent + b.primal * b.tangent) / z → (((a + b) * (a + b) - a * b - a * b) / Pair(z, 0.0)).tangent / 2",
-    ],
+    1: [ByFormula, ByInverse],
     2: [
-        "(x[0], x[1]) if isinstance(x, tuple) and x[2] == tag else (x, 0)",
-        "(x.primal, x.tangent) if getattr(x, 'tag', None) == tag else (x, 0.0)",
+        lambda a: Pair(math.sin(a.primal), a.tangent * math.sin(a.primal + math.pi / 2)),
+        lambda a: ByFormula(math.sin(a.primal), math.cos(a.primal) * a.tangent),
     ],
-    3: [{key: list(task) for key, task in forward_mode.solution_3().items()}, {key: (mode.title(), n) for key, (mode, n) in forward_mode.solution_3().items()}],
-}  # fmt: skip
+    3: [ByCases, tagged_with(product=lambda a, da, b, db: b * da + db * a)],
+    4: [
+        {key: list(task) for key, task in solution_4().items()},
+        {key: (mode.title(), n) for key, (mode, n) in solution_4().items()},
+    ],
+}
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, "(a.primal * a.tangent + b.primal * b.tangent) / z → "
-             "(math.hypot(a.primal + 1e-6 * a.tangent, b.primal + 1e-6 * b.tangent) - z) / 1e-6", "Close, but not exact"),
-    (1, "math.hypot(a.primal, b.primal)", "Expected a Pair, found a float"),
-    (3, {"a": ("forward", 1), "b": (..., ...), "c": ..., "d": (..., ...)}, "Right so far: a. Nothing here yet: b, c, d."),
-    (3, {"a": (..., ...), "b": ("forward", 10_000), "c": ..., "d": ...}, "b: that works, but"),
-    (3, forward_mode.solution_3() | {"c": ("reverse", 40)}, "c: forward mode pays for inputs"),
-    (3, forward_mode.solution_3() | {"a": ("onward", 1)}, "a: expected a pair"),
-    (3, dict.fromkeys("abcd", 1), "a: expected a pair"),
+    (1, Unfinished, "Right so far: the primal of a + b, the tangent of a + b. Nothing here yet: a * b, a / b."),
+    (1, Plain, "a + b: return a Pair. Yours returns an int."),
+    (1, pair_with(mul=lambda a, da, b, db: (a + b, da * b + a * db)), "the primal of a * b should be 12, not 7"),
+    (2, lambda a: math.sin(a.primal), "Return a Pair. Yours returns a float."),
+    (2, lambda a: Pair(math.sin(a.primal), (math.sin(a.primal + 1e-6 * a.tangent) - math.sin(a.primal)) / 1e-6), "Close, but not exact"),
+    (3, OnlySums, "Nothing here yet: x * y."),
+    (3, Numbers, "x + y: return a Tagged"),
+    (3, OwnTag, "the tag of x + y should be 1, not 2"),
+    (3, tagged_with(split=lambda x, tag: (confused(x, tag)[0], split(x, tag)[1])), "a number with another tag is a constant"),
+    (4, {"a": ("forward", 1), "b": (..., ...), "c": ..., "d": (..., ...)}, "Right so far: a. Nothing here yet: b, c, d."),
+    (4, {"a": (..., ...), "b": ("forward", 10_000), "c": ..., "d": ...}, "b: that works, but"),
+    (4, solution_4() | {"c": ("reverse", 40)}, "c: forward mode pays for inputs"),
+    (4, solution_4() | {"a": ("onward", 1)}, "a: expected a pair"),
+    (4, dict.fromkeys("abcd", 1), "a: expected a pair"),
 ]  # fmt: skip
