@@ -238,7 +238,7 @@ ATTEMPTS = [  # an answer, and what the verdict says
     ("04.3", "parent.grad += message → grad = parent.grad; grad += message", "No grad has changed"),
     ("04.4", "{*order(root)}", "Expected a list of the nodes, found a set"),
     ("04.4", "[x.data for x in order(root)]", "the nodes themselves"),
-    ("04.5", "root.backward()", "Your code raises AttributeError"),
+    ("04.5", "root.backwards()", "Your code raises AttributeError"),
     ("04.6", lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
     ("04.6", "[1.0] * steps", "Return the parameters (four nodes)"),
     ("05.1", "(x * y / (x + y), lambda grad: (grad,))", "a tuple of two messages"),
