@@ -1,4 +1,4 @@
-"""The whole idea on one screen. The rest of this package is this, made right, quick and pleasant.
+"""The whole idea on one screen. The package is this, made right, quick and pleasant.
 
 >>> a, b = Value(-4.0), Value(2.0)
 >>> c = a * b + b**3
@@ -9,8 +9,8 @@
 
 import math
 
-# An operation takes numbers. It returns its result, and a closure: given the gradient of the
-# result, it returns a message for each input, which is that gradient times the local derivative.
+# An operation takes numbers. It returns its result, and a closure from the gradient
+# of the result to a message for each input: the gradient times the local derivative.
 
 
 def add(x, y):
@@ -31,7 +31,7 @@ def tanh(x):
 
 
 def recorded(operation):
-    """The operation on Values: its result remembers what it was computed from, and the closure."""
+    """The operation on Values: the result keeps its parents and the closure."""
 
     def on_values(*inputs):
         parents = [x if isinstance(x, Value) else Value(x) for x in inputs]
@@ -54,15 +54,15 @@ class Value:
         return self + other * -1
 
     def backward(self):
-        """Add to the `grad` of every node the derivative of this one with respect to it."""
+        """Add the derivative with respect to each node to its `grad`."""
         self.grad = 1.0
-        for node in reversed(topological_order(self, {})):  # each sends after all that use it
+        for node in reversed(topological_order(self, {})):  # each after its users
             for parent, message in zip(node.parents, node.closure(node.grad)):
                 parent.grad += message
 
 
 def topological_order(node, order):
-    """Enter a node into `order` after all that it was computed from; return `order`, a dict."""
+    """Enter a node into `order`, a dict, after its parents; return `order`."""
     if node not in order:
         for parent in node.parents:
             topological_order(parent, order)
