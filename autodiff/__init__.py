@@ -51,6 +51,7 @@ ValueError or a ZeroDivisionError that names the operation and the number.
 
 The engine, in the order in which to read it:
 
+    tiny.py          the whole idea on one screen
     ops.py           every operation once: its value, its derivative, its domain
     dispatch.py      what an operation is, and how it is called
     admission.py     what is a number, an array of them, a row of them

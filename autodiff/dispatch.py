@@ -4,6 +4,8 @@
 (result, backward). Called with floats, an operation computes; with arrays, their library does;
 with any other kind of number, the input of the innermost derivative records it (see
 `number.apply`).
+
+With `tiny.py`, `grad(grad(lambda x: x * x.tanh()))(0.0)` is a TypeError.
 """
 
 import functools

@@ -1,4 +1,7 @@
-"""`Dual`: a number and its tangent, which every operation carries forward."""
+"""`Dual`: a number and its tangent, which every operation carries forward.
+
+With `tiny.py`, `(Dual(3.0, 1.0) ** 2).tangent` is out of reach.
+"""
 
 import operator
 from collections.abc import Sequence

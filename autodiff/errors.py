@@ -1,4 +1,7 @@
-"""Error messages: what was found, what was expected, and what to do about it."""
+"""Error messages: what was found, what was expected, and what to do about it.
+
+With `tiny.py`, `math.sqrt(x)` is a TypeError that does not say what to write instead.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""`Vector` and `Matrix`: numbers in rows, each of them a node of the graph."""
+"""`Vector` and `Matrix`: numbers in rows, each of them a node of the graph.
+
+With `tiny.py`, `Vector([1, 2]) @ Vector([x, x])` is a loop that you write.
+"""
 
 import math
 import operator

@@ -2,6 +2,8 @@
 
 A kind of number is a subclass of `Number` that says how it lifts other numbers to itself, and how
 it records an operation.
+
+With `tiny.py`, `6 / x` is a TypeError.
 """
 
 import itertools

@@ -10,6 +10,8 @@ the numbers that x holds, in the end math.exp of a float. A `@composite` is made
 
 A condition is written `less(x, y)`, not x < y: over nodes it is a node, so that a derivative
 which is a graph chooses again when its numbers change.
+
+With `tiny.py`, `Value(-1.0) ** 0.5` is a complex number.
 """
 
 import builtins

@@ -7,6 +7,8 @@ functions work on it, and derivatives come back in that shape. A keyword is pass
 result that does not depend on the inputs has derivative 0.0. They nest: every call has a level of
 its own (`number.new_level`), so a derivative inside another treats the other's variables as
 constants.
+
+With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, not 1.0.
 """
 
 import sys

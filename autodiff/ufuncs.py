@@ -1,6 +1,8 @@
 """NumPy's functions of our numbers: NumPy asks a number, or an array that a transform made.
 
 Left alone, it calls a method of each entry, x.exp(), which the floats beside our numbers lack.
+
+With `tiny.py`, `np.maximum(x, 5.0)` is a TypeError.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,7 @@
-"""`Value`: a scalar that remembers how it was computed, so that it can be differentiated."""
+"""`Value`: a scalar that remembers how it was computed, so that it can be differentiated.
+
+With `tiny.py`, `y = x * x + 0; y.backward(); y.backward(); x.grad` is 18.0 at 3, not 12.0.
+"""
 
 import math
 from collections.abc import Callable, Iterable

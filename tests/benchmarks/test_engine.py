@@ -11,7 +11,7 @@ import micrograd.nn
 import pytest
 
 import autodiff
-from autodiff import Value
+from autodiff import Value, tiny
 
 DEPTH = 2000
 
@@ -28,7 +28,7 @@ def chain(number, n=DEPTH):
 
 @pytest.fixture(autouse=True)
 def _deep_recursion():
-    """micrograd's topological sort recurses."""
+    """The topological sorts of micrograd and tiny recurse."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
     yield
@@ -38,6 +38,7 @@ def _deep_recursion():
 def test_a_chain_forward_and_backward(side_by_side):
     peers = {
         "micrograd": lambda: chain(micrograd.engine.Value).backward(),
+        "autodiff.tiny": lambda: chain(tiny.Value).backward(),
         "autodiff": lambda: chain(Value).backward(),
         "autodiff, no quick operators": without_quick_operators,
     }

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import math
 import pkgutil
 import re
@@ -11,7 +12,7 @@ import pytest
 import sympy
 
 import autodiff as ad
-from autodiff import Vector, adjoints, grad, tanh
+from autodiff import Vector, adjoints, grad, tanh, tiny
 from autodiff.course import (
     back_to_matrices,
     expressions,
@@ -108,6 +109,24 @@ def of_the_gallery(name):
     names: dict = {}
     exec(ast.unparse(engine), vars(reverse_mode), names)
     return names[name]
+
+
+def defined(source, *names):
+    """The functions of these names, wherever they are defined, without their docstrings."""
+    for node in ast.walk(ast.parse(source)):
+        if getattr(node, "name", "") in names:
+            node.body = node.body[ast.get_docstring(node) is not None :]
+            yield node.name, ast.unparse(node)
+
+
+def test_the_engine_that_the_reader_is_given_is_tiny():
+    names = "__init__", "recorded", "mul", "add"
+    cells = [
+        source for source in code_of("04") if re.search("^(class Value|def add)", source, re.M)
+    ]
+    given = dict(pair for source in cells for pair in defined(source, *names))
+    assert given == dict(defined(inspect.getsource(tiny), *names))
+    assert len(given) == len(names)
 
 
 def test_the_gallery_is_every_program_of_up_to_three_lines():

@@ -4,6 +4,7 @@ import inspect
 import math
 import random
 
+import catalogue
 import micrograd.engine
 import micrograd.nn
 import pytest
@@ -11,7 +12,7 @@ from catalogue import MLP
 from graphviz import Digraph
 
 import autodiff
-from autodiff import Value, nn, optim
+from autodiff import Value, nn, optim, tiny
 
 # -- The lecture: one neuron, its picture, and a network that learns ----------------------------
 
@@ -85,7 +86,9 @@ xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
 ys = [1.0, -1.0, -1.0, 1.0]
 
 
-def test_the_training_loop_of_the_lecture():
+@pytest.mark.parametrize("number", [Value, tiny.Value], ids=["autodiff", "tiny"])
+def test_the_training_loop_of_the_lecture(number, monkeypatch):
+    monkeypatch.setattr(catalogue, "Value", number)
     random.seed(0)
     n = MLP(3, [4, 4, 1])
     assert len(n.parameters()) == 41

@@ -30,6 +30,7 @@ def test_import_needs_the_standard_library_alone():
 
 
 READING = [
+    "tiny",
     "ops",
     "dispatch",
     "admission",

@@ -1,8 +1,10 @@
 """The README and the guides: their code gives what stands under it, their links lead somewhere."""
 
 import ast
+import importlib
 import inspect
 import json
+import math
 import os
 import re
 import shlex
@@ -11,9 +13,11 @@ import sys
 from operator import attrgetter
 from pathlib import Path
 
+import numpy
 import pytest
 
 import autodiff
+from autodiff import tiny
 from autodiff.__main__ import main
 from autodiff.pictures import drawing, live
 
@@ -93,7 +97,40 @@ def test_the_lengths_of_files_are_right_to_ten_lines():
         name: lengths[name] for name, said in listed if abs(lengths[name] - int(said)) > 10
     } == {}
     engine = re.search(r"The engine, .*?\n\n(.*?)\n\n", autodiff.__doc__, re.S).group(1)
-    assert [name for name, _ in listed] == re.findall(r"^ *(\w+\.py)", engine, re.M)
+    files = [name for name, _ in listed]
+    assert files == re.findall(r"^ *(\w+\.py)", engine, re.M)
+    assert files == [name for name, _, wrong, _ in RUNGS if wrong]  # each has its program
+
+
+ROW = re.compile(r"^\| \[`([\w/.]+)`\].*? \| `([^`]+)` \| (?:([^|]*) \| )?([^|]*) \|$", re.M)
+RUNGS = ROW.findall(TEXTS[GUIDES / "engine.md"])
+
+
+def agrees(code, names, cell):
+    """Whether a program gives what a cell of the table says: a result, or its type, or an error."""
+    try:
+        outcome = run(code, names | {"x": names["Value"](3.0)})
+    except Exception as error:
+        outcome = error
+    outcome = getattr(outcome, "data", outcome)
+    if cell == "–":
+        return isinstance(outcome, NameError)
+    said, colon, words = re.search(r"`([^`]+)`(?:(:) (.*))?", cell).groups()
+    return said in (repr(outcome), type(outcome).__name__) and (not colon or words in str(outcome))
+
+
+@pytest.mark.parametrize(("name", "code", "wrong", "right"), RUNGS, ids=[row[0] for row in RUNGS])
+def test_a_rung_of_the_ladder_gives_what_the_guide_says(name, code, wrong, right):
+    libraries = {"math": math, "np": numpy}
+    (block, _), *_ = blocks(GUIDES / "engine.md", complete=False)
+    run(block, by_tiny := libraries | vars(tiny))
+    by_tiny["grad"] = by_tiny["grad_by_tiny"]
+    assert agrees(code, by_tiny, wrong or "–")
+    ours = [*autodiff.__all__, "nn", "optim"]
+    assert agrees(code, libraries | {name: getattr(autodiff, name) for name in ours}, right)
+    if wrong and name != "tiny.py":
+        said = importlib.import_module(f"autodiff.{name.removesuffix('.py')}").__doc__
+        assert f"With `tiny.py`, `{code}` is" in " ".join(said.split())
 
 
 def test_what_the_guide_to_the_engine_quotes_and_names_is_there():

@@ -126,11 +126,11 @@ class Program:
 
 
 @st.composite
-def programs(draw, numbers=numbers, inputs=2):
+def programs(draw, numbers=numbers, inputs=2, formulas=FORMULAS):
     """A program of up to a dozen formulas, and a point; its results stay below 3."""
     xs = [draw(numbers) for _ in range(inputs)]
     results, steps = list(xs), []
-    for formula in draw(st.lists(st.sampled_from(FORMULAS), min_size=1, max_size=12)):
+    for formula in draw(st.lists(st.sampled_from(formulas), min_size=1, max_size=12)):
         place = st.integers(0, len(results) - 1)
         places = [draw(place) for _ in range(arity(formula))]
         result = formula(ours, *[results[i] for i in places])

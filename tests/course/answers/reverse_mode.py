@@ -50,7 +50,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (3, "parent.grad += message → grad = parent.grad; grad += message", "No grad has changed"),
     (4, "{*order(root)}", "Expected a list of the nodes, found a set"),
     (4, "[x.data for x in order(root)]", "the nodes themselves"),
-    (5, "root.backward()", "Your code raises AttributeError"),
+    (5, "root.backwards()", "Your code raises AttributeError"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
     (6, "[1.0] * steps", "Return the parameters (four nodes)"),
 ]  # fmt: skip
