@@ -125,9 +125,7 @@ class _Recorded:
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
-        programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
-        short = programs.replace(";\n  const ", ",\n")  # a page has thousands of lines
-        self.programs = re.sub(r" ([*+=]) ", r"\1", short)
+        self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
         named = [re.sub(r"\s*\(.*", "", name) for name in axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *self._named()])
 
