@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> str | None:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "autodiff", epilog=__doc__ + fill(", ".join(FUNCTIONS), 78),
+        "autodiff", epilog=f"{__doc__}{fill(', '.join(FUNCTIONS), 78)}",
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     add = parser.add_argument
