@@ -63,7 +63,6 @@ The engine, in the order in which to read it:
     ufuncs.py        NumPy's functions of these numbers
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     errors.py        how error messages are worded
-    micrograd.py     what code for other libraries asks for in vain, and what to write
 
 What is built on it:
 
@@ -86,7 +85,6 @@ from .dispatch import operation
 from .dual import Dual
 from .graph import adjoints, topological_order
 from .linalg import Matrix, Vector
-from .micrograd import missing as _missing
 from .numeric import check_gradients, finite_difference
 from .ops import *  # noqa: F403
 from .ops import abs as abs
@@ -127,7 +125,7 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        _missing(__name__, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _import_module(f".{_LATER[name]}", __name__)
     found = globals()[name] = module if _LATER[name] == name else getattr(module, name)
     return found

@@ -156,13 +156,6 @@ def _equal(x: AnyNumber, y: AnyNumber) -> AnyNumber:
     return ops.less_equal(x, y) * ops.less_equal(y, x)
 
 
-def _refused(sign: str, remedy: str) -> Callable[..., NoReturn]:
-    def refused(x: object, *others: object) -> NoReturn:
-        raise TypeError(message(sign, a(x), "a plain number", f"write {remedy}"))
-
-    return refused
-
-
 class Number:
     """A number that applies operations in its own way: a node, a dual number, a symbol.
 
@@ -223,13 +216,10 @@ class Number:
     def __format__(self, spec: str) -> str:
         return format(self._number(), spec) if spec else repr(self)
 
-    __xor__ = __rxor__ = _refused("^", "x**2 for a power")
-    __and__ = __rand__ = _refused("&", "x * y for and")
-    __or__ = __ror__ = _refused("|", "maximum(x, y) for or")
-    __invert__ = _refused("~", "1 - x for not")
-    __mod__ = __rmod__ = _refused("%", "x - y * math.floor(x.data / y)")
-    __floordiv__ = __rfloordiv__ = _refused("//", "math.floor(x.data / y), which has no slope")
-    __divmod__ = __rdivmod__ = __floordiv__
+    def __xor__(self, other: object) -> NoReturn:
+        raise TypeError(message("^", a(self), "a plain number", "write x**2 for a power"))
+
+    __rxor__ = __xor__
 
     def __float__(self) -> float:
         raise TypeError(LOST)

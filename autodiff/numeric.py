@@ -1,18 +1,15 @@
-"""Finite differences, the complex step, and a check of gradients against them."""
+"""Finite differences, and a check of gradients against them."""
 
-import cmath
 import math
-import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from . import graph, ops
+from . import graph
 from .admission import AnyNumber, as_float
-from .dispatch import Operation
 from .errors import message, shortened
-from .number import Number, check_outside, constant_for, new_level
+from .number import Number, check_outside
 from .transforms import (
     Flattened,
     Function,
@@ -25,7 +22,6 @@ from .transforms import (
     places,
     vjp,
 )
-from .ufuncs import Entry
 from .value import Value
 
 R = TypeVar("R")
@@ -33,7 +29,7 @@ R = TypeVar("R")
 EPSILON = sys.float_info.epsilon  # the spacing of floats at 1: 2.2e-16
 
 # For each method how many steps it goes ahead of x and behind it.
-METHODS = {"forward": (1, 0), "backward": (0, 1), "central": (1, 1), "complex": ()}
+METHODS = {"forward": (1, 0), "backward": (0, 1), "central": (1, 1)}
 
 
 def finite_difference(
@@ -46,22 +42,17 @@ def finite_difference(
     | forward  | (f(x + h) - f(x)) / h         | O(h)     | √ε max(1, abs(x))        |
     | backward | (f(x) - f(x - h)) / h         | O(h)     | √ε max(1, abs(x))        |
     | central  | (f(x + h) - f(x - h)) / (2h)  | O(h²)    | ∛ε max(1, abs(x))        |
-    | complex  | Im f(x + ih) / h              | O(h²)    | 1e-20                    |
 
     The default steps balance the error of the formula against round-off, which grows as ε/h
-    (ε = 2.2e-16). The complex step subtracts nothing, so its h can be tiny (Squire and Trapp,
-    SIAM Review 40, 1998); it goes through operators and most functions of this package.
-    Give h if f varies over distances much shorter than max(1, abs(x)).
+    (ε = 2.2e-16). Give h if f varies over distances much shorter than max(1, abs(x)).
 
     x is a tree, which f takes in its shape, as in `grad`; the result has the shape of `jacfwd`'s.
-    For n inputs f is called n + 1 times, 2n times (central) or n times (complex).
+    For n inputs f is called n + 1 times, or 2n times (central).
 
     ValueError for an unknown method, and for a step that is not positive or does not change x;
     TypeError if an argument or result of f is not a number.
 
     >>> round(finite_difference(lambda x: x**3, 2.0), 6)
-    12.0
-    >>> finite_difference(lambda x: x**3, 2.0, method="complex")
     12.0
     """
     if method not in [*METHODS]:
@@ -75,8 +66,7 @@ def finite_difference(
         outputs, shape = flatten(f(rebuild(iter(xs))), "finite_difference: the result of f")
         return [y if getattr(y, "_level", 1) else y.data for y in outputs], shape
 
-    one_sided = method in ("forward", "backward")
-    here = results(numbers) if one_sided or not numbers else ([], next)
+    here = results(numbers) if method != "central" or not numbers else ([], next)
     columns = [_difference(*one, h, method, here) for one in _each_number(results, numbers)]
     slopes, shapes = zip(*columns or [here])  # without numbers the shape of the result still
     return shapes[0](map(rebuild, map(iter, zip(*slopes))))
@@ -93,11 +83,6 @@ def _difference(
     f: Callable[[AnyNumber], Flattened], x: float, h: float | None, method: str, here: Flattened
 ) -> Flattened:
     """The difference quotient in one number x; `here` is f(x), for "forward" and "backward"."""
-    if method == "complex":
-        step = h or 1e-20
-        with new_level() as level:
-            results, shape = f(_Complex(complex(x, step), level))
-        return [y.z.imag / step if isinstance(y, _Complex) else 0.0 for y in results], shape
     step = h or (EPSILON ** (1 / 3) if method == "central" else EPSILON**0.5) * max(1.0, abs(x))
     ahead, behind = METHODS[method]
     high, low = x + ahead * step, x - behind * step
@@ -108,86 +93,6 @@ def _difference(
     below, _ = f(low) if behind else here
     # high - low is the step after rounding; 2 * step would be slightly off
     return [(y - z) / (high - low) for y, z in zip(above, below)], shape
-
-
-class _Complex(Entry, Number):
-    """A complex number whose abs(x) and x > 0 go by its real part.
-
-    Python's own abs returns the modulus, which would lose the derivative.
-    """
-
-    __slots__ = ("_level", "z")
-
-    def __init__(self, z: complex, level: float) -> None:
-        self.z, self._level = z, level
-
-    def _lift(self, x: AnyNumber, name: str) -> "_Complex":
-        if isinstance(x, _Complex) and x._level == self._level:
-            return x
-        x = constant_for(self, x, name)
-        if isinstance(x, Number):
-            check_outside(x, "finite_difference, method complex")
-            x = x._number()
-        return _Complex(complex(x), self._level)
-
-    def _record(self, operation: Operation, numbers: Sequence[AnyNumber]) -> "_Complex":
-        if of_complex := _of_complex(operation):
-            operation(*[x.z.real for x in numbers])  # raises outside the domain
-            return _Complex(complex(of_complex(*[x.z for x in numbers])), self._level)
-        result = operation.value(*numbers)  # made of others, or a choice among the numbers
-        return self._lift(result, operation.__name__)
-
-    def _number(self) -> float:
-        return self.z.real
-
-
-def _of_complex(operation: Operation) -> Callable[..., complex] | None:
-    """The operation on complex numbers; None if its own value serves them."""
-    value: Any = operation.value
-    if operation in COMPLEX:
-        return COMPLEX[operation]
-    if value.__module__ == operator.add.__module__:
-        return value  # type: ignore[no-any-return]
-    if value.__module__ == math.__name__:
-        if found := getattr(cmath, value.__name__, None):
-            return found  # type: ignore[no-any-return]
-        remedy = 'take another method, such as "central"'
-        expected = "one that Python's module cmath has"
-        raise TypeError(
-            message("finite_difference, method complex", operation.__name__, expected, remedy)
-        )
-    return None
-
-
-def _power(x: complex, n: complex) -> complex:
-    if x.real < 0:  # ** takes a logarithm, which loses the step
-        return complex((-1.0) ** n.real * (-x) ** n * (math.nan if n.imag else 1.0))
-    return complex(x**n)
-
-
-def _hypot(*zs: complex) -> complex:
-    scale = math.hypot(*[z.real for z in zs]) or 1.0  # squares of large numbers overflow
-    return scale * cmath.sqrt(sum((z / scale) ** 2 for z in zs))
-
-
-def _expm1(z: complex) -> complex:
-    return (
-        math.expm1(z.real) * math.cos(z.imag)
-        - 2 * math.sin(z.imag / 2) ** 2
-        + 1j * cmath.exp(z).imag
-    )
-
-
-def _log1p(z: complex) -> complex:
-    return complex(
-        math.log1p(z.real * (2 + z.real) + z.imag**2) / 2, math.atan2(z.imag, 1 + z.real)
-    )
-
-
-COMPLEX: dict[Operation, Callable[..., complex]] = {  # what cmath lacks
-    **dict.fromkeys((ops.power, ops.exponential, ops.pow), _power),
-    ops.hypot: _hypot, ops.expm1: _expm1, ops.log1p: _log1p,
-}  # fmt: skip
 
 
 def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:

@@ -13,7 +13,6 @@ from . import graph, ops
 from .admission import AnyNumber, as_number
 from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .errors import message, typed
-from .micrograd import PARENTS, refused
 from .number import Number, apply, as_own_number, check_outside, check_result, constant_for
 from .ufuncs import Entry
 
@@ -109,7 +108,9 @@ class Value(Entry, Number):
 
     def __init__(self, data: Any, label: str = "", *more: Never) -> None:
         if more:
-            raise TypeError(PARENTS)
+            found = "parents and an operation, as in micrograd"
+            remedy = "operators record the rest; an operation of your own needs @autodiff.operation"
+            raise TypeError(message("Value", found, "a number and a label", remedy))
         self._level = 1
         self.data = data
         self._grad = 0.0
@@ -207,10 +208,9 @@ class Value(Entry, Number):
         operation = self._operation
         return (operation.sign or operation.__name__) if operation else ""
 
-    # What the lectures on micrograd read, and what they assign.
+    # What the lectures on micrograd read.
     _op = op
     _prev = property(lambda self: set(self.parents))
-    _backward, m, v = map(refused, ("_backward", "m", "v"))
 
     @property
     def requires_grad(self) -> bool:

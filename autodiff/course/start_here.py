@@ -1,6 +1,7 @@
 """Notebook 0: twelve heights, a curve that misses them, and four sliders."""
 
 from autodiff import Value, optim, show_training, tanh
+from autodiff.pictures.pages import read
 
 from .reverse_mode import HEIGHTS
 
@@ -16,8 +17,11 @@ def fit_by_hand():
     def loss(guess, measured):  # 12 times the square, since training takes the mean of twelve
         return 12 * (guess - measured) ** 2
 
-    return show_training(
+    page = show_training(
         height, range(1, 13), [x / 100 for x in HEIGHTS], loss, optim.SGD(parameters, lr=0.02),
         title="Fit it by hand", about="Sunflowers week by week, as published in 1919",
-        names=["week", "height (m)"], flower=True,
+        names=["week", "height (m)"],
     )  # fmt: skip
+    flower = read("sunflower.css", "autodiff.course")
+    page._page = page._page.replace("</style>", f"{flower}</style>", 1)
+    return page

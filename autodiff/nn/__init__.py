@@ -34,9 +34,6 @@ The way of the data through `fit`:
     recording.py       the graph that the losses of all samples share
 """
 
-from functools import partial
-
-from ..micrograd import missing
 from .engines import WalkingWarning
 from .initialisers import (
     he_normal,
@@ -79,5 +76,3 @@ __all__ = [
     "xavier_normal",
     "xavier_uniform",
 ]
-
-__getattr__ = partial(missing, __name__)

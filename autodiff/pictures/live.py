@@ -211,8 +211,7 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
     lines = printer.lines(writer.symbols.values())
     result = shape.format(", ".join("null" if x is None else printer.of(x) for x in outputs))
     body = f"{{ {' '.join([*lines, f'return {result};'])} }}" if lines else result
-    text = f"({','.join(names)})=>{body}"
-    return re.sub(r" ?([,*+=?:;{}<>/|&]+) ?", r"\1", text)  # a page has a hundred of them
+    return f"({', '.join(names)}) => {body}"
 
 
 def all_rules() -> list[str]:

@@ -4,7 +4,6 @@ import base64
 import html
 import json
 import os
-import re
 import tempfile
 import webbrowser
 import zlib
@@ -46,7 +45,6 @@ PARTS = {
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
 }
 LESSON = "numbers", "dom", "frame"
-SHOWN = "trainer.js"  # its text is on the page
 
 
 class Page:
@@ -103,20 +101,8 @@ def assembled(title: str, script: str, *styles: str) -> str:
 
 
 def read(name: str, package: str = "autodiff.pictures") -> str:
-    """A file of page/, without indents, comments, and spaces that say nothing."""
-    text = resources.files(package).joinpath(f"page/{name}").read_text("utf-8")
-    lines, quoted = list[str](), False  # whether a line begins within a text
-    for line in map(str.strip, text.splitlines()):
-        line = re.sub(r"(?<=[;{,]) // .*", "", line)
-        if name.endswith(".css"):
-            line = re.sub(r" ?[{};,] ?|: ", lambda found: found[0].strip(), line)
-        elif name.endswith(".js") and name != SHOWN and not quoted and not set("'`/") & {*line}:
-            parts = re.split(r'("[^"]*")', line)
-            parts[::2] = (re.sub(r" ?([,*+=?:;{}<>|&()]+) ?", r"\1", part) for part in parts[::2])
-            line = "".join(parts)
-        quoted ^= line.count("`") % 2 == 1
-        lines.append(line)
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    """A file of page/."""
+    return resources.files(package).joinpath(f"page/{name}").read_text("utf-8")
 
 
 def home() -> str | None:

@@ -41,7 +41,6 @@ def show_training(
     title: str = "",
     about: str = "",
     names: Sequence[str] = (),
-    flower: bool = False,
 ) -> Page:
     """A page in which a model learns: its loss, what it says of every input, its neurons.
 
@@ -57,7 +56,6 @@ def show_training(
     names: of the inputs, then of the target, for the axes and the formula; a unit in brackets:
         "height (m)"; for classes their names: "setosa, versicolor, virginica". In the label of a
         parameter, what follows the first word is a remark.
-    flower: draws the last point of a curve as a sunflower.
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.
     ValueError for what `fit` cannot compile, with the reason, and for more than 1,000 parameters
@@ -82,7 +80,7 @@ def show_training(
             recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
-    data = recorded.data() | {"about": about, "flower": flower, "axes": axes}
+    data = recorded.data() | {"about": about, "axes": axes}
     data["batch"] = size if size and size < len(samples) else None
     points, features = counted(len(samples), "point"), data["features"]
     fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
@@ -125,9 +123,7 @@ class _Recorded:
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
-        programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
-        short = programs.replace(";\n  const ", ",\n")  # a page has thousands of lines
-        self.programs = re.sub(r" ([*+=]) ", r"\1", short)
+        self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
         named = [re.sub(r"\s*\(.*", "", name) for name in axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *self._named()])
 

@@ -18,6 +18,7 @@ from autodiff.course import (
     expressions,
     forward_mode,
     reverse_mode,
+    start_here,
     symbolic_derivatives,
     vectors_and_matrices,
 )
@@ -34,6 +35,15 @@ def iris():
 def code_of(number):
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
     return [cell.source for cell in read(path).cells]
+
+
+# -- 0 ----------------------------------------------------------------------------------------------
+
+
+def test_the_last_of_the_twelve_points_is_a_sunflower(browser):
+    browser.show(start_here.fit_by_hand())
+    widths = "[...document.querySelectorAll('.point')].map((e) => e.clientWidth)"
+    assert browser.evaluate(widths) == [10] * 11 + [40]
 
 
 # -- 2 ----------------------------------------------------------------------------------------------

@@ -123,14 +123,6 @@ def test_its_name_and_its_derivative_are_in_tables():
     assert (result.formula, result.derivative_formula) == ("lgamma(v₀)", "v̇₀·digamma(v₀)")
 
 
-def test_a_complex_step_goes_through_what_the_module_cmath_has():
-    of_math = operation(math.sinh, domain="")(lambda x: (ad.sinh(x), lambda grad: (grad,)))
-    slope = ad.finite_difference(of_math, 0.5, method="complex")
-    assert slope == pytest.approx(math.cosh(0.5), rel=1e-15)
-    with pytest.raises(TypeError, match="found lgamma, expected .* cmath has; take another method"):
-        ad.finite_difference(lgamma, 3.0, method="complex")
-
-
 def test_a_program_imports_the_function_or_says_why_it_cannot():
     x = Value(3.0)
     program = Expression(lgamma(x)).compile([x], wrt=[x])

@@ -67,30 +67,20 @@ def test_comparisons_are_of_numbers_and_the_hash_is_identity(kind):
     assert f"{kind(2.5):.3f}" == "2.500"
 
 
-@pytest.mark.parametrize(("sign", "apply", "remedy"), [
-    ("^", op.xor, "x**2 for a power"),
-    ("&", op.and_, "x * y for and"),
-    ("|", op.or_, "maximum(x, y) for or"),
-    ("~", lambda x, _: op.invert(x), "1 - x for not"),
-    ("%", op.mod, "x - y * math.floor(x.data / y)"),
-    ("//", op.floordiv, "math.floor(x.data / y), which has no slope"),
-    ("//", divmod, "math.floor(x.data / y), which has no slope"),
-])  # fmt: skip
 @pytest.mark.parametrize("x", [Value(5.5), Dual(5.5, 1.0), ad.Vector([5.5])], ids=type)
-def test_an_operator_without_a_derivative_says_what_to_write(x, sign, apply, remedy):
-    words = re.escape(
-        f"{sign}: found a {type(x).__name__}, expected a plain number; write {remedy}"
-    )
-    with pytest.raises(TypeError, match=f"^{words}$"):
-        apply(x, 2.0)
-    if sign != "~" and not isinstance(x, ad.Vector):
-        with pytest.raises(TypeError, match=f"^{words}$"):
-            apply(2.0, x)
+def test_a_power_is_written_with_two_stars(x):
+    words = f": found a {type(x).__name__}, expected a plain number; write x**2 for a power"
+    for apply in (lambda: x ^ 2, lambda: 2.0 ^ x):
+        with pytest.raises(TypeError, match=f"^{re.escape('^' + words)}$"):
+            apply()
 
 
-def test_a_remainder_is_written_with_a_floor():
-    remainder = lambda x, y=2.0: x - y * math.floor(x.data / y)  # noqa: E731
-    assert ad.value_and_grad(remainder)(-5.5) == (-5.5 % 2.0, 1.0)
+@pytest.mark.parametrize("apply", [op.mod, op.floordiv, divmod, op.and_, op.or_])
+@pytest.mark.parametrize("x", [Value(5.5), Dual(5.5, 1.0), ad.Vector([5.5])], ids=type)
+def test_an_operator_without_a_derivative_is_an_error(x, apply):
+    for pair in ((x, 2.0), (2.0, x)):
+        with pytest.raises(TypeError, match="^unsupported operand type"):
+            apply(*pair)
 
 
 # -- Levels: derivatives in derivatives -----------------------------------------------------------
@@ -218,9 +208,6 @@ def test_a_comparison_in_a_rule_chooses_anew_and_an_if_is_no_program(f, slope):
     points, x = [-3.0, -0.0, 0.0, 1.0, 2.0], Value(1.0)
     slopes = list(map(slope, points))
     assert slopes == list(map(grad(f), points)) == list(map(forward(f), points))
-    for at in (-3.0, 1.0, 2.0):  # a complex step goes by the real part, and late's rule by x * x
-        found = ad.finite_difference(lambda x: f(x) + 0.0 * x, at, method="complex")
-        assert found == pytest.approx(2 * at if f is late else slope(at), rel=1e-15)
     if f is chooser:
         with pytest.raises(TypeError, match="not known"):
             Expression(f(x)).compile([x], wrt=[x])

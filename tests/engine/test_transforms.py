@@ -210,9 +210,7 @@ def test_a_function_may_change_its_list():
     x = [3.0, 1.0]
     for d in (grad, jacrev, jacfwd, pullback):
         assert d(largest_first)(x) == [10.0, 1.0]
-    for method in ("central", "complex"):
-        found = ad.finite_difference(largest_first, x, method=method)
-        assert found == pytest.approx([10.0, 1.0], rel=1e-9)
+    assert ad.finite_difference(largest_first, x) == pytest.approx([10.0, 1.0], rel=1e-9)
     ad.check_gradients(lambda a, v: a * largest_first(v), 2.0, x)
     assert x == [3.0, 1.0]
 

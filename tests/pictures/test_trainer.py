@@ -14,7 +14,7 @@ def run(node):
 
     def run(script, page):
         text = page._page
-        program = text[text.index("const data =") : text.index("const main=")]
+        program = text[text.index("const data =") : text.index("const main =")]
         return node(f"(() => {{ {program}\n{script} }})()")
 
     return run

@@ -84,7 +84,7 @@ def test_a_command_prints_what_stands_under_it(path, capsys):
         r"```sh\n\.venv/bin/autodiff (.*?)\n```\n\n```text\n(.*?)\n```", TEXTS[path], re.S
     )
     for command, text in shown:
-        assert main(shlex.split(command)) == 0
+        assert main(shlex.split(command)) is None
         assert capsys.readouterr().out.rstrip() == text
     assert bool(shown) == (path.stem == "command-line")
 

@@ -1,6 +1,6 @@
-// The command line's language: numbers, names, + - * / ** and brackets, pi, e and functions, also
-// as people write them, 3x² or 2|x|·√a, where 6/2x is 6/(2x); and "a = 2; v = a + b; y = v*v",
-// where a number makes an input and a formula names a result.
+// The command line's arithmetic: numbers, names, + - * / ** and brackets, pi, e and functions; also
+// as people write it, 3x² or 2|x|·√a, where 6/2x is 6/(2x); and "a = 2; v = a + b; y = v*v", where
+// a number makes an input and a formula names a result.
 
 const SAME = { "^": "**", "²": "**2", "³": "**3", "·": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
 const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };

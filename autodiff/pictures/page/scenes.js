@@ -130,10 +130,7 @@ function point(row, i) {
   const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i,
     role: "button", style: `left: ${s.box.x(row[0])}px; top: ${s.box.y(y)}px; --far: ${far}px`,
     tabindex: i ? -1 : 0, "aria-label": `point ${i + 1}` }, words);
-  if (features === 1) {
-    const kind = data.flower && i === points - 1 ? "flower" : "";
-    return [target, ...more].map((y) => mark(kind, y, 8));
-  }
+  if (features === 1) return [target, ...more].map((y) => mark("", y, 8));
   const far = Math.abs(values[0] - target) / scale;
   const known = classes ? classOf(i) : Number(target > level);
   const wrong = (classes ? saidClass(values) !== known : far > 0.05) ? " wrong" : "";
