@@ -7,6 +7,7 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
+from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
 from .admission import AnyNumber, Floats, as_float, as_row
@@ -25,7 +26,7 @@ class Snapshot(NamedTuple):
 
     p: Floats
     state: OptimizerState
-    trained: list[Value]
+    trained: tuple[Value, ...]
     places: Any  # of the trained among all parameters: an index
 
 
@@ -122,9 +123,10 @@ class Optimizer:
             remedy = "make a new optimizer of all"
             where = f"{type(self).__name__}, params"
             raise ValueError(message(where, "others", "those that it was made of", remedy))
-        trained = [p for p in self.params if p._level]
-        every = len(trained) == len(self.params)
-        places: Any = ... if every else numpy.array([p._level for p in self.params], bool)
+        places: Any = ...
+        trained, levels = self.params, [p._level for p in self.params]
+        if not all(levels):
+            trained, places = tuple(compress(trained, levels)), numpy.array(levels, bool)
         state: OptimizerState = {k: numpy.array(x)[places] for k, x in self.state.items()}
         steps = state.get("steps", ())
         if len(steps) and steps.tobytes() == steps[:1].tobytes() * len(steps):
@@ -136,7 +138,7 @@ class Optimizer:
         import numpy
 
         p, remembered, trained, places = before
-        state = defaultdict[str, AnyNumber](float, remembered)  # 0 if not declared: then refused
+        state: OptimizerState = defaultdict(float, remembered)  # 0 if not declared: then refused
         moved = self.moved(p, grad, state)
         remedy = "change() returns such amounts, memory names what is in state"
         _check({"p": moved, **state}, {"p": p, **remembered}, type(self).__name__, remedy)

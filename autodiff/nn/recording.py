@@ -17,7 +17,7 @@ import linecache
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -187,7 +187,7 @@ class Recording:
     model: Model
     loss: Loss
     samples: Samples
-    parameters: list[Value]
+    parameters: Sequence[Value]
 
     def __post_init__(self) -> None:
         self.columns: dict[bytes, tuple[Value, Floats]] = {}
@@ -210,7 +210,7 @@ class Recording:
             self.root = self._merged(made.roots, _values(made.result), given)
         self.leaves = [*made.x, *[x for x, _ in self.columns.values()], *masks]
 
-    def is_current(self, parameters: list[Value]) -> bool:
+    def is_current(self, parameters: Sequence[Value]) -> bool:
         """Whether this is still the graph of the model and the loss, for these parameters."""
         try:
             now = self._trace(0, self.first_examples).form(parameters)[0]
