@@ -155,7 +155,7 @@ def test_a_parameter_that_is_given_twice_counts_once():
 
 
 def equal(params):
-    return [Value(p.data) for p in params]
+    return tuple([Value(p.data) for p in params])
 
 
 @pytest.mark.parametrize(

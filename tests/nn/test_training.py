@@ -152,23 +152,6 @@ def test_what_a_callback_restores_stays(engine, how):
     assert all(p.grad == 0.0 for p in model.parameters())
 
 
-@ENGINES
-def test_a_callback_freezes_a_parameter_that_no_graph_shows(engine):
-    """The program gives a gradient less, though the loss has the same graph."""
-    p, q = ad.Value(1.0), ad.Value(5.0)
-
-    def freeze(history):
-        q.requires_grad = False
-
-    chosen = {
-        "parameters": [p, q],
-        "optimizer": lambda p: optim.SGD(p, lr=0.25),
-        "batch_size": None,
-    }
-    fitted(lambda x: p, loss=lambda y, t: y, callback=freeze, engine=engine, epochs=3, **chosen)
-    assert (p.data, q.data) == (0.25, 5.0)
-
-
 def test_other_threads_use_a_model_while_it_is_trained():
     """As many as they like, also its Dropout, and nothing of a training is left in it."""
     model = stacked(nn.Dropout(0.5, seed=1))
