@@ -7,7 +7,8 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
-from typing import Any, ClassVar
+from itertools import compress
+from typing import Any, ClassVar, NamedTuple
 
 from .admission import AnyNumber, Floats, as_float, as_row
 from .errors import counted, message, typed
@@ -18,7 +19,15 @@ __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
 
 Setting = float | tuple[float, ...]
 OptimizerState = dict[str, AnyNumber]  # arrays, shape (n,), or one number for all parameters
-Snapshot = tuple[Floats, OptimizerState, int]  # the parameters, the state, and the steps taken
+
+
+class Snapshot(NamedTuple):
+    """What a step changes: the numbers of the parameters that are trained, and the state."""
+
+    p: Floats
+    state: OptimizerState
+    trained: tuple[Value, ...]
+    places: Any  # of the trained among all parameters: an index
 
 
 class Optimizer:
@@ -28,8 +37,8 @@ class Optimizer:
     as they are. TypeError for other parameters, ValueError for none and for a negative setting.
     To write an optimiser of your own, make a dataclass that defines `change`, for the gradients of
     all parameters at once, an array; `memory` names what to remember of them, in arrays of `state`
-    that are 0 before the first step. What is called "steps" is one number as long as that is the
-    same for all parameters; `self.steps` counts all steps, with the one being taken.
+    that are 0 before the first step. To count steps, remember "steps", and add 1 in each; that is
+    one number as long as it is the same for all parameters.
 
     >>> from autodiff import less, where
     >>> @dataclass(eq=False, repr=False)
@@ -49,9 +58,6 @@ class Optimizer:
     memory: ClassVar[tuple[str, ...]] = ()
     lr: float
     weight_decay: float
-    _levels: list[float] | None = None  # of the parameters when _trained was made
-    _now: Snapshot
-    _stored: Snapshot | None  # None while a step is being taken
 
     def __post_init__(self, params: Iterable[Value]) -> None:
         import numpy
@@ -65,11 +71,9 @@ class Optimizer:
                 raise TypeError(message(f"{where}, params", typed(p), leaves, remedy))
         if not row:
             raise ValueError(message(where, "no parameters", "at least one"))
-        self._made = [*dict.fromkeys(row)]  # each once
-        self.params = [*self._made]
+        self.params = self._made = tuple(dict.fromkeys(row))  # each once
         for name, setting in self.settings().items():
             setattr(self, name, _checked(setting, f"{where}, {name}"))
-        self.steps = 0
         self.state = {name: numpy.zeros(len(self.params)) for name in self.memory}
 
     def __repr__(self) -> str:
@@ -104,64 +108,50 @@ class Optimizer:
         """
         import numpy
 
-        self._load()
+        before = self.snapshot()
         # a gradient is a Value after backward(create_graph=True)
-        grad = [g if type(g := p._grad) is float else g.data for p in self._trained]
+        grad = [g if type(g := p._grad) is float else g.data for p in before.trained]
         with numpy.errstate(all="raise", under="ignore"):
-            self._move(numpy.array(grad))
-        self._store()
+            after = self.update(before, numpy.array(grad))
+        self.write(after)
 
-    def _load(self) -> None:
-        """Read the parameters that are trained into arrays: `_now` is (p, state, steps).
-
-        Values and `state` lag behind while `_move` replaces `_now`, until `_store` writes them.
-        """
+    def snapshot(self) -> Snapshot:
+        """What the next step starts from: copies, because a rule may work in place."""
         import numpy
 
-        if self.params != self._made:
+        if self.params is not self._made:
             remedy = "make a new optimizer of all"
             where = f"{type(self).__name__}, params"
             raise ValueError(message(where, "others", "those that it was made of", remedy))
-        levels = [p._level for p in self.params]
-        if levels != self._levels:
-            self._levels = levels
-            self._trained = [p for p in self.params if p._level]  # a program is for one list
-            self._index = numpy.array(levels, bool) if 0 in levels else ...
-        # copies, because a rule may work in place
-        state: OptimizerState = {k: numpy.array(x)[self._index] for k, x in self.state.items()}
+        places: Any = ...
+        trained, levels = self.params, [p._level for p in self.params]
+        if not all(levels):
+            trained, places = tuple(compress(trained, levels)), numpy.array(levels, bool)
+        state: OptimizerState = {k: numpy.array(x)[places] for k, x in self.state.items()}
         steps = state.get("steps", ())
         if len(steps) and steps.tobytes() == steps[:1].tobytes() * len(steps):
             state["steps"] = steps.item(0)  # for all: β**t of each would take as long as the rest
-        p = numpy.array([p._data for p in self._trained])
-        self._now = self._stored = p, state, self.steps
+        return Snapshot(numpy.array([p._data for p in trained]), state, trained, places)
 
-    def _move(self, grad: Floats) -> None:
-        """Take a step: `_now` is replaced by one assignment, so that Ctrl-C leaves whole steps."""
+    def update(self, before: Snapshot, grad: Floats) -> Snapshot:
+        """What a step along these gradients leads to; nothing is written."""
         import numpy
 
-        p, before, steps = self._now
-        state = defaultdict[str, AnyNumber](float, before)  # 0 if not declared, and then refused
-        stored, self._stored = self._stored, None  # Ctrl-C: the steps are written, too
-        try:
-            self.steps = steps + 1  # a rule may read it
-            moved = self.moved(p, grad, state)
-        finally:
-            self.steps, self._stored = steps, stored
+        p, remembered, trained, places = before
+        state: OptimizerState = defaultdict(float, remembered)  # 0 if not declared: then refused
+        moved = self.moved(p, grad, state)
         remedy = "change() returns such amounts, memory names what is in state"
-        _check({"p": moved, **state}, {"p": p, **before}, type(self).__name__, remedy)
+        _check({"p": moved, **state}, {"p": p, **remembered}, type(self).__name__, remedy)
         if numpy.count_nonzero(numpy.isfinite(moved)) < len(moved):
             raise FloatingPointError("a step made a parameter infinite or nan")
-        self._now = moved, state, steps + 1
+        return Snapshot(moved, state, trained, places)
 
-    def _store(self) -> None:
-        """Write `_now` to the Values and `state`, unless it is there: a callback may set others."""
-        if self._stored is not self._now:
-            p, state, self.steps = self._now
-            for each, number in zip(self._trained, p.tolist()):
-                each._data = number
-            for name, column in state.items():
-                self.state[name][self._index] = column
-            self._stored = self._now
+    def write(self, now: Snapshot) -> None:
+        """Write a snapshot to the Values and to `state`."""
+        for each, number in zip(now.trained, now.p.tolist()):
+            each._data = number
+        for name, column in now.state.items():
+            self.state[name][now.places] = column
 
     def moved(self, data: AnyNumber, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The parameters after a step."""
@@ -188,7 +178,7 @@ class Optimizer:
         {'velocity': [0.0]}
         """
         state = {name: column.tolist() for name, column in self.state.items()}
-        return {"steps": self.steps, "settings": self.settings(), "state": state}
+        return {"settings": self.settings(), "state": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a `state_dict`.
@@ -212,7 +202,7 @@ class Optimizer:
         arrays = {name: numpy.array(x, float) for name, x in arrays.items()}
         _check({**settings, **arrays}, {**ours["settings"], **self.state}, where, remedy)
         loaded = kind(self._made, **settings)
-        loaded.steps, loaded.state = int(state["steps"]), arrays
+        loaded.params, loaded._made, loaded.state = self.params, self._made, arrays
         vars(self).update(vars(loaded))
 
 

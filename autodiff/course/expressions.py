@@ -86,7 +86,7 @@ def recorded(answer, x):
         remedy = " `where` of autodiff makes a node of a choice." * isinstance(y, np.ndarray)
         raise Hint(f"Expected a Value, found {a(y)}.{remedy}")
     yield "before any compiling the value", y.data
-    yield "x", "in the graph" if x in topological_order(y) else "out of the graph"
+    yield "x", "in the graph" if x in {*topological_order(y)} else "out of the graph"
     program = Expression(y).compile([x], wrt=[x])
     for at in POINTS:
         yield f"the program's value at {at:g}", program(at)[0]

@@ -79,6 +79,36 @@ class Compiled(NamedTuple):
         return losses.sum(), gradients
 
 
+class TrainingState:
+    """Where a training is: `now`, a snapshot that a step replaces by one assignment.
+
+    So Ctrl-C leaves whole steps. The Values and the optimizer lag behind until `write`.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.read()
+
+    def read(self) -> None:
+        """Start from what the Values hold now; a ValueError if none is trained."""
+        self.now = self.written = self.optimizer.snapshot()
+        if not self.now.trained:
+            remedy = "set requires_grad = True before training"
+            raise ValueError(
+                message("fit", "no parameters that require a gradient", "some", remedy)
+            )
+
+    def step(self, gradients: Floats) -> None:
+        """Go on along the gradients."""
+        self.now = self.optimizer.update(self.now, gradients)
+
+    def write(self) -> None:
+        """Write the snapshot, unless that is done: a callback may have set other numbers since."""
+        if self.written is not self.now:
+            self.optimizer.write(self.now)
+            self.written = self.now
+
+
 @dataclass(eq=False)
 class Evaluator:
     """Evaluates losses and their gradients: by a program, as long as it agrees with walking.
@@ -89,7 +119,7 @@ class Evaluator:
     model: Model
     loss: Loss
     samples: Samples
-    optimizer: Optimizer
+    state: TrainingState
     engine: str
     seed: int | None
     xp: Any
@@ -119,7 +149,7 @@ class Evaluator:
                 for batch in batches:
                     part, gradients = self.loss_and_gradients(batch)
                     if self.training:
-                        self.optimizer._move(gradients / (n if batch is None else len(batch)))
+                        self.state.step(gradients / (n if batch is None else len(batch)))
                     total += float(part)
         except FloatingPointError as error:
             where = f"fit: the training diverged in epoch {number}"
@@ -140,7 +170,7 @@ class Evaluator:
         if not self.program:
             return self.eager(batch)
         with suppress(FloatingPointError):
-            total, gradients = self.program(batch, self.optimizer._now[0])
+            total, gradients = self.program(batch, self.state.now.p)
             if math.isfinite(total):
                 return total, gradients
         walked, gradients = self.eager(batch)
@@ -153,8 +183,8 @@ class Evaluator:
         """The loss and gradients of a batch, by the graph of every sample."""
         import numpy
 
-        self.optimizer._store()
-        total, parameters = 0.0, self.optimizer._trained
+        self.state.write()
+        total, parameters = 0.0, self.state.now.trained
         sums = dict.fromkeys(parameters, 0.0)
         with numpy.errstate(**self.errstate):
             for i in range(len(self.samples)) if batch is None else batch:
@@ -178,10 +208,10 @@ class Evaluator:
         """
         if self.engine == "eager":
             return
-        self.optimizer._store()
+        self.state.write()
         again = called and epoch > 1
         recording = self.program and self.program.recording
-        if not recording or (again and not recording.is_current(self.optimizer._trained)):
+        if not recording or (again and not recording.is_current(self.state.now.trained)):
             self.compile()
         wrong = self.disagreement(count)
         if wrong and again:
@@ -197,7 +227,7 @@ class Evaluator:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
-        parameters, collects = self.optimizer._trained, gc.isenabled()
+        parameters, collects = self.state.now.trained, gc.isenabled()
         gc.disable()  # it would scan all parameters again and again
         try:
             made = Recording(self.model, self.loss, self.samples, parameters)
@@ -257,8 +287,8 @@ class Evaluator:
         if [len(drawn[layer]) for layer, _ in recorded] != [len(mask) for _, mask in recorded]:
             return "Dropout was given other numbers"
         masks = [numpy.array([[x.data for x in drawn[layer]]]) for layer, _ in recorded]
-        loss, gradients = program([i], self.optimizer._now[0], masks)
-        walked = [by.get(p, 0.0) for p in self.optimizer._trained]
+        loss, gradients = program([i], self.state.now.p, masks)
+        walked = [by.get(p, 0.0) for p in self.state.now.trained]
         for name, ours, theirs, numbers in (
             ("loss", loss, root.data, [x.data for x in [root, *by]]),
             ("derivative", gradients, walked, [x or 0.0 for x in by.values()]),

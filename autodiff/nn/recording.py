@@ -17,7 +17,7 @@ import linecache
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -131,7 +131,8 @@ class Trace(NamedTuple):
         The form is the operations, the leaves that they read, and the digits of constants.
         """
         place = {x: i for i, x in enumerate([*self.x, *parameters, *chain(*self.masks.values())])}
-        form, varying = hash(tuple(map(len, self.masks.values()))), set(place)
+        form = hash((len(place), *map(len, self.masks.values())))
+        varying = set(place)
         for node in topological_order(total(self.roots))[:-1] if self.roots else ():
             if node in place:
                 continue
@@ -186,7 +187,7 @@ class Recording:
     model: Model
     loss: Loss
     samples: Samples
-    parameters: list[Value]
+    parameters: Sequence[Value]
 
     def __post_init__(self) -> None:
         self.columns: dict[bytes, tuple[Value, Floats]] = {}
@@ -209,13 +210,13 @@ class Recording:
             self.root = self._merged(made.roots, _values(made.result), given)
         self.leaves = [*made.x, *[x for x, _ in self.columns.values()], *masks]
 
-    def is_current(self, parameters: list[Value]) -> bool:
+    def is_current(self, parameters: Sequence[Value]) -> bool:
         """Whether this is still the graph of the model and the loss, for these parameters."""
         try:
             now = self._trace(0, self.first_examples).form(parameters)[0]
         except NotRecordable:
             return False
-        return parameters is self.parameters and now == self.form
+        return now == self.form
 
     def _trace(self, i: int, examples: list[int]) -> Trace:
         """The losses of sample i, with the targets of these examples."""

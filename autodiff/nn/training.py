@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import counted, message, typed
 from ..optim import Optimizer
-from .engines import FEW, Evaluator, Indices
+from .engines import FEW, Evaluator, Indices, TrainingState
 from .modules import mode, positive_int
 from .samples import Loss, Model, Samples
 
@@ -126,16 +126,14 @@ def fit(
     size = positive_int(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = positive_int(epochs, "fit", "epochs")
     history = History()
-    _load(optimizer)
-    train = Evaluator(model, loss, samples, optimizer, engine, seed, xp)
+    state = TrainingState(optimizer)
+    train = Evaluator(model, loss, samples, state, engine, seed, xp)
     evaluators = [train]
     if validation is not None:
         held_out = Samples(*validation, "fit, validation")
-        evaluators.append(
-            Evaluator(model, loss, held_out, optimizer, engine, seed, xp, training=False)
-        )
+        evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
-    with suppress(KeyboardInterrupt), storing(optimizer), closing(shown):
+    with suppress(KeyboardInterrupt), writing(state), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
@@ -147,12 +145,12 @@ def fit(
                     means.append(each.epoch(epoch, next(batches) if each.training else [None]))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             if callback is not None:
-                optimizer._store()
+                state.write()
                 stop = callback(history)
                 if isinstance(stop, (bool, numpy.bool_)) and stop:
                     break
                 if not last:
-                    _load(optimizer)
+                    state.read()
     return history
 
 
@@ -165,25 +163,17 @@ def check_optimizer(optimizer: object) -> None:
         raise TypeError(message("fit, optimizer", typed(optimizer), example, remedy))
 
 
-def _load(optimizer: Optimizer) -> None:
-    """Read what is trained; a ValueError if nothing is."""
-    optimizer._load()
-    if not optimizer._trained:
-        remedy = "set requires_grad = True before training"
-        raise ValueError(message("fit", "no parameters that require a gradient", "some", remedy))
-
-
 @contextmanager
-def storing(optimizer: Optimizer) -> Iterator[None]:
+def writing(state: TrainingState) -> Iterator[None]:
     """At the end of the block write everything back; again, if Ctrl-C comes meanwhile."""
     try:
         try:
             yield
         finally:
-            optimizer._store()
+            state.write()
     finally:
-        optimizer._store()
-        optimizer.zero_grad()
+        state.write()
+        state.optimizer.zero_grad()
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:

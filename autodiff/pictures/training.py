@@ -14,7 +14,7 @@ from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message
 from ..linalg import Vector
-from ..nn.engines import Evaluator
+from ..nn.engines import Evaluator, TrainingState
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
 from ..nn.samples import Samples, shape_and_numbers
@@ -130,8 +130,8 @@ class _Recorded:
     def _move(self) -> str:
         """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
         moving = copy.copy(self.optimizer)
-        given = p, grad, lr, steps, *state = [leaf(1.0, 0) for _ in range(4 + len(moving.memory))]
-        vars(moving).update(lr=lr, steps=steps)
+        given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
+        vars(moving).update(lr=lr)
         after = dict(zip(moving.memory, state))
         with Watch(given):
             outputs = [moving.moved(p, grad, after), *after.values()]
@@ -160,7 +160,6 @@ class _Recorded:
             "measures": self.measures,
             "parameters": [p.data for p in self.parameters],
             "memory": [[float(column[i]) for column in memory] for i in trained],
-            "steps": optimizer.steps,
             "rate": optimizer.lr,
             "optimizer": type(optimizer).__name__,
         }
@@ -201,17 +200,16 @@ class _Recorded:
 
     def _trained(self) -> tuple[Any, Any]:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
-        moving, slopes = copy.copy(self.optimizer), list[Any]()
-        moving._load()
-        train = Evaluator(self.model, self.loss, self.samples, moving, "compiled", None, None)
+        state, slopes = TrainingState(self.optimizer), list[Any]()
+        train = Evaluator(self.model, self.loss, self.samples, state, "compiled", None, None)
         train.compile()
         assert train.program
         with suppress(FloatingPointError):
             for _ in range(300):
-                _, gradients = train.program(None, moving._now[0])
+                _, gradients = train.program(None, state.now.p)
                 slopes.append(gradients / len(self.samples))
-                moving._move(slopes[-1])
-        return moving._now[0], slopes[0]
+                state.step(slopes[-1])
+        return state.now.p, slopes[0]
 
     def _measures(self) -> bool:
         """Whether the loss of a number is how far it is from the target, squared."""

@@ -12,7 +12,7 @@ import pytest
 import sympy
 
 import autodiff as ad
-from autodiff import Vector, adjoints, grad, tanh, tiny
+from autodiff import Value, Vector, adjoints, grad, tanh, tiny
 from autodiff.course import (
     back_to_matrices,
     expressions,
@@ -220,6 +220,13 @@ def test_the_walk_to_one_weight_is_predicted():
     loss_ops = ["+", "log", "sum", "exp", "-", "exp", "-", "-", "largest"]
     assert [x.op for x in run] == [*loss_ops, "+", "dot", "+", "dot", "tanh", "+", "dot"]
     assert len(run) == expressions.solution_1()
+
+
+def test_a_copy_of_x_is_not_x():
+    def copied(x):
+        return expressions.solution_2(Value(x.data))
+
+    assert "x is not in its graph" in expressions.check_2.verdict(copied).text
 
 
 # -- 10 ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, network, numbers
 
 from autodiff import nn, optim
 from autodiff.nn.devices import split
-from autodiff.nn.engines import Evaluator
+from autodiff.nn.engines import Evaluator, TrainingState
 from autodiff.nn.samples import Samples
 
 
@@ -39,7 +39,7 @@ def trains_as_numpy_does(jnp, make, batch_size):
             xp=xp, callback=lambda history, each=optimizer: setattr(each, "lr", each.lr / 2),
         )  # fmt: skip
         memory = [x for array in optimizer.state.values() for x in array]
-        found.append([*history.losses, *numbers(model), *memory, optimizer.steps])
+        found.append([*history.losses, *numbers(model), *memory])
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
@@ -55,18 +55,17 @@ def drops_as_numpy_does(jnp, batch_size):
 def shares_every_batch(jnp, devices):
     """Its rows are split, and each device has all 35 parameters."""
     model, xs = network(3), np.array(INPUTS)
-    optimizer = optim.SGD(model.parameters(), lr=0.1)
-    optimizer._load()
-    losses = Evaluator(model, nn.cross_entropy, Samples(xs, CLASSES), optimizer, "compiled", 0, jnp)
+    state = TrainingState(optim.SGD(model.parameters(), lr=0.1))
+    losses = Evaluator(model, nn.cross_entropy, Samples(xs, CLASSES), state, "compiled", 0, jnp)
     losses.compile()
     for batch in (None, np.arange(8)):
         rows, rest = split(xs if batch is None else xs[batch])
         assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == {*devices}
         assert len(rest) == 0
-        optimizer._move(losses.program(batch, optimizer._now[0])[1])
-        shards = optimizer._now[0].addressable_shards
-        assert [shard.data.shape for shard in shards] == [(len(optimizer.params),)] * len(devices)
+        state.step(losses.program(batch, state.now.p)[1])
+        shards = state.now.p.addressable_shards
+        assert [shard.data.shape for shard in shards] == [(len(state.now.p),)] * len(devices)
 
 
 def diverges(jnp, lr, epochs):

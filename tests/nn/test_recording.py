@@ -11,7 +11,8 @@ from trainings import fitted, network, numbers
 import autodiff as ad
 from autodiff import Value
 from autodiff.compiler.symbolic import NotRecordable
-from autodiff.nn.recording import Watch
+from autodiff.nn.recording import Recording, Watch
+from autodiff.nn.samples import Samples
 
 LOOKS = [
     lambda y: y.data,
@@ -55,3 +56,12 @@ def test_an_interrupt_while_recording():
     history, model, _ = fitted(loss=loss, engine="auto")
     assert history.losses == []
     assert numbers(model) == numbers(network())
+
+
+def test_a_recording_is_current_for_as_many_parameters():
+    """Also where the loss is a parameter, and the graph has no operation to tell."""
+    p, q = Value(1.0), Value(5.0)
+    made = Recording(lambda x: p, lambda y, t: y, Samples([[0.0]] * 2, [0.0] * 2), [p, q])
+    assert made.is_current([p, q])
+    assert not made.is_current([p])
+    assert not made.is_current([q, p])

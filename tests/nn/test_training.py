@@ -15,7 +15,8 @@ from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, num
 
 import autodiff as ad
 from autodiff import nn, optim
-from autodiff.nn.training import storing
+from autodiff.nn.engines import TrainingState
+from autodiff.nn.training import writing
 
 # -- The loop -------------------------------------------------------------------------------------
 
@@ -261,8 +262,11 @@ def test_a_step_that_fails_in_a_callback_leaves_what_it_restores(engine):
 
 
 class Interrupted(optim.SGD):
+    memory = "velocity", "steps"
+
     def change(self, grad, state):
-        if self.steps == 10:
+        steps = state["steps"] = state["steps"] + 1
+        if steps == 10:
             raise KeyboardInterrupt
         return super().change(grad, state)
 
@@ -275,7 +279,7 @@ def test_an_interrupt_keeps_the_model_and_the_history(engine):
     assert numbers(model) != numbers(network())
 
 
-STEPPING = {"change", "_move", "_store", "moved"}
+STEPPING = {"change", "moved", "step", "update", "write"}
 
 
 def left_by_an_interrupt_at(number):
@@ -296,14 +300,14 @@ def left_by_an_interrupt_at(number):
 
     before = sys.gettrace()
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
-    optimizer._load()
+    state = TrainingState(optimizer)
     try:
-        with suppress(KeyboardInterrupt), storing(optimizer):
+        with suppress(KeyboardInterrupt), writing(state):
             sys.settrace(call)
             for gradient in ([1.0, 2.0, 3.0], [3.0, -1.0, 2.0]):
-                optimizer._move(np.array(gradient))
+                state.step(np.array(gradient))
                 if gradient[0] == 1.0:
-                    optimizer._store()
+                    state.write()
     finally:
         sys.settrace(before)
         signal.signal(signal.SIGINT, usual)
@@ -318,5 +322,7 @@ def test_an_interrupt_leaves_a_whole_number_of_steps():
         lines += 1
         came, left = left_by_an_interrupt_at(lines)
         states += [left] * (left not in states)
-    assert [optimizer["steps"] for _, optimizer in states] == [0, 1, 2]
+    assert [optimizer["state"]["steps"] for _, optimizer in states] == [
+        [n] * 3 for n in (0.0, 1.0, 2.0)
+    ]
     assert lines > 40

@@ -97,7 +97,7 @@ def left(history, model, optimizer):
     """All numbers that a training leaves."""
     memory = [x for array in optimizer.state.values() for x in array]
     trained = [number for p in optimizer.params for number in (p.data, p.grad)]
-    return [*history.losses, *history.validation, *trained, *memory, optimizer.steps, optimizer.lr]
+    return [*history.losses, *history.validation, *trained, *memory, optimizer.lr]
 
 
 def same(make=network, **chosen):

@@ -28,8 +28,7 @@ const trainer = ({ sample, move }, data) => {
     if (!order.length) order = all.map((i) => [Math.random(), i]).sort().map(([, i]) => i);
     const g = batch < all.length ? evaluate(order.splice(0, batch)).g : state.g;
     state.steps += 1;
-    const moved = state.p.map((p, j) =>
-      move([p, g[j], rate, data.steps + state.steps, ...state.memory[j]]));
+    const moved = state.p.map((p, j) => move([p, g[j], rate, ...state.memory[j]]));
     state.p = moved.map(([p]) => p);
     state.memory = moved.map(([, ...memory]) => memory);
     state.losses.push(look().loss);
