@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
 
 from . import graph, ops
 from .admission import AnyNumber, as_number
@@ -16,50 +16,6 @@ from .ufuncs import Entry
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-# Who is asked before a number is read, in this thread: see `nn/recording.py`.
-watch: ContextVar[Any] = ContextVar("watch", default=None)
-
-_new: Any = object.__new__  # an open scope replaces it: see scopes.py
-_data, _level = attrgetter("_data"), attrgetter("_level")
-Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
-Operator = Callable[["Value", Scalar], "Value"]
-
-
-def _quick(
-    operation: Operation, slow: Compute, slow_reflected: Compute
-) -> tuple[Operator, Operator]:
-    """An operator that is quick for the most frequent operands, x * y and x * 2.0, and 2.0 * x.
-
-    It does what `slow` does, without its calls: with them a chain takes 2.3 times as long (see the
-    benchmark of the engine).
-    """
-
-    rule = operation.rule
-
-    def operator(self: "Value", other: AnyNumber) -> AnyNumber:
-        if type(other) is not Value or other._level != self._level:
-            if type(other) is not float:
-                return slow(self, other)
-            other = leaf(other, 0)
-        node = _new(Value)
-        try:
-            node._data, node._closure = rule(self._data, other._data)
-        except UNDEFINED as error:
-            node._data, node._closure = _undefined(error, operation, (self, other))
-        node._grad = 0.0
-        node._label = ""
-        node.parents = (self, other)
-        node._operation = operation
-        node._level = self._level
-        return node
-
-    def reflected(self: "Value", other: AnyNumber) -> AnyNumber:  # other * self
-        if type(other) is not float:
-            return slow_reflected(self, other)
-        return _node(operation, (leaf(other, 0), self), self._level)
-
-    return operator, reflected
 
 
 class Value(Entry, Number):
@@ -95,14 +51,19 @@ class Value(Entry, Number):
         "parents",
     )
 
-    _data: AnyNumber  # a float, or a number of an as_own_number derivative
+    _data: AnyNumber  # a float, or a number of an outer derivative
     _grad: AnyNumber  # a Value after create_graph
     _label: str
     parents: tuple["Value", ...]
     _operation: Operation | None  # that made this node; None for a leaf
-    _closure: Backward  # the one that the operation left
+    _closure: Backward  # from the gradient of this node to that of each parent
     _level: float  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
+
+    # x + y, x - y, x * y and x / y stand at the end of this file, all other operators in `Number`.
+    if TYPE_CHECKING:
+        __add__ = __radd__ = __sub__ = __rsub__ = cast("Operator", None)
+        __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast("Operator", None)
 
     def __init__(self, data: Any, label: str = "", *more: Never) -> None:
         if more:
@@ -135,11 +96,6 @@ class Value(Entry, Number):
 
     def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
         return _node(operation, tuple(parents), self._level)
-
-    __add__, __radd__ = _quick(ops.add, Number.__add__, Number.__radd__)
-    __sub__, __rsub__ = _quick(ops.sub, Number.__sub__, Number.__rsub__)
-    __mul__, __rmul__ = _quick(ops.mul, Number.__mul__, Number.__rmul__)
-    __truediv__, __rtruediv__ = _quick(ops.div, Number.__truediv__, Number.__rtruediv__)
 
     @property
     def data(self) -> float:
@@ -300,18 +256,47 @@ class Value(Entry, Number):
         return leaf, (self.data, self._level), (None, {"grad": self.grad, "label": self.label})
 
 
+# -- Making nodes -------------------------------------------------------------------------------
+
+_new: Any = object.__new__  # an open scope replaces it: see scopes.py
+_data, _level = attrgetter("_data"), attrgetter("_level")
 _ONLY_VALUES = {Value}
+
+# Who is asked before a number is read, in this thread: see `nn/recording.py`.
+watch: ContextVar[Any] = ContextVar("watch", default=None)
+
+
+def leaf(data: AnyNumber, level: float) -> Value:
+    """A node without parents: a variable of that level, or a constant if it is 0."""
+    node: Value = _new(Value)
+    node._data = data
+    node._grad = 0.0
+    node._label = ""
+    node.parents = ()
+    node._operation = None
+    node._closure = _nothing
+    node._level = level
+    return node
+
+
+def _nothing(grad: AnyNumber) -> Gradients:
+    """The closure of a leaf: it has no parents."""
+    return ()
 
 
 def _node(operation: Operation, parents: tuple[Value, ...], level: float) -> Value:
     """The node of an operation: its result, and the closure that goes back."""
     try:
-        data, backward = operation.rule(*map(_data, parents))
+        data, closure = operation.rule(*map(_data, parents))
     except UNDEFINED as error:
-        data, backward = _undefined(error, operation, parents)
+        data, closure = _undefined(error, operation, parents)
     if type(data) is not float:
         check_result(operation, data, [*map(_data, parents)], level)
-    return leaf(data, level, parents, operation, backward)
+    node = leaf(data, level)
+    node.parents = parents
+    node._operation = operation
+    node._closure = closure
+    return node
 
 
 def _undefined(
@@ -327,25 +312,49 @@ def _undefined(
     return math.nan, _nothing
 
 
-def _nothing(grad: AnyNumber) -> Gradients:
-    """The backward closure of a leaf: it has no parents."""
-    return ()
+# -- Quick operators ----------------------------------------------------------------------------
+
+Scalar = Union[Value, float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
+Operator = Callable[[Value, Scalar], Value]
 
 
-def leaf(
-    data: AnyNumber,
-    level: float,
-    parents: tuple[Value, ...] = (),
-    operation: Operation | None = None,
-    backward: Backward = _nothing,
-) -> Value:
-    """A node of a level, 0 for a constant; without parents, an operation and a closure a leaf."""
-    node: Value = _new(Value)
-    node._data = data
-    node._grad = 0.0
-    node._label = ""
-    node.parents = parents
-    node._operation = operation
-    node._closure = backward
-    node._level = level
-    return node
+def _quick(
+    operation: Operation, slow: Compute, slow_reflected: Compute
+) -> tuple[Operator, Operator]:
+    """The operators x + y and y + x, quick if both are Values of one level, or y is a float.
+
+    Here is all that happens then: the rule gives the result and the closure, and a new node holds
+    them. Other operands are for the slow operators, those of `Number`, which end in `_node`. With
+    these alone a chain takes 2.3 times as long (see the benchmark of the engine).
+    """
+    rule = operation.rule
+
+    def operator(self: Value, other: AnyNumber) -> AnyNumber:
+        if type(other) is not Value or other._level != self._level:
+            if type(other) is not float:
+                return slow(self, other)
+            other = leaf(other, 0)
+        node = _new(Value)
+        try:
+            node._data, node._closure = rule(self._data, other._data)
+        except UNDEFINED as error:
+            node._data, node._closure = _undefined(error, operation, (self, other))
+        node._grad = 0.0
+        node._label = ""
+        node.parents = (self, other)
+        node._operation = operation
+        node._level = self._level
+        return node
+
+    def reflected(self: Value, other: AnyNumber) -> AnyNumber:  # other + self
+        if type(other) is not float:
+            return slow_reflected(self, other)
+        return _node(operation, (leaf(other, 0), self), self._level)
+
+    return operator, reflected
+
+
+Value.__add__, Value.__radd__ = _quick(ops.add, Number.__add__, Number.__radd__)
+Value.__sub__, Value.__rsub__ = _quick(ops.sub, Number.__sub__, Number.__rsub__)
+Value.__mul__, Value.__rmul__ = _quick(ops.mul, Number.__mul__, Number.__rmul__)
+Value.__truediv__, Value.__rtruediv__ = _quick(ops.div, Number.__truediv__, Number.__rtruediv__)
