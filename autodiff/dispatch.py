@@ -233,8 +233,8 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
             return lambda *xs: function(xs)
         return lambda *xs: function(xs[: len(xs) // 2], xs[len(xs) // 2 :])
 
-    facts: dict[str, int] = {"rows": rows, "composite": True, "on_page": True}
     path = of_row if rows == 1 else of_two_rows
+    facts: dict[str, int] = {"rows": rows, "composite": True, "on_page": True}
     operation = _operation(path, rule, of_all(rule), of_all(value), **facts)
     return operation
 

@@ -136,44 +136,35 @@ def _send_messages(adjoint: dict[Value, AnyNumber], create_graph: bool) -> None:
     A closure sends None to an input that has no derivative, such as a condition.
     """
     node: Any = None
-    silent = False  # whether an input received None
     get = adjoint.get
     try:
         for node, grad in reversed(adjoint.items()):  # each node after all that depend on it
-            parents = node.parents
-            if not parents or grad is None:
+            if grad is None:  # nothing was sent to it
+                adjoint[node] = 0.0
+                continue
+            if not (parents := node.parents):
                 continue
             # Over its parents instead of their numbers, what the closure computes is recorded.
             backward = node._operation.rule(*parents)[1] if create_graph else node._closure
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
-                if for_x is None:
-                    silent = True
-                elif (so_far := get(x, _absent)) is None:
+                if (so_far := get(x, _absent)) is None:
                     adjoint[x] = for_x
-                elif so_far is not _absent:
+                elif so_far is not _absent and for_x is not None:
                     adjoint[x] = so_far + for_x
-                if for_y is None:
-                    silent = True
-                elif (so_far := get(y, _absent)) is None:
+                if (so_far := get(y, _absent)) is None:
                     adjoint[y] = for_y
-                elif so_far is not _absent:
+                elif so_far is not _absent and for_y is not None:
                     adjoint[y] = so_far + for_y
             else:
                 for x, for_x in zip(parents, backward(grad)):
-                    if for_x is None:
-                        silent = True
-                    elif (so_far := get(x, _absent)) is None:
+                    if (so_far := get(x, _absent)) is None:
                         adjoint[x] = for_x
-                    elif so_far is not _absent:
+                    elif so_far is not _absent and for_x is not None:
                         adjoint[x] = so_far + for_x
     except UNDEFINED as error:
         raise explain(error, node._operation, node.parents, derivative=True) from None
-    if silent:
-        for x in adjoint:
-            if adjoint[x] is None:  # nothing was sent to it
-                adjoint[x] = 0.0
 
 
 _absent = object()  # of nodes that are not walked: constants, and what leads to no input

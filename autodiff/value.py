@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 class Value(Entry, Number):
     """A scalar node of a computational graph.
 
-    Operators and the functions of this package make new nodes. Each node keeps its parents and a
-    closure, `_closure`, that takes the gradient of the node and returns the gradient for each
-    parent. `backward()` runs the closures from the output to the leaves.
-
-    Attributes: `data`, the number, a float; `grad`, the derivative of the last output on which
-    `backward()` was called with respect to this node, 0.0 before; `label`, a name for drawings
-    and error messages; `parents`, the nodes it was computed from, in the order of the arguments
-    (empty for a leaf); `op`, the name of the operation ("" for a leaf); `requires_grad`. Methods
-    such as `x.exp()` and `x.sin()` are the functions of the same names.
+    Operators and the functions of this package make new nodes; `x.exp()` is `exp(x)`. A node keeps
+    its number, `data`; its `parents`, the nodes it was computed from, in the order of the arguments
+    (none for a leaf); and a closure, which takes the gradient of the node and returns that of each
+    parent. `backward()` runs the closures from the output to the leaves, and leaves in `grad` the
+    derivative of the output with respect to each node. See also `label`, `op`, `requires_grad`.
 
     TypeError if data is anything but one real number (or a Dual, for forward over reverse).
 
@@ -41,26 +37,19 @@ class Value(Entry, Number):
     """
 
     __slots__ = (
-        "_closure",
-        "_data",
-        "_grad",
-        "_label",
-        "_level",
-        "_operation",
-        "_scope",
-        "parents",
-    )
+        "_closure", "_data", "_grad", "_label", "_level", "_operation", "_scope", "parents",
+    )  # fmt: skip
 
     _data: AnyNumber  # a float, or a number of an outer derivative
     _grad: AnyNumber  # a Value after create_graph
     _label: str
     parents: tuple["Value", ...]
-    _operation: Operation | None  # that made this node; None for a leaf
+    _operation: Operation | None  # which made this node; None for a leaf
     _closure: Backward  # from the gradient of this node to that of each parent
     _level: float  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
 
-    # x + y, x - y, x * y and x / y stand at the end of this file, all other operators in `Number`.
+    # x + y, x - y, x * y and x / y are at the end of this file, all other operators in `Number`.
     if TYPE_CHECKING:
         __add__ = __radd__ = __sub__ = __rsub__ = cast("Operator", None)
         __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast("Operator", None)
@@ -75,27 +64,6 @@ class Value(Entry, Number):
         self.parents = ()
         self._operation = None
         self._closure = _nothing
-
-    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
-        """The node of an operation on these inputs: at once if all are Values of one level.
-
-        There is no loop in Python, because a dot may have hundreds of inputs.
-        """
-        if len(inputs) == 1:
-            return _node(operation, inputs, self._level)
-        if _ONLY_VALUES.issuperset(map(type, inputs)):
-            levels = {0, *map(_level, inputs)}
-            if levels <= {0, level := max(levels)}:  # constants fit any level
-                return _node(operation, inputs, level)
-        return apply(operation, *inputs)
-
-    def _lift(self, x: AnyNumber, name: str) -> "Value":
-        if isinstance(x, Value) and x._level in (self._level, 0):
-            return x
-        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
-
-    def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
-        return _node(operation, tuple(parents), self._level)
 
     @property
     def data(self) -> float:
@@ -235,9 +203,6 @@ class Value(Entry, Number):
         for node in graph.topological_order(self):
             node._grad = 0.0
 
-    def _number(self) -> float:
-        return self.data
-
     def __float__(self) -> float:
         return super().__float__() if self._level else float(self.data)
 
@@ -254,6 +219,32 @@ class Value(Entry, Number):
             )
         check_outside(self, "copy")  # which would be another number, without a derivative
         return leaf, (self.data, self._level), (None, {"grad": self.grad, "label": self.label})
+
+    # What `Number` asks of every kind of number:
+
+    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
+        """The result of an operation: a node at once if the inputs are Values of one level.
+
+        There is no loop in Python, because a dot may have hundreds of inputs.
+        """
+        if len(inputs) == 1:
+            return _node(operation, inputs, self._level)
+        if _ONLY_VALUES.issuperset(map(type, inputs)):
+            levels = {0, *map(_level, inputs)}
+            if levels <= {0, level := max(levels)}:  # constants fit any level
+                return _node(operation, inputs, level)
+        return apply(operation, *inputs)
+
+    def _lift(self, x: AnyNumber, name: str) -> "Value":
+        if isinstance(x, Value) and x._level in (self._level, 0):
+            return x
+        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
+
+    def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
+        return _node(operation, tuple(parents), self._level)
+
+    def _number(self) -> float:
+        return self.data
 
 
 # -- Making nodes -------------------------------------------------------------------------------
@@ -285,7 +276,7 @@ def _nothing(grad: AnyNumber) -> Gradients:
 
 
 def _node(operation: Operation, parents: tuple[Value, ...], level: float) -> Value:
-    """The node of an operation: its result, and the closure that goes back."""
+    """The node of an operation: its rule gives the number of the node, and the closure."""
     try:
         data, closure = operation.rule(*map(_data, parents))
     except UNDEFINED as error:
@@ -302,9 +293,9 @@ def _node(operation: Operation, parents: tuple[Value, ...], level: float) -> Val
 def _undefined(
     error: Exception, operation: Operation, parents: tuple[Value, ...]
 ) -> tuple[float, Backward]:
-    """What is known of a node where its operation is undefined: an error, unless it is recorded.
+    """The number and closure of a node where its operation is undefined: an error is raised.
 
-    While a graph is recorded, what depends on a sample has no number that counts.
+    Unless a graph is recorded: then what depends on a sample has no number that counts.
     """
     watching = watch.get()
     if watching is None or not any(map(watching.depends, parents)):
