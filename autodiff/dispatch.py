@@ -9,7 +9,6 @@ with any other kind of number, the input of the innermost derivative records it 
 from __future__ import annotations
 
 import functools
-import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
@@ -35,7 +34,6 @@ class Operation(Protocol):
     rows: int = 0  # how many rows of numbers it takes, instead of numbers
     composite: bool = False  # its value is made of other operations
     on_page: bool = False  # it is in `ops.py`; the name of a user's own says nothing
-    in_libraries: str = ""  # its name there; "" if they may have none, or another of that name
 
     def __call__(self, *inputs: AnyNumber) -> AnyNumber: ...
     def __hash__(self) -> int: ...
@@ -46,9 +44,7 @@ class Operation(Protocol):
 
 def primitive(value: Compute, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
     """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
-    return lambda rule: _of_numbers(
-        rule, value, domain=domain, sign=sign, on_page=True, in_libraries=rule.__name__
-    )
+    return lambda rule: _of_numbers(rule, value, domain=domain, sign=sign, on_page=True)
 
 
 @overload
@@ -106,9 +102,7 @@ def operation(
     def of_rule(rule: Rule) -> Operation:
         checked = _checked(rule)
         if domain is not None:
-            of_math = getattr(stated, "__module__", "") == math.__name__  # libraries have it, too
-            name = stated.__name__ if of_math else ""
-            return _of_numbers(checked, stated, domain=domain, in_libraries=name)
+            return _of_numbers(checked, stated, domain=domain)
 
         @functools.wraps(rule)
         def whole(*inputs: AnyNumber) -> tuple[AnyNumber, Backward]:
@@ -276,9 +270,10 @@ def _over_arrays(operation: Operation, inputs: Sequence[AnyNumber], array: AnyNu
     objects = array.dtype.kind == "O"
     if operation.composite and (operation.rows or not objects):
         return operation.value(*inputs)
-    of_library = getattr(array.__array_namespace__(), operation.in_libraries, None)
-    if of_library and not objects:
-        if operation.in_libraries == "hypot" and len(inputs) != 2:  # of a library it takes two
+    name = operation.__name__
+    of_library = getattr(array.__array_namespace__(), name, None)
+    if of_library and operation.on_page and not objects:
+        if name == "hypot" and len(inputs) != 2:  # a library's takes two
             return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
         return of_library(*inputs)
     numpy = sys.modules["numpy"]
