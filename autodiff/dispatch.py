@@ -228,8 +228,9 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
         return lambda *xs: function(xs[: len(xs) // 2], xs[len(xs) // 2 :])
 
     path = of_row if rows == 1 else of_two_rows
-    facts: dict[str, int] = {"rows": rows, "composite": True, "on_page": True}
-    operation = _operation(path, rule, of_all(rule), of_all(value), **facts)
+    operation = _operation(
+        path, rule, of_all(rule), of_all(value), rows=rows, composite=True, on_page=True
+    )
     return operation
 
 
