@@ -138,7 +138,8 @@ def write(folder: Path, pages: list[Page], **facts: Any) -> None:
 
 def example(operation: Any) -> str:
     """A call of an operation, with its derivative if it has one input, and what they give now."""
-    count = 2 if operation.many else len(inspect.signature(operation).parameters)
+    taken = inspect.getfullargspec(operation.rule)
+    count = 2 if taken.varargs else len(taken.args)
     numbers = [0.5] if count == 1 else [1.0, 2.0, 3.0][:count]
     inputs = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]][: operation.rows] or numbers
     name, result = operation.__name__, operation(*inputs)

@@ -8,8 +8,9 @@ with any other kind of number, the input of the innermost derivative records it 
 With `tiny.py`, `grad(grad(lambda x: x * x.tanh()))(0.0)` is a TypeError.
 """
 
+from __future__ import annotations
+
 import functools
-import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
@@ -18,123 +19,26 @@ from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeVar, overloa
 from .admission import AnyNumber, as_float, as_floats, as_number, as_row, is_array
 from .errors import a, counted, described, message, number_in, typed
 
-N = TypeVar("N", bound="Recorder")
 Gradients = tuple[AnyNumber, ...]  # for each input; None for one that has no derivative
 Backward = Callable[[AnyNumber], Gradients]  # the closure: takes the gradient of the result
 Rule = Callable[..., tuple[AnyNumber, Backward]]  # from the inputs to the result and its closure
 Compute = Callable[..., AnyNumber]  # from the inputs to the result
 
 
-class Recorder(Protocol):
-    """A number that records the operations on it, such as a Value (see `number.Number`)."""
-
-    def _record(self, operation: "Operation", numbers: Sequence[AnyNumber], /) -> AnyNumber: ...
-
-
 class Operation(Protocol):
-    """What is true of an operation."""
+    """A function of any kind of number. What is true of it are its attributes: `ops.mul.sign`."""
 
     __name__: str
     rule: Rule
-    value: Compute
-    composite: bool  # its value is made of others, and so takes numbers of any kind
-    on_page: bool  # of `ops.py`; the name of a user's own says nothing
-    domain: str
-    sign: str  # in formulas
-    rows: int  # how many rows of numbers it takes, instead of numbers
-    many: bool  # whether it takes any number of numbers
-    in_libraries: str  # its name there; "" if they may have none, or another of that name
+    value: Compute  # of floats; of any kind of number if it is composite
+    domain: str = ""  # where it is defined, such as "x > 0"; "" for everywhere
+    sign: str = ""  # in formulas
+    rows: int = 0  # how many rows of numbers it takes, instead of numbers
+    composite: bool = False  # its value is made of other operations
+    on_page: bool = False  # it is in `ops.py`; the name of a user's own says nothing
 
     def __call__(self, *inputs: AnyNumber) -> AnyNumber: ...
     def __hash__(self) -> int: ...
-
-
-class OfNumbers(Operation, Protocol):
-    """An operation on one or more numbers: the result is of the same kind. Also a method."""
-
-    @overload
-    def __call__(self, x: N, /, *more: N | SupportsFloat) -> N: ...
-    @overload
-    def __call__(self, x: SupportsFloat, y: N, /, *more: N | SupportsFloat) -> N: ...
-    @overload
-    def __call__(self, *xs: SupportsFloat) -> float: ...
-    @overload
-    def __get__(self, x: None, kind: type) -> Self: ...
-    @overload
-    def __get__(self, x: N, kind: type) -> Callable[..., N]: ...
-
-
-class OfRow(Operation, Protocol):
-    """An operation on a row of numbers."""
-
-    @overload
-    def __call__(self, xs: Iterable[N], /) -> N: ...
-    @overload
-    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
-
-
-class OfRows(Operation, Protocol):
-    """An operation on two rows of numbers."""
-
-    @overload
-    def __call__(self, xs: Iterable[N], ys: Iterable[N | SupportsFloat], /) -> N: ...
-    @overload
-    def __call__(self, xs: Iterable[SupportsFloat], ys: Iterable[SupportsFloat], /) -> float: ...
-
-
-# -- Where floats meet the domain of an operation ------------------------------------------------
-
-UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations raise at a number
-
-
-def explain(
-    error: Exception, operation: Operation, inputs: Sequence[AnyNumber], derivative: bool = False
-) -> Exception:
-    """The same type of error, naming the operation, its inputs and its domain.
-
-    The error itself if it has been explained, by the operation on numbers of an outer derivative,
-    or if a user's operation raised one of its own types. `derivative`: whether the backward
-    closure raised it.
-
-    >>> from .ops import div
-    >>> explain(ZeroDivisionError("float division by zero"), div, (1.0, 0.0))
-    ZeroDivisionError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
-    """
-    explained = any(hasattr(number_in(x), "_record") for x in inputs)
-    if explained or type(error).__module__ != "builtins":
-        return error
-    names = parameters(operation.rule, len(inputs))
-    at = ", ".join(f"{name} = {described(x)}" for name, x in zip(names, inputs))
-    if derivative:
-        division = isinstance(error, ZeroDivisionError)
-        reason = "it is infinite or undefined there" if division else str(error)
-        return type(error)(f"the derivative of {operation.__name__} at {at}: {reason}")
-    infix = operation.sign and len(names) == 2
-    what = f"{names[0]} {operation.sign} {names[1]}" if infix else operation.__name__
-    if isinstance(error, OverflowError):
-        return OverflowError(f"{what}: {at} gives a result too large for a float")
-    outside = f" is outside the domain {operation.domain}"
-    return type(error)(f"{what}: {at}{outside if operation.domain else f': {error}'}")
-
-
-def unwrapped(rule: Rule) -> FunctionType:
-    """The function under its decorators."""
-    function: Any = rule
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    plain: FunctionType = function
-    return plain
-
-
-def parameters(rule: Rule, count: int) -> Sequence[str]:
-    """The names that a rule gives its inputs; x1, x2, ... if it does not name that many.
-
-    >>> parameters(lambda y, x: y / x, 2), parameters(lambda *xs: sum(xs), 2)
-    (('y', 'x'), ['x1', 'x2'])
-    """
-    code = unwrapped(rule).__code__
-    names = code.co_varnames[: code.co_argcount]
-    return names if len(names) == count else [f"x{i}" for i in range(1, count + 1)]
 
 
 # -- How an operation is stated -----------------------------------------------------------------
@@ -142,7 +46,7 @@ def parameters(rule: Rule, count: int) -> Sequence[str]:
 
 def primitive(value: Compute, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
     """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
-    return lambda rule: _of_numbers(rule, value, on_page=True, domain=domain, sign=sign)
+    return lambda rule: _of_numbers(rule, value, domain=domain, sign=sign, on_page=True)
 
 
 @overload
@@ -295,12 +199,11 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
         except UNDEFINED as error:
             raise explain(error, operation, inputs) from None
 
-    function = unwrapped(rule)
-    many = bool(function.__code__.co_flags & 4)  # def rule(*xs)
     paths: dict[int, Compute] = {1: of_one, 2: of_two, 3: of_three}
-    count = 0 if many or function.__defaults__ else function.__code__.co_argcount
-    path = paths.get(count, of_several)
-    operation = _operation(path, rule, rule, value, many=many, **facts)
+    plain = unwrapped(rule)
+    varies = plain.__code__.co_flags & 4 or plain.__defaults__  # def rule(*xs), def rule(x, n=2)
+    path = of_several if varies else paths.get(plain.__code__.co_argcount, of_several)
+    operation = _operation(path, rule, rule, value, **facts)
     return operation
 
 
@@ -326,20 +229,18 @@ def _of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
             return lambda *xs: function(xs)
         return lambda *xs: function(xs[: len(xs) // 2], xs[len(xs) // 2 :])
 
-    facts: dict[str, int] = {"rows": rows, "many": True, "composite": True, "on_page": True}
     path = of_row if rows == 1 else of_two_rows
-    operation = _operation(path, rule, of_all(rule), of_all(value), **facts)
+    operation = _operation(
+        path, rule, of_all(rule), of_all(value), rows=rows, composite=True, on_page=True
+    )
     return operation
 
 
 def _operation(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts: int | str) -> Any:
     """The function that is called, with the facts of the operation as its attributes."""
     operation: Any = functools.wraps(stated)(path)
-    unknown = {"composite": False, "on_page": False, "domain": "", "sign": "", "rows": 0}
-    vars(operation).update(unknown, rule=rule, value=value, **facts)
-    of_math = getattr(value, "__module__", "") == math.__name__  # libraries have it, too
-    name = value.__name__ if of_math else ""
-    operation.in_libraries = operation.__name__ if operation.on_page else name
+    defaults = {name: x for name, x in vars(Operation).items() if name in Operation.__annotations__}
+    vars(operation).update(defaults, rule=rule, value=value, **facts)
     if operation.domain and operation.__doc__:
         operation.__doc__ += f"\n\n    ValueError unless {operation.domain}."
     return operation
@@ -348,33 +249,34 @@ def _operation(path: Compute, stated: Rule, rule: Rule, value: Compute, **facts:
 def _dispatch(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
     """The operation on inputs that are not all floats."""
     plain: list[AnyNumber] = []
-    array, objects = None, False
+    array = None
     for x in inputs:
         if hasattr(x, "_record"):
             return x._apply(operation, *inputs)
         if is_array(x):
-            x = array = as_floats(x)
-            objects = objects or x.dtype.kind == "O"
+            x = as_floats(x)
+            if array is None or x.dtype.kind == "O":
+                array = x
         else:
             x = as_float(x, operation.__name__)
         plain.append(x)
     if array is None:
         return operation.value(*plain) if operation.rows else operation(*plain)
-    return _over_arrays(operation, plain, array.__array_namespace__(), objects)
+    return _over_arrays(operation, plain, array)
 
 
-def _over_arrays(
-    operation: Operation, inputs: Sequence[AnyNumber], library: Any, objects: bool
-) -> AnyNumber:
+def _over_arrays(operation: Operation, inputs: Sequence[AnyNumber], array: AnyNumber) -> AnyNumber:
     """The operation on arrays: that of their library, or entry by entry if it has none.
 
     An array of objects holds numbers of other kinds; NumPy has no erf.
     """
+    objects = array.dtype.kind == "O"
     if operation.composite and (operation.rows or not objects):
         return operation.value(*inputs)
-    of_library = getattr(library, operation.in_libraries, None)
-    if of_library and not objects:
-        if operation.many and len(inputs) != 2:  # hypot of a library takes two
+    name = operation.__name__
+    of_library = getattr(array.__array_namespace__(), name, None)
+    if of_library and operation.on_page and not objects:
+        if name == "hypot" and len(inputs) != 2:  # a library's takes two
             return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
         return of_library(*inputs)
     numpy = sys.modules["numpy"]
@@ -391,3 +293,103 @@ def _row(name: str, xs: Any) -> Sequence[AnyNumber]:
         found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
         raise TypeError(message(name, found, "numbers in a row", remedy))
     return as_row(xs, name, f"a sequence of numbers: {name}([x, y])")
+
+
+# -- Where floats meet the domain of an operation ------------------------------------------------
+
+UNDEFINED = ValueError, ZeroDivisionError, OverflowError  # what operations raise at a number
+
+
+def explain(
+    error: Exception, operation: Operation, inputs: Sequence[AnyNumber], derivative: bool = False
+) -> Exception:
+    """The same type of error, naming the operation, its inputs and its domain.
+
+    The error itself if it has been explained, by the operation on numbers of an outer derivative,
+    or if a user's operation raised one of its own types. `derivative`: whether the backward
+    closure raised it.
+
+    >>> from .ops import div
+    >>> explain(ZeroDivisionError("float division by zero"), div, (1.0, 0.0))
+    ZeroDivisionError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
+    """
+    explained = any(hasattr(number_in(x), "_record") for x in inputs)
+    if explained or type(error).__module__ != "builtins":
+        return error
+    names = parameters(operation.rule, len(inputs))
+    at = ", ".join(f"{name} = {described(x)}" for name, x in zip(names, inputs))
+    if derivative:
+        division = isinstance(error, ZeroDivisionError)
+        reason = "it is infinite or undefined there" if division else str(error)
+        return type(error)(f"the derivative of {operation.__name__} at {at}: {reason}")
+    infix = operation.sign and len(names) == 2
+    what = f"{names[0]} {operation.sign} {names[1]}" if infix else operation.__name__
+    if isinstance(error, OverflowError):
+        return OverflowError(f"{what}: {at} gives a result too large for a float")
+    outside = f" is outside the domain {operation.domain}"
+    return type(error)(f"{what}: {at}{outside if operation.domain else f': {error}'}")
+
+
+def unwrapped(rule: Rule) -> FunctionType:
+    """The function under its decorators."""
+    function: Any = rule
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    plain: FunctionType = function
+    return plain
+
+
+def parameters(rule: Rule, count: int) -> Sequence[str]:
+    """The names that a rule gives its inputs; x1, x2, ... if it does not name that many.
+
+    >>> parameters(lambda y, x: y / x, 2), parameters(lambda *xs: sum(xs), 2)
+    (('y', 'x'), ['x1', 'x2'])
+    """
+    code = unwrapped(rule).__code__
+    names = code.co_varnames[: code.co_argcount]
+    return names if len(names) == count else [f"x{i}" for i in range(1, count + 1)]
+
+
+# -- Types, for type checkers -------------------------------------------------------------------
+
+
+class Recorder(Protocol):
+    """A number that records the operations on it, such as a Value (see `number.Number`)."""
+
+    def _record(self, operation: Operation, numbers: Sequence[AnyNumber], /) -> AnyNumber: ...
+
+
+N = TypeVar("N", bound=Recorder)
+
+
+class OfNumbers(Operation, Protocol):
+    """An operation on one or more numbers: the result is of the same kind. Also a method."""
+
+    @overload
+    def __call__(self, x: N, /, *more: N | SupportsFloat) -> N: ...
+    @overload
+    def __call__(self, x: SupportsFloat, y: N, /, *more: N | SupportsFloat) -> N: ...
+    @overload
+    def __call__(self, *xs: SupportsFloat) -> float: ...
+    @overload
+    def __get__(self, x: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, x: N, kind: type) -> Callable[..., N]: ...
+
+
+class OfRow(Operation, Protocol):
+    """An operation on a row of numbers."""
+
+    @overload
+    def __call__(self, xs: Iterable[N], /) -> N: ...
+    @overload
+    def __call__(self, xs: Iterable[SupportsFloat], /) -> float: ...
+
+
+class OfRows(Operation, Protocol):
+    """An operation on two rows of numbers."""
+
+    @overload
+    def __call__(self, xs: Iterable[N], ys: Iterable[N | SupportsFloat], /) -> N: ...
+    @overload
+    def __call__(self, xs: Iterable[SupportsFloat], ys: Iterable[SupportsFloat], /) -> float: ...

@@ -44,17 +44,13 @@ class Dual(Entry, Number):
 
     def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
         self.primal = as_own_number(primal, "Dual, primal")
-        self.tangent = tangent
+        self._tangent = as_tangent(as_own_number(tangent, "Dual, tangent"))
         self._level = 1
 
     @property
     def tangent(self) -> AnyNumber:
         """The derivative along the direction in which the inputs move."""
         return 0.0 if self._tangent is None else self._tangent
-
-    @tangent.setter
-    def tangent(self, tangent: AnyNumber) -> None:
-        self._tangent = as_tangent(as_own_number(tangent, "Dual, tangent"))
 
     def _lift(self, x: AnyNumber, name: str) -> "Dual":
         own = isinstance(x, Dual) and x._level == self._level

@@ -5,39 +5,23 @@ Nothing here changes a node or knows a derivative: the derivatives are in the cl
 With `tiny.py`, `sum([x] * 10_000).backward(); x.grad` is a RecursionError.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber, as_row
 from .dispatch import UNDEFINED, Backward, Gradients, explain
 from .errors import described, message, typed
 from .number import check_outside, records_comparisons
 
-
-class Node(Protocol):
-    """What is read of a node here; a Value is one."""
-
-    @property
-    def parents(self) -> tuple[Self, ...]: ...
-    @property
-    def op(self) -> str: ...
-    @property
-    def _operation(self) -> Any: ...  # an Operation; None for a leaf
-    @property
-    def _closure(self) -> Any: ...  # a Backward, which pyright would take for a method
-    @property
-    def _data(self) -> AnyNumber: ...
-    @property
-    def _level(self) -> float: ...
-    def __hash__(self) -> int: ...
+if TYPE_CHECKING:
+    from .value import Value
 
 
-N = TypeVar("N", bound=Node)
-
-
-def topological_order(root: N) -> list[N]:
+def topological_order(root: Value) -> list[Value]:
     """All nodes that root depends on, each after its parents; root comes last.
 
     Depth first, parents from left to right, without recursion, so that a chain of a million
@@ -53,7 +37,7 @@ def topological_order(root: N) -> list[N]:
     return list(_depth_first([root], tracked_only=False))
 
 
-def depths(root: N) -> dict[N, int]:
+def depths(root: Value) -> dict[Value, int]:
     """The depth of each node that root depends on: 0 for a leaf, else 1 + its deepest parent's.
 
     In ascending order: first the leaves, then the results of leaves alone, and so on.
@@ -64,20 +48,20 @@ def depths(root: N) -> dict[N, int]:
     >>> [(node.label or node.op, depth[node]) for node in depth]
     [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
-    depth: dict[N, int] = {}
+    depth: dict[Value, int] = {}
     for node in topological_order(root):
         depth[node] = 1 + max(map(depth.__getitem__, node.parents), default=-1)
     return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
-def _depth_first(roots: Iterable[N], tracked_only: bool) -> dict[N, None]:
+def _depth_first(roots: Iterable[Value], tracked_only: bool) -> dict[Value, None]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
     On the way down to the leftmost leaf each node is put on the stack, under a None and its other
     parents: when the None is popped, all parents are done. No other object is made, so garbage
     collection is not triggered.
     """
-    order: dict[N, None] = {}
+    order: dict[Value, None] = {}
     stack: list[Any] = [*roots]
     pop = stack.pop
     while stack:
@@ -98,8 +82,8 @@ def _depth_first(roots: Iterable[N], tracked_only: bool) -> dict[N, None]:
 
 
 def adjoints(
-    root: N, inputs: Iterable[N] | None = None, create_graph: bool = False
-) -> dict[N, AnyNumber]:
+    root: Value, inputs: Iterable[Value] | None = None, create_graph: bool = False
+) -> dict[Value, AnyNumber]:
     """The derivative of root with respect to each node, as a dict from node to number.
 
     Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
@@ -124,8 +108,8 @@ def adjoints(
 
 
 def backpropagated(
-    seeds: dict[N, AnyNumber], inputs: Iterable[N] | None = None, create_graph: bool = False
-) -> dict[N, AnyNumber]:
+    seeds: dict[Value, AnyNumber], inputs: Iterable[Value] | None = None, create_graph: bool = False
+) -> dict[Value, AnyNumber]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     if inputs is not None:
@@ -135,7 +119,11 @@ def backpropagated(
     adjoint |= seeds
     if create_graph:
         for node in adjoint:
-            _check_current(node)
+            if not is_current(node):  # what it records would be derivatives of another result
+                changed = f"{node.op} of numbers that were changed after the graph was recorded"
+                expected = "those it was computed from"
+                remedy = "compute the output again before differentiating it"
+                raise RuntimeError(message("create_graph", changed, expected, remedy))
     recorded = records_comparisons.set(create_graph)
     try:
         _send_messages(adjoint, create_graph)
@@ -144,71 +132,63 @@ def backpropagated(
     return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
-def _send_messages(adjoint: dict[N, AnyNumber], create_graph: bool) -> None:
+def _send_messages(adjoint: dict[Value, AnyNumber], create_graph: bool) -> None:
     """Run the closures of the nodes in reverse order, adding what they send to the adjoints.
 
     A closure sends None to an input that has no derivative, such as a condition.
     """
     node: Any = None
-    silent = False  # whether an input received None
     get = adjoint.get
     try:
         for node, grad in reversed(adjoint.items()):  # each node after all that depend on it
-            parents = node.parents
-            if not parents or grad is None:
+            if grad is None:  # nothing was sent to it
+                adjoint[node] = 0.0
+                continue
+            if not (parents := node.parents):
                 continue
             # Over its parents instead of their numbers, what the closure computes is recorded.
             backward = node._operation.rule(*parents)[1] if create_graph else node._closure
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
-                if for_x is None:
-                    silent = True
-                elif (so_far := get(x, _absent)) is None:
+                if (so_far := get(x, _absent)) is None:
                     adjoint[x] = for_x
-                elif so_far is not _absent:
+                elif so_far is not _absent and for_x is not None:
                     adjoint[x] = so_far + for_x
-                if for_y is None:
-                    silent = True
-                elif (so_far := get(y, _absent)) is None:
+                if (so_far := get(y, _absent)) is None:
                     adjoint[y] = for_y
-                elif so_far is not _absent:
+                elif so_far is not _absent and for_y is not None:
                     adjoint[y] = so_far + for_y
             else:
                 for x, for_x in zip(parents, backward(grad)):
-                    if for_x is None:
-                        silent = True
-                    elif (so_far := get(x, _absent)) is None:
+                    if (so_far := get(x, _absent)) is None:
                         adjoint[x] = for_x
-                    elif so_far is not _absent:
+                    elif so_far is not _absent and for_x is not None:
                         adjoint[x] = so_far + for_x
     except UNDEFINED as error:
         raise explain(error, node._operation, node.parents, derivative=True) from None
-    if silent:
-        for x in adjoint:
-            if adjoint[x] is None:  # nothing was sent to it
-                adjoint[x] = 0.0
 
 
 _absent = object()  # of nodes that are not walked: constants, and what leads to no input
 
 
-def _between(inputs: list[N], order: Iterable[N]) -> dict[N, AnyNumber]:
+def _between(inputs: list[Value], order: Iterable[Value]) -> dict[Value, AnyNumber]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
-    reaching: dict[N, AnyNumber] = {}
+    reaching: dict[Value, AnyNumber] = {}
     for node in order:
         if node in wanted or any(parent in reaching for parent in node.parents):
             reaching[node] = None
     return reaching
 
 
-def is_current(node: Node) -> bool:
+def is_current(node: Value) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
-    if not node.parents:
+    operation = node._operation
+    if operation is None:  # a leaf
         return True
     try:
-        now = _result_and_slopes(*node._operation.rule(*[parent._data for parent in node.parents]))
+        now = _result_and_slopes(*operation.rule(*[parent._data for parent in node.parents]))
     except UNDEFINED:
         return False
     then = _result_and_slopes(node._data, node._closure)
@@ -223,18 +203,7 @@ def _result_and_slopes(result: AnyNumber, backward: Backward) -> Gradients:
         return result, math.nan
 
 
-def _check_current(node: Node) -> None:
-    """Raise a RuntimeError if the data of a parent has changed since a node was computed.
-
-    What is recorded of its derivatives now would be those of another result.
-    """
-    if not is_current(node):
-        changed = f"{node.op} of numbers that were changed after the graph was recorded"
-        remedy = "compute the output again before differentiating it"
-        raise RuntimeError(message("create_graph", changed, "those it was computed from", remedy))
-
-
-def _checked_inputs(inputs: Iterable[N]) -> list[N]:
+def _checked_inputs(inputs: Iterable[Value]) -> list[Value]:
     nodes = list(as_row(inputs, "inputs", "a sequence of Values: [x, y]"))
     for x in nodes:
         if not hasattr(x, "parents"):

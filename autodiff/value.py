@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
 
 from . import graph, ops
 from .admission import AnyNumber, as_number
@@ -19,63 +19,15 @@ from .ufuncs import Entry
 if TYPE_CHECKING:
     from fractions import Fraction
 
-# Who is asked before a number is read, in this thread: see `nn/recording.py`.
-watch: ContextVar[Any] = ContextVar("watch", default=None)
-
-_new: Any = object.__new__  # an open scope replaces it: see scopes.py
-_data, _level = attrgetter("_data"), attrgetter("_level")
-Scalar = Union["Value", float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
-Operator = Callable[["Value", Scalar], "Value"]
-
-
-def _quick(
-    operation: Operation, slow: Compute, slow_reflected: Compute
-) -> tuple[Operator, Operator]:
-    """An operator that is quick for the most frequent operands, x * y and x * 2.0, and 2.0 * x.
-
-    It does what `slow` does, without its calls: with them a chain takes 2.3 times as long (see the
-    benchmark of the engine).
-    """
-
-    rule = operation.rule
-
-    def operator(self: "Value", other: AnyNumber) -> AnyNumber:
-        if type(other) is not Value or other._level != self._level:
-            if type(other) is not float:
-                return slow(self, other)
-            other = leaf(other, 0)
-        node = _new(Value)
-        try:
-            node._data, node._closure = rule(self._data, other._data)
-        except UNDEFINED as error:
-            node._data, node._closure = _undefined(error, operation, (self, other))
-        node._grad = 0.0
-        node._label = ""
-        node.parents = (self, other)
-        node._operation = operation
-        node._level = self._level
-        return node
-
-    def reflected(self: "Value", other: AnyNumber) -> AnyNumber:  # other * self
-        if type(other) is not float:
-            return slow_reflected(self, other)
-        return _node(operation, (leaf(other, 0), self), self._level)
-
-    return operator, reflected
-
 
 class Value(Entry, Number):
     """A scalar node of a computational graph.
 
-    Operators and the functions of this package make new nodes. Each node keeps its parents and a
-    closure, `_closure`, that takes the gradient of the node and returns the gradient for each
-    parent. `backward()` runs the closures from the output to the leaves.
-
-    Attributes: `data`, the number, a float; `grad`, the derivative of the last output on which
-    `backward()` was called with respect to this node, 0.0 before; `label`, a name for drawings
-    and error messages; `parents`, the nodes it was computed from, in the order of the arguments
-    (empty for a leaf); `op`, the name of the operation ("" for a leaf); `requires_grad`. Methods
-    such as `x.exp()` and `x.sin()` are the functions of the same names.
+    Operators and the functions of this package make new nodes; `x.exp()` is `exp(x)`. A node keeps
+    its number, `data`; its `parents`, the nodes it was computed from, in the order of the arguments
+    (none for a leaf); and a closure, which takes the gradient of the node and returns that of each
+    parent. `backward()` runs the closures from the output to the leaves, and leaves in `grad` the
+    derivative of the output with respect to each node. See also `label`, `op`, `requires_grad`.
 
     TypeError if data is anything but one real number (or a Dual, for forward over reverse).
 
@@ -87,24 +39,22 @@ class Value(Entry, Number):
     """
 
     __slots__ = (
-        "_closure",
-        "_data",
-        "_grad",
-        "_label",
-        "_level",
-        "_operation",
-        "_scope",
-        "parents",
-    )
+        "_closure", "_data", "_grad", "_label", "_level", "_operation", "_scope", "parents",
+    )  # fmt: skip
 
-    _data: AnyNumber  # a float, or a number of an as_own_number derivative
+    _data: AnyNumber  # a float, or a number of an outer derivative
     _grad: AnyNumber  # a Value after create_graph
     _label: str
     parents: tuple["Value", ...]
-    _operation: Operation | None  # that made this node; None for a leaf
-    _closure: Backward  # the one that the operation left
+    _operation: Operation | None  # which made this node; None for a leaf
+    _closure: Backward  # from the gradient of this node to that of each parent
     _level: float  # depth in nested derivatives; 0 for a constant, which needs no gradient
     _scope: Any  # the scope that the node was made in; unset if there was none
+
+    # x + y, x - y, x * y and x / y are at the end of this file, all other operators in `Number`.
+    if TYPE_CHECKING:
+        __add__ = __radd__ = __sub__ = __rsub__ = cast("Operator", None)
+        __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast("Operator", None)
 
     def __init__(self, data: Any, label: str = "", *more: Never) -> None:
         if more:
@@ -118,32 +68,6 @@ class Value(Entry, Number):
         self.parents = ()
         self._operation = None
         self._closure = _nothing
-
-    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
-        """The node of an operation on these inputs: at once if all are Values of one level.
-
-        There is no loop in Python, because a dot may have hundreds of inputs.
-        """
-        if len(inputs) == 1:
-            return _node(operation, inputs, self._level)
-        if _ONLY_VALUES.issuperset(map(type, inputs)):
-            levels = {0, *map(_level, inputs)}
-            if levels <= {0, level := max(levels)}:  # constants fit any level
-                return _node(operation, inputs, level)
-        return apply(operation, *inputs)
-
-    def _lift(self, x: AnyNumber, name: str) -> "Value":
-        if isinstance(x, Value) and x._level in (self._level, 0):
-            return x
-        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
-
-    def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
-        return _node(operation, tuple(parents), self._level)
-
-    __add__, __radd__ = _quick(ops.add, Number.__add__, Number.__radd__)
-    __sub__, __rsub__ = _quick(ops.sub, Number.__sub__, Number.__rsub__)
-    __mul__, __rmul__ = _quick(ops.mul, Number.__mul__, Number.__rmul__)
-    __truediv__, __rtruediv__ = _quick(ops.div, Number.__truediv__, Number.__rtruediv__)
 
     @property
     def data(self) -> float:
@@ -282,9 +206,6 @@ class Value(Entry, Number):
         for node in graph.topological_order(self):
             node._grad = 0.0
 
-    def _number(self) -> float:
-        return self.data
-
     def __float__(self) -> float:
         return super().__float__() if self._level else float(self.data)
 
@@ -302,27 +223,82 @@ class Value(Entry, Number):
         check_outside(self, "copy")  # which would be another number, without a derivative
         return leaf, (self.data, self._level), (None, {"grad": self.grad, "label": self.label})
 
+    # What `Number` asks of every kind of number:
 
+    def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
+        """The result of an operation: a node at once if the inputs are Values of one level.
+
+        There is no loop in Python, because a dot may have hundreds of inputs.
+        """
+        if len(inputs) == 1:
+            return _node(operation, inputs, self._level)
+        if _ONLY_VALUES.issuperset(map(type, inputs)):
+            levels = {0, *map(_level, inputs)}
+            if levels <= {0, level := max(levels)}:  # constants fit any level
+                return _node(operation, inputs, level)
+        return apply(operation, *inputs)
+
+    def _lift(self, x: AnyNumber, name: str) -> "Value":
+        if isinstance(x, Value) and x._level in (self._level, 0):
+            return x
+        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
+
+    def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
+        return _node(operation, tuple(parents), self._level)
+
+    def _number(self) -> float:
+        return self.data
+
+
+# -- Making nodes -------------------------------------------------------------------------------
+
+_new: Any = object.__new__  # an open scope replaces it: see scopes.py
+_data, _level = attrgetter("_data"), attrgetter("_level")
 _ONLY_VALUES = {Value}
+
+# Who is asked before a number is read, in this thread: see `nn/recording.py`.
+watch: ContextVar[Any] = ContextVar("watch", default=None)
+
+
+def leaf(data: AnyNumber, level: float) -> Value:
+    """A node without parents: a variable of that level, or a constant if it is 0."""
+    node: Value = _new(Value)
+    node._data = data
+    node._grad = 0.0
+    node._label = ""
+    node.parents = ()
+    node._operation = None
+    node._closure = _nothing
+    node._level = level
+    return node
+
+
+def _nothing(grad: AnyNumber) -> Gradients:
+    """The closure of a leaf: it has no parents."""
+    return ()
 
 
 def _node(operation: Operation, parents: tuple[Value, ...], level: float) -> Value:
-    """The node of an operation: its result, and the closure that goes back."""
+    """The node of an operation: its rule gives the number of the node, and the closure."""
     try:
-        data, backward = operation.rule(*map(_data, parents))
+        data, closure = operation.rule(*map(_data, parents))
     except UNDEFINED as error:
-        data, backward = _undefined(error, operation, parents)
+        data, closure = _undefined(error, operation, parents)
     if type(data) is not float:
         check_result(operation, data, [*map(_data, parents)], level)
-    return leaf(data, level, parents, operation, backward)
+    node = leaf(data, level)
+    node.parents = parents
+    node._operation = operation
+    node._closure = closure
+    return node
 
 
 def _undefined(
     error: Exception, operation: Operation, parents: tuple[Value, ...]
 ) -> tuple[float, Backward]:
-    """What is known of a node where its operation is undefined: an error, unless it is recorded.
+    """The number and closure of a node where its operation is undefined: an error is raised.
 
-    While a graph is recorded, what depends on a sample has no number that counts.
+    Unless a graph is recorded: then what depends on a sample has no number that counts.
     """
     watching = watch.get()
     if watching is None or not any(map(watching.depends, parents)):
@@ -330,25 +306,49 @@ def _undefined(
     return math.nan, _nothing
 
 
-def _nothing(grad: AnyNumber) -> Gradients:
-    """The backward closure of a leaf: it has no parents."""
-    return ()
+# -- Quick operators ----------------------------------------------------------------------------
+
+Scalar = Union[Value, float, SupportsIndex, "Fraction"]  # Value * Vector is a Vector
+Operator = Callable[[Value, Scalar], Value]
 
 
-def leaf(
-    data: AnyNumber,
-    level: float,
-    parents: tuple[Value, ...] = (),
-    operation: Operation | None = None,
-    backward: Backward = _nothing,
-) -> Value:
-    """A node of a level, 0 for a constant; without parents, an operation and a closure a leaf."""
-    node: Value = _new(Value)
-    node._data = data
-    node._grad = 0.0
-    node._label = ""
-    node.parents = parents
-    node._operation = operation
-    node._closure = backward
-    node._level = level
-    return node
+def _quick(
+    operation: Operation, slow: Compute, slow_reflected: Compute
+) -> tuple[Operator, Operator]:
+    """The operators x + y and y + x, quick if both are Values of one level, or y is a float.
+
+    Here is all that happens then: the rule gives the result and the closure, and a new node holds
+    them. Other operands are for the slow operators, those of `Number`, which end in `_node`. With
+    these alone a chain takes 2.3 times as long (see the benchmark of the engine).
+    """
+    rule = operation.rule
+
+    def operator(self: Value, other: AnyNumber) -> AnyNumber:
+        if type(other) is not Value or other._level != self._level:
+            if type(other) is not float:
+                return slow(self, other)
+            other = leaf(other, 0)
+        node = _new(Value)
+        try:
+            node._data, node._closure = rule(self._data, other._data)
+        except UNDEFINED as error:
+            node._data, node._closure = _undefined(error, operation, (self, other))
+        node._grad = 0.0
+        node._label = ""
+        node.parents = (self, other)
+        node._operation = operation
+        node._level = self._level
+        return node
+
+    def reflected(self: Value, other: AnyNumber) -> AnyNumber:  # other + self
+        if type(other) is not float:
+            return slow_reflected(self, other)
+        return _node(operation, (leaf(other, 0), self), self._level)
+
+    return operator, reflected
+
+
+Value.__add__, Value.__radd__ = _quick(ops.add, Number.__add__, Number.__radd__)
+Value.__sub__, Value.__rsub__ = _quick(ops.sub, Number.__sub__, Number.__rsub__)
+Value.__mul__, Value.__rmul__ = _quick(ops.mul, Number.__mul__, Number.__rmul__)
+Value.__truediv__, Value.__rtruediv__ = _quick(ops.div, Number.__truediv__, Number.__rtruediv__)

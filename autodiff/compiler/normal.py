@@ -69,7 +69,7 @@ class NormalForm(dict[Value, Value]):
                 self[x] = x
                 continue
             else:
-                self[x] = _node(x._operation, parents)
+                self[x] = bare_node(x._operation, parents)
             self[x]._scope = getattr(x, "_scope", None)
 
     def _is_inner(self, x: Value, operations: set[Operation]) -> bool:
@@ -137,9 +137,9 @@ class NormalForm(dict[Value, Value]):
         first, *further = [(minus, x) for (minus, *_), x in dots]
         (minus, total), *rest = sorted([first, *others, *further], key=itemgetter(0))
         if minus:
-            total = _node(ops.neg, [total])
+            total = bare_node(ops.neg, [total])
         for minus, x in rest:
-            total = _node(ops.sub if minus else ops.add, [total, x])
+            total = bare_node(ops.sub if minus else ops.add, [total, x])
         return total
 
     def _joined(self, terms: list[Term]) -> Value:
@@ -148,20 +148,22 @@ class NormalForm(dict[Value, Value]):
         sides = [side for side in itertools.chain(*columns) if side]
         operation = ops.dot if len(sides) > len(terms) else ops.sum
         self.joins[operation.__name__, len(terms)] += 1
-        return _node(operation, [self._product(side) for side in sides])
+        return bare_node(operation, [self._product(side) for side in sides])
 
     def _product(self, factors: Side) -> Value:
         """The product of the factors on one side."""
-        return reduce(lambda x, y: _node(ops.mul, [x, y]), [self[x] for x in factors])
+        return reduce(lambda x, y: bare_node(ops.mul, [x, y]), [self[x] for x in factors])
 
     def __repr__(self) -> str:
         joins = [f"{k} x {name} of {size}" for (name, size), k in self.joins.items()]
         return "\n".join(joins)
 
 
-def _node(operation: Operation, parents: Sequence[Value]) -> Value:
+def bare_node(operation: Operation, parents: Sequence[Value]) -> Value:
     """The node of an operation, whose number nobody asks for."""
-    return leaf(None, 1, tuple(parents), operation)
+    node = leaf(None, 1)
+    node.parents, node._operation = tuple(parents), operation
+    return node
 
 
 def _pair(terms: list[Term]) -> list[tuple[Side, ...]]:

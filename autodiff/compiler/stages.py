@@ -4,12 +4,12 @@ from typing import Any
 
 from .. import ops
 from ..errors import message
-from ..value import Value, leaf
+from ..value import Value
 from . import backends
 from .array_text import array_program
 from .batch import Batch
 from .groups import Groups, in_order_of_use
-from .normal import NormalForm
+from .normal import NormalForm, bare_node
 from .program import Program
 
 
@@ -30,7 +30,7 @@ def batch_program(
     parameters = [] if inside else wrt
     normal = NormalForm(outputs, inputs, parameters)
     results = [normal[y] for y in outputs]
-    root = results[0] if single else leaf(None, 1, tuple(results), ops.sum)
+    root = results[0] if single else bare_node(ops.sum, results)
     groups = Groups(root, inputs, parameters)
     if groups.scattered > 2:  # else it costs less to gather these
         again = Groups(root, inputs, in_order_of_use(root, parameters))

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
-from inspect import signature
+from inspect import getfullargspec
 from typing import Any
 from urllib.parse import quote
 
@@ -218,8 +218,8 @@ def all_rules() -> list[str]:
     """The rules of all operations; of those that take a row, for up to eight numbers."""
     found = []
     for x in ops.PAGE:
-        step = x.rows or 1
-        counts = range(step, 8 * step + 1, step) if x.many else [len(signature(x.rule).parameters)]
+        step, inputs = x.rows or 1, getfullargspec(x.rule)
+        counts = range(step, 8 * step + 1, step) if inputs.varargs else [len(inputs.args)]
         found += [printed(x, count) for count in counts if x is not ops.largest]
     return found
 

@@ -11,6 +11,7 @@ from operations import UNARY
 import autodiff as ad
 from autodiff import Dual, Expression, Value, less, operation
 from autodiff.admission import as_float
+from autodiff.dispatch import Operation
 
 
 def test_functions_of_nothing_of_iterators_and_of_infinities():
@@ -77,6 +78,12 @@ def test_an_operation_on_the_page_is_a_method_and_a_name_to_import():
             assert getattr(Value, name if name != "abs" else "__abs__") is each
         if each.domain:
             assert f"ValueError unless {each.domain}." in each.__doc__
+
+
+def test_what_is_true_of_an_operation_is_listed_once():
+    own = [ad.operation(ad.ops.mul.rule), ad.operation(math.lgamma, domain="")(ad.ops.sin.rule)]
+    for each in [*ad.ops.PAGE, *own]:
+        assert {*vars(each), "__name__"} - {"__wrapped__"} == {*Operation.__annotations__}
 
 
 # -- Operations of one's own: with a value of floats, and with a name of ours ---------------------

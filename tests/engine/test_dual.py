@@ -41,14 +41,6 @@ def test_a_dual_moves_if_its_tangent_is_not_0_or_became_0():
             moving.sqrt()
 
 
-def test_a_tangent_can_be_assigned():
-    x = Dual(0.25)
-    x.tangent = 1
-    assert repr(x.sqrt()) == "Dual(primal=0.5, tangent=1.0)"
-    x.tangent = 0
-    assert repr(x) == "Dual(primal=0.25, tangent=0.0)"
-
-
 @pytest.mark.parametrize("still", [0, 0.0, -0.0, False])
 def test_an_input_with_tangent_0_does_not_move(still):
     def f(x, y):

@@ -84,10 +84,17 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
 
 
 def imported(path, everywhere=False):
-    """The files of the package that a file imports when it is imported itself, or anywhere in it."""
+    """The files of the package that a file imports when it is imported itself, or anywhere in it.
+
+    Those that only a type checker imports do not count.
+    """
     found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
+    conditions = [node for node in tree.body if isinstance(node, ast.If)]
+    types = [
+        x for node in conditions if ast.unparse(node.test) == "TYPE_CHECKING" for x in node.body
+    ]
     for node in ast.walk(tree) if everywhere else tree.body:
-        if isinstance(node, ast.ImportFrom) and node.level:
+        if node not in types and isinstance(node, ast.ImportFrom) and node.level:
             base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             places = [base.with_suffix(".py"), *(base / f"{each.name}.py" for each in node.names)]
             found |= {place for place in places if place.exists()}
