@@ -293,11 +293,14 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
         except UNDEFINED as error:
             raise explain(error, operation, inputs) from None
 
+    def of_power(x: AnyNumber, y: AnyNumber, /) -> AnyNumber:  # x or y may be a constant, or none
+        return x**y if hasattr(x, "_record") or hasattr(y, "_record") else of_two(x, y)
+
     function = unwrapped(rule)
     many = bool(function.__code__.co_flags & 4)  # def rule(*xs)
     paths: dict[int, Compute] = {1: of_one, 2: of_two, 3: of_three}
     count = 0 if many or function.__defaults__ else function.__code__.co_argcount
-    path = paths.get(count, of_several)
+    path = of_power if facts.get("sign") == "**" else paths.get(count, of_several)
     operation = _operation(path, rule, rule, value, many=many, **facts)
     return operation
 

@@ -101,15 +101,15 @@ def _real_power(x, n):
 def power(x, n):
     """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
     if _moves(n):  # and n xⁿ⁻¹ is differentiated by it
-        return raised(x, n), lambda grad: (pow.rule(x, n)[1](grad)[0], None)
+        return _raised(x, n), lambda grad: (pow.rule(x, n)[1](grad)[0], None)
     m = where(less_equal(abs(n), 0.0), 0.0, n - 1)  # at n = 0, x**(n - 1) would divide by x = 0
-    return raised(x, n), lambda grad: (grad * n * x**m, None)
+    return _raised(x, n), lambda grad: (grad * n * x**m, None)
 
 
 @primitive(_real_power, "a > 0, or a = 0 and x >= 0, or a < 0 and x an integer", sign="**")
 def exponential(a, x):
     """d aˣ = aˣ ln a dx for a constant a; 0 at a = 0, infinite at a = x = 0, nan for a < 0"""
-    y = raised(a, x)
+    y = _raised(a, x)
     return y, lambda grad: (None, grad * y * log(_base(a, x, y)))
 
 
@@ -119,7 +119,7 @@ def pow(x, y):
 
     For x < 0, xʸ has no derivative in y: that one is nan, the other as for a constant y.
     """
-    z = raised(x, y)
+    z = _raised(x, y)
     zero = less_equal(abs(y), 0.0)
     # xᵐ / w is xʸ⁻¹, but at y = 0 it is xʸ / x, because x⁻¹ overflows for tiny x, and 1 at x = 0.
     m = where(zero, y, y - 1)
@@ -127,9 +127,9 @@ def pow(x, y):
     return z, lambda grad: (grad * y * x**m / w, grad * z * log(_base(x, y, z)))
 
 
-def raised(x, n):
+def _raised(x, n):
     """x ** n; of floats, where that is real."""
-    return power(x, n) if type(x) is float is type(n) else x**n
+    return _real_power(x, n) if type(x) is float is type(n) else x**n
 
 
 def _base(x, y, z):
@@ -138,6 +138,8 @@ def _base(x, y, z):
     Where x moves in a derivative further out, that is 1 - x to a power a hair less than y: it has
     the derivatives of xʸ ln x at 0, which are 0 up to order y, and infinite from order y on.
     """
+    if type(x) is float and x > 0.0:
+        return x  # as below, and quicker
     if _moves(x):
         z = where(less_equal(abs(x), 0.0), x, 1.0) ** (y * (1 - sys.float_info.epsilon))
     return where(less_equal(x, 0.0), where(less(x, 0.0), math.nan, 1 - z), x)

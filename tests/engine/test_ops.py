@@ -92,7 +92,7 @@ EXAMPLES = {
     ad.dot: [([1, 2, 3], [4, 5, 6], 32)],
     ad.logsumexp: [([0, 0], math.log(2)), ([1000, 1000], 1000 + math.log(2))],
     ad.ops.largest: [([1, 3, 2], 3)],
-    ad.ops.raised: [(2, 10, 1024), (0, 0, 1)],
+    ad.ops.power: [(2, 10, 1024), (0, 0, 1)],
 }
 
 
