@@ -39,7 +39,7 @@ FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
 OPERATORS: dict[type, Compute] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: ops.raised, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Pow: ops.power, ast.USub: operator.neg, ast.UAdd: operator.pos,
 }  # fmt: skip
 
 

@@ -199,10 +199,14 @@ def _of_numbers(rule: Rule, value: Compute, **facts: bool | str) -> OfNumbers:
         except UNDEFINED as error:
             raise explain(error, operation, inputs) from None
 
+    def of_power(x: AnyNumber, y: AnyNumber, /) -> AnyNumber:  # x or y may be a constant, or none
+        return x**y if hasattr(x, "_record") or hasattr(y, "_record") else of_two(x, y)
+
     paths: dict[int, Compute] = {1: of_one, 2: of_two, 3: of_three}
     plain = unwrapped(rule)
     varies = plain.__code__.co_flags & 4 or plain.__defaults__  # def rule(*xs), def rule(x, n=2)
     path = of_several if varies else paths.get(plain.__code__.co_argcount, of_several)
+    path = of_power if facts.get("sign") == "**" else path
     operation = _operation(path, rule, rule, value, **facts)
     return operation
 

@@ -102,37 +102,56 @@ def _real_power(x, n):
 @primitive(_real_power, "x > 0, or x = 0 and n >= 0, or x < 0 and n an integer", sign="**")
 def power(x, n):
     """d xⁿ = n xⁿ⁻¹ dx for a constant n; x⁰ is 1 everywhere, its derivative 0"""
-    zero = less_equal(abs(n), 0.0)
-    m = where(zero, 0.0, n - 1)  # at n = 0, x**(n - 1) would divide by x = 0
-    return raised(x, n), lambda grad: (grad * n * x**m, None)
+    if _moves(n):  # and n xⁿ⁻¹ is differentiated by it
+        return _raised(x, n), lambda grad: (pow.rule(x, n)[1](grad)[0], None)
+    plain = type(n) is float and n != 0.0  # the most frequent, and quicker
+    # At n = 0, x**(n - 1) would divide by x = 0.
+    m = n - 1 if plain else where(less_equal(abs(n), 0.0), 0.0, n - 1)
+    return _raised(x, n), lambda grad: (grad * n * x**m, None)
 
 
 @primitive(_real_power, "a > 0, or a = 0 and x >= 0, or a < 0 and x an integer", sign="**")
 def exponential(a, x):
-    """d aˣ = aˣ ln a dx for a constant a; 0 at a = 0, undefined for a < 0"""
-    y = raised(a, x)
-    return y, lambda grad: (None, grad * y * log(_base(a)))
+    """d aˣ = aˣ ln a dx for a constant a; 0 at a = 0, infinite at a = x = 0, nan for a < 0"""
+    y = _raised(a, x)
+    return y, lambda grad: (None, grad * y * log(_base(a, x, y)))
 
 
 @primitive(_real_power, "x > 0, or x = 0 and y >= 0, or x < 0 and y an integer", sign="**")
 def pow(x, y):
-    """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, undefined for x < 0"""
-    z = raised(x, y)
+    """d xʸ = y xʸ⁻¹ dx + xʸ ln x dy; the second term is 0 at x = 0, infinite at x = y = 0
+
+    For x < 0, xʸ has no derivative in y: that one is nan, the other as for a constant y.
+    """
+    z = _raised(x, y)
     zero = less_equal(abs(y), 0.0)
     # xᵐ / w is xʸ⁻¹, but at y = 0 it is xʸ / x, because x⁻¹ overflows for tiny x, and 1 at x = 0.
     m = where(zero, y, y - 1)
     w = where(zero, where(less_equal(abs(x), 0.0), 1.0, x), 1.0)
-    return z, lambda grad: (grad * y * x**m / w, grad * z * log(_base(x)))
+    return z, lambda grad: (grad * y * x**m / w, grad * z * log(_base(x, y, z)))
 
 
-def raised(x, n):
+def _raised(x, n):
     """x ** n; of floats, where that is real."""
-    return power(x, n) if type(x) is float is type(n) else x**n
+    return _real_power(x, n) if type(x) is float is type(n) else x**n
 
 
-def _base(x):
-    """x if x > 0, else 1 at 0 and nan below, so that the logarithm there is 0 or nan."""
-    return where(less_equal(x, 0.0), where(less(x, 0.0), math.nan, 1.0), x)
+def _base(x, y, z):
+    """x, for z ln x with z = xʸ; nan below 0. At 0 it is 1 - z: z ln 1 is 0, and ln 0 undefined.
+
+    Where x moves in a derivative further out, that is 1 - x to a power a hair less than y: it has
+    the derivatives of xʸ ln x at 0, which are 0 up to order y, and infinite from order y on.
+    """
+    if type(x) is float and x > 0.0:
+        return x  # as below, and quicker
+    if _moves(x):
+        z = where(less_equal(abs(x), 0.0), x, 1.0) ** (y * (1 - sys.float_info.epsilon))
+    return where(less_equal(x, 0.0), where(less(x, 0.0), math.nan, 1 - z), x)
+
+
+def _moves(x):
+    """Whether x is a variable of another derivative, which is taken of this one."""
+    return type(x) is not float and getattr(x, "_level", 0) > 0
 
 
 # -- Choices ------------------------------------------------------------------------------------
@@ -368,7 +387,10 @@ def logsumexp(xs):
 
 @composite(lambda xs: functools.reduce(maximum, xs), rows=1)
 def largest(xs):
-    """The largest of xs, for a shift that cancels out of the result, so without a derivative"""
+    """The largest of xs, for a shift that cancels out of the result, so without a derivative
+
+    It has to cancel whatever the other inputs are, such as the weights in a cross-entropy.
+    """
     return largest(xs), lambda grad: (None,) * len(xs)
 
 

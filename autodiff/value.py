@@ -171,7 +171,8 @@ class Value(Entry, Number):
 
         ValueError if this node requires no gradient, ZeroDivisionError or ValueError if a
         derivative is infinite or undefined at the data of its graph, RuntimeError inside a
-        function that is being differentiated. After an error no `grad` has changed.
+        function that is being differentiated. After an error no `grad` has changed. The
+        derivative of x ** y with respect to y is nan, and no error, if x < 0.
 
         >>> a = Value(3.0)
         >>> b = a + a

@@ -56,13 +56,15 @@ def hinge_loss(score: Any, label: Any) -> AnyNumber:
 def cross_entropy(logits: Any, target: Any) -> AnyNumber:
     r"""Minus the log-probability of the target, by the softmax of the logits z: one Value.
 
-    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k. The largest logit is
-    subtracted from all, so that it neither overflows nor loses digits however large they are:
-    logsumexp(z) - z[k] is 0.0 for logits of 1e16, where floats have no place left for log 2.
+    $$-\log \frac{e^{z_k}}{\sum_i e^{z_i}}$$ for a target of class k, and $-\sum_k t_k \log p_k$ for
+    probabilities t, with p the softmax. The largest logit is subtracted from all, so that it
+    neither overflows nor loses digits however large they are: logsumexp(z) - z[k] is 0.0 for
+    logits of 1e16, where floats have no place left for log 2.
 
     `logits` has shape (n,). The target is a class, the index 0 to n - 1 as a number of any type, or
     a probability for each class, shape (n,), such as a one-hot row. ValueError if the index is out
-    of range, or if there are not n probabilities, or they do not add up to 1.
+    of range, or if there are not n probabilities, or if they are numbers, not Values, and do not
+    add up to 1.
 
     >>> from autodiff import Vector
     >>> round(cross_entropy(Vector([0.0, 0.0]), 1).data, 6)
@@ -91,7 +93,7 @@ def cross_entropy(logits: Any, target: Any) -> AnyNumber:
     log_of_sum = ops.log(ops.sum([ops.exp(x) for x in z]))
     if chosen:  # among the logits themselves, where fit sees it
         return (top - logits[int(weights[0])]) + log_of_sum
-    return log_of_sum - ops.dot(weights, z)
+    return ops.dot([log_of_sum - x for x in z], weights)  # in each of which `top` cancels
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> AnyNumber:

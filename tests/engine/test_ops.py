@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from accuracy import FIRST, PAGE, SECOND, attempt, measured, points
+from modes import ARRAYS, DERIVATIVES, GRADIENTS, HESSIANS
 from operations import OPERATIONS, TAKES_A_LIST
 from tables import cases
 
@@ -91,7 +92,7 @@ EXAMPLES = {
     ad.dot: [([1, 2, 3], [4, 5, 6], 32)],
     ad.logsumexp: [([0, 0], math.log(2)), ([1000, 1000], 1000 + math.log(2))],
     ad.ops.largest: [([1, 3, 2], 3)],
-    ad.ops.raised: [(2, 10, 1024), (0, 0, 1)],
+    ad.ops.power: [(2, 10, 1024), (0, 0, 1)],
 }
 
 
@@ -176,6 +177,70 @@ CURVATURES = [
 def test_curvatures_at_the_origin_of_a_norm_and_at_exponent_0(f, at, curvatures):
     for derivative in (hessian, lambda f: ad.jacrev(grad(f))):
         assert np.allclose(derivative(f)(at), curvatures, rtol=1e-14, atol=0)
+
+
+ORDERS = {  # of the derivative in x; then x ** y by that and once by y, where x > 0
+    1: lambda x, y: x ** (y - 1) * (1 + y * math.log(x)),
+    2: lambda x, y: x ** (y - 2) * (2 * y - 1 + y * (y - 1) * math.log(x)),
+}
+TWO = ("grad", "jvp")
+
+
+def mixed(order, by_x, by_y, x, y, y_first):
+    """The derivative of x ** y by y, and `order` times by x: by y first, or last."""
+    by_x, by_y = DERIVATIVES[by_x], DERIVATIVES[by_y]
+
+    def in_x(f):
+        return f if order == 1 else by_x(f)
+
+    if y_first:
+        return by_x(in_x(lambda x: by_y(lambda y: x**y)(y)))(x)
+    return by_y(lambda y: by_x(in_x(lambda x: x**y))(x))(y)
+
+
+@pytest.mark.parametrize("y_first", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("by_x", TWO)
+@pytest.mark.parametrize("by_y", TWO)
+def test_mixed_derivatives_of_a_power_do_not_depend_on_their_order(by_x, by_y, order, y_first):
+    """At 0 they are 0 up to order y, not including y; from there on they are infinite."""
+    for x, y in ((2.0, 0.0), (2.0, 3.0), (1e-5, 0.0), (1e-5, 1.0), (0.3, -1.5)):
+        expected = ORDERS[order](x, y)
+        assert mixed(order, by_x, by_y, x, y, y_first) == pytest.approx(expected, rel=1e-13)
+    for y in (order + 0.5, order + 1.0, 4.0):
+        assert mixed(order, by_x, by_y, 0.0, y, y_first) == 0.0
+    for y in (0.0, 0.5, 1.0, float(order)):
+        with pytest.raises((ZeroDivisionError, ValueError), match="infinite|outside the domain"):
+            mixed(order, by_x, by_y, 0.0, y, y_first)
+    assert math.isnan(mixed(order, by_x, by_y, -2.0, 3.0, y_first))
+
+
+@pytest.mark.parametrize("mode", HESSIANS)
+def test_the_hessian_of_a_power_at_0_is_right_or_an_error(mode):
+    def hessian(y):
+        with np.errstate(all="ignore"):
+            return HESSIANS[mode](lambda v: v[0] ** v[1], [0.0, y])
+
+    assert np.array_equal(hessian(2.0), [[2.0, 0.0], [0.0, 0.0]])
+    for y in (0.0, 0.5, 1.0, 1.5):
+        if mode == "batch":  # NumPy goes on
+            assert not np.isfinite(hessian(y)).all()
+        else:
+            with pytest.raises((ZeroDivisionError, ValueError)):
+                hessian(y)
+
+
+@pytest.mark.parametrize("mode", GRADIENTS)
+def test_the_slope_of_a_power_by_its_exponent_is_infinite_at_the_origin(mode):
+    """0ʸ is 1 at y = 0, and 0 from there on."""
+    f = GRADIENTS[mode](lambda v: 0.0 ** v[0], [0.5])
+    assert f([0.5])[1][0] == 0.0
+    if mode in ARRAYS:
+        with np.errstate(all="ignore"):
+            assert f([0.0])[1][0] == -INF
+    else:
+        with pytest.raises(ValueError, match="x = 0.0|math domain|expected a positive"):
+            f([0.0])
 
 
 def test_a_base_that_moves_alone_may_be_negative():
