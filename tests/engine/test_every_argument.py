@@ -125,7 +125,7 @@ OF_LINALG |= {f"__r{x}__": OF_LINALG[f"__{x}__"] for x in ("add", "sub", "mul", 
 NO_DERIVATIVE = {  # of the array, or refused
     "backward", "count", "data", "grad", "index", "requires_grad_", "shape", "zero_grad",
     "__bool__", "__class_getitem__", "__contains__", "__float__",
-    "__int__", "__len__", "__round__",
+    "__int__", "__len__", "__round__", "__rxor__", "__xor__",
 }  # fmt: skip
 
 
