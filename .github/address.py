@@ -45,6 +45,16 @@ class Address:
         kind = "raw" if shown else "blob"
         return self.repository and f"{self.repository}/{kind}/HEAD/{normpath(path)}"
 
+    def notebook(self, path: str) -> list[tuple[str, str]]:
+        """Who runs a notebook of a repository on GitHub, and where."""
+        if not self.repository.startswith("https://github.com/"):
+            return []
+        name = self.repository.removeprefix("https://github.com/")
+        return [
+            ("Colab", f"https://colab.research.google.com/github/{name}/blob/HEAD/{path}"),
+            ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?labpath={path}"),
+        ]
+
     def in_repository(self, readme: str) -> str:
         """The README with badges, and with a first door that opens."""
         if self.repository and "badge.svg" not in readme:

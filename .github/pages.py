@@ -13,7 +13,7 @@ import json
 import re
 import shutil
 import sys
-from html import unescape
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ import jinja2
 import latex2mathml.converter
 import nbformat
 from address import Address
+from bs4 import BeautifulSoup, NavigableString, Tag
+from mistune import HTMLRenderer
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -32,15 +34,20 @@ ROOT = HERE.parent
 LINKS, PLACES = re.compile(r'href="#([^"]+)"'), re.compile(r'\sid="([^"]+)"')
 FRONT = "Type a formula, drag its numbers, and watch the derivatives run back through it."
 SOURCES = HERE / "site"  # the templates and the styles
-GUIDES = ROOT / "notebooks" / "guides"
+NOTEBOOKS = ROOT / "notebooks"
+GUIDES = NOTEBOOKS / "guides"
 DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.S)  # a formula of its own line
 TITLE = re.compile(r"^# (.*)$", re.M)
-PART = re.compile(r'(?s)<(h[1-3])[^>]* id="([^"]+)"[^>]*>(.*?)</\1>(.*?)(?=<h[1-3][^>]* id=|\Z)')
-MEMBER = re.compile(r'(?s)<(?:section|div) id="([^"]+)"[^>]*>(.*?)(?=<(?:section|div) id=|\Z)')
+HEADINGS = ["h1", "h2", "h3"]
+UNREAD = ["pre", "script", "style", "svg", "math", "label"]  # which the search leaves out
 
 
 class Renderer(IPythonRenderer):
-    """Markdown with formulas as MathML."""
+    """Markdown as the site shows it: formulas as MathML, and links to pages in place of files."""
+
+    def __init__(self, path: Path, address: Address) -> None:
+        super().__init__(escape=False)
+        self.path, self.address = path, address
 
     def inline_math(self, body: str) -> str:
         return latex2mathml.converter.convert(body.strip("$"))
@@ -50,14 +57,62 @@ class Renderer(IPythonRenderer):
 
     multiline_math = block_math
 
+    def heading(self, text: str, level: int, **attrs: Any) -> str:
+        """With a place as Jupyter names it, or GitHub in a page of Markdown."""
+        name = re.sub('<.*?>|"|&quot;', "", text).replace(" ", "-")
+        github = self.path.suffix == ".md"
+        name = re.sub(r"[^\w-]", "", name.lower()) if github else name
+        return HTMLRenderer.heading(self, text, level, id=name)
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        if re.match(r"\w+Error: ", code):
+            return f'<div class="highlight error"><pre>{self.escape_html(code)}</pre></div>\n'
+        return super().block_code(code, info)
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        place = self.place(url)
+        return super().link(text, place, title) if place else text
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        return super().image(text, self.place(url), title)
+
+    def place(self, url: str) -> str:
+        """Where a link leads on the site; of the code what the repository shows, "" if unknown."""
+        if re.match(r"\w+:|#", url):
+            return url
+        name, sign, part = url.partition("#")
+        file = (self.path.parent / name).resolve()
+        if file.parent == GUIDES or file.name == "CHANGELOG.md":
+            place = f"{file.stem.lower()}.html"
+        elif file.parent == NOTEBOOKS:
+            page = file.with_suffix(".html") if file.suffix == ".ipynb" else file
+            place = f"notebooks/{page.name}"
+        else:
+            return self.address.place(file.relative_to(ROOT).as_posix())
+        return "../" * (self.path.parent == NOTEBOOKS) + place + sign + part
+
 
 def displayed(formula: re.Match[str]) -> str:
     return latex2mathml.converter.convert(formula[1], display="block")
 
 
-def html(markdown: str) -> str:
-    text = MarkdownWithMath(renderer=Renderer(escape=False)).render(markdown)
-    return re.sub(r'<a class="anchor-link".*?</a>', "", text)  # the mark behind a heading
+def html(markdown: str, path: Path, address: Address) -> str:
+    """The Markdown of a file as HTML."""
+    return MarkdownWithMath(renderer=Renderer(path, address)).render(markdown)
+
+
+def parts(page: str, tags: list[str]) -> list[tuple[str, str, str]]:
+    """What one finds on a page: place, heading and words of each element with a place."""
+    content = BeautifulSoup(page, "html.parser")
+    for element in content([*UNREAD, "button"]) + content(class_="prompt"):
+        element.decompose()
+    found: list[tuple[str, str, list[str]]] = []
+    for node in content.descendants:
+        if isinstance(node, Tag) and node.name in tags and node.get("id"):
+            found.append((str(node["id"]), " ".join(node.get_text().split()), []))
+        elif isinstance(node, NavigableString) and found and not node.find_parent(HEADINGS):
+            found[-1][2].append(node)
+    return [(place, title, " ".join(" ".join(words).split())) for place, title, words in found]
 
 
 class Page:
@@ -70,45 +125,31 @@ class Page:
         plain = [" ".join(re.sub(r"[*`]|\[|\]\(.*?\)", "", text).split()) for text in said]
         self.description = next(text for text in plain if len(text) > 20)
         self.up = "../" * place.count("/")
+        self.parts = [(name, title) for name, title, _ in parts(body, ["h2"])]
 
 
-def notebook(path: Path) -> Page:
-    """A notebook, with links to pages in place of files."""
+def notebook(path: Path, address: Address) -> Page:
+    """A notebook."""
     cells = nbformat.read(path, as_version=4).cells
-    exporter = HTMLExporter(template_name="basic", filters={"markdown2html": html})
+    filters = {"markdown2html": partial(html, path=path, address=address)}
+    exporter = HTMLExporter(template_name="basic", filters=filters)
     body, _ = exporter.from_filename(str(path))
-    body = re.sub(r'(href="[\w/.]+)\.ipynb(["#])', r"\1.html\2", body)
     text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
     return Page(f"notebooks/{path.stem}.html", text, body, "Course")
 
 
-def front(**facts: Any) -> Page:
+def front(address: Address, **facts: Any) -> Page:
     """The page where one types a formula, and where to go from there."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    program = re.search("(?s)```python.*?```", readme)[0]  # type: ignore[index]
-    text = template("front.html").render(listener=LISTENER, program=html(program), **facts)
-    return Page("index.html", "# autodiff\n\n" + FRONT, text)
+    path = ROOT / "README.md"
+    program = re.search("(?s)```python.*?```", path.read_text(encoding="utf-8"))[0]  # type: ignore[index]
+    facts |= {"listener": LISTENER, "program": html(program, path, address), "address": address}
+    return Page("index.html", "# autodiff\n\n" + FRONT, template("front.html").render(facts))
 
 
 def guide(path: Path, address: Address, part: str = "Guides") -> Page:
-    """A page of Markdown; of the code it links what the repository shows."""
-
-    def code(link: re.Match[str]) -> str:
-        place = address.place(relative(path.parent / link[1]))
-        return f'<a href="{place}">{link[2]}</a>' if place else link[2]
-
+    """A page of Markdown."""
     text = path.read_text(encoding="utf-8")
-    body = re.sub(r'id="(.*?)"', lambda found: found[0].lower().replace(",", ""), html(text))
-    body = re.sub(r'(href|src)="../(?=[\w-]+\.(?:html|ipynb|svg))', r'\1="notebooks/', body)
-    body = re.sub(r'href="([\w/-]+)\.(?:md|ipynb)(["#])', r'href="\1.html\2', body)
-    body = re.sub(r'<a href="(../[\w./]+\.(?:py|md))">(.*?)</a>', code, body)
-    body = re.sub(r'"highlight"(><pre><span></span>\w+Error: )', r'"highlight error"\1', body)
-    return Page(f"{path.stem.lower()}.html", text, body, part)
-
-
-def relative(path: Path) -> str:
-    """The path of a file in the repository."""
-    return path.resolve().relative_to(ROOT).as_posix()
+    return Page(f"{path.stem.lower()}.html", text, html(text, path, address), part)
 
 
 def template(name: str) -> jinja2.Template:
@@ -125,7 +166,7 @@ def write(folder: Path, pages: list[Page], **facts: Any) -> None:
         place.write_text(text, encoding="utf-8")
     for name in ("syntax-highlighting.css", "site.css", "card.png"):
         shutil.copy(SOURCES / name, folder)
-    for path in (ROOT / "notebooks").iterdir():
+    for path in NOTEBOOKS.iterdir():
         if path.suffix in (".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")
     live = Page("notebooks/graph.html", "# The live graph\n\n" + FRONT, "")
@@ -170,13 +211,6 @@ def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
         path.write_text(page, encoding="utf-8")
 
 
-def words(page: str) -> str:
-    """What is to be read on a page, without code and formulas."""
-    page = re.sub(r"(?s)<(pre|script|style|svg|math|label)\b.*?</\1>", " ", page)
-    page = re.sub(r'<div class="prompt.*?</div>', "", page)
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
-
-
 def index(folder: Path, pages: list[Page]) -> None:
     """search.js: of each part of each page the place, the title and the words."""
     titles = {page.place: page.title for page in pages}
@@ -185,15 +219,16 @@ def index(folder: Path, pages: list[Page]) -> None:
         place = path.relative_to(folder).as_posix()
         main = path.read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
         if place in titles:
-            parts = [(name, words(title), text) for _, name, title, text in PART.findall(main)]
             whole = f" · {titles[place]}"
-            parts = [
-                (name, title + whole * (whole[3:] != title), text) for name, title, text in parts
+            found = parts(main, HEADINGS)
+            found = [
+                (name, title + whole * (whole[3:] != title), text) for name, title, text in found
             ]
         else:
             whole = place[len("reference/") : -len(".html")].replace("/", ".")
-            parts = [(name, f"{whole}.{name}", text) for name, text in MEMBER.findall(main)]
-        entries += [[f"{place}#{name}", title, words(text)] for name, title, text in parts]
+            members = parts(main, ["section", "div"])
+            found = [(name, f"{whole}.{name}", text) for name, _, text in members]
+        entries += [[f"{place}#{name}", title, text] for name, title, text in found]
     text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
     (folder / "search.js").write_text(f"window.INDEX = [\n{text}\n];\n", encoding="utf-8")
 
@@ -205,7 +240,7 @@ def site(folder: Path, pyproject: Path = ROOT / "pyproject.toml") -> list[Any]:
     teachers = [GUIDES / "teachers.md", *sorted(GUIDES.glob("teach-*.md"))]
     pages = [
         front(**facts),
-        *map(notebook, sorted((ROOT / "notebooks").glob("*.ipynb"))),
+        *[notebook(path, address) for path in sorted(NOTEBOOKS.glob("*.ipynb"))],
         *[guide(path, address) for path in sorted(GUIDES.glob("[!t]*.md"))],
         *[guide(path, address, "For teachers") for path in teachers],
         guide(HERE / "CHANGELOG.md", address),

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from functools import partial
+from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from posixpath import join, normpath
@@ -68,7 +69,7 @@ def addressed(folders):
 
 
 def anchors(page):
-    return {unquote(each) for each in re.findall(r'\sid="([^"]+)"', page)}
+    return {unquote(unescape(each)) for each in re.findall(r'\sid="([^"]+)"', page)}
 
 
 def without_code(page):
@@ -132,6 +133,33 @@ def test_a_notebook_opens_in_the_browser(pages):
     assert 'href="lite/notebooks/index.html?path=00_start_here.ipynb"' in pages["index.html"]
 
 
+def test_a_notebook_on_github_opens_elsewhere_too(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / ".github")
+    from address import Address
+
+    colab, binder = Address({"Repository": "https://github.com/NAME/autodiff"}).notebook(
+        "notebooks/a.ipynb"
+    )
+    assert colab == (
+        "Colab",
+        "https://colab.research.google.com/github/NAME/autodiff/blob/HEAD/notebooks/a.ipynb",
+    )
+    assert binder == (
+        "Binder",
+        "https://mybinder.org/v2/gh/NAME/autodiff/HEAD?labpath=notebooks/a.ipynb",
+    )
+    assert Address({"Repository": REPOSITORY}).notebook("notebooks/a.ipynb") == []
+    assert Address({}).notebook("notebooks/a.ipynb") == []
+
+
+def test_a_guide_leads_to_its_neighbours_and_a_page_to_its_parts(pages):
+    guide = pages["matrices.html"]
+    neighbours = re.search(r'(?s)<p class="next">(.*?)</p>', guide)[1]
+    assert re.findall('href="(.*?)"', neighbours) == ["install.html", "micrograd.html"]
+    on_this_page = re.search(r'(?s)<nav class="parts".*?</nav>', pages["engine.html"])[0]
+    assert "#one-idea" in re.findall('href="(.*?)"', on_this_page)
+
+
 def test_formulas_need_no_script(pages):
     page = pages["notebooks/04_reverse_mode.html"]
     assert "<math" in page
@@ -166,6 +194,7 @@ def test_a_search_leads_to_the_course_and_to_the_reference(place, folder, browse
     browser.call("Runtime.evaluate", expression=f"window.INDEX || {waiting}", awaitPromise=True)
     for words, found in [("gallery broken", "notebooks/04_reverse_mode.html#A-gallery-of-broken-engines"),
                          ("check_gradients", "reference/autodiff.html#check_gradients"),
+                         ("adding messages", "notebooks/04_reverse_mode.html#Why-messages-add"),  # by its stem
                          ("<b>nonsense", None)]:  # fmt: skip
         browser.call("Input.insertText", text=words)
         link = browser.evaluate("document.querySelector('search li a')?.href")
