@@ -6,7 +6,6 @@ language adds its signs, its numbers and its functions: `Notation` is for tables
 """
 
 import ast
-import functools
 import math
 import re
 import textwrap
@@ -196,9 +195,10 @@ class ArrayPython(Python):
             first = self.of(x) if isinstance(y, Symbol) else self.array(x)
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
         texts = [*map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)]
-        if op == "hypot":  # that of libraries takes two
-            text = functools.reduce(lambda x, y: f"xp.hypot({x}, {y})", texts)
-            return (text, ATOM) if texts[1:] else self.call("abs", *args)
+        if op == "hypot" and len(texts) != 2:  # that of libraries takes two
+            self.modules.add("functools")
+            several = f"functools.reduce(xp.hypot, [{', '.join(texts)}])"
+            return (several, ATOM) if texts[1:] else self.call("abs", *args)
         return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
@@ -280,19 +280,19 @@ def uses_of(outputs: Iterable[Operand]) -> dict[Symbol, int]:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line, or several if it is too long: an expression in brackets, or a comment."""
-    if len(line) <= LONGEST:
-        return [line]
-    code = re.split(r"(?<=\S)  # ", line)[0]
-    indent = code[: len(code) - len(code.lstrip())]
-    further = f"{indent}# " if code.lstrip().startswith("#") else f"{indent}    "
-    parts = re.fullmatch(r"(\s*(?:return |\w+ = ))(.*)", code)
-    if parts and len(code) > LONGEST:
-        whole = ast.parse(parts[2], mode="eval").body
-        code = code if isinstance(whole, (ast.Call, ast.List)) else f"{parts[1]}({parts[2]})"
-    return textwrap.wrap(
-        code, LONGEST, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
-    )
+    """A line, or several if it is too long: it is broken inside brackets alone, or as a comment."""
+    code = line if len(line) <= LONGEST else re.split(r"(?<=\S)  # ", line)[0]
+    if len(code) <= LONGEST:
+        return [code]
+    indent, head, text = re.findall(r"(\s*)(\w+ = |\S+ )(.*)", code)[0]
+    further = indent + ("# " if head == "# " else "    ")
+    if head.endswith(("= ", "return ")):
+        whole = ast.parse(text, mode="eval").body
+        text = text if isinstance(whole, (ast.Call, ast.List)) else f"({text})"
+    return textwrap.wrap(  # which breaks no line after its first indent, here `v1 = ` or `return `
+        text, LONGEST, initial_indent=indent + head, subsequent_indent=further,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def assembled(
