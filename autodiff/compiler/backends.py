@@ -50,6 +50,14 @@ def takes_numbers(xp: Any, name: str) -> bool:
     return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot", "atan2")
 
 
+def alike(xp: Any, x: str) -> str:
+    """The arguments that give a new array the type of numbers of an array x, and its device.
+
+    NumPy has one device, and JAX moves a constant to where it is needed: what it traces has none.
+    """
+    return f"dtype={x}.dtype" + f", device={x}.device" * (xp.__name__ == "torch")
+
+
 def largest(xp: Any) -> str:
     """The method for the maximum along an axis: PyTorch's max returns the indices as well."""
     return "amax" if xp.__name__ == "torch" else "max"
@@ -72,7 +80,7 @@ def erf(x: Any) -> Any:
         return math.erf(x)
     if type(x).__module__ == "numpy":  # it has no erf
         xp = importlib.import_module("numpy")
-        return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)
+        return xp.vectorize(math.erf, otypes=[x.dtype])(x)
     from jax.scipy.special import erf  # pyright: ignore[reportMissingImports]
 
     return erf(x)
@@ -96,14 +104,11 @@ def scatter_add(values: Any, index: Any, size: int) -> Any:
     >>> scatter_add(numpy.array([1.0, 2.0, 4.0]), numpy.array([0, 2, 0]), 4)
     array([5., 0., 2., 0.])
     """
-    xp = importlib.import_module(type(values).__module__.partition(".")[0])
     shape = (size, *values.shape[index.ndim :])
-    if xp.__name__ == "torch":
-        zeros = xp.zeros(shape, dtype=values.dtype)
-        return zeros.index_put((index,), values, accumulate=True)
-    if xp.__name__ == "numpy":
-        sums = xp.zeros(shape, values.dtype)
-        xp.add.at(sums, index, values)
-        return sums
-    zeros = values.__array_namespace__().zeros(shape, values.dtype)
-    return zeros.at[index].add(values)  # JAX
+    if hasattr(values, "index_put"):  # PyTorch
+        return values.new_zeros(shape).index_put((index,), values, accumulate=True)
+    sums = values.__array_namespace__().zeros(shape, values.dtype)
+    if hasattr(sums, "at"):  # JAX
+        return sums.at[index].add(values)
+    importlib.import_module("numpy").add.at(sums, index, values)
+    return sums

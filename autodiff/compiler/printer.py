@@ -185,7 +185,11 @@ class ArrayPython(Python):
         """The text of an array, or of an array of a number."""
         if isinstance(x, Symbol):
             return self.of(x)
-        return f"xp.asarray({self.of(x)}, dtype={self.like}.dtype)"
+        return self.new("asarray", self.of(x))
+
+    def new(self, function: str, *texts: str) -> str:
+        """The text of a new array, with the type and on the device of the others."""
+        return f"xp.{function}({', '.join(texts)}, {backends.alike(self.xp, self.like)})"
 
     def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if not isinstance(op, str):
