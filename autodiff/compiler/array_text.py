@@ -53,7 +53,7 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     return f"[{', '.join(index)}]" if index else ""
 
 
-INDICES = "index", "inverse"  # computed once, before the function
+INDICES = "index", "inverse"  # computed once, before the function: every device takes them
 
 
 def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:

@@ -50,14 +50,6 @@ def takes_numbers(xp: Any, name: str) -> bool:
     return xp.__name__ != "torch" or name not in ("maximum", "minimum", "hypot", "atan2")
 
 
-def alike(xp: Any, x: str) -> str:
-    """The arguments that give a new array the type of numbers of an array x, and its device.
-
-    NumPy has one device, and JAX moves a constant to where it is needed: what it traces has none.
-    """
-    return f"dtype={x}.dtype" + f", device={x}.device" * (xp.__name__ == "torch")
-
-
 def largest(xp: Any) -> str:
     """The method for the maximum along an axis: PyTorch's max returns the indices as well."""
     return "amax" if xp.__name__ == "torch" else "max"
@@ -107,8 +99,9 @@ def scatter_add(values: Any, index: Any, size: int) -> Any:
     shape = (size, *values.shape[index.ndim :])
     if hasattr(values, "index_put"):  # PyTorch
         return values.new_zeros(shape).index_put((index,), values, accumulate=True)
-    sums = values.__array_namespace__().zeros(shape, values.dtype)
+    xp = values.__array_namespace__()
+    sums = xp.zeros(shape, values.dtype)
     if hasattr(sums, "at"):  # JAX
         return sums.at[index].add(values)
-    importlib.import_module("numpy").add.at(sums, index, values)
+    xp.add.at(sums, index, values)
     return sums

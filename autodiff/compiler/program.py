@@ -32,13 +32,12 @@ class Program:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch
         file = f"program {next(_numbers)}"
-        lines = source.splitlines(keepends=True)
-        linecache.cache[file] = len(source), None, lines, file  # where tracebacks look
+        linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
         weakref.finalize(self, linecache.cache.pop, file, None)
-        namespace: dict[str, Any] = {}  # torch.compile would import it by a __name__
+        namespace: Any = {}  # torch.compile would import it by a __name__
         exec(compile(source, file, "exec"), namespace)  # ours
-        self._function: Any = namespace["program"]
-        self._xp: Any = namespace.get("xp")  # None for a program of floats
+        self._function = namespace["program"]
+        self._xp = namespace.get("xp")  # None for a program of floats
 
     def __call__(self, *numbers: Any) -> Any:
         try:
