@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ..admission import as_row, is_sequence
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..admission import as_row, is_sequence
 from ..errors import counted, message, typed
 from ..linalg import Vector
 from ..nn.engines import Evaluator
