@@ -12,6 +12,7 @@ from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
 from .errors import a, message
 from .number import Number, apply
+from .ufuncs import Entries
 from .value import Value
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ T = TypeVar("T")
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
 
-class _Array(Number):
+class _Array(Entries, Number):
     """What Vector and Matrix have in common: operations entry by entry.
 
     To operators and functions an array is one more kind of number. Its level is above all others,

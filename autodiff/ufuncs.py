@@ -15,8 +15,26 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Entry:
-    """A number that NumPy's functions take, or an array of such."""
+class Entries:
+    """A number, a Vector or an array of numbers: NumPy's functions take it."""
+
+    __slots__ = ()
+
+    def __array_function__(
+        self, function: Any, types: object, inputs: Sequence[Any], options: dict[str, Any]
+    ) -> AnyNumber:
+        numpy, kind, _ = _numpy()
+
+        def array(x: AnyNumber) -> AnyNumber:
+            plain = isinstance(x, Entries) and not isinstance(x, numpy.ndarray)
+            return numpy.array(x, object).view(kind) if plain else x
+
+        options = {name: array(x) for name, x in options.items()}
+        return _called(function.__name__, function.__wrapped__, map(array, inputs), options)
+
+
+class Entry(Entries):
+    """A number or an array of numbers: NumPy's operators go through it entry by entry, too."""
 
     __slots__ = ()
 
@@ -24,7 +42,8 @@ class Entry:
         self, ufunc: "np.ufunc", method: str, *inputs: AnyNumber, **options: Any
     ) -> AnyNumber:
         numpy, _, entrywise = _numpy()
-        own = getattr(Number, ufunc.__name__, None)
+        typed = options.get("dtype")  # bool for any() and all()
+        own = None if typed else getattr(Number, ufunc.__name__, None)
         call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
 
         def plain(x: AnyNumber) -> AnyNumber:
@@ -36,22 +55,26 @@ class Entry:
             options["out"] = tuple(map(plain, options["out"]))
         return _called(ufunc.__name__, call, map(plain, inputs), options)
 
-    def __array_function__(
-        self, function: Any, types: object, inputs: Sequence[Any], options: dict[str, Any]
-    ) -> AnyNumber:
-        return _called(function.__name__, function.__wrapped__, inputs, options)
-
 
 def _called(
     name: str, call: Callable[..., AnyNumber], inputs: Iterable[Any], options: dict[str, Any]
 ) -> AnyNumber:
     try:
         return array_of(call(*inputs, **options))
-    except TypeError as error:
-        if "ufunc" not in str(error):
+    except (AttributeError, TypeError) as error:
+        if not _of_numpy(error):
             raise
         found = "numbers that are being differentiated"
-        raise TypeError(message(name, found, "floats", REMEDY)) from None
+        raise TypeError(message(name, found, "floats", REMEDY)) from error
+
+
+def _of_numpy(error: Exception) -> bool:
+    """Whether NumPy raised it, and not a function that NumPy called, ours or the user's."""
+    trace: Any = error.__traceback__  # from `_called` on
+    compiled = not trace.tb_next
+    while trace.tb_next:
+        trace = trace.tb_next
+    return compiled or trace.tb_frame.f_globals["__name__"].startswith("numpy.")
 
 
 REMEDY = (

@@ -47,7 +47,8 @@ IDIOMS = [
     lambda p: np.exp(np.where(p > 2.0, p, 0.0)).sum(), lambda p: np.tanh(np.append(p, 1.0)).sum(),
     lambda p: np.maximum(2.0, p).sum(), lambda p: np.squeeze(np.polyval(p, p[:1])),
     lambda p: np.arcsin(np.tril(np.outer(p, p) / 20)).sum(),
-    lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(),
+    lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(), lambda p: np.sinc(p).sum(),
+    lambda p: np.median(p) * np.any(p), lambda p: np.var(p[0] * p) * np.all(p),
 ]  # fmt: skip
 
 
@@ -75,6 +76,7 @@ def test_every_mode_agrees_with_scipys_differences(f):
     lambda x: np.maximum(0.0, x) - np.minimum(x, 2.0),
     lambda x: np.polyval([1.0, 2.0, 3.0], x),
     lambda x: x * np.array(x) + np.array(x) / x,
+    lambda x: np.average(x) + np.linspace(0.0, x, 3).sum(),
     lambda x: np.array(ad.maximum(x * x, np.where(x > 0, x, -x))),
 ])  # fmt: skip
 @in_every_derivative
@@ -94,6 +96,12 @@ def test_a_single_number_goes_through_numpy_too(d, f):
     (lambda p: np.rint(np.append(1.0, p)).sum(), "rint"),
     (lambda p: np.logaddexp(0.0, p).sum(), "logaddexp"),
     (lambda p: np.isnan(p[0]) + p[0], "isnan"),
+    (lambda p: np.percentile(p, 50), "percentile"),
+    (lambda p: np.sinc(p[0]), "sinc"),
+    (lambda p: np.cov(p), "cov"),
+    (lambda p: np.corrcoef(p, p), "cov"),
+    (lambda p: np.interp(p, [0.0, 1.0], [2.0, 4.0]), "interp"),
+    (lambda p: np.trunc(p), "trunc"),
     (lambda p: np.linalg.det(p.reshape(2, 2)), "det"),
     (lambda p: np.linalg.solve(p.reshape(2, 2), [1.0, 2.0])[0], "solve"),
     (lambda p: np.add(np.zeros(4), p, out=np.zeros(4)).sum(), "add"),
@@ -104,6 +112,29 @@ def test_what_numpy_has_for_floats_alone_says_what_to_write(d, f, name):
     words = rf"^{name}: found numbers that are being differentiated, .*dtype=object"
     with pytest.raises(TypeError, match=words):
         d(lambda x: f(x * np.ones(4)))(2.0)
+
+
+@pytest.mark.parametrize(("f", "words"), [
+    (lambda p: np.logical_and(p, p > 1), r"^logical_and: .*np\.logical_and\(x != 0, y != 0\)"),
+    (lambda p: np.logical_or(1.0, p[0]), "^logical_or: found a (Value|Dual), expected a plain"),
+    (lambda p: np.logical_or.reduce(p), "^logical_or: "),
+    (lambda p: np.logical_xor(p, p), "^logical_xor: "),
+    (lambda p: np.fmod(p, 2.0), r"^%: found a (Value|Dual), .*math\.floor"),
+    (lambda p: np.fmod(2.0, p[0]), "^%: found a (Value|Dual), "),
+])  # fmt: skip
+@in_every_derivative
+def test_what_has_no_derivative_says_what_to_write(d, f, words):
+    with pytest.raises(TypeError, match=words):
+        d(lambda x: f(x * np.ones(4)))(2.0)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p),
+    lambda p: np.piecewise(p, [p > 1], [lambda x: x.nothing]),
+])  # fmt: skip
+def test_the_errors_of_a_users_function_are_left_alone(f):
+    with pytest.raises(AttributeError, match="nothing"):
+        grad(f)(np.array([1.0, 2.0]))
 
 
 def fill(x):
