@@ -347,9 +347,10 @@ def _dispatch(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
     """The operation on inputs that are not all floats."""
     plain: list[AnyNumber] = []
     array, objects = None, False
-    for x in inputs:
+    for x in inputs:  # a list may stand before a Vector
         if hasattr(x, "_record"):
             return x._apply(operation, *inputs)
+    for x in inputs:
         if is_array(x):
             x = array = as_floats(x)
             objects = objects or x.dtype.kind == "O"

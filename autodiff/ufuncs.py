@@ -23,14 +23,8 @@ class Entries:
     def __array_function__(
         self, function: Any, types: object, inputs: Sequence[Any], options: dict[str, Any]
     ) -> AnyNumber:
-        numpy, kind, _ = _numpy()
-
-        def array(x: AnyNumber) -> AnyNumber:
-            plain = isinstance(x, Entries) and not isinstance(x, numpy.ndarray)
-            return numpy.array(x, object).view(kind) if plain else x
-
-        options = {name: array(x) for name, x in options.items()}
-        return _called(function.__name__, function.__wrapped__, map(array, inputs), options)
+        options = {name: to_array(x) for name, x in options.items()}
+        return _called(function.__name__, function.__wrapped__, map(to_array, inputs), options)
 
 
 class Entry(Entries):
@@ -42,6 +36,8 @@ class Entry(Entries):
         self, ufunc: "np.ufunc", method: str, *inputs: AnyNumber, **options: Any
     ) -> AnyNumber:
         numpy, _, entrywise = _numpy()
+        if not all(isinstance(x, Entry) for x in inputs if isinstance(x, Entries)):
+            return NotImplemented  # a Vector decides
         typed = options.get("dtype")  # bool for any() and all()
         own = None if typed else getattr(Number, ufunc.__name__, None)
         call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
@@ -89,6 +85,13 @@ def array_of(x: AnyNumber) -> AnyNumber:
     if type(x) is not numpy.ndarray or x.dtype.kind != "O":
         return x
     return x.view(kind) if x.ndim else x[()]
+
+
+def to_array(x: AnyNumber) -> AnyNumber:
+    """A number, a Vector or a Matrix as an array that NumPy hands its functions to."""
+    numpy, kind, _ = _numpy()
+    own = isinstance(x, Entries) and not isinstance(x, numpy.ndarray)
+    return numpy.array(x, object).view(kind) if own else x
 
 
 @cache
