@@ -69,8 +69,9 @@ class _Array(Entries, Number):
             for x in inputs:
                 self._lift(x, name)  # a ValueError if its shape is another
         result = getattr(ufunc, method)(*map(to_array, inputs), **options)
-        numbers = entrywise and getattr(result, "dtype", "") == "O"  # not so of a comparison
-        return self._of(_numbers(result.flat, name), self.shape) if numbers else result
+        if not entrywise or not isinstance(next(iter(getattr(result, "flat", [0]))), Number):
+            return result  # such as bools
+        return self._of(_numbers(result.flat, name), self.shape)
 
     def _rows(self) -> list[tuple[Value, ...]]:
         """The entries of each row; a Vector is one row."""

@@ -231,13 +231,9 @@ class Number:
     __and__ = __rand__ = _refused("&", "x * y for and")
     __or__ = __ror__ = _refused("|", "maximum(x, y) for or")
     __invert__ = _refused("~", "1 - x for not")
-    __mod__ = __rmod__ = fmod = _refused("%", "x - y * math.floor(x.data / y)")
+    __mod__ = __rmod__ = _refused("%", "x - y * math.floor(x.data / y)")
     __floordiv__ = __rfloordiv__ = _refused("//", "math.floor(x.data / y), which has no slope")
     __divmod__ = __rdivmod__ = __floordiv__
-    logical_and, logical_or, logical_xor = (  # for objects NumPy's own return one of the two
-        _refused(name, f"np.{name}(x != 0, y != 0)")
-        for name in ("logical_and", "logical_or", "logical_xor")
-    )
 
     def __float__(self) -> float:
         raise TypeError(LOST)

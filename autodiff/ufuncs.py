@@ -38,8 +38,11 @@ class Entry(Entries):
         numpy, _, entrywise = _numpy()
         if not all(isinstance(x, Entry) for x in inputs if isinstance(x, Entries)):
             return NotImplemented  # a Vector decides
-        typed = options.get("dtype")  # bool for any() and all()
-        own = None if typed else getattr(Number, ufunc.__name__, None)
+        name, typed = ufunc.__name__, options.get("dtype")  # bool for any() and all()
+        if name in LOGICAL and not typed:  # of objects NumPy returns one of the two
+            remedy = f"compare first: np.{name}(x != 0, y != 0)"
+            raise TypeError(message(name, "numbers that are being differentiated", "bools", remedy))
+        own = None if typed else getattr(Number, name, None)
         call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
 
         def plain(x: AnyNumber) -> AnyNumber:
@@ -49,7 +52,7 @@ class Entry(Entries):
 
         if "out" in options:
             options["out"] = tuple(map(plain, options["out"]))
-        return _called(ufunc.__name__, call, map(plain, inputs), options)
+        return _called(name, call, map(plain, inputs), options)
 
 
 def _called(
@@ -73,6 +76,7 @@ def _of_numpy(error: Exception) -> bool:
     return compiled or trace.tb_frame.f_globals["__name__"].startswith("numpy.")
 
 
+LOGICAL = "logical_and", "logical_or", "logical_xor"
 REMEDY = (
     "use operators, @ and functions of autodiff, such as log(x) / math.log(2) for log2, and "
     "dtype=object for an array to fill"
