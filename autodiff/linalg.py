@@ -356,21 +356,24 @@ class Matrix(_Array):
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
 
 
-def _numbers(data: Iterable[Any], where: str, level: int = 1) -> list[AnyNumber]:
+def _numbers(
+    data: Iterable[Any], where: str, made: Callable[[float], Value] = Value
+) -> list[AnyNumber]:
     numbers = [as_number(x, where) for x in as_row(data, where)]
     if not numbers:
         raise ValueError(message(where, "no numbers", "at least one"))
-    return [x if isinstance(x, Number) else leaf(x, level) for x in numbers]
+    return [x if isinstance(x, Number) else made(x) for x in numbers]
 
 
 def _constant(data: Any, where: str) -> _Array:
     """What stands beside a Vector or Matrix, as one; numbers in a list or array are constants."""
     if isinstance(data, _Array):
         return data
+    constant = partial(leaf, level=0)
     rows = as_row(data, where, "a Vector or Matrix, or its numbers in lists or an array")
     if rows and is_sequence(rows[0]):
-        return Matrix([_numbers(row, where, 0) for row in rows])
-    return Vector(_numbers(rows, where, 0))
+        return Matrix([_numbers(row, where, constant) for row in rows])
+    return Vector(_numbers(rows, where, constant))
 
 
 def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
