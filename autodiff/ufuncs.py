@@ -36,8 +36,6 @@ class Entry(Entries):
         self, ufunc: "np.ufunc", method: str, *inputs: AnyNumber, **options: Any
     ) -> AnyNumber:
         numpy, _, entrywise = _numpy()
-        if not all(isinstance(x, Entry) for x in inputs if isinstance(x, Entries)):
-            return NotImplemented  # a Vector decides
         name, typed = ufunc.__name__, options.get("dtype")  # bool for any() and all()
         if name in LOGICAL and not typed:  # of objects NumPy returns one of the two
             remedy = f"compare first: np.{name}(x != 0, y != 0)"

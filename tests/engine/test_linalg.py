@@ -131,6 +131,7 @@ def test_numbers_beside_a_vector_are_constants(f):
 
 @cases(("f", "expected"), [
     (lambda v: np.exp(v), Vector([1.0, math.e])),
+    (lambda v: np.hypot(Value(0.0), v), Vector([0.0, 1.0])),
     (lambda v: np.sum(v), 1.0), (lambda v: np.mean(v), 0.5), (lambda v: np.add.reduce(v), 1.0),
     (lambda v: np.linalg.norm(v), 1.0), (lambda v: np.dot([[0.0, 2.0]], v)[0], 2.0),
     (lambda v: np.sort(-v)[0], -1.0), (lambda v: np.concatenate([v, v]).sum(), 2.0),
