@@ -295,8 +295,8 @@ def test_an_import_changes_nothing_in_ipython_and_an_extension_makes_errors_shor
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    no_history = Config({"HistoryManager": {"enabled": False}})  # a database that nobody would close
-    shell = InteractiveShell(config=no_history)
+    config = Config({"HistoryManager": {"enabled": False}})  # it would leave a database open
+    shell = InteractiveShell(config=config)
     before = shell.InteractiveTB.mode
     shell.run_cell("import autodiff.course, autodiff.course.reverse_mode")
     assert shell.InteractiveTB.mode == before != "Minimal"
