@@ -128,9 +128,7 @@ def test_no_training_enlarges_what_processors_round_in_another_way(path, turn, t
 
     notebook = unrun(path)
     folder = str(NOTEBOOKS.with_name("tests") / "support")
-    nudge = (
-        f"import sys; sys.path.append({folder!r}); import nudged; nudged.chance.seed({seed + turn})"
-    )
+    nudge = f"import sys; sys.path.append({folder!r}); import nudged; nudged.nudge({seed + turn})"
     notebook.cells.insert(0, nbformat.v4.new_code_cell(nudge))
     grading.executed(notebook, tmp_path, 600)
     assert notebook.cells[0].outputs == []
