@@ -1,4 +1,4 @@
-"""The processors that this machine can be: `python processors.py` prints settings of each, a line each.
+"""The other processors that this machine can be: `python processors.py` prints the settings of each.
 
 OpenBLAS, NumPy and the C library choose at run time what to compute with, by what the processor has.
 Each can be told to do with less: then it adds and rounds as on an older processor.
@@ -31,8 +31,10 @@ def found(settings: dict[str, str]) -> list[str] | None:
 
 
 def processors() -> list[dict[str, str]]:
-    """The settings of each processor whose instructions this one has, and where other kernels run."""
-    seen, usable = set(), []
+    """The settings of each processor that this one can be, and where other kernels run than here."""
+    here = found({})
+    assert here, "NumPy or threadpoolctl is missing"
+    seen, usable = {here[0]}, []
     for kernel in KERNELS:
         settings = {"OPENBLAS_CORETYPE": kernel}
         answer = found(settings)
