@@ -254,9 +254,10 @@ def _dispatch(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
     """The operation on inputs that are not all floats."""
     plain: list[AnyNumber] = []
     array = None
-    for x in inputs:
+    for x in inputs:  # a list may stand before a Vector
         if hasattr(x, "_record"):
             return x._apply(operation, *inputs)
+    for x in inputs:
         if is_array(x):
             x = as_floats(x)
             if array is None or x.dtype.kind == "O":

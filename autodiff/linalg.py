@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
+from numbers import Real
 from typing import Any, NoReturn, Self, TypeVar, overload
 
 from . import ops
@@ -15,14 +16,15 @@ from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
 from .errors import a, message
 from .number import Number, apply
-from .value import Value
+from .ufuncs import Entries, to_array
+from .value import Value, leaf
 
 T = TypeVar("T")
 
 SHOWN = 6  # how many rows, and entries of a row, a repr shows
 
 
-class _Array(Number):
+class _Array(Entries, Number):
     """What Vector and Matrix have in common: operations entry by entry.
 
     To operators and functions an array is one more kind of number. Its level is above all others,
@@ -34,6 +36,7 @@ class _Array(Number):
     _entries: tuple[Value, ...]
     shape: tuple[int, ...]
     _level = math.inf
+    _yields = False
     __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
     @classmethod
@@ -45,40 +48,57 @@ class _Array(Number):
 
     def _lift(self, x: AnyNumber, name: str) -> Sequence[AnyNumber]:
         """x as a number for each entry: the entries of an array of the same shape, or a number."""
-        if isinstance(x, _Array):
-            if x.shape != self.shape:
-                shapes = f"shapes {self.shape} and {x.shape}"
-                raise ValueError(message(name, shapes, "equal shapes, or a number"))
-            return x._entries
-        if is_sequence(x):
-            kind = type(self).__name__
-            expected = f"a {kind} of shape {self.shape} or one number"
-            remedy = f"make it one: {kind}(data)"
-            raise TypeError(message(name, f"a {kind} and {a(x)}", expected, remedy))
-        return [x] * len(self._entries)
+        if not isinstance(x, _Array) and not is_sequence(x):
+            return [x] * len(self._entries)
+        array = _constant(x, name)
+        if array.shape != self.shape:
+            shapes = f"shapes {self.shape} and {array.shape}"
+            raise ValueError(message(name, shapes, "equal shapes, or a number"))
+        return array._entries
 
     def _record(self, operation: Operation, numbers: Sequence[Sequence[AnyNumber]]) -> Self:
         # Which power it is depends on each exponent.
         one = operator.pow if operation.sign == "**" else partial(apply, operation)
         return self._of([one(*xs) for xs in zip(*numbers)], self.shape)
 
-    def _times(self, other: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
-        if hasattr(other, "__array_ufunc__"):
-            return NotImplemented  # numpy multiplies entry by entry
-        if not isinstance(other, _Array) or self.shape[-1] != other.shape[0]:
-            _misfit(self, other)
-        pairs = product(self._rows(), other.T._rows())  # type: ignore[attr-defined]
-        # without the checks of ops.dot
-        entries = [row[0]._apply(ops.dot, *row, *column) for row, column in pairs]
-        shape = self.shape[:-1] + other.shape[1:]
-        if not shape:
-            return entries[0]
-        return (Vector if len(shape) == 1 else Matrix)._of(entries, shape)
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: AnyNumber, **options: Any
+    ) -> AnyNumber:
+        """NumPy's operators and functions entry by entry, as ours."""
+        name, entrywise = ufunc.__name__, method == "__call__" and not options
+        if entrywise and name == "matmul":
+            return _product(*inputs)
+        if entrywise:
+            for x in inputs:
+                self._lift(x, name)  # a ValueError if its shape is another
+        result = getattr(ufunc, method)(*map(to_array, inputs), **options)
+        if not entrywise or not isinstance(next(iter(getattr(result, "flat", [0]))), Number):
+            return result  # such as bools
+        return self._of(_numbers(result.flat, name), self.shape)
 
     def _rows(self) -> list[tuple[Value, ...]]:
         """The entries of each row; a Vector is one row."""
         n = self.shape[-1]
         return [self._entries[i : i + n] for i in range(0, len(self._entries), n)]
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _product(other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        """Whether all numbers are equal; with an array NumPy compares, entry by entry."""
+        if isinstance(other, _Array):
+            return self.shape == other.shape and self._entries == other._entries
+        if isinstance(other, (list, tuple)):
+            return [*self] == [*other]  # type: ignore[misc]
+        if is_sequence(other) and hasattr(other, "__array__"):
+            return other.__array__() == self
+        return self._number() if isinstance(other, (Number, Real)) else NotImplemented
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self == other
+        return not equal if isinstance(equal, bool) else ~equal
+
+    __hash__ = Number.__hash__
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -161,6 +181,11 @@ class Vector(_Array, Sequence[Value]):
     length and with numbers. `v @ w` is the dot product, `v @ A` a Vector. Indexing gives a Value,
     slicing a Vector. `shape` is (n,).
 
+    A list or an array beside a Vector, on either side, counts as the Vector or Matrix of its
+    numbers, which are constants: the result is a Vector. So it is of NumPy's functions that go
+    entry by entry, such as `np.sin(v)`; the others, such as `np.sort(v)`, take it for an array.
+    `v == w` is one bool, whether all numbers are equal, as of lists; `v < w` is a TypeError.
+
     `v.sum()`, `v.mean()` and `v.norm()` are one Value; `v.map(f)` applies a function to each entry;
     `v.zero_grad()` and `v.requires_grad_(False)` apply to every entry.
 
@@ -172,6 +197,8 @@ class Vector(_Array, Sequence[Value]):
     >>> (v @ w).backward()
     >>> v.grad, w.grad
     ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])
+    >>> [0, 0, 1] + v == Vector([1, 2, 4])
+    True
     """
 
     __slots__ = ()
@@ -191,11 +218,13 @@ class Vector(_Array, Sequence[Value]):
         return iter(self._entries)
 
     @overload
-    def __matmul__(self, other: "Vector") -> Value: ...
+    def __matmul__(self, other: "Vector | Sequence[float]") -> Value: ...
     @overload
-    def __matmul__(self, other: "Matrix") -> "Vector": ...
+    def __matmul__(self, other: "Matrix | Sequence[Sequence[float]]") -> "Vector": ...
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        return self._times(other)
+        return _product(self, other)
 
     def dot(self, other: "Vector") -> Value:
         """The dot product: one Value, one node. ValueError if the lengths differ.
@@ -242,7 +271,8 @@ class Matrix(_Array):
     """m rows of n Values: a sequence of Vectors that cannot be changed.
 
     Made from an iterable of rows, such as nested lists or a two-dimensional numpy array.
-    `+ - * / **` and functions work entry by entry; `A @ B` and `A @ v` are the matrix products,
+    `+ - * / **` and functions work entry by entry, with lists and arrays as for a `Vector`;
+    `A == B` is one bool; `A @ B` and `A @ v` are the matrix products,
     with one `dot` node for each entry. `A[i]` is a row, `A[i, j]` an entry; slices give Vectors
     and Matrices. `shape` is (m, n), `T` the transpose, of the same Values. `A.sum()`, `A.mean()`,
     `A.norm()`, `A.map(f)`, `A.zero_grad()` and `A.requires_grad_(False)` work as for a `Vector`.
@@ -287,11 +317,13 @@ class Matrix(_Array):
         return (Vector._of(row, self.shape[1:]) for row in self._rows())
 
     @overload
-    def __matmul__(self, other: "Vector") -> Vector: ...
+    def __matmul__(self, other: "Vector | Sequence[float]") -> Vector: ...
     @overload
-    def __matmul__(self, other: "Matrix") -> "Matrix": ...
+    def __matmul__(self, other: "Matrix | Sequence[Sequence[float]]") -> "Matrix": ...
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        return self._times(other)
+        return _product(self, other)
 
     @property
     def T(self) -> "Matrix":  # noqa: N802
@@ -327,11 +359,39 @@ class Matrix(_Array):
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
 
 
-def _numbers(data: Iterable[Any], where: str) -> list[AnyNumber]:
+def _numbers(
+    data: Iterable[Any], where: str, made: Callable[[float], Value] = Value
+) -> list[AnyNumber]:
     numbers = [as_number(x, where) for x in as_row(data, where)]
     if not numbers:
         raise ValueError(message(where, "no numbers", "at least one"))
-    return [x if isinstance(x, Number) else Value(x) for x in numbers]
+    return [x if isinstance(x, Number) else made(x) for x in numbers]
+
+
+def _constant(data: Any, where: str) -> _Array:
+    """What stands beside a Vector or Matrix, as one; numbers in a list or array are constants."""
+    if isinstance(data, _Array):
+        return data
+    constant = partial(leaf, level=0)
+    rows = as_row(data, where, "a Vector or Matrix, or its numbers in lists or an array")
+    if rows and is_sequence(rows[0]):
+        return Matrix([_numbers(row, where, constant) for row in rows])
+    return Vector(_numbers(rows, where, constant))
+
+
+def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
+    left, right = _constant(left, "@"), _constant(right, "@")
+    if left.shape[-1] != right.shape[0]:
+        fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
+        expected = f"{left.shape[-1]} as the first size on the right: {fits}"
+        raise ValueError(message("@", f"shapes {left.shape} and {right.shape}", expected))
+    pairs = product(left._rows(), right.T._rows())
+    # without the checks of ops.dot
+    entries = [row[0]._apply(ops.dot, *row, *column) for row, column in pairs]
+    shape = left.shape[:-1] + right.shape[1:]
+    if not shape:
+        return entries[0]
+    return (Vector if len(shape) == 1 else Matrix)._of(entries, shape)
 
 
 def _plain(x: AnyNumber) -> AnyNumber:
@@ -351,12 +411,3 @@ def _shown(items: Sequence[T], text: Callable[[T], str]) -> list[str]:
     if len(items) <= SHOWN:
         return [*map(text, items)]
     return [*map(text, items[: SHOWN - 1]), "...", text(items[-1])]
-
-
-def _misfit(left: _Array, right: object) -> NoReturn:
-    if not isinstance(right, _Array):
-        expected, remedy = "a Vector or a Matrix on both sides", "make it one: Vector([1, 2])"
-        raise TypeError(message("@", f"{a(left)} and {a(right)}", expected, remedy))
-    fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
-    expected = f"{left.shape[-1]} as the first size on the right: {fits}"
-    raise ValueError(message("@", f"shapes {left.shape} and {right.shape}", expected))

@@ -122,7 +122,9 @@ records_comparisons: ContextVar[bool] = ContextVar("records_comparisons", defaul
 
 def _operator(operation: Operation) -> Callable[[N, AnyNumber], N]:
     return lambda self, other: (  # pyright: ignore
-        NotImplemented if _has_entries(other) else self._apply(operation, self, other)
+        NotImplemented
+        if _has_entries(other) and self._yields
+        else self._apply(operation, self, other)
     )
 
 
@@ -167,6 +169,7 @@ class Number:
 
     __array_priority__ = -1.0  # above NumPy's numbers, below its arrays
     _level: float  # which derivative it belongs to; infinite for arrays
+    _yields = True  # whether NumPy's arrays take it as one of their entries
 
     def _lift(self, x: AnyNumber, name: str) -> AnyNumber:
         """x as a number of this kind and level, for the operation of that name."""

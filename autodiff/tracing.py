@@ -4,6 +4,7 @@ import html
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import NamedTuple
 
 from . import graph, ops
@@ -171,10 +172,14 @@ def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> lis
     slopes: dict[Value, Slopes] = {}
     for node, operation in results.items():
         formulas[node], slopes[node] = _written(node, operation, variables)
-    y = name_of_result(names.values())
+    y = _subscripted(name_of_result([name.partition("[")[0] for name in names.values()]))
     if mode == "forward":
         mark, numbers = DOT, {seed: 1.0}
-        terms = {x: [_marked(formulas[x], mark)] for x in names}
+        # a dot above the first letter of a word would say nothing of the word
+        terms = {
+            x: [f"{numbers.get(x, 0.0):g}" if name[1:2].isalpha() else _marked(formulas[x], mark)]
+            for x, name in names.items()
+        }
         edges = [(p, node, slope) for node in results for p, slope in slopes[node]]
     else:
         mark, numbers = BAR, {output: 1.0}
@@ -196,7 +201,8 @@ def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> lis
 
 def name_of_result(names: Collection[str]) -> str:
     """A name for the result of a computation whose inputs have these names."""
-    return next((name for name in ("y", "z", "f") if name not in names), "result")
+    free = chain("yzfg", map("y{}".format, count(1)))
+    return next(name for name in free if name not in names)
 
 
 def _written(node: Value, operation: Operation, names: Mapping[Value, str]) -> tuple[str, Slopes]:

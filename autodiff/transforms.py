@@ -14,10 +14,11 @@ With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, no
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
+from .dispatch import Operation
 from .dual import Dual, as_tangent, dual
 from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
@@ -26,6 +27,7 @@ from .ufuncs import array_of
 from .value import Value, leaf
 
 P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 Function = Callable[..., Any]  # a user's, from trees to a tree
 Argnums = int | Sequence[int]
 Tree = Any  # a number, or a list, tuple, dict, array, Vector or Matrix of trees
@@ -35,10 +37,28 @@ Flattened = tuple[Numbers, Rebuild]
 Pullback = Callable[[Numbers], Tree]  # from the adjoints of the results to the arguments' tree
 
 
+class Transform(Protocol[R]):
+    """From a function to one of the same arguments; to pyright those of an operation are any.
+
+    It cannot pass on the overloads of an operation twice, as grad(grad(sin)) does.
+    """
+
+    @overload
+    def __call__(self, f: Operation, argnums: Argnums = 0) -> Callable[..., R]: ...
+    @overload
+    def __call__(self, f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, R]: ...
+
+
+def _typed(transform: Callable[..., Callable[..., R]]) -> Transform[R]:
+    """The function itself, as type checkers see it."""
+    return transform
+
+
 # -- Reverse mode -------------------------------------------------------------------------------
 
 
-def grad(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
+@_typed
+def grad(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     """The gradient of f, a function that returns one number, by reverse mode.
 
     The gradient is a function of the same arguments. It has the shape of the argument: a float for
@@ -64,9 +84,8 @@ def grad(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
     return _transform("grad", f, argnums, lambda call: _value_and_gradient(call)[1])
 
 
-def value_and_grad(
-    f: Callable[P, Tree], argnums: Argnums = 0
-) -> Callable[P, tuple[AnyNumber, Tree]]:
+@_typed
+def value_and_grad(f: Function, argnums: Argnums = 0) -> Callable[..., tuple[AnyNumber, Tree]]:
     """A function that returns the pair (f(...), gradient of f), both from one call of f.
 
     Its arguments are those of `grad`. TypeError if f returns anything but one number.
@@ -113,7 +132,8 @@ def vjp(
     return value, of_cotangent
 
 
-def jacrev(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
+@_typed
+def jacrev(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     """The Jacobian of f by reverse mode: one call of f, then a backward pass for each result.
 
     It has the shape of the result, with the shape of the argument in place of each number: of two
@@ -182,7 +202,8 @@ def jvp(
     return shape(iter(values)), shape(iter(slopes))
 
 
-def jacfwd(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
+@_typed
+def jacfwd(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     """The Jacobian of f by forward mode: a call of f for each input, no backward pass.
 
     It has the same shape as with `jacrev`. Prefer it when there are fewer inputs than results.
@@ -219,7 +240,8 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
 # -- Second derivatives -------------------------------------------------------------------------
 
 
-def hessian(f: Callable[P, Tree], argnums: Argnums = 0) -> Callable[P, Tree]:
+@_typed
+def hessian(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     """The second derivatives of f, forward over reverse: n passes for n inputs.
 
     They are the Jacobian of the gradient: for a list a list of rows, for an array of shape S one
@@ -296,8 +318,8 @@ def check_function(f: object, name: str) -> None:
 
 
 def _transform(
-    name: str, f: Callable[P, Tree], argnums: Argnums, derive: Callable[[_Call], Tree]
-) -> Callable[P, Tree]:
+    name: str, f: Function, argnums: Argnums, derive: Callable[[_Call], Tree]
+) -> Function:
     """The function name(f): it calls `derive` with the arguments that it is given."""
     check_function(f, name)
 
@@ -307,7 +329,7 @@ def _transform(
     return _named(name, f, derivative)
 
 
-def _named(name: str, f: Callable[P, Tree], derivative: Any) -> Callable[P, Tree]:
+def _named(name: str, f: Function, derivative: Any) -> Function:
     """The derivative by the name name(f), with f's signature."""
     update_wrapper(derivative, f)
     called = getattr(f, "__name__", type(f).__name__)

@@ -53,7 +53,7 @@ def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
     return f"[{', '.join(index)}]" if index else ""
 
 
-INDICES = "index", "inverse"  # computed once, before the function
+INDICES = "index", "inverse"  # computed once, before the function: every device takes them
 
 
 def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
@@ -127,7 +127,7 @@ def _broadcast(text: ArrayText, x: Operand, axes: Axes) -> str:
     """The text of x with all of these axes."""
     shape = sizes(axes).replace("n", "len(inputs)")
     if not isinstance(x, Symbol):
-        return f"xp.full({shape}, {text.of(x)}, dtype=inputs.dtype)"
+        return text.new("full", shape, text.of(x))
     if x.axes == axes:
         return text.of(x)
     if {size for letter, size in axes.items() if letter not in x.axes} == {1}:
@@ -154,7 +154,7 @@ def _constant(text: ArrayText, symbol: Symbol, numbers: Any) -> Written:
     def nested(x: Any) -> str:
         return f"[{', '.join(map(nested, x))}]" if isinstance(x, list) else text.of(x)
 
-    return f"xp.asarray({nested(numbers)}, dtype=inputs.dtype)", ATOM
+    return text.new("asarray", nested(numbers)), ATOM
 
 
 STRUCTURE: dict[str, Callable[..., Written]] = {
@@ -164,5 +164,5 @@ STRUCTURE: dict[str, Callable[..., Written]] = {
     "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
     "constant": _constant, "index": lambda text, symbol, positions: (positions, ATOM),
     "inverse": lambda text, symbol, index: (f"xp.argsort({text.of(index)})", ATOM),
-    "n": lambda text, symbol, _: ("xp.asarray(len(inputs), dtype=inputs.dtype)", ATOM),
+    "n": lambda text, symbol, _: (text.new("asarray", "len(inputs)"), ATOM),
 }  # fmt: skip

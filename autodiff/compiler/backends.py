@@ -72,7 +72,7 @@ def erf(x: Any) -> Any:
         return math.erf(x)
     if type(x).__module__ == "numpy":  # it has no erf
         xp = importlib.import_module("numpy")
-        return xp.vectorize(math.erf, otypes=[xp.result_type(x, xp.float32)])(x)
+        return xp.vectorize(math.erf, otypes=[x.dtype])(x)
     from jax.scipy.special import erf  # pyright: ignore[reportMissingImports]
 
     return erf(x)
@@ -96,14 +96,12 @@ def scatter_add(values: Any, index: Any, size: int) -> Any:
     >>> scatter_add(numpy.array([1.0, 2.0, 4.0]), numpy.array([0, 2, 0]), 4)
     array([5., 0., 2., 0.])
     """
-    xp = importlib.import_module(type(values).__module__.partition(".")[0])
     shape = (size, *values.shape[index.ndim :])
-    if xp.__name__ == "torch":
-        zeros = xp.zeros(shape, dtype=values.dtype)
-        return zeros.index_put((index,), values, accumulate=True)
-    if xp.__name__ == "numpy":
-        sums = xp.zeros(shape, values.dtype)
-        xp.add.at(sums, index, values)
-        return sums
-    zeros = values.__array_namespace__().zeros(shape, values.dtype)
-    return zeros.at[index].add(values)  # JAX
+    if hasattr(values, "index_put"):  # PyTorch
+        return values.new_zeros(shape).index_put((index,), values, accumulate=True)
+    xp = values.__array_namespace__()
+    sums = xp.zeros(shape, values.dtype)
+    if hasattr(sums, "at"):  # JAX
+        return sums.at[index].add(values)
+    xp.add.at(sums, index, values)
+    return sums

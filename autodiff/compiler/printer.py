@@ -6,7 +6,6 @@ language adds its signs, its numbers and its functions: `Notation` is for tables
 """
 
 import ast
-import functools
 import math
 import re
 import textwrap
@@ -140,7 +139,7 @@ class Python(Printer):
     def __init__(self, outputs: Iterable[Operand] = (), like: str = "") -> None:
         super().__init__(outputs)
         self.like = like  # an array of the type of the others
-        self.modules: set[str] = set()  # of functions that compute a user's operations
+        self.modules: set[str] = set()  # to import
 
     def result(self, x: Operand) -> str:
         """The text of a result."""
@@ -184,9 +183,12 @@ class ArrayPython(Python):
 
     def array(self, x: Operand) -> str:
         """The text of an array, or of an array of a number."""
-        if isinstance(x, Symbol):
-            return self.of(x)
-        return f"xp.asarray({self.of(x)}, dtype={self.like}.dtype)"
+        return self.of(x) if isinstance(x, Symbol) else self.new("asarray", self.of(x))
+
+    def new(self, function: str, *texts: str) -> str:
+        """The text of a new array like `like`. JAX, whose traces lack a device, moves it."""
+        device = f", device={self.like}.device" * (self.xp.__name__ == "torch")
+        return f"xp.{function}({', '.join(texts)}, dtype={self.like}.dtype{device})"
 
     def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if not isinstance(op, str):
@@ -196,9 +198,11 @@ class ArrayPython(Python):
             first = self.of(x) if isinstance(y, Symbol) else self.array(x)
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
         texts = [*map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)]
-        if op == "hypot":  # that of libraries takes two
-            text = functools.reduce(lambda x, y: f"xp.hypot({x}, {y})", texts)
-            return (text, ATOM) if texts[1:] else self.call("abs", *args)
+        if op == "hypot" and not args[1:]:
+            return self.call("abs", *args)
+        if op == "hypot" and args[2:]:  # that of libraries takes two
+            self.modules.add("functools")
+            return f"functools.reduce(xp.hypot, [{', '.join(texts)}])", ATOM
         return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
@@ -280,29 +284,28 @@ def uses_of(outputs: Iterable[Operand]) -> dict[Symbol, int]:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line, or several if it is too long: an expression in brackets, or a comment."""
-    if len(line) <= LONGEST:
-        return [line]
-    code = re.split(r"(?<=\S)  # ", line)[0]
-    indent = code[: len(code) - len(code.lstrip())]
-    further = f"{indent}# " if code.lstrip().startswith("#") else f"{indent}    "
-    parts = re.fullmatch(r"(\s*(?:return |\w+ = ))(.*)", code)
-    if parts and len(code) > LONGEST:
-        whole = ast.parse(parts[2], mode="eval").body
-        code = code if isinstance(whole, (ast.Call, ast.List)) else f"{parts[1]}({parts[2]})"
-    return textwrap.wrap(
-        code, LONGEST, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
-    )
+    """A line, or several if it is too long: broken inside brackets, or a comment."""
+    code = line if len(line) <= LONGEST else re.split(r"(?<=\S)  # ", line)[0]
+    if len(code) <= LONGEST:
+        return [code]
+    indent, head, text = re.findall(r"(\s*)(\w+ = |return |)(.*)", code)[0]
+    further = indent + ("# " if text[0] == "#" else "    ")
+    if head:
+        whole = ast.parse(text, mode="eval").body
+        text = text if isinstance(whole, (ast.Call, ast.List)) else f"({text})"
+    return textwrap.wrap(  # which never breaks after the first indent, here `v1 = `
+        text, LONGEST, initial_indent=indent + head, subsequent_indent=further,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def assembled(
     xp: Any, arguments: list[str], body: list[str], modules: Iterable[str] = (),
     constants: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """The text of a Python program: the imports that it needs, constants, and the function.
+    """The text of a Python program: imports, constants, and the function.
 
-    xp: its library. arguments, body: the names of its arguments, and its lines. modules: further
-    ones that it imports. constants: lines that assign constants, before the function.
+    modules: those imported beside xp, its library. constants: lines before the function.
     """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
     header = sorted({*header, *[f"import {module}" for module in modules]})
@@ -310,8 +313,9 @@ def assembled(
     for module, names in IMPORTED.items():
         if used := [name for name in names if name in called]:
             header += ["", f"from {module} import {', '.join(used)}"]
-    if constants:
-        header += ["", *constants]
-    function = [f"def program({', '.join(arguments)}):", *(f"    {line}" for line in body)]
-    lines = [part for line in [*header, "", "", *function] for part in wrapped(line)]
-    return "\n".join([*lines, ""])
+    blank = [""] * bool(constants)
+    lines = [
+        *blank, *constants, "", "", f"def program({', '.join(arguments)}):",
+        *[f"    {line}" for line in body],
+    ]  # fmt: skip
+    return "\n".join([*header, *[part for line in lines for part in wrapped(line)], ""])

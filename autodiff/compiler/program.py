@@ -1,9 +1,10 @@
 """Programs: the derivative as straight-line Python, number by number."""
 
+import linecache
 import math
+import weakref
 from collections.abc import Iterable
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 from .. import graph, ops
@@ -30,12 +31,13 @@ class Program:
     def __init__(self, source: str, sizes: tuple[int, ...] = ()) -> None:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch
-        # Tracebacks ask the loader of a file for its lines.
-        loader = SimpleNamespace(get_source=lambda name: source)
-        namespace = {"__name__": "program", "__loader__": loader}
-        exec(compile(source, f"program {next(_numbers)}", "exec"), namespace)  # ours
-        self._function: Any = namespace["program"]
-        self._xp: Any = namespace.get("xp")  # None for a program of floats
+        file = f"program {next(_numbers)}"
+        linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
+        weakref.finalize(self, linecache.cache.pop, file, None)
+        namespace: Any = {}  # torch.compile would import it by a __name__
+        exec(compile(source, file, "exec"), namespace)  # ours
+        self._function = namespace["program"]
+        self._xp = namespace.get("xp")  # None for a program of floats
 
     def __call__(self, *numbers: Any) -> Any:
         try:

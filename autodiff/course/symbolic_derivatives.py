@@ -26,6 +26,11 @@ ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**":
 OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."
 
 
+@cache
+def node(op, *args):
+    return Node(op, [x if hasattr(x, "op") else node(x) for x in args])
+
+
 class Node:
     """A formula, as on the page."""
 
@@ -42,11 +47,6 @@ class Node:
     __mul__, __rmul__ = lambda a, b: node("*", a, b), lambda a, b: node("*", b, a)
     __truediv__, __rtruediv__ = lambda a, b: node("/", a, b), lambda a, b: node("/", b, a)
     __sub__, __rsub__ = lambda a, b: a + -1 * b, lambda a, b: b + -1 * a
-
-
-@cache
-def node(op, *args):
-    return Node(op, [x if hasattr(x, "op") else node(x) for x in args])
 
 
 X = node("x")

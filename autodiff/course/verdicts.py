@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dis import get_instructions
 from functools import cache, wraps
 from html import escape
-from itertools import islice, zip_longest
+from itertools import count, islice, zip_longest
 from pathlib import Path
 from textwrap import fill
 from types import GeneratorType
@@ -50,6 +50,19 @@ class Verdict(NamedTuple):
     right: bool
     text: str
     hint: str = ""  # as the exercise states it
+
+
+class Called(NamedTuple):
+    """A function that says how to call it where it stands alone in a cell."""
+
+    function: Callable[..., None]
+    example: str
+
+    def __call__(self, *args: Any) -> None:
+        self.function(*args)
+
+    def __repr__(self) -> str:
+        return f"Call it: {self.example}."
 
 
 class Exercise:
@@ -111,6 +124,10 @@ class Exercise:
         right = self.verdict(answer).right
         print("We go on with yours." if right else "Until yours is right, we go on with ours.")
         return answer if right else self.solution
+
+    def __repr__(self) -> str:
+        name = f"check_{self.place[1]}" if self.place[1] else "check"
+        return f"Call it: {name}(your_answer) says whether your answer is right."
 
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
@@ -265,10 +282,13 @@ def empty(answer: Any) -> bool:
 
 
 def plain(x: Any) -> Any:
-    """A number of any library as a float, arrays and tuples as lists; anything else as it is."""
+    """A number of any library as a float, arrays and tuples as lists; anything else as it is.
+
+    A named tuple is no array: it keeps its kind.
+    """
     x = x.tolist() if hasattr(x, "tolist") else x
     if isinstance(x, (list, tuple)):
-        return [plain(entry) for entry in x]
+        return getattr(x, "_make", list)(map(plain, x))
     with suppress(TypeError, ValueError):
         return x if isinstance(x, (str, bool)) else float(x)
     return x
@@ -288,14 +308,14 @@ def same(found: Any, right: Any, close: float) -> bool:
     found, right = plain(found), plain(right)
     if type(found) is type(right) is float:
         return math.isclose(found, right, rel_tol=close, abs_tol=close) or found != found != right
-    if type(found) is type(right) is list:
+    if type(found) is type(right) and isinstance(found, (list, tuple)):
         pairs = zip(found, right)
         return len(found) == len(right) and all(same(f, r, close) for f, r in pairs)
     return type(found) is type(right) and bool(found == right)
 
 
 def not_comparable(found: Any, right: Any) -> str:
-    """Why a result cannot be compared with a number or array; else an empty text."""
+    """Why a result cannot be compared with the right one; else an empty text."""
     if isinstance(right, str):
         return ""
     if "complex" in str(getattr(found, "dtype", type(found))):
@@ -303,6 +323,9 @@ def not_comparable(found: Any, right: Any) -> str:
     if callable(found):
         return "That is a function. Call it, and return what it gives."
     expected, shaped = shape(plain(right)), shape(plain(found))
+    if expected is None:
+        alike = type(plain(found)) is type(plain(right))
+        return "" if alike else f"Expected {a(right)}, found {a(found)}."
     if shaped is None:
         return f"Expected {'an array' if expected else 'a number'}, found {a(found)}."
     if shaped == expected:
@@ -314,10 +337,12 @@ def not_comparable(found: Any, right: Any) -> str:
 def told_apart(found: Any, right: Any, close: float, place: str = "") -> tuple[str, str, str]:
     """The place of the first difference, and both results there, with digits enough to differ."""
     left, other = plain(found), plain(right)
-    if type(left) is type(other) is list and len(left) == len(other):
-        for i, (entry, its) in enumerate(zip(left, other)):
+    if type(left) is type(other) and isinstance(left, (list, tuple)) and len(left) == len(other):
+        named = getattr(left, "_fields", ())
+        for key, entry, its in zip(named or count(), left, other):
             if not same(entry, its, close):
-                return told_apart(entry, its, close, f"{place[:-1]}, {i}]" if place else f"[{i}]")
+                inner = f"{place[:-1]}, {key}]" if place.endswith("]") else f"{place}[{key}]"
+                return told_apart(entry, its, close, f"{place}.{key}" if named else inner)
     if not type(left) is type(other) is float:
         return place, str(found), str(right)
     digits = next((d for d in (6, 9, 12) if f"{left:.{d}g}" != f"{other:.{d}g}"), 17)
@@ -378,7 +403,7 @@ def outside(answer: Any) -> list[Any]:
     return found
 
 
-def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
+def solutions(module: Mapping[str, Any]) -> Called:
     """The function that displays the code of `solution_<number>`; each check learns its place."""
     for name, check in module.items():
         if isinstance(check, Exercise):
@@ -395,10 +420,10 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
             return
         display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
 
-    return solution
+    return Called(solution, "solution(1) shows our answer to exercise 1")
 
 
-def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
+def guesses(*tables: Mapping[Any, str]) -> Called:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
     A table is texts by numbers, or by the two ends of a range; `...` is any other number. What is said to
@@ -409,7 +434,7 @@ def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
         text = answered(tables[which - 1], guess)
         print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
-    return predict
+    return Called(predict, "predict(1, your_guess) says whether your first guess is right")
 
 
 def answered(table: Mapping[Any, str], guess: Any) -> str:

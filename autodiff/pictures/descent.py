@@ -1,6 +1,8 @@
 """`show_descent`: gradient descent on a function of one or two variables, with a rate to drag."""
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..admission import as_float, as_row
@@ -22,7 +24,7 @@ def show_descent(
     steps: int = 40,
     *,
     title: str = "",
-    names: Sequence[str] = ("x", "y"),
+    names: Sequence[str] = (),
 ) -> Page:
     """A page in which gradient descent walks down a function: drag the rate, the path follows.
 
@@ -32,10 +34,11 @@ def show_descent(
 
     f: a function of a number, or of a list of two, as `grad` takes it.
     x0: where it starts: a number, or two. lr, steps: the learning rate, and how many steps.
-    title: the heading. names: of the variables.
+    title: the heading. names: of the variables, if not x and y.
 
-    TypeError if x0 or the result is not made of numbers; ValueError for more than two variables,
-    and for a function that looks at numbers, as `if x > 0` does.
+    TypeError if x0 or the result is not made of numbers, or f takes two numbers instead of a list;
+    ValueError for more than two variables, for more or fewer names than variables, and for a
+    function that looks at numbers, as `if x > 0` does.
 
     >>> show_descent(lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], lr=0.1)
     <Page: 40 steps downhill>
@@ -45,6 +48,13 @@ def show_descent(
     start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
     if not 1 <= len(start) <= 2:
         raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
+    called = [*map(str, as_row(names, f"{WHERE}, names", "a list of names"))] or [
+        *"xy"[: len(start)]
+    ]
+    if len(called) != len(start):
+        expected = f"{len(start)}, one of each variable"
+        raise ValueError(message(f"{WHERE}, names", counted(len(called), "name"), expected))
+    _check_one_argument(f)
     xs = [Value(x) for x in start]
     try:
         with Watch(xs):
@@ -54,10 +64,24 @@ def show_descent(
         program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
-    said = formula(y, zip(xs, names))
+    said = formula(y, zip(xs, called))
     downhill = f"{counted(steps, 'step')} downhill" if steps else "How small should a nudge be?"
     data = {
         "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": title or downhill,
-        "names": [str(name) for name in names][: len(start)], "formula": said,
+        "names": called, "formula": said,
     }  # fmt: skip
     return learning("descent", data, f"f: {program}", "")
+
+
+def _check_one_argument(f: Callable[..., Any]) -> None:
+    """Raise a TypeError if f cannot be called with one argument."""
+    with suppress(ValueError):  # a builtin may not tell its arguments
+        signature = inspect.signature(f)
+        try:
+            signature.bind(None)
+        except TypeError:
+            found = f"a function of {signature}"
+            remedy = "write lambda p: f(p[0], p[1]), and x0=[1.0, 2.0]"
+            raise TypeError(
+                message(WHERE, found, "one of a number, or of a list", remedy)
+            ) from None

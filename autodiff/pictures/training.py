@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ..admission import as_row, is_sequence
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import counted, message
+from ..errors import counted, message, typed
 from ..linalg import Vector
 from ..nn.engines import Evaluator, TrainingState
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
@@ -40,7 +41,7 @@ def show_training(
     *,
     title: str = "",
     about: str = "",
-    names: Sequence[str] = (),
+    names: Sequence[str | Sequence[str]] = (),
 ) -> Page:
     """A page in which a model learns: its loss, what it says of every input, its neurons.
 
@@ -53,13 +54,14 @@ def show_training(
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
     title: the heading. about: what the data are, "A sunflower, measured every week".
-    names: of the inputs, then of the target, for the axes and the formula; a unit in brackets:
-        "height (m)"; for classes their names: "setosa, versicolor, virginica". In the label of a
-        parameter, what follows the first word is a remark.
+    names: of each input, then of the target, for the axes and the formula; a unit in brackets:
+        "height (m)". For classes of several inputs their names are a list at the end:
+        names=["length (cm)", "width (cm)", ["setosa", "versicolor", "virginica"]]. In the label
+        of a parameter, what follows the first word is a remark.
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.
-    ValueError for what `fit` cannot compile, with the reason, and for more than 1,000 parameters
-    or 500 samples.
+    ValueError for what `fit` cannot compile, with the reason, for more than 1,000 parameters
+    or 500 samples, and for more or fewer names than inputs and target, or than classes.
 
     >>> from autodiff import nn, optim, tanh
     >>> model = nn.Sequential(nn.Linear(1, 4, activation=tanh), nn.Linear(4, 1))
@@ -69,7 +71,6 @@ def show_training(
     """
     size = None if batch_size is None else positive_int(batch_size, WHERE, "batch_size")
     samples = Samples(inputs, targets, WHERE)
-    axes = [*map(str, names)]
     check_optimizer(optimizer)
     trained = [p for p in optimizer.params if p.requires_grad]
     for n, most, noun in [(len(samples), 500, "sample"), (len(trained), 1000, "parameter")]:
@@ -77,10 +78,10 @@ def show_training(
             raise ValueError(message(WHERE, counted(n, noun), f"1 to {most}"))
     try:
         with mode(training=True):
-            recorded = _Recorded(model, loss, samples, optimizer, trained, axes)
+            recorded = _Recorded(model, loss, samples, optimizer, trained, names)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
-    data = recorded.data() | {"about": about, "axes": axes}
+    data = recorded.data() | {"about": about}
     data["batch"] = size if size and size < len(samples) else None
     points, features = counted(len(samples), "point"), data["features"]
     fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
@@ -101,7 +102,7 @@ class _Recorded:
         samples: Samples,
         optimizer: Optimizer,
         trained: list[Value],
-        axes: list[str],
+        names: Sequence[str | Sequence[str]],
     ) -> None:
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
@@ -117,6 +118,7 @@ class _Recorded:
         self.outputs: list[Any] = shape_and_numbers(self.prediction, WHERE)[1]
         self.targets = self._targets()
         self.measures = self._measures()
+        self.axes, self.classes = self._called(names)
         texts = {
             "sample": Expression(recording.root).javascript(given, trained),
             "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
@@ -124,7 +126,7 @@ class _Recorded:
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
         self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
-        named = [re.sub(r"\s*\(.*", "", name) for name in axes[: len(x)]] or "xyzuvw"
+        named = [re.sub(r"\s*\(.*", "", name) for name in self.axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *self._named()])
 
     def _move(self) -> str:
@@ -156,6 +158,8 @@ class _Recorded:
             "features": len(rows[0]),
             "outputs": len(self.outputs),
             "targets": targets,
+            "axes": self.axes,
+            "classes": self.classes,
             "column": len(rows[0]) if of_table else None,  # of the targets: they can be dragged
             "measures": self.measures,
             "parameters": [p.data for p in self.parameters],
@@ -174,6 +178,34 @@ class _Recorded:
             if lengths == {len(self.outputs)} and self.samples.inputs.shape[1] == 1:
                 return [[*map(float, t)] for t in targets]
         return None
+
+    def _called(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
+        """The names of the inputs and the target, and those of the classes, if there are any."""
+        where, inputs, n = f"{WHERE}, names", counted(len(self.x), "input"), len(self.x) + 1
+        classes, axes = self._classes(), [*as_row(names, where, "a list of names")]
+        if axes and len(axes) != n:
+            expected = f"{n}: {inputs} and the target, whose classes are one list"
+            raise ValueError(message(where, counted(len(axes), "name"), expected))
+        if axes and is_sequence(axes[-1]):
+            given = [*axes.pop()]
+            if len(given) != len(classes):
+                numbers = "the name of the target, which is drawn as a number"
+                expected = f"{len(classes)}" if classes else numbers
+                raise ValueError(message(where, counted(len(given), "class name"), expected))
+            classes = given
+        for name in [*axes, *classes]:
+            if not isinstance(name, str):
+                raise TypeError(message(where, typed(name), "a text"))
+        return axes, classes
+
+    def _classes(self) -> list[str]:
+        """What the page calls each class; empty if the targets are numbers."""
+        if len(self.x) == 1 or not self.targets:
+            return []
+        if len(self.outputs) > 1:
+            return [f"class {k}" for k in range(len(self.outputs))]
+        kinds = sorted({*self.targets})
+        return [f"class {kind:g}" for kind in kinds] if len(kinds) == 2 else []
 
     def still(self) -> str:
         """The data and the curve; with few parameters also their derivatives, and the end."""

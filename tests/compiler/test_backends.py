@@ -36,45 +36,86 @@ LOSSES = [  # also where a gradient is a number alone, such as n, the number of 
 ]
 
 
+PRECISIONS = "bfloat16", "float16", "float32", "float64"
+
+
+def numbers(arrays):
+    return [np.array(x.tolist()) for x in arrays]
+
+
+def flat(results):
+    value, gradients = results
+    return [value, *gradients] if isinstance(gradients, tuple) else [value, gradients]
+
+
+def away(program, *given):
+    """The results for such arrays, but without numbers: on the device meta, or as JAX traces it."""
+    if hasattr(given[0], "is_meta"):
+        found = program(*[x.to("meta") for x in given])
+        assert all(x.is_meta for x in flat(found)), program.source
+        return found
+    return library("jax").eval_shape(program, *given)
+
+
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])
-@pytest.mark.parametrize("precision", ["float32", "float64"])
 @cases("f", LOSSES)
-def test_the_type_of_numbers_is_that_of_the_arrays(f, precision, xp):
+def test_the_type_of_numbers_is_that_of_the_arrays(f, xp):
     xp, x, w = library(xp), Vector([0.5, -0.25]), Vector([1.0, 2.0, -1.0])
     y = f(x, w)
-    of_inputs = not {*w} & {*Expression(y).sources}
-    wrt, dtype = x if of_inputs else w, getattr(xp, precision)
-    program = batched(y, x, wrt, xp=xp)
-    rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
-    given = [rows] if of_inputs else [rows, xp.asarray(w.data, dtype=dtype)]
-    values, gradients = program(*given)
-    assert values.dtype == gradients.dtype == dtype, program.source
-    expected = batched(y, x, wrt)(*[np.asarray(x, float) for x in given])
-    for found, right in zip((values, gradients), expected):
-        np.testing.assert_allclose(found, right, rtol=1e-6 if precision == "float32" else 1e-13)
-    if of_inputs:
-        alone = Expression(y).compile([x], wrt=[x], xp=xp)(*rows.T)
-        assert {each.dtype for each in (alone[0], *alone[1])} == {rows.dtype}
-        np.testing.assert_allclose(alone[0], expected[0], rtol=1e-6)
+    wrt = w if {*w} & {*Expression(y).sources} else x
+    program, by_numpy = batched(y, x, wrt, xp=xp), batched(y, x, wrt)
+    alone = Expression(y).compile([*x, *w], wrt=[*x, *w], xp=xp)
+    for dtype in [getattr(xp, name) for name in PRECISIONS if hasattr(xp, name)]:
+        rows = xp.asarray([[0.5, -0.25], [1.0, 2.0], [-1.0, 0.0]], dtype=dtype)
+        p = xp.asarray(w.data, dtype=dtype)
+        given, columns = [rows, p] if wrt is w else [rows], [*rows.T, *p[:, None] + rows[:, 0] * 0]
+        within = {"rtol": 8 * float(xp.finfo(dtype).eps)}
+        found, expected = program(*given), by_numpy(*numbers(given))
+        for some, right in zip(numbers(found), expected):
+            np.testing.assert_allclose(some, right, **within)
+        one_by_one = alone(*columns)
+        np.testing.assert_allclose(*numbers([one_by_one[0], found[0]]), **within)
+        results = [*found, *flat(one_by_one)]
+        if xp is not np:
+            results += [*away(program, *given), *flat(away(alone, *columns))]
+        assert {x.dtype for x in results} == {rows.dtype}, program.source
+
+
+def model(name):
+    """The loss of a model, its inputs and its parameters; and the numbers of two batches."""
+    if name == "everything":
+        inputs, parameters = drawn(3), drawn(3, 3)
+        loss = everything(inputs, parameters)
+    else:
+        loss, inputs, parameters = (made := MAKE[name]()).loss, made.x, made.parameters
+    p = np.array([x.data for x in leaves(parameters)])
+    rows = np.random.default_rng(1).normal(size=(2, 6, len(inputs)))
+    return (loss, inputs, parameters), (rows, np.stack([p, 1.1 * p]))
 
 
 @pytest.mark.parametrize("xp", OTHERS)
 @pytest.mark.parametrize("name", [*MAKE, "everything"])
 def test_the_numbers_are_those_of_numpy(name, xp):
-    xp = library(xp)
-    if name == "everything":
-        inputs, parameters = drawn(3), drawn(3, 3)
-        loss = everything(inputs, parameters)
+    """Also where the library compiles the program, and where it maps it over several batches."""
+    xp, (made, batches) = library(xp), model(name)
+    expected = [batched(*made)(*batch) for batch in zip(*batches)]
+    program, given = batched(*made, xp=xp), [xp.asarray(x) for x in batches]
+    if xp.__name__ == "torch":
+        xp.compiler.reset()
+        compiled = xp.compile(program, backend="aot_eager", fullgraph=True)
+        single, mapped = [program, compiled], xp.func.vmap(program)
     else:
-        loss, inputs, parameters = (model := MAKE[name]()).loss, model.x, model.parameters
-    rows = np.random.default_rng(1).normal(size=(6, len(inputs)))
-    p = np.array([x.data for x in leaves(parameters)])
-    expected = batched(loss, inputs, parameters)(rows, p)
-    program = batched(loss, inputs, parameters, xp=xp)
-    runs = [program, library("jax").jit(program)] if xp.__name__ == "jax.numpy" else [program]
-    for run in runs:
-        for found, wanted in zip(run(xp.asarray(rows.copy()), xp.asarray(p)), expected):
-            np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-11, atol=1e-12)
+        jax = library("jax")
+        single, mapped = [jax.jit(program)], jax.jit(jax.vmap(program))
+    first = [x[0] for x in given]
+    results = [(run(*first), expected[0]) for run in single]
+    for found, wanted in [*results, (mapped(*given), [*zip(*expected)])]:
+        for some, right in zip(found, wanted):
+            np.testing.assert_allclose(some, right, rtol=1e-11, atol=1e-12)
+    for precision in PRECISIONS:
+        found = away(program, *[xp.asarray(x, dtype=getattr(xp, precision)) for x in first])
+        shapes = [(getattr(xp, precision), x.shape) for x in expected[0]]
+        assert [(x.dtype, tuple(x.shape)) for x in found] == shapes
 
 
 @pytest.mark.parametrize("xp", ["numpy", *OTHERS])

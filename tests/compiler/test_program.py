@@ -2,6 +2,7 @@
 
 import copy
 import math
+import operator
 import pickle
 import sys
 import traceback
@@ -17,7 +18,8 @@ from random_graphs import for_all, graphs, layered, numbers
 from tables import cases
 
 import autodiff as ad
-from autodiff import Expression, Value, operation
+from autodiff import Expression, Value, operation, ops
+from autodiff.dispatch import unwrapped
 from autodiff.graph import topological_order
 
 
@@ -162,17 +164,31 @@ def test_the_gradient_of_a_softmax_shifts_by_the_largest_number_of_now():
     assert plain(-2.0, -3.0)[1] == pytest.approx((curved, -curved), rel=1e-14)
 
 
-@pytest.mark.parametrize("total", [ad.sum, ad.prod, ad.logsumexp, lambda xs: ad.dot(xs, xs)])
-def test_an_operation_of_hundreds(total):
-    xs = [Value(1.0 + i / 1e8) for i in range(400)]
-    y = total(xs)
-    program = compiled(y, xs)
-    y.backward()
-    value, gradients = program(*[x.data for x in xs])
-    # Python's own sum of floats rounds once since 3.12, a program's + each time: 400 roundings
-    assert value == pytest.approx(y.data, rel=400 * sys.float_info.epsilon)
-    assert gradients == pytest.approx([x.grad for x in xs], rel=400 * sys.float_info.epsilon)
-    assert max(map(len, program.source.splitlines())) <= 100
+@pytest.mark.parametrize("each", ops.PAGE, ids=operator.attrgetter("__name__"))
+def test_every_operation_of_any_length_in_every_language(each, node):
+    """Python, NumPy and JavaScript take the source, and its numbers are those of walking."""
+    rows, arity = ROWS.get(each, 0), unwrapped(each.rule).__code__.co_argcount
+    scripts, walks = [], []
+    for n in [rows * length for length in (*range(1, 61), 400)] if rows else [arity]:
+        point = [0.5 + i / 2000 for i in range(n)]
+        leaves = [Value(x) for x in point]
+        y = leaves[0]._apply(each, *leaves)
+        expression, adjoints = Expression(y), ad.adjoints(y)
+        # Python's own sum of floats rounds once since 3.12, a program's + each time
+        walks.append(
+            pytest.approx([y.data, *[adjoints.get(x, 0.0) for x in leaves]], rel=n * EPSILON)
+        )
+        for xp in (math, np):
+            program = expression.compile(leaves, wrt=leaves, xp=xp)
+            value, gradients = program(*point)
+            assert [value, *gradients] == walks[-1]
+            assert max(map(len, program.source.splitlines())) <= 100
+        scripts.append(f"({expression.javascript(leaves, wrt=leaves)})({point})")
+    found = node(f"[{', '.join(scripts)}]")
+    assert [[value, *gradients] for value, gradients in found] == walks
+
+
+ROWS = {ops.sum: 1, ops.prod: 1, ops.dot: 2, ops.logsumexp: 1, ops.largest: 1, ops.hypot: 1}
 
 
 def test_a_long_chain_needs_no_recursion():

@@ -164,6 +164,8 @@ def test_a_long_line_is_broken_where_python_may_break_it():
             "(", ""
         ).replace(")", "").removeprefix("# ")
         compile("def f():\n" + "\n".join([*lines, "    pass"]), "", "exec")
+    for word in ("f" * 100, "f(" * 40):  # a break before it would be outside brackets
+        assert wrapped(f"v1 = {word}(x, y)")[0].startswith("v1 = f")
     assert wrapped("x" * 100) == ["x" * 100]
     assert wrapped(f"{'x' * 95}  # (n,)") == ["x" * 95]  # the remark is left out
 

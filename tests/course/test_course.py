@@ -328,8 +328,10 @@ def test_the_names_of_the_table_exist(module):
 
 def test_an_import_changes_nothing_in_ipython_and_an_extension_makes_errors_short():
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
 
-    shell = InteractiveShell()
+    config = Config({"HistoryManager": {"enabled": False}})  # it would leave a database open
+    shell = InteractiveShell(config=config)
     before = shell.InteractiveTB.mode
     shell.run_cell("import autodiff.course, autodiff.course.reverse_mode")
     assert shell.InteractiveTB.mode == before != "Minimal"

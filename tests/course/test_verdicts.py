@@ -1,6 +1,7 @@
 """What an exercise says: nothing yet, what differs and where, in lines that fit the page."""
 
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -31,6 +32,38 @@ def test_an_array_is_told_where_it_differs():
     check = Exercise(lambda n: np.eye(n), at=[(2,)], slips={}, praise="Right.")
     said = check.verdict(lambda n: np.array([[1.0, 0.0], [5.0, 1.0]])).text
     assert said == "At n = 2 the result[1, 0] should be 0, not 5."
+
+
+class Pair(NamedTuple):
+    primal: float
+    tangent: float
+
+
+@pytest.mark.parametrize(
+    ("right", "found", "said"),
+    [
+        (Pair(1.0, 2.0), Pair(1.0, 2.0 + 1e-12), "Right."),
+        (Pair(1.0, 2.0), Pair(1.0, 3.0), "The result.tangent should be 2, not 3."),
+        ([Pair(1.0, 2.0)], [Pair(1.0, 3.0)], "The result[0].tangent should be 2, not 3."),
+        (Pair(1.0, 2.0), 1.0, "Expected a Pair, found a float."),
+        (Pair(1.0, 2.0), (1.0, 2.0), "Expected a Pair, found a tuple."),
+        (1.0, Pair(1.0, 2.0), "Expected a number, found a Pair."),
+        ([1.0, 2.0], Pair(1.0, 2.0), "Expected an array, found a Pair."),
+        (True, 1.0, "Expected a bool, found a float."),
+    ],
+)
+def test_a_named_tuple_is_no_array(right, found, said):
+    check = Exercise(lambda: right, slips={}, praise="Right.")
+    assert check.verdict(lambda: found).text == said
+
+
+def test_what_stands_alone_in_a_cell_says_how_to_call_it():
+    module = {"__name__": "lesson", "check_1": Exercise(third, at=[(1.0,)], slips={}, praise="")}
+    show = solutions(module)
+    shown = [repr(x) for x in (module["check_1"], show, guesses({...: "No."}))]
+    assert [text.split("(")[0] for text in shown] == [
+        "Call it: check_1", "Call it: solution", "Call it: predict",
+    ]  # fmt: skip
 
 
 def test_a_hint_fits_the_page_and_keeps_its_line_breaks():

@@ -110,6 +110,7 @@ OF_LINALG = {
         (lambda v, b: Vector(v) @ Matrix(b), V, B),
         (lambda a, b: Matrix(a) @ Matrix(b), A, B),
     ],
+    "__rmatmul__": [(lambda a, v: a @ Vector(v), A, V), (lambda v, a: v @ Matrix(a), V, B)],
     "dot": [(lambda v, w: Vector(v).dot(Vector(w)), V, W)],
     "sum": on_both(lambda array: array.sum()),
     "mean": on_both(lambda array: array.mean()),
@@ -124,7 +125,7 @@ OF_LINALG = {
 OF_LINALG |= {f"__r{x}__": OF_LINALG[f"__{x}__"] for x in ("add", "sub", "mul", "truediv", "pow")}
 NO_DERIVATIVE = {  # of the array, or refused
     "backward", "count", "data", "grad", "index", "requires_grad_", "shape", "zero_grad",
-    "__bool__", "__class_getitem__", "__contains__", "__float__",
+    "__array_function__", "__array_ufunc__", "__bool__", "__class_getitem__", "__contains__", "__float__",
     "__int__", "__len__", "__round__", "__rxor__", "__xor__",
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Vector and Matrix."""
 
 import copy
+import math
 import operator
 import pickle
 
@@ -11,6 +12,7 @@ from tables import cases
 
 import autodiff as ad
 from autodiff import Dual, Matrix, Value, Vector, adjoints, relu
+from autodiff.ufuncs import array_of
 
 # -- Article 000 --------------------------------------------------------------------------------
 
@@ -82,18 +84,80 @@ def test_operators_work_entry_by_entry(kind):
     assert np.allclose(a.grad, 2 * x, rtol=1e-15)
 
 
-BESIDE_ARRAYS = [
-    lambda x, v: x * v, lambda x, v: v * x, lambda x, v: x - v, lambda x, v: v + x,
-    lambda x, v: np.eye(2) @ v, lambda x, v: v @ np.eye(2), lambda x, v: np.sin(v),
-]  # fmt: skip
+def object_array(numbers):  # as a transform makes it
+    return array_of(np.vectorize(Value, otypes=[object])(numbers))
 
 
-@cases("f", BESIDE_ARRAYS)
-def test_arrays_beside_vectors_follow_numpys_own_rules(f):
-    x, y = np.array([3.0, 4.0]), np.array([1.0, 2.0])
-    found, expected = f(x, Vector(y)), f(x, y)
-    assert isinstance(found, np.ndarray)
-    assert [y.data for y in found] == pytest.approx(expected)
+OF_NUMPY = [np.subtract, np.power, np.hypot, np.matmul]
+KINDS = [
+    *[(Vector, kind) for kind in (list, tuple, np.array, object_array, pandas.Series, Vector)],
+    *[(Matrix, kind) for kind in (list, np.array, object_array, pandas.DataFrame, Matrix)],
+]
+BESIDE = [
+    (f, own, kind)
+    for f in [*BINARY, operator.matmul, ad.maximum, *OF_NUMPY]
+    for own, kind in KINDS
+    if f in BINARY or not hasattr(kind, "to_numpy")  # frame @ A and NumPy's are up to pandas
+]
+
+
+@pytest.mark.parametrize(("f", "own", "kind"), BESIDE)
+def test_what_stands_beside_a_vector_or_matrix_counts_as_one(f, own, kind):
+    x, y = [[3.0, 4.0], [5.0, 6.0]], [[1.0, 2.0], [0.5, 0.25]]
+    x, y = (x, y) if own is Matrix else (x[0], y[0])
+    expected = (np.maximum if f is ad.maximum else f)(np.array(x), np.array(y))
+    for left, right in [(own, kind), (kind, own)]:
+        found = f(left(x), right(y))
+        assert type(found) is (own if expected.ndim else Value)
+        assert np.allclose(found.data, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, object_array, Matrix])
+def test_products_with_what_counts_as_a_matrix(kind):
+    A = kind([[3.0, 4.0], [5.0, 6.0]])  # noqa: N806
+    assert (A @ Vector([1.0, 2.0]) == Vector([11.0, 17.0])) is True
+    assert (Vector([1.0, 2.0]) @ A == Vector([13.0, 16.0])) is True
+
+
+@cases("f", [
+    lambda v: v + [1.0, 2.0], lambda v: np.ones(2) * v, lambda v: np.eye(2) @ v,
+    lambda v: [[1.0, 2.0]] @ v, lambda v: [1.0, 2.0] - v,
+])  # fmt: skip
+def test_numbers_beside_a_vector_are_constants(f):
+    v = Vector([3.0, 4.0])
+    leaves = [x for x in adjoints(f(v).sum()) if not x.parents and x.requires_grad]
+    assert set(leaves) == set(v)
+
+
+@cases(("f", "expected"), [
+    (lambda v: np.exp(v), Vector([1.0, math.e])),
+    (lambda v: np.hypot(Value(0.0), v), Vector([0.0, 1.0])),
+    (lambda v: np.sum(v), 1.0), (lambda v: np.mean(v), 0.5), (lambda v: np.add.reduce(v), 1.0),
+    (lambda v: np.linalg.norm(v), 1.0), (lambda v: np.dot([[0.0, 2.0]], v)[0], 2.0),
+    (lambda v: np.sort(-v)[0], -1.0), (lambda v: np.concatenate([v, v]).sum(), 2.0),
+    (lambda v: np.array([0.0, 2.0]) == v, np.array([True, False])),
+    (lambda v: v == np.array([0.0, 2.0]), np.array([True, False])),
+    (lambda v: v != pandas.Series([0.0, 2.0]), np.array([False, True])),
+    (lambda v: np.greater(v, 0.5), np.array([False, True])),
+])  # fmt: skip
+def test_numpys_functions_of_a_vector(f, expected):
+    found = f(Vector([0.0, 1.0]))
+    if isinstance(expected, np.ndarray):
+        assert np.array_equal(found, expected)
+    assert isinstance(expected, np.ndarray) or (found == expected) is True
+
+
+def test_vectors_are_equal_if_all_their_numbers_are():
+    v, A = Vector([1.0, 2.0]), Matrix([[1.0, 2.0], [3.0, 4.0]])  # noqa: N806
+    for equal in (v == Vector([1.0, 2.0]), v == [1.0, 2.0], v == (1.0, 2.0), A == A + 0):
+        assert equal is True
+    assert A == [v, [3.0, 4.0]]  # noqa: SIM300
+    for other in (v + 1, Vector([1.0]), Matrix([[1.0, 2.0]]), [1.0], [[1.0]], None, "v"):
+        assert (v == other, v != other) == (False, True)
+    assert v in [None, A, v + 0]
+    assert v in A
+    assert v + 1 not in A
+    assert len({v, v + 0}) == 2  # a hash is an identity, as of a Value
 
 
 def test_reductions_are_one_node():

@@ -1,5 +1,7 @@
 """NumPy in, NumPy through: programs as a NumPy user writes them, with our derivatives, under SciPy."""
 
+import re
+
 import numpy as np
 import pandas
 import pytest
@@ -8,6 +10,7 @@ from scipy import optimize
 
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp
+from autodiff.ufuncs import array_of
 
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0]])
 
@@ -47,7 +50,8 @@ IDIOMS = [
     lambda p: np.exp(np.where(p > 2.0, p, 0.0)).sum(), lambda p: np.tanh(np.append(p, 1.0)).sum(),
     lambda p: np.maximum(2.0, p).sum(), lambda p: np.squeeze(np.polyval(p, p[:1])),
     lambda p: np.arcsin(np.tril(np.outer(p, p) / 20)).sum(),
-    lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(),
+    lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(), lambda p: np.sinc(p).sum(),
+    lambda p: np.median(p) * np.any(p), lambda p: np.var(p[0] * p) * np.all(p),
 ]  # fmt: skip
 
 
@@ -75,6 +79,7 @@ def test_every_mode_agrees_with_scipys_differences(f):
     lambda x: np.maximum(0.0, x) - np.minimum(x, 2.0),
     lambda x: np.polyval([1.0, 2.0, 3.0], x),
     lambda x: x * np.array(x) + np.array(x) / x,
+    lambda x: np.average(x) + np.linspace(0.0, x, 3).sum(),
     lambda x: np.array(ad.maximum(x * x, np.where(x > 0, x, -x))),
 ])  # fmt: skip
 @in_every_derivative
@@ -94,6 +99,14 @@ def test_a_single_number_goes_through_numpy_too(d, f):
     (lambda p: np.rint(np.append(1.0, p)).sum(), "rint"),
     (lambda p: np.logaddexp(0.0, p).sum(), "logaddexp"),
     (lambda p: np.isnan(p[0]) + p[0], "isnan"),
+    (lambda p: np.percentile(p, 50), "percentile"),
+    (lambda p: np.sinc(p[0]), "sinc"),
+    (lambda p: np.cov(p), "cov"),
+    (lambda p: np.corrcoef(p, p), "cov"),
+    (lambda p: np.interp(p, [0.0, 1.0], [2.0, 4.0]), "interp"),
+    (lambda p: np.trunc(p), "trunc"),
+    (lambda p: np.fmod(p[0], 2.0), "fmod"),
+    (lambda p: np.log2(ad.Vector(p)), "log2"),
     (lambda p: np.linalg.det(p.reshape(2, 2)), "det"),
     (lambda p: np.linalg.solve(p.reshape(2, 2), [1.0, 2.0])[0], "solve"),
     (lambda p: np.add(np.zeros(4), p, out=np.zeros(4)).sum(), "add"),
@@ -104,6 +117,29 @@ def test_what_numpy_has_for_floats_alone_says_what_to_write(d, f, name):
     words = rf"^{name}: found numbers that are being differentiated, .*dtype=object"
     with pytest.raises(TypeError, match=words):
         d(lambda x: f(x * np.ones(4)))(2.0)
+
+
+@pytest.mark.parametrize(("f", "name"), [
+    (lambda p: np.logical_and(p, p > 1), "logical_and"),
+    (lambda p: np.logical_or(1.0, p[0]), "logical_or"),
+    (lambda p: np.logical_or.reduce(p), "logical_or"),
+    (lambda p: np.logical_xor(p, p), "logical_xor"),
+    (lambda p: np.logical_and(ad.Vector(p), 1.0), "logical_and"),
+])  # fmt: skip
+@in_every_derivative
+def test_numbers_are_no_bools(d, f, name):
+    words = rf"^{name}: found numbers .*, expected bools; .*np\.{name}\(x != 0, y != 0\)"
+    with pytest.raises(TypeError, match=words):
+        d(lambda x: f(x * np.ones(4)))(2.0)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p),
+    lambda p: np.piecewise(p, [p > 1], [lambda x: x.nothing]),
+])  # fmt: skip
+def test_the_errors_of_a_users_function_are_left_alone(f):
+    with pytest.raises(AttributeError, match="nothing"):
+        grad(f)(np.array([1.0, 2.0]))
 
 
 def fill(x):
@@ -167,6 +203,38 @@ def test_numpys_function_of_values_is_that_of_their_numbers(name):
         assert np.vectorize(plain)(found) == pytest.approx(expected, rel=1e-15)
         if name in NUMPYS[:6]:
             assert np.asarray(found).dtype == bool
+
+
+def result_or_error(f, *inputs):
+    try:
+        return f(*inputs)
+    except TypeError as error:
+        return error
+
+
+ENTRYWISE = {
+    x.__name__: x for x in vars(np).values() if isinstance(x, np.ufunc) and not x.signature
+}
+
+
+@pytest.mark.parametrize("name", ENTRYWISE)
+@pytest.mark.filterwarnings("ignore")  # such as that of arccosh(0.5)
+def test_every_function_of_numpy_is_right_or_a_type_error_of_ours(name):
+    ufunc, row = ENTRYWISE[name], np.array([0.25, 0.5])
+    array = array_of(np.vectorize(Value, otypes=[object])(row))
+    for own, number in [(Value(0.5), 0.5), (array, row), (ad.Vector(row), row)]:
+        inputs = [((own,), (number,))]
+        if ufunc.nin == 2:
+            inputs = [((own, 2.0), (number, 2.0)), ((2.0, own), (2.0, number))]
+        for ours, numbers in inputs:
+            found = result_or_error(ufunc, *ours)
+            if isinstance(found, TypeError):
+                assert type(found) is TypeError  # NumPy has some of its own
+                assert re.search(r": found .*, expected|write x\.data", str(found))
+            else:
+                expected = ufunc(*numbers)
+                found = np.vectorize(plain, otypes=[expected.dtype])(found)
+                assert np.allclose(found, expected, rtol=1e-15, atol=0)
 
 
 def test_derivatives_through_arrays_of_values():

@@ -108,6 +108,9 @@ DERIVATIVES = [
     (lambda x: own(x) + half(x), [0.5], "reverse", "v̄₂·1 + v̄₁·0.877583 | v̄₃·1 | v̄₃·1 | ȳ | 1"),
     (lambda x: ninth(x), [2.0], "forward", "ẋ | v̇₀·(v₁·9 / v₀) | v̇₁"),
     (lambda v1, x1: v1 * x1, [2.0, 3.0], "forward", "v̇1 | ẋ₁ | v̇₋₁·v₀ + v̇₀·v₋₁ | v̇₁"),
+    # no mark stands on a word
+    (lambda rate, w: w[0] * rate, [2.0, [3.0]], "forward", "1 | ẇ[0] | v̇₀·v₋₁ + v̇₋₁·v₀ | v̇₁"),
+    (lambda rate, w: w[0] * rate, [2.0, [3.0]], "reverse", "v̄₁·v₀ | v̄₁·v₋₁ | ȳ | 1"),
 ]  # fmt: skip
 
 
@@ -160,12 +163,16 @@ def test_trees_and_their_names():
             assert trace(f, p, rest, wrt=wrt).rows[-1].derivative_value == exact[i]
 
 
-@pytest.mark.parametrize(
-    ("f", "name"),
-    [(lambda x: x * 2, "y"), (lambda y: y * 2, "z"), (lambda y, z, f=1: y * z * f, "result")],
-)
-def test_the_output_is_called_y_unless_an_input_is(f, name):
-    assert trace(f, *[1.0] * f.__code__.co_argcount).rows[-1].variable == name
+@cases(("f", "args", "name", "adjoint"), [
+    (lambda x: x * 2, [1.0], "y", "ȳ"),
+    (lambda y: y * 2, [1.0], "z", "z̄"),
+    (lambda y: y[0] * 2, [[1.0]], "z", "z̄"),
+    (lambda y, z, f=1: y * z * f, [1.0] * 3, "g", "ḡ"),
+    (lambda y, z, f, g, y1: y * 2, [1.0] * 5, "y₂", "ȳ₂"),
+])  # fmt: skip
+def test_the_output_has_a_letter_that_no_input_has(f, args, name, adjoint):
+    row = trace(f, *args, mode="reverse").rows[-1]
+    assert (row.variable, row.derivative) == (name, adjoint)
 
 
 # -- The backward pass in steps -------------------------------------------------------------------

@@ -9,16 +9,25 @@ from autodiff import show_descent
 
 
 @pytest.mark.parametrize(
-    ("f", "x0", "words"),
+    ("f", "given", "words"),
     [
-        (lambda x: x[0], [1.0, 2.0, 3.0], "one or two"),
-        (lambda x: x if x > 0 else -x, 1.0, "f cannot be compiled"),
-        (lambda x: 1.0, 1.0, "a number that depends on x"),
+        (lambda x: x[0], {"x0": [1.0, 2.0, 3.0]}, "one or two"),
+        (lambda x: x if x > 0 else -x, {"x0": 1.0}, "f cannot be compiled"),
+        (lambda x: 1.0, {"x0": 1.0}, "a number that depends on x"),
+        (
+            lambda x, y: x * y,
+            {"x0": [1.0, 2.0]},
+            r"of \(x, y\), .*write lambda p: f\(p\[0\], p\[1\]\)",
+        ),
+        (lambda x, y: x * y, {"x0": 1.0, "lr": 2.0}, r"and x0=\[1\.0, 2\.0\]"),
+        (ad.sin, {"x0": 1.0, "names": ["x", "y"]}, "names: found 2 names, expected 1"),
+        (sum, {"x0": [1.0, 2.0], "names": ["x"]}, "names: found 1 name, expected 2"),
+        (sum, {"x0": [1.0, 2.0], "names": "xy"}, "'xy' of type str, expected a list of names"),
     ],
 )
-def test_what_it_refuses(f, x0, words):
+def test_what_it_refuses(f, given, words):
     with pytest.raises((TypeError, ValueError), match=words):
-        show_descent(f, x0)
+        show_descent(f, **given)
 
 
 @pytest.mark.parametrize(

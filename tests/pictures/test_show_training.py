@@ -38,6 +38,25 @@ def test_what_it_refuses(model, inputs, words):
         show_training(model, inputs, [0.0] * len(inputs), nn.mse_loss, descent)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "targets", "names", "words"),
+    [
+        (3, lambda i: i % 3, [*"abcd"], "found 4 names, expected 5: 4 inputs and the target"),
+        (3, lambda i: i % 3, [*"abcd", "setosa", "versicolor", "virginica"], "one list"),
+        (3, lambda i: i % 3, [*"abcd", ["setosa", "virginica"]], "found 2 class names, expected 3"),
+        (1, lambda i: i % 2, [*"abcd", ["no"]], "found 1 class name, expected 2"),
+        (1, math.cos, [*"abcd", ["low", "high"]], "expected the name of the target"),
+        (1, math.cos, ["a", ["b"], *"cde"], "found \\['b'\\] of type list, expected a text"),
+        (1, lambda i: i % 2, [*"abcd", [0, 1]], "found 0 of type int, expected a text"),
+        (1, math.cos, "abcde", "abcde.*expected a list of names"),
+    ],
+)
+def test_names_fit_inputs_target_and_classes(outputs, targets, names, words):
+    loss = nn.cross_entropy if outputs > 1 else nn.mse_loss
+    with pytest.raises((TypeError, ValueError), match=f"show_training, names: .*{words}"):
+        of_flowers(outputs, loss, targets, names)
+
+
 def test_without_scripts_three_pictures_stand_there():
     images = re.findall(r'src="data:image/svg\+xml;base64,(.*?)"', sunflower()._picture())
     start, slopes, end = [base64.b64decode(image).decode() for image in images]
@@ -134,9 +153,9 @@ PLACES = """[...document.querySelectorAll(".plot g")].map((g) => g.transform.bas
 
 
 def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
-    names = [*"abcd", "setosa, versicolor, virginica"]
+    names = [*"abcd", ["setosa", "versicolor", "virginica"]]
     browser.show(of_flowers(3, nn.cross_entropy, lambda i: i % 3, names), width=1200)
-    assert [text[2:] for text in browser.texts(".corner")] == names[-1].split(", ")
+    assert [text[2:] for text in browser.texts(".corner")] == names[-1]
     for _ in range(2):
         says = browser.evaluate("s.predictions")
         corners = browser.evaluate(

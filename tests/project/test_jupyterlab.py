@@ -33,7 +33,9 @@ def server(tmp_path_factory):
     trusted.metadata.title = "one that is trusted, by what is in it"
     nbformat.write(trusted, folder / "notebooks/trusted.ipynb")
     (folder / "data").mkdir()
-    sign.NotebookNotary(data_dir=str(folder / "data")).sign(trusted)
+    notary = sign.NotebookNotary(data_dir=str(folder / "data"))
+    notary.sign(trusted)
+    notary.store.close()  # a database, which it leaves open
     settings = folder / "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"windowingMode": "none"}')  # all cells at once, not those in sight

@@ -11,11 +11,7 @@ const s = {
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
 const [least, greatest] = [kinds[0], kinds.at(-1)];
-const classes = features > 1 && (outputs > 1 ? targets : kinds.length === 2)
-  ? spaced(Math.max(outputs, 2) - 1, 0, Math.max(outputs, 2) - 1) : null;
-const given = (data.axes[features] ?? "").split(/, */); // their names
-const className = (k) =>
-  (given[k] && given.length > 1 ? given[k] : `class ${outputs > 1 ? k : kinds[k]}`);
+const classes = data.classes.length ? data.classes.map((_, k) => k) : null;
 const logits = outputs === 1 && !data.measures && kinds.length === 2; // of a class against another
 const [level, scale] = logits || !(greatest > least) ? [0, 1]
   : [(least + greatest) / 2, (greatest - least) / 2];
@@ -214,7 +210,7 @@ function samplesPicture(width, height) {
       draw("axis dashed", line ? `M${middle[0]} ${middle[1] - 60}v120` : `M${middle}L${half}`)];
   });
   const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
-    y + (line ? -52 : y < middle[1] - 1 ? -14 : 28), `${MARKS[k] ?? k} ${className(k)}`));
+    y + (line ? -52 : y < middle[1] - 1 ? -14 : 28), `${MARKS[k] ?? k} ${data.classes[k]}`));
   const about = { role: "img", "aria-label": `${s.right} of ${points} right` };
   return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
 }
@@ -237,7 +233,7 @@ function numbersPicture(width, height) {
 function confusion() {
   const says = s.predictions.map(saidClass);
   const count = (k, said) => says.filter((x, i) => x === said && classOf(i) === k).length;
-  const name = (k) => [signOf(k), ` ${className(k)}`];
+  const name = (k) => [signOf(k), ` ${data.classes[k]}`];
   return h("table", h("caption", "it is … ↓   the model says … →"),
     h("tr", h("td"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
     classes.map((k) => h("tr", h("th", { scope: "row" }, name(k)), classes.map((said) => {

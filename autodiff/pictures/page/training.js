@@ -133,8 +133,8 @@ function key() {
   const signs = [ // where the last is true
     ["value", "━━ ", "positive weight", drawn.length],
     ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
-    ["value", "● ", classes && className(1), features === 2 && classes],
-    ["sand", "◆ ", classes && className(0), features === 2 && classes],
+    ["value", "● ", data.classes[1], features === 2 && classes],
+    ["sand", "◆ ", data.classes[0], features === 2 && classes],
     ["error", "○ ", features === 2 ? "wrong side" : "wrong: nearer to another corner", classes],
     ["error", `${sick("dead")} dead: `, "0 for every point, no derivative passes", sick("dead")],
     ["error", `${sick("saturated")} saturated: `,
