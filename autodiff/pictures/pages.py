@@ -39,7 +39,7 @@ addEventListener("message", ({ data, source }) => {
   source.postMessage({ dark: r + g + b > 382 }, "*");
 });
 })()</script>"""
-STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
+STILL = "<p>In a notebook, click here and press Shift-Enter to get the sliders.</p>"
 PARTS = {
     "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
