@@ -31,6 +31,7 @@ def fit_by_hand():
     )  # fmt: skip
     flower = read("sunflower.css", "autodiff.course")
     page._page = page._page.replace("</style>", f"{flower}</style>", 1)
+    page._waiting = "<p>Click here and press Shift-Enter to get the sliders.</p>"
     return page
 
 

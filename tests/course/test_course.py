@@ -1,6 +1,7 @@
 """What the lessons show and say beside their exercises: pictures, engines, the race, tables."""
 
 import ast
+import html
 import importlib
 import inspect
 import math
@@ -45,6 +46,12 @@ def test_the_last_of_the_twelve_points_is_a_sunflower(browser):
     browser.show(start_here.fit_by_hand())
     widths = "[...document.querySelectorAll('.point')].map((e) => e.clientWidth)"
     assert browser.evaluate(widths) == [10] * 11 + [40]
+
+
+def test_before_the_first_cell_has_run_a_picture_says_how():
+    shown = html.unescape(start_here.fit_by_hand()._repr_html_())
+    assert shown.count("press Shift-Enter to get the sliders.</p><img") == 2  # without frames too
+    assert "needs scripts. In a notebook" not in shown
 
 
 @pytest.mark.parametrize(

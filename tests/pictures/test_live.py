@@ -49,7 +49,7 @@ def test_it_needs_no_graphviz(monkeypatch):
     monkeypatch.setenv("PATH", "")
     after = show_steps(fork())._repr_html_()
     assert ("<img" in before, "<img" in after) == (True, False)
-    assert "to get the sliders.</p></iframe>" in after
+    assert "run its cell.</p></iframe>" in after
 
 
 def test_a_number_that_was_changed_counts():

@@ -89,7 +89,7 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
     frame = show_steps(fork())._repr_html_()
     assert 'sandbox="allow-scripts allow-forms allow-downloads"' in frame
-    assert html.unescape(frame).count("to get the sliders.</p><img") == 2  # without frames too
+    assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
     for page, pictures in ((show_steps(fork()), 1), (sunflower(), 3)):
         browser.show(Path(page.save(tmp_path / "page.html")).read_text("utf-8"), scripts=False)
         assert "needs scripts" in browser.evaluate("document.body.innerText")
