@@ -1,79 +1,25 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 4: the gallery that an engine has to get right; its guesses and its exercises."""
+"""Notebook 4: what it measures, its guesses and its exercises."""
 
 import math
 import operator
 import tracemalloc
-from functools import cache
-from itertools import combinations_with_replacement, product
 
-from autodiff import grad, tiny
 from autodiff.tiny import Value, recorded
 
-from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, pair, solutions
-
-# -- The gallery: all programs of up to three lines ----------------------------------------------
-
-INPUTS, LINES = "abcd", "pqr"
-NAMES = INPUTS + LINES
-DATA = (3.0, 5.0, 7.0, 11.0)
-SIGNS = {"+": operator.add, "*": operator.mul}
-
-
-def programs(lines):
-    """All programs of that many lines with + and * on four inputs, none with an unused line."""
-    operands = range(len(INPUTS), len(INPUTS) + lines)
-    pairs = [combinations_with_replacement(range(before), 2) for before in operands]
-    for program in product(*[list(product(SIGNS, choices)) for choices in pairs]):
-        used = {i for _, pair in program for i in pair}
-        if used.issuperset(operands[:-1]):  # the last line is the output
-            yield program
-
-
-GRAPHS = [program for lines in (1, 2, 3) for program in programs(lines)]
-
-
-def listing(program):
-    """A program as text: p = a + a; q = a + p."""
-    lines = [f"{NAMES[i]} {sign} {NAMES[j]}" for sign, (i, j) in program]
-    return "; ".join(f"{name} = {line}" for name, line in zip(LINES, lines))
-
-
-MILLION = tuple(("+", (i and i + 3,) * 2) for i in range(20))  # paths, in 20 doublings
-GALLERY = {listing(program): (program,) for program in GRAPHS} | {"20 doublings": (MILLION,)}
-
-
-def run(program, inputs):
-    """The nodes of a program: four inputs, then its lines. The last one is the output."""
-    nodes = [*inputs]
-    for sign, (i, j) in program:
-        nodes.append(SIGNS[sign](nodes[i], nodes[j]))
-    return nodes
-
-
-@cache
-def gradients(program):
-    """The derivatives of a program with respect to its inputs, by the package."""
-    return grad(lambda inputs: run(program, inputs)[-1])(DATA)
-
-
-def fault(engine, program, calls=1):
-    """The first input whose grad an engine gets wrong, and what belongs there; else no text."""
-    nodes = run(program, map(Value, DATA))
-    for _ in range(calls):
-        engine(nodes[-1])
-    for name, x, right in zip(INPUTS, nodes, gradients(program)):
-        if x.grad != calls * right:
-            return f"{listing(program)}: {name}.grad is {x.grad}, not {calls * right}"
-    return ""
-
-
-def examine(engine, calls=1):
-    """Print how many graphs an engine gets right, and the smallest that it gets wrong."""
-    faults = [text for text in (fault(engine, program, calls) for program in GRAPHS) if text]
-    print(f"right on {len(GRAPHS) - len(faults):,} graphs of {len(GRAPHS):,}")
-    if faults:
-        print("smallest counterexample:", faults[0])
+from .gallery import (
+    DATA,
+    GALLERY,
+    GRAPHS,
+    INPUTS,
+    NAMES,
+    PATH_BY_PATH,
+    examine,
+    listing,
+    run,
+    watched,
+)
+from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, pair, plain, solutions
 
 
 def peak_memory(work):
@@ -86,31 +32,22 @@ def peak_memory(work):
     return most / 1000
 
 
-class Watched(Value):
-    """A Value that loses patience if parents are read too often."""
+class Counted(float):
+    """A number that counts the arithmetic done with it, here and wherever its results go."""
 
-    looks = 0
-
-    def __getattribute__(self, name):
-        Watched.looks += name == "parents"
-        if Watched.looks > 10_000:
-            raise Hint(PATH_BY_PATH)
-        return super().__getattribute__(name)
+    operations = 0
 
 
-PATH_BY_PATH = (
-    "Right on small graphs, but it goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take "
-    "each node once."
-)
+def counted(method):
+    def on_numbers(*numbers):
+        Counted.operations += 1
+        return Counted(method(*numbers))
+
+    return on_numbers
 
 
-def watched(program):
-    """The nodes of a program; those of the million paths are watched."""
-    nodes = run(program, map(Value, DATA))
-    for node in nodes if program == MILLION else []:
-        node.__class__ = Watched
-    Watched.looks = 0
-    return nodes
+for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"):
+    setattr(Counted, f"__{sign}__", counted(getattr(float, f"__{sign}__")))
 
 
 predict = guesses(
@@ -155,6 +92,17 @@ predict = guesses(
         40: "Right: two for each doubling.",
         ...: "Count the edges: one message goes along each.",
     },
+    {
+        7: "Right: one for the value, four for the messages, two to add them.",
+        6: "Nearly. Does your count have the minus?",
+        5: "And to add the messages where they arrive?",
+        ...: "Count: the value, both messages, the minus, and adding the messages where they arrive.",
+    },
+    {
+        4: "Right: the closures of every round wait for the way back.",
+        1: "That is forward mode, which forgets as it goes. Here every closure is kept.",
+        ...: "Each round makes as many closures as the one before, and all are kept.",
+    },
 )
 
 ADJOINTS = {"u": "v sends it v̄·u twice, and w sends it w̄·b.", "b": "u sends it ū, and w w̄·u."}
@@ -167,9 +115,15 @@ def solution_1():
     return u_bar, b_bar
 
 
+def adjoints_of_u_and_b(answer):
+    if plain(answer) == [2.0, 7.0]:
+        raise Hint("Both numbers are right, in the other order: first the adjoint of u.")
+    yield from pair(u="adjoint of u", b="adjoint of b")(answer)
+
+
 check_1 = Exercise(
     solution_1(),
-    ask=pair(u="adjoint of u", b="adjoint of b"),
+    ask=adjoints_of_u_and_b,
     praise="Right: u gets 5 + 5 - 3 = 7 and b 7 - 5 = 2. And y is (a + b)·a, whose slope in b is a.",
     otherwise=lambda part, _: f"{part}: {ADJOINTS[part]}",
     slips={
@@ -184,7 +138,7 @@ check_1 = Exercise(
 def result_and_messages(rule, inputs, upstream):
     """What a rule returns, and what its closure sends."""
     found = rule(*inputs)
-    if not isinstance(found, tuple) or len(found) != 2 or not callable(found[1]):
+    if not isinstance(found, (tuple, list)) or len(found) != 2 or not callable(found[1]):
         raise Hint("Return a pair: the result, and the closure.")
     yield "the result", found[0]
     messages = found[1](upstream)
@@ -202,16 +156,26 @@ def solution_2(x):
     return y, lambda grad: (grad * (1 - y * y),)
 
 
+def ruled(message):
+    """The rule of tanh with another message: a function of x, y and grad."""
+
+    def rule(x):
+        y = math.tanh(x)
+        return y, lambda grad: (message(x, y, grad),)
+
+    return rule
+
+
 check_2 = Exercise(
     solution_2,
     ask=lambda answer, x, grad: result_and_messages(answer, (x,), grad),
     at=[(0.5, 2.0), (0.5, -3.0), (-1.0, 1.0), (0.0, 4.0), (2.0, 0.5)],
     praise="Right: 1 - tanh² x, from the result that is there already, times grad.",
-    otherwise="The message is grad times 1 - y².",
+    otherwise="By the chain rule it has two factors. For one of them, y is at hand.",
     slips={
-        "That is the local derivative. A message is grad times that.": "grad * ( → (",
-        "1 - x² should be 1 - y², with the result y = tanh x.": "y * y → x * x",
-        "Python multiplies first: put brackets around 1 - y².": "(1 - y * y) → 1 - y * y",
+        "That is the local derivative: multiply it by grad.": ruled(lambda x, y, g: 1 - y * y),
+        "1 - x² should be 1 - y², with y = tanh x.": ruled(lambda x, y, g: g * (1 - x * x)),
+        "Python multiplies first: 1 - y² needs brackets.": ruled(lambda x, y, g: g * 1 - y * y),
     },
 )
 
@@ -230,10 +194,25 @@ def solution_3(node):
         parent.grad += message
 
 
+def sending(add, given="grad"):
+    """`send` whose parents hold add(their grad, message, node); or which gives the closure another."""
+
+    def send(node):
+        for parent, message in zip(node.parents, node.closure(getattr(node, given, 1.0))):
+            parent.grad = add(parent.grad, message, node)
+
+    return send
+
+
 def two_parents(node):
     (a, b), (to_a, to_b) = node.parents, node.closure(node.grad)
     a.grad += to_a
     b.grad += to_b
+
+
+def merged(node):
+    for parent, message in dict(zip(node.parents, node.closure(node.grad))).items():
+        parent.grad += message
 
 
 check_3 = Exercise(
@@ -244,23 +223,21 @@ check_3 = Exercise(
         for program in GRAPHS[11:12] + GRAPHS[:1] + GRAPHS[30:60:10] + [()]
     },
     praise="Right: one message along each edge, added to what has arrived before.",
-    otherwise="Every parent gets one message of node.closure(node.grad), added.",
+    otherwise="Every parent gets its own message, added to what it has.",
     slips={
-        "A message is not the adjoint, but what the closure makes of it.": "parent.grad += message → parent.grad += node.grad",
-        "The closure returns all the messages together: give each parent its own.": "+= message → += node.closure(node.grad)",
-        "An input has no parents: go through as many as there are.": two_parents,
-        "No grad has changed: assign the sum, parent.grad += ...": "+= → +",
-        "A message replaced what was there. Add it: +=": "+= → =",
-        "Give the closure the node's grad, neither 1 nor its data.": [
-            "node.grad → 1.0",
-            "(node.grad → (node.data",
-        ],
-        "Each message is for a parent: the node's own grad stays.": "parent.grad += → node.grad +=",
-        "A node that is a parent twice gets two messages: one for each edge.": (
-            "zip(node.parents, node.closure(node.grad)) → "
-            "dict(zip(node.parents, node.closure(node.grad))).items()"
+        "That is the adjoint, not what the closure makes of it.": sending(
+            lambda x, _, n: x + n.grad
         ),
-        "Send to the parents only, no further.": "+= message → += message; solution_3(parent)",
+        "The closure returns all the messages together: give each parent its own.": sending(
+            lambda x, _, node: operator.iadd(x, node.closure(node.grad))
+        ),
+        "An input has no parents: go through as many as there are.": two_parents,
+        "No grad has changed: assign the sum, parent.grad += ...": sending(lambda x, *_: x),
+        "A message replaced what was there. Add it: +=": sending(lambda x, message, _: message),
+        "Give the closure the node's grad, neither 1 nor its data.": [
+            sending(lambda x, message, _: x + message, given) for given in ("one", "data")
+        ],
+        "A node that is a parent twice gets two messages: one for each edge.": merged,
     },
 )
 
@@ -316,15 +293,17 @@ check_4 = Exercise(
     at=GALLERY,
     praise=f"Right on all {len(GRAPHS):,} graphs: each node once, after its parents.",
     slips={
-        "{at} the root is missing: it follows its parents.": "list(found) → list(found)[:-1]",
-        "{at} the root comes first. Enter it after its parents.": "list(found) → list(found)[::-1]",
+        "{at} the root is missing: it follows its parents.": lambda root: solution_4(root)[:-1],
+        "{at} the root comes first. Enter it after its parents.": lambda root: solution_4(root)[
+            ::-1
+        ],
         "{at} a node is there {found}. Skip what is in the list.": [
             all_paths,
-            "[*root.parents, root]",
+            lambda root: [*root.parents, root],
         ],
-        "{at} the parents are missing: visit each of them, and theirs.": "[root]",
+        "{at} the parents are missing: visit each of them, and theirs.": lambda root: [root],
         "{at} the list has {found}. Enter a node only when its parents are in.": by_queue,
-        PATH_BY_PATH: "if node not in found: → if True:",
+        PATH_BY_PATH: lambda root: [*dict.fromkeys(all_paths(root))],
     },
 )
 
@@ -340,21 +319,6 @@ def walked(engine, program):
             yield f"{name}.grad{calls}", node.grad
 
 
-def again(part, _):
-    if "root" in part:
-        return "The root's adjoint is 1."
-    if "twice" in part:
-        return "Inputs accumulate, and every other node starts at 0."
-    return "Which node sends before its last message has come? Follow it with a pencil."
-
-
-def unordered(root):
-    root.grad, queue = 1.0, [root]
-    for node in queue:
-        send(node)
-        queue.extend(node.parents)
-
-
 def solution_5(root):
     nodes = order(root)
     for node in nodes:
@@ -365,26 +329,38 @@ def solution_5(root):
         send(node)
 
 
+def engine(walk=reversed, start=1.0, cleared=lambda node: node.parents):
+    """`backward` with another walk, another grad of the root, or other nodes set to 0."""
+
+    def backward(root):
+        nodes = order(root)
+        for node in filter(cleared, nodes):
+            node.grad = 0.0
+        root.grad = start
+        for node in walk(nodes):
+            send(node)
+
+    return backward
+
+
 check_5 = Exercise(
     solution_5,
     ask=walked,
     at=GALLERY,
+    rests_on={"send": check_3, "order": check_4},
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
-    otherwise=again,
+    otherwise="Who sends too early, or not at all, or holds an old grad? Follow it with a pencil.",
     slips={
-        "The root's adjoint is 1, not {found}: is it set, and kept?": "root.grad = 1.0 → pass",
+        "The root's adjoint is 1, not {found}: is it set, and kept?": engine(start=0.0),
         "{at} a.grad is {found}, not {expected}. Every node sends, last to first.": [
-            "reversed(nodes) → [root]",
-            "reversed(nodes) → nodes",
-        ],
-        "{at} a.grad is {found}, not {expected}. Take the nodes in order(root), reversed.": [
-            unordered,
-            "order(root) → by_queue(root)",
+            engine(walk=lambda nodes: nodes[-1:]),
+            engine(walk=list),
         ],
         "{at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the first "
-        "call: set it to 0.": "if node.parents: → if False:",
-        "{at} a.grad is {found}, not {expected}. Inputs accumulate: leave their grad alone.": "if node.parents: → if True:",
-        PATH_BY_PATH: "order(root) → list(dict.fromkeys(all_paths(root)))",
+        "call: set it to 0.": engine(cleared=lambda node: False),
+        "{at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.": engine(
+            cleared=lambda node: True
+        ),
     },
 )
 
@@ -392,58 +368,75 @@ HEIGHTS = [17.93, 36.36, 67.76, 98.10, 131.00, 169.50, 205.50, 228.30, 247.10, 2
 HEIGHTS += [254.50]  # centimetres, after 7, 14, ... 84 days
 SUNFLOWER = [(week / 3 - 2, height / 100) for week, height in enumerate(HEIGHTS, start=1)]
 
-
-def trained(train, points, rate):
-    found = train(points, 4, rate)
-    try:
-        parameters, losses = found
-        data = [float(x.data) for x in parameters]
-    except (TypeError, ValueError, AttributeError):
-        raise Hint("Return the parameters (four nodes) and the list of losses.") from None
-    yield "the first loss", losses[0]
-    yield "each parameter", "where it was" if losses[0] == losses[-1] else "moving"
-    for name, x in zip("abcd", data):
-        yield f"{name} after 4 steps", x
+tanh, backward = solution_2, solution_5  # the names that solution_6 uses
 
 
-def solution_6(points, steps=300, rate=0.02):
-    parameters = a, b, c, d = Value(1.0), Value(1.0), Value(0.0), Value(1.0)
-    losses = []
-    for _ in range(steps):
-        loss = Value(0.0)
-        for time, height in points:
-            error = a * recorded(tanh)(b * time + c) + d - height
-            loss = loss + error * error
-        losses.append(loss.data)
-        backward(loss)
-        for parameter in parameters:
-            parameter.data -= rate * parameter.grad
-            parameter.grad = 0.0
-    return parameters, losses
+class Bare(Value):
+    @property
+    def backward(self):
+        raise Hint("Your Value has no method `backward`. Yours is a function: backward(loss).")
 
 
-tanh, backward = solution_2, solution_5
+def trained(step, points, rate):
+    parameters = [Value(1.0), Value(1.0), Value(0.0), Value(1.0)]
+    for number in ("first", "second", "third"):
+        a, b, c, d = parameters
+        loss = sum((a * recorded(tanh)(b * t + c) + d - height) ** 2 for t, height in points)
+        loss.__class__, before = Bare, [x.data for x in parameters]
+        step(parameters, loss, rate)
+        yield "the walk back from the loss", "there" if loss.grad else "missing"
+        still = f"where they were{'' if any(x.grad for x in parameters) else ', and their grads 0'}"
+        yield "the parameters", still if before == [x.data for x in parameters] else "moving"
+        for name, x in zip("abcd", parameters):
+            yield f"{name}, after the {number} step,", x.data
 
 
-def praise_6(train):
-    _, losses = train(SUNFLOWER, 300, 0.02)
-    if not losses[-1] < 0.02:
-        raise Hint(f"The first steps are right, but after 300 the loss is {losses[-1]:.4f}.")
-    return f"It learns! The loss falls from {losses[0]:.4f} to {losses[-1]:.4f}. And the engine is yours."
+def solution_6(parameters, loss, rate):
+    backward(loss)
+    for parameter in parameters:
+        parameter.data -= rate * parameter.grad
+        parameter.grad = 0.0  # or the next messages would be added to these
+
+
+def stepping(moved, after=0.0, walk=solution_5):
+    """A step to moved(data, grad, rate), which leaves each grad `after` times what it was."""
+
+    def step(parameters, loss, rate):
+        walk(loss)
+        for p in parameters:
+            p.data, p.grad = moved(p.data, p.grad, rate), after * p.grad
+
+    return step
+
+
+def rebound(parameters, loss, rate):
+    backward(loss)
+    for p in parameters:
+        p = p.data - rate * p.grad
+        p.grad = 0.0
 
 
 check_6 = Exercise(
     solution_6,
     ask=trained,
-    at={f"three points and a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
-    praise=praise_6,
-    otherwise="Each parameter moves by -rate times its grad, and its grad goes back to 0.",
+    at={f"With a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
+    rests_on={"tanh": check_2, "backward": check_5},
+    praise="Right: each parameter steps downhill, and meets the next loss with a clean grad.",
+    otherwise="Each parameter moves by its grad, times the rate, downhill. Then its grad starts afresh.",
     slips={
-        "Nothing here yet that moves a parameter. Walk back from the loss, assign to parameter.data, and "
-        "only then set the grad to 0.": "parameter.data -= → parameter.data -",
-        "The loss grows: you walk uphill. Go against the gradient: -=": "-= → +=",
-        "Each step adds to the last gradients: set them to 0.": "parameter.grad = 0.0 → pass",
-        "The learning rate should be `rate`.": ["-= rate → -= 0.02", "-= rate * → -="],
+        "Every grad is still 0. First walk back from the loss.": stepping(lambda x, *_: x, walk=id),
+        "No parameter has moved. `p = ...` gives the name p to something new, and the node in the loss "
+        "stays as it was: assign to p.data.": [stepping(lambda x, g, rate: x, after=1.0), rebound],
+        "No parameter has moved: move it first, then set its grad to 0.": stepping(lambda x, *_: x),
+        "You walk uphill. Go against the gradient.": stepping(lambda x, g, rate: x + rate * g),
+        "Each step adds to the last gradients: set them to 0.": stepping(
+            lambda x, g, rate: x - rate * g, after=1.0
+        ),
+        "The learning rate should be `rate`.": [
+            stepping(lambda x, g, rate: x - 0.02 * g),
+            stepping(lambda x, g, rate: x - g),
+        ],
+        "The step replaced the parameter. Subtract it.": stepping(lambda x, g, rate: -rate * g),
     },
 )
 

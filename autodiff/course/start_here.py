@@ -1,13 +1,20 @@
-"""Notebook 0: twelve heights, a curve that misses them, and four sliders."""
+"""Notebook 0: twelve heights, a curve that misses them, four sliders, and a guess."""
 
 from autodiff import Value, optim, show_training, tanh
 from autodiff.pictures.pages import read
 
 from .reverse_mode import HEIGHTS
+from .verdicts import empty
+
+SAID = {
+    ("d", "right"): "✓ Right: d lifts the whole curve, and every dot lies above it.",
+    ("d", "left"): "✗ The slider is right. But where do the dots lie, above the curve or below?",
+    ("a", "right"): "✗ Nearly: that helps on the right. In the middle the curve stays where it is.",
+}
 
 
 def fit_by_hand():
-    """The sunflowers of 1919 and h(t) = a tanh(b t + c) + d, to fit by hand, then by derivatives."""
+    """The sunflowers of 1919 and a tanh(b t + c) + d, to fit by hand, then by derivatives."""
     start = {"a rise": 1.0, "b pace": 1.0, "c shift": 0.0, "d middle": 1.0}
     parameters = a, b, c, d = [Value(x, label=name) for name, x in start.items()]
 
@@ -24,4 +31,14 @@ def fit_by_hand():
     )  # fmt: skip
     flower = read("sunflower.css", "autodiff.course")
     page._page = page._page.replace("</style>", f"{flower}</style>", 1)
+    page._waiting = "<p>Click here and press Shift-Enter to get the sliders.</p>"
     return page
+
+
+def guess(slider, way):
+    """Print what to say to a guess: which slider changes the loss fastest, and which way it falls."""
+    if empty(slider) or empty(way):
+        print('✗ Your guess first: put a letter and "left" or "right" where the dots are.')
+        return
+    other = "✗ Which slider moves the whole curve along the sticks?"
+    print(SAID.get((str(slider).strip().lower(), str(way).strip().lower()), other))

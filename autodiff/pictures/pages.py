@@ -53,6 +53,8 @@ class Page:
     `still` is what is left of it in a notebook without scripts or frames.
     """
 
+    _waiting = STILL  # said above what is left
+
     def __init__(self, text: str, title: str, still: str = "") -> None:
         self._page, self._title, self._still = text, title, still
 
@@ -66,7 +68,7 @@ class Page:
         # A frame keeps styles, scripts and keys apart from the notebook's. Packed, because a
         # notebook has several.
         packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
-        still = STILL + self._picture()
+        still = self._waiting + self._picture()
         page = f"<!DOCTYPE html>{still}{UNPACK.replace('PAGE', packed)}"
         return (
             f'<div><iframe title="{html.escape(self._title)}" '

@@ -1,6 +1,7 @@
 """What the lessons show and say beside their exercises: pictures, engines, the race, tables."""
 
 import ast
+import html
 import importlib
 import inspect
 import math
@@ -23,7 +24,8 @@ from autodiff.course import (
     vectors_and_matrices,
 )
 from autodiff.course.figures import drag
-from autodiff.course.reverse_mode import GRAPHS, NAMES, fault, peak_memory, solution_5
+from autodiff.course.gallery import GRAPHS, NAMES, fault
+from autodiff.course.reverse_mode import Counted, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
 from notebooks import NOTEBOOKS, read
 
@@ -44,6 +46,34 @@ def test_the_last_of_the_twelve_points_is_a_sunflower(browser):
     browser.show(start_here.fit_by_hand())
     widths = "[...document.querySelectorAll('.point')].map((e) => e.clientWidth)"
     assert browser.evaluate(widths) == [10] * 11 + [40]
+
+
+def test_before_the_first_cell_has_run_a_picture_says_how():
+    shown = html.unescape(start_here.fit_by_hand()._repr_html_())
+    assert shown.count("press Shift-Enter to get the sliders.</p><img") == 2  # without frames too
+    assert "needs scripts. In a notebook" not in shown
+
+
+@pytest.mark.parametrize(
+    ("slider", "way", "said"),
+    [
+        (..., ..., "Your guess first"),
+        ("d", ..., "Your guess first"),
+        (" D", "Right", "✓ Right"),
+        ("d", "left", "The slider is right"),
+        ("a", "right", "Nearly"),
+        ("b", "left", "Which slider"),
+    ],
+)
+def test_the_slider_that_changes_the_loss_fastest_is_guessed(slider, way, said, capsys):
+    start_here.guess(slider, way)
+    assert said in capsys.readouterr().out
+
+
+def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
+    (source,) = [source for source in code_of("00") if "heights = [" in source]
+    listed = re.findall(r"\d\.\d{4}", source.partition("def loss")[0])
+    assert [round(100 * float(x), 2) for x in listed] == reverse_mode.HEIGHTS
 
 
 # -- 2 ----------------------------------------------------------------------------------------------
@@ -168,17 +198,36 @@ def test_each_engine_of_the_gallery_is_wrong_where_the_notebook_says(engine, cal
     assert all((not fault(engine, g, calls)) == is_right(g) for g in GRAPHS)
 
 
-def test_reverse_mode_pays_in_memory():
-    def winding(xs):
+def test_memory_grows_with_the_length_alone_and_only_in_reverse_mode():
+    def winding(xs, rounds):
         y = 0.0
-        for x in xs:
-            for _ in range(20):
+        for _ in range(rounds):
+            for x in xs:
                 y = ad.sin(y + x)
         return y
 
-    xs = [0.1] * 300
-    forward = peak_memory(lambda: ad.jvp(winding, (xs,), (xs,)))
-    assert peak_memory(lambda: grad(winding)(xs)) > 30 * forward
+    def peaks(rounds):
+        f, xs = lambda x: winding(x, rounds), [0.1] * 100
+        return peak_memory(lambda: ad.jvp(f, (xs,), (xs,))), peak_memory(lambda: grad(f)(xs))
+
+    (forward, reverse), (later_forward, later_reverse) = peaks(5), peaks(20)
+    assert later_forward < 1.5 * forward
+    assert 3 < later_reverse / reverse < 5
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda x, y: x + y, 1),
+        (lambda x, y: 2.0 / x - y, 2),
+        (lambda x, y: -(x * x) / y, 3),
+        (lambda x, y: sum([x, y]), 2),  # it begins with 0
+    ],
+)
+def test_arithmetic_is_counted(operation, expected):
+    Counted.operations = 0
+    assert operation(Counted(3.0), Counted(5.0)) == operation(3.0, 5.0)
+    assert Counted.operations == expected
 
 
 # -- 6 ----------------------------------------------------------------------------------------------

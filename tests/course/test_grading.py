@@ -42,7 +42,7 @@ def test_a_notebook_in_an_empty_folder_is_graded(tmp_path):
     assert said[0].startswith("1 ✓ Right: u gets 5 + 5 - 3 = 7")
     assert "2 ✗ The cell raises NameError: name 'undefined' is not defined" in said
     assert "3 ✗ The cell takes more than 4 s" in said
-    assert any(line.startswith("4 ✗ At p = a + a the parents are missing") for line in said)
+    assert any(line.startswith("4 ✗ At p = a + a, the parents are missing") for line in said)
     assert "5 ✗ Never checked." in said
     assert said[-1] == "1 of 6 are right"
 

@@ -281,7 +281,7 @@ def test_nothing_of_the_machine_is_in_it(path):
     assert read(path).metadata.kernelspec.name == "python3"
 
 
-# -- The page of contents and notation ------------------------------------------------------------
+# -- The page of contents, and that of notation --------------------------------------------------
 
 
 @each_lesson
@@ -304,7 +304,8 @@ def uses(path, sign):
     return re.search(rf"(?<![a-zA-Z\\]){sign}(?![a-zA-Z])", mathematics(path)) is not None
 
 
-ROWS = re.findall(r"^\| \$(.+?)\$.* \| (\d+) \|$", prose(CONTENTS), re.MULTILINE)
+NOTATION = (NOTEBOOKS / "guides" / "notation.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| \$(.+?)\$.* \| (\d+) \|$", NOTATION, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("sign", "number"), ROWS)
@@ -316,4 +317,5 @@ def test_a_sign_is_used_first_where_the_page_of_notation_says(sign, number):
 def test_all_signs_are_read_from_the_page():
     assert len(ROWS) == 14
     words = ("value", "tangent", "local derivative", "message", "adjoint", "gradient")
-    assert all(f"| {word} |" in prose(CONTENTS) for word in words)
+    assert all(f"| {word} |" in NOTATION for word in words)
+    assert "(guides/notation.md)" in prose(CONTENTS)

@@ -1,0 +1,100 @@
+# pyright: analyzeUnannotatedFunctions=false
+"""Notebook 4's gallery: all programs of up to three lines, which an engine has to get right."""
+
+import operator
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+from autodiff import grad
+from autodiff.tiny import Value
+
+from .verdicts import Hint
+
+INPUTS, LINES = "abcd", "pqr"
+NAMES = INPUTS + LINES
+DATA = (3.0, 5.0, 7.0, 11.0)
+SIGNS = {"+": operator.add, "*": operator.mul}
+
+
+def programs(lines):
+    """All programs of that many lines with + and * on four inputs, none with an unused line."""
+    operands = range(len(INPUTS), len(INPUTS) + lines)
+    pairs = [combinations_with_replacement(range(before), 2) for before in operands]
+    for program in product(*[list(product(SIGNS, choices)) for choices in pairs]):
+        used = {i for _, pair in program for i in pair}
+        if used.issuperset(operands[:-1]):  # the last line is the output
+            yield program
+
+
+GRAPHS = [program for lines in (1, 2, 3) for program in programs(lines)]
+
+
+def listing(program):
+    """A program as text: p = a + a; q = a + p."""
+    lines = [f"{NAMES[i]} {sign} {NAMES[j]}" for sign, (i, j) in program]
+    return "; ".join(f"{name} = {line}" for name, line in zip(LINES, lines))
+
+
+MILLION = tuple(("+", (i and i + 3,) * 2) for i in range(20))  # paths, in 20 doublings
+GALLERY = {f"{listing(program)},": (program,) for program in GRAPHS}
+GALLERY["20 doublings,"] = (MILLION,)
+
+
+def run(program, inputs):
+    """The nodes of a program: four inputs, then its lines. The last one is the output."""
+    nodes = [*inputs]
+    for sign, (i, j) in program:
+        nodes.append(SIGNS[sign](nodes[i], nodes[j]))
+    return nodes
+
+
+@cache
+def gradients(program):
+    """The derivatives of a program with respect to its inputs, by the package."""
+    return grad(lambda inputs: run(program, inputs)[-1])(DATA)
+
+
+def fault(engine, program, calls=1):
+    """The first input whose grad an engine gets wrong, and what belongs there; else no text."""
+    nodes = run(program, map(Value, DATA))
+    for _ in range(calls):
+        engine(nodes[-1])
+    for name, x, right in zip(INPUTS, nodes, gradients(program)):
+        if x.grad != calls * right:
+            return f"{listing(program)}: {name}.grad is {x.grad}, not {calls * right}"
+    return ""
+
+
+def examine(engine, calls=1):
+    """Print how many graphs an engine gets right, and the smallest that it gets wrong."""
+    faults = [text for text in (fault(engine, program, calls) for program in GRAPHS) if text]
+    print(f"right on {len(GRAPHS) - len(faults):,} graphs of {len(GRAPHS):,}")
+    if faults:
+        print("smallest counterexample:", faults[0])
+
+
+class Watched(Value):
+    """A Value that loses patience if parents are read too often."""
+
+    looks = 0
+
+    def __getattribute__(self, name):
+        Watched.looks += name == "parents"
+        if Watched.looks > 10_000:
+            raise Hint(PATH_BY_PATH)
+        return super().__getattribute__(name)
+
+
+PATH_BY_PATH = (
+    "Right on small graphs, but it goes path by path:\na graph of 20 doublings has 2²⁰ of them. Take "
+    "each node once."
+)
+
+
+def watched(program):
+    """The nodes of a program; those of the million paths are watched."""
+    nodes = run(program, map(Value, DATA))
+    for node in nodes if program == MILLION else []:
+        node.__class__ = Watched
+    Watched.looks = 0
+    return nodes
