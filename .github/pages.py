@@ -78,6 +78,7 @@ def notebook(path: Path) -> Page:
     exporter = HTMLExporter(template_name="basic", filters={"markdown2html": html})
     body, _ = exporter.from_filename(str(path))
     body = re.sub(r'(href="[\w/.]+)\.ipynb(["#])', r"\1.html\2", body)
+    body = re.sub(r'href="guides/([\w-]+)\.md(["#])', r'href="../\1.html\2', body)
     text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
     return Page(f"notebooks/{path.stem}.html", text, body, "Course")
 
