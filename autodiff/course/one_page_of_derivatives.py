@@ -33,7 +33,7 @@ def moved(forward, rule, primals, tangents):
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise Hint(f"Return two things, the result and its tangent. Yours returns {a(found)}.")
     for name, x in zip(("the result", "the tangent"), found):
-        yield name, [x.primal, x.tangent] if isinstance(x, Dual) else x
+        yield name, f"{x.primal:.6g} + {x.tangent:.6g}ε" if isinstance(x, Dual) else x
 
 
 def solution_1(rule, primals, tangents):
@@ -51,10 +51,10 @@ check_1 = Exercise(
     at={
         "mul at (2, 5), tangents (3, 4),": (ops.mul.rule, (2.0, 5.0), (3.0, 4.0)),
         "power at (3, 2), tangents (1, 0),": (ops.power.rule, (3.0, 2.0), (1.0, 0.0)),
-        "sin at the dual number 0.5 + 1ε, tangent 1,": (ops.sin.rule, (Dual(0.5, 1.0),), (1.0,)),
+        "cosh at the dual number 0 + 1ε, tangent 1,": (ops.cosh.rule, (Dual(0.0, 1.0),), (1.0,)),
     },
     praise="Right: that is forward mode, for every rule there is.",
-    otherwise="Each input adds its local derivative times its tangent.",
+    otherwise="Each input adds its local derivative times its tangent. Only None is left out, not 0.",
     slips={
         "Those are the local derivatives. How fast does each input move?": [
             reading(lambda closure, ts: sum(closure(1.0))),

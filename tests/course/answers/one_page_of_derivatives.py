@@ -75,6 +75,8 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda rule, xs, ts: solution_1(rule, xs, ts)[1], "Return two things"),
     (1, reading(lambda closure, ts: closure(1.0)), "the tangent: The shape should be ()"),
     (1, reading(lambda closure, ts: sum(closure(*ts))), "the tangent should be 23, not 27"),
+    (1, reading(lambda closure, ts: sum(m * t for m, t in zip(closure(1.0), ts) if m)), "Only None is left out, not 0."),
+    (1, reading(lambda closure, ts: sum((m or 0) * t for m, t in zip(closure(1.0), ts))), "Only None is left out, not 0."),
     (2, from_the_wrong_end, "That is the slope."),
     (2, by_difference, "Close, but not exact."),
     (2, lambda rule, x: rule(x), "found"),
