@@ -3,118 +3,157 @@
 
 import math
 
-from autodiff import cosh, exp, grad, log, operation, sinh, softplus, tanh
+from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
 
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, after_your_guess, guesses, pair, solutions
+from .verdicts import Exercise, Hint, a, after_your_guess, guesses, solutions
 
 predict = guesses(
     {
         8: "Right: both read the same wrong line.",
-        12: "That is the true slope. But reverse mode reads the same page.",
-        ...: "Where does reverse mode get its derivative from?",
+        ...: "Where does reverse mode get its derivative from? It reads the same line.",
     },
     {
         50: "Right: ten times the local derivative 5, the other factor.",
-        5: "That is the local derivative. The closure was given 10.",
-        20: "That is the message to y. x gets the other factor.",
-        ...: "The closure returns grad times the local derivative.",
+        ...: "The local derivative is the other factor, 5. The closure was given 10.",
     },
     {
-        0.5: "Right: the mean of the slopes on either side, as if nothing were the matter.",
-        0: "That is what the page says. A difference does not read the page.",
-        ...: "It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
+        0: "Right: they read the page, and know nothing else.",
+        ...: "Then a derivative would have to stand in a second place.",
+    },
+    {
+        0.5: "Right: the mean of the slopes on either side, as if there were no corner.",
+        ...: "It does not read the page. It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
     },
 )
 
 
-def once_and_twice(rule, inputs, grad_of_result):
-    yield from result_and_messages(rule, inputs, grad_of_result)
-    if grad_of_result == 2.0:  # right once: and its derivative?
-        yield "the second derivative", grad(grad(operation(rule)))(*inputs)
+def moved(forward, rule, primals, tangents):
+    found = forward(rule, primals, tangents)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise Hint(f"Return two things, the result and its tangent. Yours returns {a(found)}.")
+    for name, x in zip(("the result", "the tangent"), found):
+        yield name, f"{x.primal:.6g} + {x.tangent:.6g}ε" if isinstance(x, Dual) else x
 
 
-def solution_1(x, y):
-    p = x * y / (x + y)
-    return p, lambda grad: (grad * (p / x) ** 2, grad * (p / y) ** 2)
+def solution_1(rule, primals, tangents):
+    y, closure = rule(*primals)
+    return y, sum(m * t for m, t in zip(closure(1.0), tangents) if m is not None)
+
+
+def reading(tangent):
+    return lambda rule, primals, ts: (rule(*primals)[0], tangent(rule(*primals)[1], ts))
 
 
 check_1 = Exercise(
     solution_1,
-    ask=lambda rule, x, y, grad: once_and_twice(rule, (x, y), grad),
-    at=[(3.0, 6.0, 1.0), (3.0, 6.0, 10.0), (2.0, 0.5, 1.0), (3.0, 6.0, 2.0)],
-    praise="Right. Check where nothing is symmetric, and inside a larger function.",
-    otherwise="p is 2 at (3, 6): what are p/x and p/y?",
+    ask=moved,
+    at={
+        "mul at (2, 5), tangents (3, 4),": (ops.mul.rule, (2.0, 5.0), (3.0, 4.0)),
+        "power at (3, 2), tangents (1, 0),": (ops.power.rule, (3.0, 2.0), (1.0, 0.0)),
+        "cosh at the dual number 0 + 1ε, tangent 1,": (ops.cosh.rule, (Dual(0.0, 1.0),), (1.0,)),
+    },
+    praise="Right: that is forward mode, for every rule there is.",
+    otherwise="Each input adds its local derivative times its tangent. Only None is left out, not 0.",
     slips={
-        "Two faults. check_gradients(operation(answer_1), 3.0, 6.0) shows one: x and y differ\n"
-        "there. The other shows inside a larger function, 10 * p, where grad is not 1.": (
-            "grad * (p / x) ** 2, grad * (p / y) → (p / y) ** 2, (p / x)"
-        ),
-        "One fault mended: grad is used. The other shows where x and y differ: a large\n"
-        "resistance beside a small one hardly matters. Which one is p / x?": (
-            "(p / x) ** 2, grad * (p / y) → (p / y) ** 2, grad * (p / x)"
-        ),
-        "A square is missing.": "** 2 →",
-        "The partial derivatives are right, but grad is not a factor, once, of each message:\n"
-        "inside 10 * p the closure is given 10, and has to pass it on.": [
-            "grad * →",
-            "grad * (p / x) → (p / x)",
-            "grad * (p / y) → (p / y)",
-            "grad * → grad**2 *",
+        "Those are the local derivatives. How fast does each input move?": [
+            reading(lambda closure, ts: sum(closure(1.0))),
         ],
-        "Right once, not twice: use operators on x, y and p.": "(p / x) → (float(p) / float(x))",
+        "Each input that moves adds a term: that is one of them.": [
+            reading(lambda closure, ts: closure(1.0)[0] * ts[0]),
+        ],
+        "The closure takes an adjoint, not a tangent: give it 1.": [
+            reading(lambda closure, ts: sum(closure(ts[0]))),
+        ],
+        "{at} a message is None: that input has no derivative. Leave it out.": [
+            reading(lambda closure, ts: sum(m * t for m, t in zip(closure(1.0), ts))),
+            reading(lambda closure, ts: sum(t * m for m, t in zip(closure(1.0), ts))),
+        ],
     },
 )
+forward = solution_1  # the name that solution_2 uses
 
-TERMS = {"∂f/∂x": "the maximum itself, then its own", "∂f/∂y": "its"}
 
-
-def solution_2():
-    tie = 0.5 * 2.0  # half of the maximum's slope, times its factor x
-    return tie + 2.0, tie  # x also multiplies the maximum, 2; relu gives 0
+def solution_2(rule, x):
+    _, slope = forward(rule, [Dual(x, 1.0)], [1.0])
+    return slope.tangent
 
 
 check_2 = Exercise(
-    solution_2(),
-    ask=pair(**{part: part for part in TERMS}),
-    praise="Right: half the tie times x for each, the maximum itself for x, and nothing from relu.",
-    otherwise=lambda part, _: (
-        f"{part}: add {TERMS[part]} half of the tie times x, and what relu gives."
-    ),
+    solution_2,
+    at={"tanh at 0.5": (ops.tanh.rule, 0.5), "log at 0.01": (ops.log.rule, 0.01)},
+    praise="Right: the rule was written for one derivative, and gives two.",
+    otherwise="How fast does the slope move when x does?",
     slips={
-        "{part}: you gave it the whole tie. It is half each.": (4.0, 0.0),
-        "You took 1 for the derivative of relu at 0; the page says 0.": (6.0, -2.0),
-        "You took 1/2 for relu at 0, as a central difference does; the page says 0.": (4.5, -0.5),
-        "A product has two terms: x also multiplies the maximum itself.": (1.0, 1.0),
+        "That is the slope. How fast does it move?": lambda rule, x: forward(rule, [x], [1.0])[1],
+        "You find 0, as if x stood still.": lambda rule, x: 0.0,
     },
+    rests_on={"forward": check_1},
 )
 
-STABLE = "softplus(2 * x) - x - math.log(2.0)"
+
+def of_rule(rule, x, given):
+    yield from result_and_messages(rule, (x,), given)
+    if given == 2.0:  # right once: and its derivative?
+        try:
+            yield "the second derivative", grad(grad(operation(rule)))(x)
+        except TypeError:
+            raise Hint("Right for floats. Use autodiff's functions; return a tuple.") from None
 
 
 def solution_3(x):
-    return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
+    s = sigmoid(x)
+    return x * s, lambda grad: (grad * s * (1 + x * sigmoid(-x)),)
 
 
 check_3 = Exercise(
     solution_3,
-    ask=lambda rule, x, grad: once_and_twice(rule, (x,), grad),
-    at=[(0.5, 1.0), (1000.0, 1.0), (-1000.0, 1.0)]
-    + [(x, 1.0) for x in (-5.0, -0.5, 2.5, 5.0)]
-    + [(0.5, 2.0)],
-    praise="Right: stable at both ends, and the second derivative comes with it.",
+    ask=of_rule,
+    at=[(0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)],
+    praise="Right: an operation like those of the page.",
+    otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
+    slips={
+        "One factor moves in yours. Both do: a product has two terms.": [
+            lambda x: (x * sigmoid(x), lambda grad: (grad * sigmoid(x),)),
+            lambda x: (x * sigmoid(x), lambda grad: (grad * x * sigmoid(x) * sigmoid(-x),)),
+        ],
+        "That is the local derivative. A message is grad times that.": [
+            lambda x: (x * sigmoid(x), lambda grad: (sigmoid(x) * (1 + x * sigmoid(-x)),)),
+        ],
+    },
+)
+
+
+def solution_4(x):
+    return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
+
+
+def ln_cosh(value, message=lambda grad, x: grad * tanh(x)):
+    return lambda x: (value(x), lambda grad: (message(grad, x),))
+
+
+check_4 = Exercise(
+    solution_4,
+    ask=of_rule,
+    at=[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)] + [(0.5, 2.0)],
+    praise="Right: it holds at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips={
-        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": "- math.log(2.0) →",
-        "Right if grad is 1, but grad is not used.": "grad * →",
-        "That is the derivative of cosh; the logarithm adds a factor 1 / cosh.": "tanh → sinh",
-        "{at} the result overflows. Use softplus and exp(x) + exp(-x) = exp(-x) * (1 + exp(2x)).": [
-            f"{STABLE} → log(cosh(x))",
-            "(math.log(math.cosh(x)), lambda grad: (grad * math.tanh(x),))",
-            "softplus(2 * x) → log(1 + exp(2 * x))",
+        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": ln_cosh(lambda x: softplus(2 * x) - x),
+        "{at} cosh overflows. Take the larger of the two powers out of the logarithm.": [
+            ln_cosh(lambda x: log(cosh(x))),
+            ln_cosh(lambda x: math.log(math.cosh(x))),
         ],
-        "{at} the derivative overflows. What is sinh x / cosh x?": "tanh(x) → sinh(x) / cosh(x)",
-        "Right for floats only: use functions of autodiff, not of math.": "tanh → math.tanh",
+        "That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.": [
+            ln_cosh(lambda x: x + log(1 + exp(-2 * x)) - math.log(2.0)),
+            ln_cosh(lambda x: log(1 + exp(2 * x)) - x - math.log(2.0)),
+        ],
+        "{at} the derivative overflows. What is sinh x / cosh x?": [
+            ln_cosh(lambda x: solution_4(x)[0], lambda grad, x: grad * sinh(x) / cosh(x)),
+        ],
+        "Right as long as grad is 1: it is not used.": [
+            ln_cosh(lambda x: solution_4(x)[0], lambda grad, x: tanh(x)),
+        ],
     },
 )
 
