@@ -3,7 +3,7 @@
 import numpy as np
 
 from autodiff import Value, maximum, nn, relu, tanh, where
-from autodiff.course.training import Adaptive, Rule, adam, usual
+from autodiff.course.training import Adaptive, Rule
 
 
 class InPlace(Adaptive):
