@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autodiff import hessian, nn
-from autodiff.course import numeric_derivatives, training
+from autodiff.course import numeric_derivatives
 from autodiff.course.verdicts import ERROR, HINT
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -113,11 +112,6 @@ def test_the_best_steps_are_where_the_check_says():
     inside = np.geomspace(numeric_derivatives.LOW, numeric_derivatives.HIGH, 9)
     assert all(error(h) <= 5 * least for h in inside)
     assert all(error(h) > 5 * least for h in (inside[0] / 4, inside[-1] * 4))
-
-
-def test_the_curvatures_are_those_of_the_loss():
-    curved = hessian(lambda p: nn.mse_loss([p[0] * x + p[1] for x in training.XS], training.YS))
-    assert np.allclose(curved([0.0, 0.0]), training.bowl)
 
 
 # -- What is imported when ---------------------------------------------------------------------------

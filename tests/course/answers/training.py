@@ -2,22 +2,117 @@
 
 import numpy as np
 
+from autodiff import Value, maximum, nn, relu, tanh, where
+from autodiff.course.training import Adaptive, Rule
+
+
+class InPlace(Adaptive):
+    """The means in place, NumPy's root, ε inside it."""
+
+    def change(self, grad, state):
+        state["m"] *= 0.9
+        state["m"] += 0.1 * grad
+        state["s"] += 0.001 * (grad * grad - state["s"])
+        hat = state["s"] / (1 - 0.999**self.steps)
+        return self.lr / (1 - 0.9**self.steps) * state["m"] / np.sqrt(hat + 1e-16)
+
+
+class CountsItself(Rule):
+    memory = "m", "s", "t"
+
+    def change(self, grad, state):
+        t = state["t"] = state["t"] + 1
+        m, s = 0.9 * state["m"] + 0.1 * grad, 0.999 * state["s"] + 0.001 * grad**2
+        state |= {"m": m, "s": s}
+        return self.lr * (m / (1 - 0.9**t)) / ((s / (1 - 0.999**t)) ** 0.5 + 1e-8)
+
+
+class Dots(Rule):
+    memory = "m", "s"
+
+    def change(self, grad, state):
+        state["m"] = ...
+
+
+class ByHand:
+    def __init__(self, params, lr):
+        self.params, self.lr = params, lr
+
+
+class Squareless(Adaptive):
+    def change(self, grad, state):
+        state["s"] = 0.999 * state["s"] + 0.001 * grad
+        return self.lr * grad / (abs(state["s"]) + 1e-8)
+
+
+class ReturnsNothing(Adaptive):
+    def change(self, grad, state):
+        super().change(grad, state)
+
+
+def with_counter(model, best, patience=5):
+    lowest, waited = float("inf"), 0
+
+    def callback(history):
+        nonlocal lowest, waited
+        waited += 1
+        if history.validation[-1] < lowest:
+            lowest, waited = history.validation[-1], 0
+            best.update(model.state_dict())
+        return waited == patience
+
+    return callback
+
+
+def with_numpy(model, best, patience=5):
+    def callback(history):
+        losses = np.array(history.validation)
+        if losses.argmin() == losses.size - 1:
+            best.clear()
+            best.update(model.state_dict())
+        return not (losses[-patience:] <= losses.min()).any() and losses.size > patience
+
+    return callback
+
+
+def against_the_last(model, best, patience=5):
+    """Counts the epochs in a row in which the loss rose."""
+
+    def callback(history):
+        losses = history.validation
+        if losses[-1] == min(losses):
+            best.update(model.state_dict())
+        rises = [a < b for a, b in zip(losses, losses[1:])][-patience:]
+        return len(rises) == patience and all(rises)
+
+    return callback
+
+
 RIGHT = {  # two spellings of each exercise beside our own
-    1: [
-        "for x, y in zip(inputs, targets): → if True:\n"
-        "(nn.mse_loss(model(x), y) / len(inputs)) → nn.mse_loss([model(x)[0] for x in inputs], targets)",
-        "model.zero_grad() →\n/ len(inputs) →\np.data -= lr * p.grad → p.data -= lr / len(inputs) * p.grad; p.grad = 0.0",
-    ],
-    2: [0.238, np.float64(2 / 8.405)],
+    1: [InPlace, CountsItself],
+    2: [with_counter, with_numpy],
     3: [
-        "(s**0.5 + 1e-8) → (s + 1e-16) ** 0.5",
-        "self.m[i] / → (1 - 0.999**self.t) ** 0.5 * self.m[i] /\ns = self.s[i] / (1 - 0.999**self.t) → s = self.s[i]\n1e-8 → 1e-10",
+        lambda prediction, target: ((prediction[0] - target) ** 2 + 0.01) ** 0.5,
+        lambda prediction, target: 8 - relu(8 - abs(prediction - target).sum()),
+        lambda p, t: where(abs(p[0] - t) < 0.1, 5 * (p[0] - t) ** 2, abs(p[0] - t) - 0.05),
     ],
-    4: ["((prediction[0] - target) ** 2 + 0.01) ** 0.5", "8 - relu(8 - abs(prediction - target).sum())"],
-}  # fmt: skip
+}
+
+
+FLAT = "where it starts, good points too are far off"
+TARGET = "A loss does not know which points are wrong"
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (2, 0.26, "diverges, and so do smaller ones"),
-    (4, "0 * prediction[0] if abs(target) > 5 else nn.mse_loss(prediction, target)", "a loss does not know which points are wrong"),
-    (4, "Value(1.0)", "depends on none of the optimizer's parameters"),
-]  # fmt: skip
+    (1, ByHand, "Keep the first line"),
+    (1, Dots, "a `return` is missing"),
+    (1, ReturnsNothing, "a `return` is missing"),
+    (1, Squareless, "Compare it with the last row"),
+    (2, lambda model, best, patience: with_counter, "Your code raises"),
+    (2, against_the_last, "how long ago was that?"),
+    (3, nn.mse_loss, "pulls 12 times as hard"),
+    (3, lambda p, t: 0 * p[0] if t == -10 else nn.mse_loss(p, t), TARGET),
+    (3, lambda p, t: 0 * p[0] if abs(t) > 5 else nn.mse_loss(p, t), TARGET),
+    (3, lambda p, t: tanh((p[0] - t) ** 2), FLAT),
+    (3, lambda p, t: 1 - maximum(0.0, 1 - (p[0] - t) ** 2), FLAT),
+    (3, lambda p, t: Value(1.0), "depends on none of the optimizer's parameters"),
+]
