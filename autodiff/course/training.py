@@ -43,13 +43,15 @@ predict = guesses(
 
 @dataclass(eq=False, repr=False)
 class Rule(optim.Optimizer):
-    """An optimiser that lacks change(grad, state), which returns what to subtract."""
+    """An optimiser that counts steps, and lacks change(grad, state): what to subtract."""
 
     params: InitVar[Iterable[Value]]
     lr: float
     weight_decay = 0.0
 
     def moved(self, data, grad, state):
+        if "steps" in state:
+            state["steps"] = state["steps"] + 1
         if empty(amounts := self.change(grad, state)):
             raise Hint("change() returns nothing: a `return` is missing.")
         return data - amounts
@@ -70,13 +72,13 @@ def path_of(kind, lr, start):
 
 
 class Adaptive(Rule):
-    memory = "m", "s"
+    memory = "m", "s", "steps"
 
     def change(self, grad, state):
         state["m"] = 0.9 * state["m"] + 0.1 * grad
         state["s"] = 0.999 * state["s"] + 0.001 * grad**2
-        m = state["m"] / (1 - 0.9**self.steps)
-        s = state["s"] / (1 - 0.999**self.steps)
+        m = state["m"] / (1 - 0.9 ** state["steps"])
+        s = state["s"] / (1 - 0.999 ** state["steps"])
         return self.lr * m / (s**0.5 + 1e-8)
 
 
@@ -88,12 +90,12 @@ def adam(move, b=0.9, c=0.999, new=(0.1, 0.001), hats=(1, 1), late=0, stored=Fal
 
     def change(self, g, state):
         m, s = b * state["m"] + new[0] * g, c * state["s"] + new[1] * g**2
-        t = self.steps + late
+        t = state["steps"] + late
         hatted = m / (1 - b**t) ** hats[0], s / (1 - c**t) ** hats[1]
         state["m"], state["s"] = hatted if stored else (m, s)
         return self.lr * move(g, *hatted)
 
-    return type("Adaptive", (Rule,), {"memory": ("m", "s"), "change": change})
+    return type("Adaptive", (Rule,), {"memory": ("m", "s", "steps"), "change": change})
 
 
 def usual(g, m, s):
@@ -118,7 +120,7 @@ check_1 = Exercise(
             adam(usual, hats=hats) for hats in ((0, 0), (1, 0), (0, 1))
         ],
         "state keeps the means without their hats.": adam(usual, stored=True),
-        "self.steps is 1 in the first step already.": [adam(usual, late=n) for n in (1, -1)],
+        'state["steps"] is 1 in the first step already.': [adam(usual, late=n) for n in (1, -1)],
         "The two β have changed places.": adam(usual, 0.999, 0.9, (0.001, 0.1)),
         "The old mean counts β, the new gradient 1 - β.": [
             adam(usual, new=(1, 1)),

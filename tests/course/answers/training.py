@@ -13,8 +13,8 @@ class InPlace(Adaptive):
         state["m"] *= 0.9
         state["m"] += 0.1 * grad
         state["s"] += 0.001 * (grad * grad - state["s"])
-        hat = state["s"] / (1 - 0.999**self.steps)
-        return self.lr / (1 - 0.9**self.steps) * state["m"] / np.sqrt(hat + 1e-16)
+        hat = state["s"] / (1 - 0.999 ** state["steps"])
+        return self.lr / (1 - 0.9 ** state["steps"]) * state["m"] / np.sqrt(hat + 1e-16)
 
 
 class CountsItself(Rule):
