@@ -159,7 +159,7 @@ check_1 = Exercise(
     praise="Right: a backward pass, whose steps are groups.",
     otherwise="Take one group on paper: what does its closure need, and whose is each row that it returns?",
     slips={
-        "{part} is one number, which served four samples; yours are four numbers. What becomes of them?": (
+        "One number served four samples, so {part} is one number, not four. What becomes of the four?": (
             backward_with(fit=lambda row, value: row)
         ),
         "All messages count, so they add up; the mean makes {part} four times too small.": backward_with(

@@ -1,7 +1,6 @@
 """What the lessons show and say beside their exercises: pictures, engines, the race, tables."""
 
 import ast
-import importlib
 import inspect
 import math
 import re
@@ -25,10 +24,6 @@ from autodiff.course.figures import drag
 from autodiff.course.reverse_mode import GRAPHS, NAMES, fault, peak_memory, solution_5
 from autodiff.nn import Linear, Sequential
 from notebooks import NOTEBOOKS, read
-
-
-def iris():
-    return importlib.import_module("sklearn.datasets").load_iris()
 
 
 def code_of(number):

@@ -84,7 +84,7 @@ RIGHT = {  # two spellings of each exercise beside our own
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, into_the_members, "whose is each row that it returns?"),
     (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
-    (1, backward_with(fit=lambda row, value: row), "the adjoint of w is one number, which served four samples"),
+    (1, backward_with(fit=lambda row, value: row), "so the adjoint of w is one number, not four"),
     (1, backward_with(add=lambda old, row: old - row), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
     (2, by_logarithms, "log: x = -0.7"),
     (2, without_x, "takes a number out of the graph"),
