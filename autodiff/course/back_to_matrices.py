@@ -223,7 +223,7 @@ def gradients_of(answer, *given):
     yield from zip(["losses", "c_bar", "v_bar", "b_bar", "W_bar"], [losses, *gradients])
 
 
-SHAPES = (3, 30), 30, (8, 3), 8, 8, ()  # of x, t, W, b, v, c
+SHAPES = [(3, 30), (30,), (8, 3), (8,), (8,), ()]  # of x, t, W, b, v, c
 
 
 def solution_3(x, t, W, b, v, c):
