@@ -1,25 +1,20 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 10: groups in colours, two programs side by side, springs, a race; guesses, exercises."""
+"""Notebook 10: groups in colours; guesses and exercises."""
 
-import ast
-import inspect
 import re
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import reduce
-from math import dist
-from timeit import repeat
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 
 import autodiff as ad
-from autodiff import Expression, Value, Vector, draw, nn, topological_order
+from autodiff import Value, Vector, draw, nn, topological_order
 from autodiff.compiler.normal import NormalForm
+from autodiff.graph import depths
 
-from .figures import BLUE, GREY, show
-from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
-
-# -- Groups, each in one colour ---------------------------------------------------------------
+from .verdicts import NOTHING, Exercise, Hint, a, after_your_guess, guesses, solutions
 
 TINTS = {
     "dot1|weight_0": "#cbe2f6",
@@ -31,17 +26,19 @@ TINTS = {
 }
 
 
-def groups(output):
-    """The operations of a graph in normal form by depth and kind, {"dot1": [ten nodes], ...}."""
-    found, counts = defaultdict(list), Counter()
+def tidied(output):
+    """The graph in normal form: what is added or multiplied one by one has become a sum or a dot."""
     leaves = [node for node in topological_order(output) if not node.parents]
-    for node, depth in ad.graph.depths(NormalForm([output], [], leaves)[output]).items():
+    return NormalForm([output], [], leaves)[output]
+
+
+def groups(output):
+    """The operations of a graph by depth and kind, {(1, "dot"): [ten nodes], ...}; as on the page."""
+    found = defaultdict(list)
+    for node, depth in depths(tidied(output)).items():
         if node.parents:
             found[depth, node._operation.__name__].append(node)
-    for depth, kind in [*found]:
-        counts[kind] += 1
-        found[f"{kind}{counts[kind]}"] = found.pop((depth, kind))
-    return dict(found)
+    return found
 
 
 def paint(text):
@@ -63,206 +60,120 @@ def picture(loss, **names):
     return drawing
 
 
-def run_in_groups(output, numbers):
-    """The output, and the adjoint of each node: every group once, over arrays, and back."""
-    numbers, done = dict(numbers), []  # of each node: one for each sample
-    for nodes in groups(output).values():
-        columns = list(zip(*[node.parents for node in nodes]))
-        arrays = [np.array([numbers[p] for p in column]) for column in columns]
-        results, closure = nodes[0]._operation.rule(*arrays)  # the operation, once
-        numbers |= zip(nodes, results)
-        done.append((nodes, columns, closure))
-    adjoint = defaultdict(float, {nodes[0]: np.ones_like(results[0])})  # of the output
-    for nodes, columns, closure in reversed(done):
-        for column, message in zip(columns, closure(np.array([adjoint[x] for x in nodes]))):
-            for parent, row in zip(column, message if message is not None else ()):
-                adjoint[parent] = adjoint[parent] + row
-    return results[0], adjoint
+def stacked(arrays):
+    """The arrays as rows of one; a lone number is repeated if others are longer."""
+    return np.stack(np.broadcast_arrays(*map(np.atleast_1d, arrays)))
 
 
-# -- Two programs side by side ----------------------------------------------------------------
-
-
-def side_by_side(program, arguments, by_hand, arguments_by_hand):
-    """The lines of a program, each after the names of a function's variables for the same array.
-
-    Both are run, and the variables that they have at the end are compared, to twelve digits.
-    """
-    human = variables(by_hand, arguments_by_hand)
-    computed = variables(program, arguments)
-    lines = []
-    for line in program.source.splitlines():
-        array = computed.get(line.partition(" = ")[0].strip(), np.array(np.nan))
-        equal = [
-            name for name, other in human.items()
-            if other.shape == array.shape and np.allclose(other, array, 1e-12, 1e-12)
-        ]  # fmt: skip
-        lines.append(f"{' '.join(equal):8}{line}".rstrip())
-    return "\n".join(lines)
-
-
-def variables(run, arguments):
-    """The arrays in the variables of a function when it returns: its lines are run one by one."""
-    code = ast.parse(getattr(run, "source", None) or inspect.getsource(run)).body[-1]
-    found = {"np": np, "xp": np} | dict(zip([each.arg for each in code.args.args], arguments))
-    exec(ast.unparse(code.body[:-1]), found)  # all but the return
-    return {key: array for key, array in found.items() if isinstance(array, np.ndarray)}
-
-
-# -- A house of balls and springs -------------------------------------------------------------
-
-HOUSE = [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 1.6)]
-SPRINGS = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3], [2, 4], [3, 4]]
-
-
-def energy_of(balls):
-    """The sum of the squares of how much each spring is too long or too short."""
-    energies = []
-    for i, j in SPRINGS:
-        across, up = balls[2 * i] - balls[2 * j], balls[2 * i + 1] - balls[2 * j + 1]
-        energies.append((ad.hypot(across, up) - dist(HOUSE[i], HOUSE[j])) ** 2)
-    return ad.sum(energies)
-
-
-def houses(throws, places, energies):
-    """The balls as they were thrown, in grey, and where they came to rest."""
-    import matplotlib.pyplot as plt
-
-    titles = [f"{before:.2f} → {after:.2f}" for before, after in zip(*energies)]
-    figure, axes = plt.subplots(1, 4, figsize=(6.4, 2.3), layout="constrained")
-    for panel, title, *pair in zip(axes, titles, throws, places):
-        for at, colour in zip(pair, (GREY, BLUE)):
-            across, up = at.reshape(5, 2).T
-            for ends in SPRINGS:
-                panel.plot(across[ends], up[ends], "o-", color=colour, markersize=4)
-        panel.set(title=title, aspect="equal", adjustable="datalim", xticks=[], yticks=[])
-    show(
-        figure, f"Five balls and eight springs, thrown, and at rest. Energies: {', '.join(titles)}"
-    )
-
-
-# -- The race ---------------------------------------------------------------------------------
-
-
-def network(data, hidden):
-    """Inputs and one-hot targets of a data set, a network with tanh, its symbols and its loss."""
-    x = (data.data - data.data.mean(axis=0)) / np.maximum(data.data.std(axis=0), 1e-6)
-    t = np.eye(data.target.max() + 1)[data.target]
-    first = nn.Linear(x.shape[1], hidden, activation=ad.tanh, seed=0)
-    model = nn.Sequential(first, nn.Linear(hidden, t.shape[1], seed=1))
-    symbols = [Vector(row).requires_grad_(False) for row in (x[0], t[0])]
-    return x, t, model, symbols, nn.cross_entropy(model(symbols[0]), symbols[1])
-
-
-def seconds(run, calls=1):
-    """Processor time of a call: the best of five rounds, garbage collection included."""
-    return min(repeat(run, "import gc; gc.enable()", time.process_time, 5, calls)) / calls
-
-
-def race(by_hand, data, hidden, some):
-    """Seconds for one epoch, loss and gradient; only `some` samples are walked, and scaled up."""
-    x, t, model, symbols, loss = network(data, hidden)
-    parameters = model.parameters()
-    layers = [np.array(p.data) for layer in model.layers for p in (layer.weight, layer.bias)]
-    columns, p = (x.T.copy(), t.T.copy(), *layers), np.concatenate([w.ravel() for w in layers])
-    program = Expression(loss).compile(symbols, wrt=parameters, xp=np, batch=True)
-    rows = np.hstack([x, t])
-    found = program(rows, p)[1], np.concatenate([w.ravel() for w in by_hand(*columns)[1]])
-    assert np.allclose(*found, rtol=1e-9, atol=1e-9), "everyone has to find the same gradient"
-
-    def walk():
-        for row, kind in zip(x[:some], data.target):
-            nn.cross_entropy(model(row), kind).backward()
-
-    return {
-        "walked, a node for each neuron": seconds(walk) / some * len(x),
-        "compiled to NumPy": seconds(lambda: program(rows, p), 20),
-        "NumPy by hand": seconds(lambda: by_hand(*columns), 20),
-    }
+def run_forward(output, samples):
+    """The array of each node, and of each group its members, parents and closure; as on the page."""
+    leaves = [node for node in depths(tidied(output)) if not node.parents]
+    values, done = {leaf: np.array([leaf.data]) for leaf in leaves} | samples, []
+    for members in groups(output).values():
+        columns = list(zip(*[node.parents for node in members]))
+        arrays = [stacked([values[p] for p in column]) for column in columns]
+        results, closure = members[0]._operation.rule(*arrays)
+        values |= zip(members, results)
+        done.append((members, columns, closure))
+    return values, done
 
 
 predict = guesses(
     {
-        1500: "Right: 150 rows, one for each flower, and 10 columns.",
-        10: "That is one row.",
-        ...: "150 rows, one for each flower, and 10 columns.",
-    },
-    {
-        1500: "Right: the column is stretched 150 times, the row 10 times.",
-        160: "Not side by side.",
-        ...: "The column is stretched 150 times, the row 10 times.",
-    },
-    {10: "Right: messages add up, wherever they come from.", ...: "Where paths meet, they add."},
-    {
         12: "Right: five in the layers, seven in the loss.",
-        6: "The picture folds the loss. Unfold it.",
-        ...: "Count the boxes of the layers, and then the steps of the loss.",
+        ...: "Count the boxes of the layers, then unfold the loss: it has more than one step.",
+    },
+    {
+        10: "Right: then a bias for each neuron passes for one for each flower. Only the numbers are wrong.",
+        1: "No error then, but (10, 1) plus (10,) has the shape (10, 10), which comes to light soon.",
+        ...: "The last axes are compared first: the flowers, and the biases.",
     },
     {
         2: "Right: nine neurons share a line, and the tenth has its own.",
-        10: "Nine of the ten are still alike.",
         ...: "Which of the ten still do the same thing to the same inputs?",
     },
     {
-        36: "Right: every step waits for the one before.",
-        ...: "Which of them need not wait for another?",
+        26: "Right: arrays get longer, the program does not.",
+        ...: "Which line would have to be written twice?",
     },
 )
 
 
-def solution_1():
-    # dot, +, tanh; dot, +, tanh; dot, +; and seven of the loss
-    return 3 + 3 + 2 + 7
+def adjoints_of(answer, graph):
+    """The adjoints of x, which has a number for each of four samples, and of w and b, with one."""
+    x, w, b = map(Value, (0.5, -0.7, 1.2))
+    values, done = run_forward(graph(x, w, b), {x: np.array([0.5, 1.0, -1.5, 2.0])})
+    found = answer(values, done)
+    if not isinstance(found, dict):
+        raise Hint(f"Return the adjoints of the nodes, a dict: found {a(found)}.")
+    if set(found) <= {*done[-1][0]}:
+        raise Hint(NOTHING)
+    for name, leaf in zip("xwb", (x, w, b)):
+        yield f"the adjoint of {name}", np.ravel(found.get(leaf, 0 * values.get(leaf, 1)))
+
+
+def solution_1(values, done):
+    (output,) = done[-1][0]
+    adjoint = defaultdict(float, {output: np.ones_like(values[output])})
+    for members, columns, closure in reversed(done):
+        messages = closure(stacked([adjoint[node] for node in members]))
+        for column, message in zip(columns, messages):
+            if message is None:
+                continue
+            for parent, row in zip(column, message):
+                if len(values[parent]) == 1:  # one number, which served all samples
+                    row = row.sum(keepdims=True)
+                adjoint[parent] += row
+    return adjoint
+
+
+def fitted(row, value):
+    return row.sum(keepdims=True) if len(value) == 1 else row
+
+
+def backward_with(add=lambda old, row: old + row, fit=fitted, nothing=()):
+    """Our answer with another way to add, to fit a row to a value, or to skip None."""
+
+    def wrong(values, done):
+        adjoint = defaultdict(float, {done[-1][0][0]: np.ones_like(values[done[-1][0][0]])})
+        for members, columns, closure in reversed(done):
+            grad = stacked([adjoint[node] for node in members])
+            for column, message in zip(columns, closure(grad)):
+                for parent, row in zip(column, nothing if message is None else message):
+                    adjoint[parent] = add(adjoint[parent], fit(row, values[parent]))
+        return adjoint
+
+    return wrong
 
 
 check_1 = Exercise(
-    solution_1(),
-    ask=number,
-    praise="Right: 15 groups of 141 operations, and 15 of 201 with 30 neurons in place of 20.",
-    otherwise="Go through the boxes of the picture, with one more hidden layer.",
-    slips={
-        "That is one hidden layer. Here are two.": 12,
-        "Nearly. Leaves are not operations, and the last layer has biases but no tanh.": [14, 16],
+    solution_1,
+    ask=adjoints_of,
+    at={
+        "y = x * w + b,": (lambda x, w, b: x * w + b,),
+        "y = x * tanh(x * w),": (lambda x, w, b: x * ad.tanh(x * w),),
+        "y = tanh(x * w) - tanh(x * b),": (lambda x, w, b: ad.tanh(x * w) - ad.tanh(x * b),),
+        "y = x * tanh(w * b),": (lambda x, w, b: x * ad.tanh(w * b),),
+        "y = cross_entropy((x, w, b), 0),": (lambda x, w, b: nn.cross_entropy([x, w, b], 0),),
     },
-)
-
-
-def gradients_of(answer, *given):
-    losses, (W_bar, b_bar, v_bar, c_bar) = answer(*given)
-    names = "losses", "c_bar", "v_bar", "b_bar", "W_bar"
-    yield from zip(names, (losses, c_bar, v_bar, b_bar, W_bar))
-
-
-def random_regression():
-    rng = np.random.default_rng(0)
-    x, t = rng.normal(size=(3, 30)), rng.normal(size=30)
-    return x, t, rng.normal(size=(8, 3)), rng.normal(size=8), rng.normal(size=8), rng.normal()
-
-
-def solution_2(x, t, W, b, v, c):
-    h = W @ x + b[:, None]
-    r = np.maximum(h, 0)
-    error = v @ r + c - t
-    # and back
-    error_bar = 2 * error
-    c_bar = error_bar.sum()
-    v_bar = r @ error_bar
-    r_bar = v[:, None] * error_bar
-    h_bar = np.where(h > 0, r_bar, 0.0)
-    W_bar, b_bar = h_bar @ x.T, h_bar.sum(axis=1)
-    return error * error, (W_bar, b_bar, v_bar, c_bar)
-
-
-check_2 = Exercise(
-    solution_2,
-    ask=gradients_of,
-    at={"30 samples,": random_regression()},
-    praise="Right, entry by entry: what you wrote is what the compiler writes.",
-    otherwise="Follow the messages: x is (3, n), error (n,), v (8,), h and r are (8, n).",
+    praise="Right: a backward pass, whose steps are groups.",
+    otherwise="Take one group on paper: what does its closure need, and whose is each row that it returns?",
     slips={
-        "v_bar: the message for v is error_bar times r.": ["r @ error_bar → h @ error_bar", "r @ error_bar → r @ error"],
-        "{part}: relu stops what is negative: where h <= 0, h_bar is 0.": ["np.where(h > 0, r_bar, 0.0) → r_bar", "h_bar @ → r_bar @"],
-        "b_bar has to be summed over the samples, axis 1.": ["h_bar.sum(axis=1) → h_bar", "axis=1 → axis=0"],
+        "One number served four samples, so {part} is one number, not four. What becomes of the four?": (
+            backward_with(fit=lambda row, value: row)
+        ),
+        "All messages count, so they add up; the mean makes {part} four times too small.": backward_with(
+            fit=lambda row, value: row.mean(keepdims=True) if len(value) == 1 else row
+        ),
+        "Each sample has an x of its own: only what is one number is added up over the samples.": (
+            backward_with(fit=lambda row, value: row.sum(keepdims=True))
+        ),
+        "x gets a message from each of its uses. Yours keeps only the last.": backward_with(
+            add=lambda old, row: row
+        ),
+        "Some messages are None: the choice of the largest logit sends nothing back. Skip them.": (
+            backward_with(nothing=None)
+        ),
     },
 )  # fmt: skip
 
@@ -277,28 +188,103 @@ def batched(answer, at):
         yield f"the value for {n} coefficients", y.data
         y.backward()
         yield f"the derivatives by x and {n} coefficients", [x.grad, *coefficients.grad]
-        sizes.append(Counter(name.rstrip("0123456789") for name in groups(y)))
-    yield (
-        "more groups with 12 coefficients than with 6",
-        ", ".join(f"{more} {name}" for name, more in sorted((sizes[1] - sizes[0]).items()))
-        or "none",
-    )
+        sizes.append(len(groups(y)))
+    yield "more groups with 12 coefficients than with 6", sizes[1] - sizes[0]
 
 
-def solution_3(coefficients, x):
+def solution_2(coefficients, x):
     return ad.dot(coefficients, [x**k for k in range(len(coefficients))])
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=batched,
+    at={"x = 0.7": (0.7,), "x = -0.7": (-0.7,)},
+    praise="Right: no step waits for another, so the groups are the same for 6 coefficients as for 12.",
+    otherwise="Draw the graph for three coefficients: which node waits for which?",
+    slips={
+        "Each step waits for the one before. What can be done side by side?": (
+            lambda coefficients, x: reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)
+        ),
+        "The sum waits no more, but each power still waits for the one before.": (
+            lambda coefficients, x: ad.sum(
+                map(mul, coefficients, accumulate([1.0] + [x] * (len(coefficients) - 1), mul))
+            )
+        ),
+        "The number is right, but {part} are not: `.data` takes a number out of the graph.": (
+            lambda coefficients, x: solution_2(coefficients, x.data) + 0 * x
+        ),
+    },
+)
+
+
+def gradients_of(answer, *given):
+    losses, gradients = answer(*given)
+    yield from zip(["losses", "c_bar", "v_bar", "b_bar", "W_bar"], [losses, *gradients])
+
+
+SHAPES = [(3, 30), (30,), (8, 3), (8,), (8,), ()]  # of x, t, W, b, v, c
+
+
+def solution_3(x, t, W, b, v, c):
+    h = W @ x + b[:, None]
+    r = np.maximum(h, 0)
+    error = v @ r + c - t
+    # and back
+    error_bar = 2 * error
+    c_bar = error_bar.sum()
+    v_bar = r @ error_bar
+    r_bar = v[:, None] * error_bar
+    h_bar = np.where(h > 0, r_bar, 0.0)
+    b_bar, W_bar = h_bar.sum(axis=1), h_bar @ x.T
+    return error * error, (c_bar, v_bar, b_bar, W_bar)
+
+
+def with_lines(v_bar=None, h_bar=None, b_bar=None):
+    """Our answer with other lines, each a function of the arrays that it needs."""
+
+    def wrong(x, t, W, b, v, c):
+        h = W @ x + b[:, None]
+        r, error = np.maximum(h, 0), v @ np.maximum(h, 0) + c - t
+        error_bar, r_bar = 2 * error, v[:, None] * 2 * error
+        to_v = v_bar(h, r, error) if v_bar else r @ error_bar
+        to_h = h_bar(h, r_bar, error_bar) if h_bar else (h > 0) * r_bar
+        to_b = b_bar(to_h) if b_bar else to_h.sum(axis=1)
+        return error * error, (error_bar.sum(), to_v, to_b, to_h @ x.T)
+
+    return wrong
 
 
 check_3 = Exercise(
     solution_3,
-    ask=batched,
-    at={"x = 0.7": (0.7,), "x = -0.7": (-0.7,)},
-    praise="Right: no step waits for another, so the groups are the same for 6 coefficients as for 12.",
-    otherwise="A sum of c * x**k, each power made by itself.",
+    ask=gradients_of,
+    at={"30 samples,": tuple(map(np.random.default_rng(0).standard_normal, SHAPES))},
+    praise="Right, entry by entry: what you wrote is what the compiler writes.",
+    otherwise="Follow the messages: x is (3, n), error (n,), v (8,), h and r are (8, n).",
     slips={
-        "Each step waits for the one before. What can be done side by side?": "reduce(lambda y, c: y * x + c, reversed(coefficients), 0.0)",
-        "The number is right, but {part} are not: `.data` takes a number out of the graph.": ["x**k → x.data**k", "dot(coefficients → dot(coefficients.data"],
+        "v was multiplied by r, so v_bar is made of error_bar and r.": [
+            with_lines(v_bar=lambda h, r, error: h @ (2 * error)),
+            with_lines(v_bar=lambda h, r, error: r @ error),
+        ],
+        "A sum over the samples, not the mean: {part} is 30 times too small.": [
+            with_lines(v_bar=lambda h, r, error: r @ (2 * error) / 30),
+            with_lines(b_bar=lambda h_bar: h_bar.mean(axis=1)),
+        ],
+        "On the way to r_bar there is the factor v, a number for each of the eight neurons.": (
+            with_lines(h_bar=lambda h, r_bar, error_bar: (h > 0) * error_bar)
+        ),
+        "relu has the slope 1 or 0: the sign of h decides, h itself is no factor.": [
+            with_lines(h_bar=lambda h, r_bar, _: h * r_bar),
+            with_lines(h_bar=lambda h, r_bar, _: np.maximum(h, 0) * r_bar),
+        ],
+        "{part}: relu stops what is negative: where h <= 0, h_bar is 0.": with_lines(
+            h_bar=lambda h, r_bar, _: r_bar
+        ),
+        "b_bar has to be summed over the samples, axis 1.": [
+            with_lines(b_bar=lambda h_bar: h_bar), with_lines(b_bar=lambda h_bar: h_bar.sum(axis=0))
+        ],
     },
 )  # fmt: skip
+
 
 solution = solutions(globals())

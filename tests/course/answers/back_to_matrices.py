@@ -1,24 +1,95 @@
 """Notebook 10, back to matrices: right answers, and wrong ones with what they are told."""
 
 import numpy as np
-import sympy
+
+import autodiff as ad
+from autodiff import Vector
+from autodiff.course.back_to_matrices import backward_with, solution_3, stacked, with_lines
+
+
+def by_get(values, done):
+    """A plain dict, numbers without an axis for parameters, messages one column at a time."""
+    adjoint = {done[-1][0][0]: np.ones_like(values[done[-1][0][0]])}
+    for members, columns, closure in done[::-1]:
+        messages = closure(stacked([adjoint.get(node, 0.0) for node in members]))
+        for k, column in enumerate(columns):
+            if messages[k] is not None:
+                for i, parent in enumerate(column):
+                    alone = np.size(values[parent]) == 1
+                    row = np.sum(messages[k][i]) if alone else messages[k][i]
+                    adjoint[parent] = adjoint.get(parent, 0.0) + row
+    return adjoint
+
+
+def summed_at_the_end(values, done):
+    adjoint = backward_with(fit=lambda row, value: row)(values, done)
+    return {x: [g.sum()] if len(values[x]) == 1 else g for x, g in adjoint.items()}
+
+
+def into_the_members(values, done):
+    (output,) = done[-1][0]
+    adjoint = {output: np.ones_like(values[output])}
+    for members, _, closure in reversed(done):
+        for message in closure(stacked([adjoint.get(node, 0.0) for node in members])):
+            adjoint |= zip(members, message)
+    return adjoint
+
+
+def with_einsum(x, t, w, b, v, c):
+    h = np.einsum("ij,jn->in", w, x) + b.reshape(-1, 1)
+    error = v @ (h * (h > 0)) + c - t
+    h_bar = (h > 0) * np.outer(v, 2 * error)
+    return error**2, [
+        2 * error.sum(),
+        (h * (h > 0)) @ (2 * error),
+        h_bar.sum(1),
+        np.einsum("in,jn->ij", h_bar, x),
+    ]
+
+
+def in_place(x, t, w, b, v, c):
+    found = solution_3(x, t, w, b, v, c)
+    w *= 2
+    x *= 2
+    return found
+
+
+def unfinished(x, t, w, b, v, c):
+    return solution_3(x, t, w, b, v, c)[0], (w @ (... * x), ..., ..., ...)
+
+
+def transposed(x, t, w, b, v, c):
+    losses, (*others, to_w) = solution_3(x, t, w, b, v, c)
+    return losses, [*others, to_w.T]
+
+
+def by_logarithms(coefficients, x):
+    return ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)])
+
+
+def without_x(coefficients, x):
+    return ad.dot(coefficients, [x.data**k for k in range(len(coefficients))]) + 0 * x
+
 
 RIGHT = {  # two spellings of each exercise beside our own
-    1: [np.array(15)[()], sympy.sympify(15)],
+    1: [by_get, summed_at_the_end],
     2: [
-        "h_bar @ x.T → np.einsum('in,jn->ij', h_bar, x)\nnp.where(h > 0, r_bar, 0.0) → r_bar * (h > 0)\nerror_bar.sum() → 2 * error.sum()",
-        "return error * error, (W_bar, b_bar, v_bar, c_bar) → W *= 2; x *= 2; return error * error, [W_bar, b_bar, v_bar, c_bar]",
+        lambda coefficients, x: ad.sum([a * x**k for k, a in enumerate(coefficients)]),
+        lambda coefficients, x: coefficients @ Vector([x**k for k in range(len(coefficients))]),
+        lambda coefficients, x: sum(a * x**k for k, a in enumerate(coefficients)),  # tidied, a dot
     ],
-    3: [
-        "ad.sum([a * x**k for k, a in enumerate(coefficients)])",
-        "coefficients @ Vector([x**k for k in range(len(coefficients))])",
-        "sum(a * x**k for k, a in enumerate(coefficients))",  # in normal form a dot
-    ],
-}  # fmt: skip
+    3: [with_einsum, in_place],
+}
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (2, "W @ (... * x)", "still computes with the dots"),
-    (3, "ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)])", "log: x = -0.7"),
-    (3, "ad.dot(coefficients, [x.data**k for k in range(len(coefficients))]) + 0 * x", "takes a number out of the graph"),
-    (3, "Vector([a * x**k for k, a in enumerate(coefficients)])", "Expected a Value, found a Vector"),
+    (1, into_the_members, "whose is each row that it returns?"),
+    (1, lambda values, done: [*values.values()], "Return the adjoints of the nodes, a dict: found a list."),
+    (1, backward_with(fit=lambda row, value: row), "so the adjoint of w is one number, not four"),
+    (1, backward_with(add=lambda old, row: old - row), "the adjoint of b[0] should be 4, not -4. Take one group on paper"),
+    (2, by_logarithms, "log: x = -0.7"),
+    (2, without_x, "takes a number out of the graph"),
+    (2, lambda coefficients, x: Vector([a * x**k for k, a in enumerate(coefficients)]), "Expected a Value, found a Vector"),
+    (3, unfinished, "still computes with the dots"),
+    (3, transposed, "W_bar: The shape should be (8, 3), not (3, 8). Yours is transposed."),
+    (3, with_lines(b_bar=lambda h_bar: h_bar.mean(axis=1)), "b_bar is 30 times too small"),
 ]  # fmt: skip
