@@ -8,9 +8,8 @@ from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, solut
 predict = guesses(
     {
         10: "Right: a line for each addition. The loop is gone.",
-        1: "That is how often `+` stands in the text. How often is it carried out?",
         (1023, 1024): "One formula would be that long. But each line gives its sum a name.",
-        ...: "A line is written whenever `+` is carried out.",
+        ...: "A line is written each time that the `+` is carried out.",
     },
     {
         3: "Right: a sine, a cosine and an exp. What was written is not written again.",
@@ -53,9 +52,10 @@ solution_1 = Symbol
 def lines_of(Kind, f):
     """What a function of two symbols writes, and the name of its result."""
     lines = []
-    result = f(Kind("x", lines), Kind("x2", lines))
-    if not (empty(result) or hasattr(result, "name")):
-        raise Hint(f"Return a symbol, so that the next line can use it: found {a(result)}.")
+    kind = type("Kind", (Kind,), {})
+    result = f(kind("x", lines), kind("x2", lines))
+    if not (empty(result) or type(result) is kind):
+        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {a(result)}.")
     yield "what is written", "; ".join(lines) or (... if empty(result) else "nothing")
     yield "the name that comes back", ... if empty(result) else str(result)
 
@@ -69,19 +69,19 @@ check_1 = Exercise(
     solution_1,
     ask=lines_of,
     at={
+        'write("x + x2")': (lambda x, y: x.write("x + x2"),),
         "x + x2": (lambda x, y: x + y,),
         "x * x2": (lambda x, y: x * y,),
-        "x.sin()": (lambda x, y: x.sin(),),
-        "x * (x + x2).sin()": (lambda x, y: x * (x + y).sin(),),
+        "(x + x2).sin()": (lambda x, y: (x + y).sin(),),
     },
     praise="Right: it computes nothing, and leaves a program behind.",
     otherwise="A line is `name = text`; the next line uses the name.",
     slips={
         "A name comes back, but no line was written: append it to self.lines.": symbol_with(
-            write=lambda self, text: Symbol("v1", self.lines)
+            write=lambda self, text: type(self)("v1", self.lines)
         ),
         "The formula itself comes back, so the next line repeats it. Return the line's name.": (
-            symbol_with(write=lambda self, text: Symbol(text, Symbol.write(self, text).lines))
+            symbol_with(write=lambda self, text: type(self)(text, Symbol.write(self, text).lines))
         ),
         "The line will run where there is only `math`: write math.sin(…).": symbol_with(
             sin=lambda self: self.write(f"sin({self})")

@@ -8,11 +8,11 @@ from autodiff.course.expressions import Symbol, Thrifty, symbol_with
 
 def counted(self, text):
     self.lines += [f"v{1 + len(self.lines)} = {text}"]
-    return Symbol(self.lines[-1].split()[0], self.lines)
+    return type(self)(self.lines[-1].split()[0], self.lines)
 
 
 class Apart:
-    """A symbol that writes in each operator, from the fields of a tuple."""
+    """A symbol that writes in one place, from the fields of a tuple."""
 
     def __init__(self, *fields):
         self.name, self.lines = fields
@@ -21,24 +21,26 @@ class Apart:
         return str(self.name)
 
     def __add__(self, other, sign="+"):
-        self.lines.append(f"v{len(self.lines) + 1} = " + " ".join([self.name, sign, other.name]))
-        return Apart("v" + str(len(self.lines)), self.lines)
+        return self.write(f"{self} {sign} {other}")
 
     def __mul__(self, other):
         return self.__add__(other, "*")
 
     def sin(self):
-        self.lines.append(f"v{len(self.lines) + 1} = math.sin({self.name})")
-        return Apart(f"v{len(self.lines)}", self.lines)
+        return self.write("math.sin(" + self.name + ")")
+
+    def write(self, text):
+        self.lines.append(f"v{len(self.lines) + 1} = {text}")
+        return self.__class__(self.lines[-1].partition(" = ")[0], self.lines)
 
 
 def by_index(self, text):
     for one in ("1.0 * ", " * 1.0"):
         if text.startswith(one) or text.endswith(one):
-            return Symbol(text.replace(one, ""), self.lines)
+            return type(self)(text.replace(one, ""), self.lines)
     texts = [line.split(" = ")[1] for line in self.lines]
     if text in texts:
-        return Symbol(f"v{texts.index(text) + 1}", self.lines)
+        return type(self)(f"v{texts.index(text) + 1}", self.lines)
     return Symbol.write(self, text)
 
 
@@ -46,9 +48,9 @@ def by_factors(self, text):
     factors = text.split(" * ")
     if "1.0" in factors:
         factors.remove("1.0")
-        return Thrifty(factors[0], self.lines)
+        return type(self)(factors[0], self.lines)
     found = [line for line in self.lines if line.endswith(f" = {text}")]
-    return Thrifty(found[0].partition(" ")[0], self.lines) if found else Symbol.write(self, text)
+    return type(self)(found[0].partition(" ")[0], self.lines) if found else Symbol.write(self, text)
 
 
 def replaced(self, text):
@@ -57,7 +59,7 @@ def replaced(self, text):
 
 def numbered_from_0(self, text):
     self.lines.append(f"v{len(self.lines)} = {text}")
-    return Symbol(f"v{len(self.lines) - 1}", self.lines)
+    return type(self)(f"v{len(self.lines) - 1}", self.lines)
 
 
 RIGHT = {  # two spellings of each exercise beside our own
@@ -72,6 +74,7 @@ RIGHT = {  # two spellings of each exercise beside our own
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, Symbol("x", []), "Expected the class itself, found a Symbol."),
     (1, symbol_with(write=lambda self, text: f"v{len(self.lines)}"), "found a str"),
+    (1, symbol_with(write=lambda self, text: Symbol(self.name, self.lines)), "found a Symbol"),
     (1, symbol_with(write=numbered_from_0), "should be v1 = x + x2, not v0 = x + x2."),
     (1, symbol_with(__mul__=Symbol.__add__), "should be v1 = x * x2, not v1 = x + x2."),
     (1, symbol_with(sin=lambda self: self.write(f"math.sin({self})") and None), "Nothing here yet: the name"),
