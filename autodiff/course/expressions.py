@@ -1,53 +1,19 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 9: what a walk leaves out; its guesses and exercises."""
+"""Notebook 9: symbols that write a program; its guesses and exercises."""
 
-import math
+import autodiff as ad
 
-import numpy as np
-
-from autodiff import (
-    Expression,
-    Value,
-    abs,
-    adjoints,
-    draw,
-    exp,
-    grad,
-    less,
-    minimum,
-    operation,
-    sin,
-    topological_order,
-    where,
-)
-
-from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
-
-
-def closures_run(loss, wrt=None):
-    """The nodes whose closures `backpropagate` calls, in order, and the gradients it returns."""
-    run = [node for node in reversed(adjoints(loss, wrt)) if node.parents]
-    return run, Expression(loss).backpropagate(wrt)
-
-
-def walk_to(root, wrt, **settings):
-    """The graph, with the closures of a walk to `wrt` as walk[0], walk[1], …; the rest is pale."""
-    run, _ = closures_run(root, wrt)
-    drawing = draw(root, names={"walk": run}, highlight=[*wrt, root], **settings)
-    drawing.alt += f"; the walk calls {len(run)} operations, what it leaves out is pale"
-    return drawing
-
+from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, solutions
 
 predict = guesses(
     {
-        4: "Right: the logarithm is on no way from x2 to y.",
-        5: "All five are for both inputs. Is the logarithm on a way from x2 to y?",
-        ...: "Follow the edges from x2 to y, and count the operations on the way.",
+        10: "Right: a line for each addition. The loop is gone.",
+        (1023, 1024): "One formula would be that long. But each line gives its sum a name.",
+        ...: "A line is written each time that the `+` is carried out.",
     },
     {
-        3: "Right: a sine, a cosine and an exp. The compiler remembers what it has written.",
+        3: "Right: a sine, a cosine and an exp. What was written is not written again.",
         2: "That is the value alone. Its slope needs cos x as well.",
-        4: "The second sine would be the same as the first.",
         ...: "What is computed twice needs to be written only once.",
     },
     {
@@ -58,21 +24,122 @@ predict = guesses(
 )
 
 
-def solution_1():
-    # nine of the loss, from the last + to `largest`; +, dot, +, dot; tanh, +, dot
-    return 9 + 4 + 3
+class Symbol:
+    def __init__(self, name, lines):
+        self.name, self.lines = name, lines
+
+    def __repr__(self):
+        return self.name
+
+    def write(self, text):
+        name = f"v{len(self.lines) + 1}"
+        self.lines.append(f"{name} = {text}")
+        return type(self)(name, self.lines)
+
+    def __add__(self, other):
+        return self.write(f"{self} + {other}")
+
+    def __mul__(self, other):
+        return self.write(f"{self} * {other}")
+
+    def sin(self):
+        return self.write(f"math.sin({self})")
+
+
+solution_1 = Symbol
+
+
+def lines_of(Kind, f):
+    """What a function of two symbols writes, and the name of its result."""
+    lines = []
+    kind = type("Kind", (Kind,), {})
+    result = f(kind("x", lines), kind("x2", lines))
+    if not (empty(result) or type(result) is kind):
+        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {a(result)}.")
+    yield "what is written", "; ".join(lines) or (... if empty(result) else "nothing")
+    yield "the name that comes back", ... if empty(result) else str(result)
+
+
+def symbol_with(**methods):
+    """Our Symbol with other methods."""
+    return type("Symbol", (Symbol,), methods)
 
 
 check_1 = Exercise(
-    solution_1(),
-    ask=number,
-    praise="Right: nine of the loss, four of the last layer, three of the hidden neuron.",
-    otherwise="Follow the arrows from w to the loss, and count the boxes.",
+    solution_1,
+    ask=lines_of,
+    at={
+        'write("x + x2")': (lambda x, y: x.write("x + x2"),),
+        "x + x2": (lambda x, y: x + y,),
+        "x * x2": (lambda x, y: x * y,),
+        "(x + x2).sin()": (lambda x, y: (x + y).sin(),),
+    },
+    praise="Right: it computes nothing, and leaves a program behind.",
+    otherwise="A line is `name = text`; the next line uses the name.",
     slips={
-        "Does the other hidden neuron depend on this weight? Not even its tanh does.": [17, 19],
-        "Those lead to the last layer. This weight lies deeper.": 13,
-        "The hidden neuron feeds both outputs: two dots, two sums.": 14,
-        "That is the way through the layers. The loss has operations too.": 7,
+        "A name comes back, but no line was written: append it to self.lines.": symbol_with(
+            write=lambda self, text: type(self)("v1", self.lines)
+        ),
+        "The formula itself comes back, so the next line repeats it. Return the line's name.": (
+            symbol_with(write=lambda self, text: type(self)(text, Symbol.write(self, text).lines))
+        ),
+        "The line will run where there is only `math`: write math.sin(…).": symbol_with(
+            sin=lambda self: self.write(f"sin({self})")
+        ),
+    },
+)
+
+
+class Thrifty(Symbol):
+    def write(self, text):
+        left, _, right = text.partition(" * ")
+        if "1.0" in (left, right):
+            return type(self)(right if left == "1.0" else left, self.lines)
+        for line in self.lines:
+            name, written = line.split(" = ")
+            if written == text:
+                return type(self)(name, self.lines)
+        return super().write(text)
+
+
+solution_2 = Thrifty
+
+
+def shared(alike):
+    """Our Symbol that shares lines which are alike, and keeps every factor."""
+
+    def write(self, text):
+        for line in self.lines:
+            name, written = line.split(" = ")
+            if alike(text, written):
+                return type(self)(name, self.lines)
+        return Symbol.write(self, text)
+
+    return symbol_with(write=write)
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=lambda Kind, texts: lines_of(Kind, lambda x, y: [x.write(t) for t in texts][-1]),
+    at={
+        texts: (texts.split("; "),)
+        for texts in (
+            "math.sin(x); x + x2; math.sin(x)",
+            "x + x2; x + x",
+            "1.0 * x2",
+            "x * 1.0",
+            "21.0 * x",
+            "x + 1.0",
+        )
+    },
+    praise="Right: nothing is written twice, and no factor of 1.",
+    otherwise="A factor of 1.0 is a whole side of the `*`.",
+    slips={
+        "This text has a line already. Look for it in self.lines, and return its name.": Symbol,
+        "You find x + x inside x + x2: compare whole texts.": shared(
+            lambda text, written: text in written
+        ),
+        "Sharing is right. Now the factors of 1.0.": shared(str.__eq__),
     },
 )
 
@@ -80,71 +147,53 @@ POINTS = (-3.0, -1.25, -0.5, 0.25, 0.75, 1.25, 4.0)
 
 
 def recorded(answer, x):
-    x = Value(x)
+    x = ad.Value(x)
     y = answer(x)
-    if not isinstance(y, Value):
-        remedy = " `where` of autodiff makes a node of a choice." * isinstance(y, np.ndarray)
+    if not isinstance(y, ad.Value):
+        remedy = " `where` of autodiff makes a node of a choice." * hasattr(y, "dtype")
         raise Hint(f"Expected a Value, found {a(y)}.{remedy}")
     yield "before any compiling the value", y.data
-    yield "x", "in the graph" if x in {*topological_order(y)} else "out of the graph"
-    program = Expression(y).compile([x], wrt=[x])
+    yield "x", "in the graph" if x in {*ad.topological_order(y)} else "out of the graph"
+    program = ad.Expression(y).compile([x], wrt=[x])
     for at in POINTS:
-        yield f"the program's value at {at:g}", program(at)[0]
-    for at in POINTS:
-        yield f"the program's slope at {at:g}", program(at)[1][0]
+        value, (slope,) = program(at)
+        yield f"the program's value at {at:g}", value
+        yield f"the program's slope at {at:g}", slope
 
 
-def solution_2(x):
-    return where(less(1, abs(x)), abs(x) - 0.5, x * x / 2)
+def solution_3(x):
+    return ad.where(ad.less(1, abs(x)), abs(x) - 0.5, x * x / 2)
 
 
-check_2 = Exercise(
-    solution_2,
-    ask=recorded,
-    at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
-    praise="Right: wherever it is recorded, the program chooses anew.",
-    otherwise="Which parts are chosen by a node, and where?",
-    slips={
-        "{at} {part} should be {expected}, not {found}: the choice was made while recording. What does "
-        "it ask, a bool or a node?": [
-            "x * x / 2 if abs(x) <= 1 else abs(x) - 0.5",
-            "less(1, abs(x)) → abs(x) > 1",
-        ],
-        "That is the wrong branch. Are the two swapped?": "less(1, abs(x)) → less(abs(x), 1)",
-        "{at} the condition should ask about abs(x), not x.": "less(1, abs(x)) → less(1, x)",
-        "The number is right, but x is not in its graph: `.data` takes it out.": "x * x → "
-        "x.data * x.data\nabs(x) → Value(abs(x.data))",
-    },
-)
-
-
-def derived(answer, f, at):
-    program = answer(f, at)
-    if not hasattr(program, "source"):
-        raise Hint(f"Expected a Program, what `compile` returns, found {a(program)}.")
-    try:
-        value, gradients = program(1.25)
-    except (TypeError, ValueError):
-        raise Hint("Your program should take one number: inputs=[x], wrt=[x].") from None
-    yield "the value at 1.25", value
-    yield "the number of gradients", float(len(gradients))
-    yield "the gradient at 1.25", gradients[0]
-
-
-def solution_3(f, at):
-    x = Value(at)
-    f(x).backward(create_graph=True)
-    return Expression(x.grad).compile([x], wrt=[x])
+def huber(asked, line=lambda x: abs(x) - 0.5):
+    """Huber's loss that asks something else, or is another line outside."""
+    return lambda x: ad.where(asked(x), line(x), x * x / 2)
 
 
 check_3 = Exercise(
     solution_3,
-    ask=derived,
-    at={"x⁴": (lambda x: x**4, 2.0), "x sin x": (lambda x: x * sin(x), 1.0)},
-    praise="Right. Newton's method needs just this: the slope, and the slope of the slope.",
+    ask=recorded,
+    at={f"x = {x:g}, where it is recorded,": (x,) for x in POINTS},
+    praise="Right: wherever it is recorded, the program chooses anew.",
+    otherwise="What is chosen by a node, and where?",
     slips={
-        "That program gives f and its slope. Compile the graph of the slope.": "x.grad → f(x)",
-        "The gradient is a float. How does `backward` leave a graph?": "create_graph=True →",
+        "{at} {part} should be {expected}, not {found}: the choice was made while recording. What does "
+        "it ask, a bool or a node?": [
+            lambda x: x * x / 2 if abs(x) <= 1 else abs(x) - 0.5,
+            huber(lambda x: abs(x) > 1),
+        ],
+        "That is the wrong branch. Are the two swapped?": huber(lambda x: ad.less(abs(x), 1)),
+        "{at} the condition should ask about abs(x), not x.": huber(lambda x: ad.less(1, x)),
+        "Left of −1 x is negative: the loss there is |x| − 1/2, too.": huber(
+            lambda x: ad.less(1, abs(x)), lambda x: x - 0.5
+        ),
+        "The parabola is never below the line, so min or max always takes the same one of them.": [
+            lambda x: ad.minimum(x * x / 2, abs(x) - 0.5),
+            lambda x: ad.maximum(x * x / 2, abs(x) - 0.5),
+        ],
+        "The number is right, but x is not in its graph: `.data` takes it out.": lambda x: (
+            solution_3(ad.Value(x.data))
+        ),
     },
 )
 
