@@ -56,7 +56,7 @@ check_1 = Exercise(
     solution_1,
     at={"exp at 0 with h = 1": (math.exp, 0, 1), "t⁵ at 2 with h = ½": (lambda t: t**5, 2, 0.5)},
     praise="Right: the two terms in h² cancel, and f' is left.",
-    otherwise="How many times c h²/4 is c h²? Take the second equation as often.",
+    otherwise="How many times does c h²/4 go into c h²? That says how to weigh the two.",
     slips={
         "The two errors have the same sign: a mean cannot cancel them.": mixed(1 / 2, 1 / 2),
         "That cancels an error like h. Here half the step has a quarter of it.": mixed(2, -1),
@@ -83,7 +83,7 @@ def kind_of_step(answer):
 
 def solution_2():
     # |f| is about 1 and |f'''| about 10,000³ = 10¹², so the rule says ∛(ε |f| / |f'''|)
-    return float((np.finfo(float).eps * 1 / 1e12) ** (1 / 3))
+    return (math.ulp(1.0) * 1 / 1e12) ** (1 / 3)
 
 
 check_2 = Exercise(

@@ -40,7 +40,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, lambda f, x, h: f, "That is a function. Call it"),
     (1, lambda f, x, h: central(f, x, 1e-5), "the result should be 0.997854"),
     (1, lambda f, x, h: central(f, x, h / 2) - central(f, x, h) / 4, "how many times f' is left"),
-    (1, mixed(4 / 5, 1 / 5), "How many times c h²/4"),
+    (1, mixed(4 / 5, 1 / 5), "How many times does c h²/4"),
     (2, math.nan, "A step is a positive number"),
     (3, lambda f, x, h: central(f, x, 1e-5), "loses digits"),
     (3, lambda f, x, h: f(x + h * 1j).imag, "divide by h"),
