@@ -1,27 +1,30 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 1: secants, and errors against the step; its guesses and exercises."""
+"""Notebook 1: difference quotients; its guesses and exercises."""
 
 import math
 
 import numpy as np
 
-from .verdicts import Exercise, Hint, after_your_guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, guesses, number, same, solutions
 
 predict = guesses(
     {
-        (2, 4): "Right: three, and nearly a fourth. Now see where the others went.",
-        12: "So the pattern promises. Now drag h to 10⁻¹², and count.",
+        (2, 4): "Right: three, or nearly. Now see where the others went.",
         ...: "You will see: drag h to 10⁻¹², and count.",
     },
     {
-        12: "Right: small nudges do not get in one another's way, so their effects add.",
-        9: "There are two paths through the sum, since it uses a twice.",
-        ...: "Each path brings its own share to y: 3, 3 and 6.",
+        4: "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
+        0.25: "Right: a quarter is left, so it is four times smaller.",
+        ...: "Its error is about h²/6 · f'''. What becomes of h² when h is halved?",
     },
     {
-        4: "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
-        2: "That is the forward difference, whose error is like h. Here it is like h².",
-        ...: "Its error is about h²/6 · f'''. What becomes of h²?",
+        5: "Right: where h⁴ is like ε/h, h times h⁴ is like ε.",
+        3: "That is the central difference: its error is like h². Yours is like h⁴.",
+        ...: "At the bottom h⁴ is about ε/h. Multiply both by h.",
+    },
+    {
+        0: "Right: what abs returns has no imaginary part.",
+        ...: "The modulus of -2 + ih is a real number. What is its imaginary part?",
     },
     {
         101: "Right: one call for f(x), and one for each of the hundred nudges.",
@@ -31,20 +34,38 @@ predict = guesses(
 )
 
 
+def central(f, x, h):
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
 def solution_1(f, x, h):
-    return (f(x) - f(x - h)) / h
+    return (4 * central(f, x, h / 2) - central(f, x, h)) / 3
+
+
+def mixed(half, whole, rule=central):
+    """So many times the difference with step h/2, and so many times the one with step h."""
+    return lambda f, x, h: half * rule(f, x, h / 2) + whole * rule(f, x, h)
 
 
 check_1 = Exercise(
     solution_1,
-    at={"t³ at 2 with h = 0.25": (lambda t: t**3, 2.0, 0.25), "exp at 1": (math.exp, 1.0, 0.125)},
-    praise="Right: what f gains from x - h to x, over the step between them.",
-    otherwise="Take f at x and at x - h, nothing else, and divide by the step.",
+    at={"exp at 0 with h = 1": (math.exp, 0, 1), "t⁵ at 2 with h = ½": (lambda t: t**5, 2, 0.5)},
+    praise="Right: the two terms in h² cancel, and f' is left.",
+    otherwise=lambda _, found: (
+        "That is from a step of your own. Take h and h/2, large as they are."
+        if same(found, 1, 1e-6)  # the slope itself
+        else "How many times does c h²/4 go into c h²? That says how to weigh the two."
+    ),
     slips={
-        "That is the forward difference: it looks to the right of x.": "(f(x + h) - f(x)) / h",
-        "That is the central difference: it looks both ways.": "(f(x + h) - f(x - h)) / (2 * h)",
-        "The sign is wrong: subtract the left value from the right one.": "(f(x - h) - f(x)) / h",
-        "Python divides first: put brackets around the difference.": "f(x) - f(x - h) / h",
+        "Both errors have the same sign: a mean keeps it.": [mixed(0.5, 0.5), mixed(0.8, 0.2)],
+        "That cancels an error like h. Here half the step has a quarter of it.": mixed(2, -1),
+        "h² has cancelled. But how many times f' is left?": [mixed(4, -1), mixed(1, -1 / 4)],
+        "Which one has the smaller error? It counts more.": [mixed(-1 / 3, 4 / 3), mixed(-1, 4)],
+        "Now f' has cancelled, and the error is left.": [mixed(1, -1), mixed(4 / 3, -4 / 3)],
+        "That is only one of the two differences. Combine both.": [mixed(1, 0), mixed(0, 1)],
+        "The points x ± h/2 are only h apart: divide by h.": mixed(2 / 3, -1 / 3),
+        "Use central, not forward.": mixed(4 / 3, -1 / 3, lambda f, x, h: (f(x + h) - f(x)) / h),
+        "That works, from steps h and 2h. Take h/2 and h.": lambda f, x, h: solution_1(f, x, 2 * h),
     },
 )
 
@@ -61,7 +82,7 @@ def kind_of_step(answer):
 
 def solution_2():
     # |f| is about 1 and |f'''| about 10,000³ = 10¹², so the rule says ∛(ε |f| / |f'''|)
-    return float((np.finfo(float).eps * 1 / 1e12) ** (1 / 3))
+    return (math.ulp(1.0) * 1 / 1e12) ** (1 / 3)
 
 
 check_2 = Exercise(
@@ -76,12 +97,8 @@ check_2 = Exercise(
 )
 
 
-def g(x):
-    return np.exp(x) / np.sqrt(np.sin(x) ** 3 + np.cos(x) ** 3)
-
-
-def sideways(answer, g, x):
-    found = answer(g, x)
+def from_one_value(answer, f, x):
+    found = answer(f, x, 1e-20)
     if not isinstance(found, complex) and 0 < abs(found) < 1e-9:
         raise Hint("That is h times the derivative: divide by h.")
     if found == 0:
@@ -89,26 +106,28 @@ def sideways(answer, g, x):
     return found
 
 
-def solution_3(g, x):
-    h = 1e-20
-    return g(x + h * 1j).imag / h
+def solution_3(f, x, h=1e-20):
+    return f(complex(x, h)).imag / h
+
+
+def g(x):
+    return np.exp(x) / np.sqrt(np.sin(x) ** 3 + np.cos(x) ** 3)
 
 
 check_3 = Exercise(
     solution_3,
-    ask=sideways,
-    at={
-        "the g of the exercise": (g, 1.5),
-        "x³ at 2": (lambda x: x**3, 2.0),
-        "x sin x at 0.5": (lambda x: x * np.sin(x), 0.5),
-    },
+    ask=from_one_value,
+    at={"g at 1.5": (g, 1.5), "x³ - 10 at 2": (lambda x: x**3 - 10, 2.0)},
     close=1e-13,
-    praise="Right, to 13 digits or more: nothing subtracted, nothing lost.",
-    otherwise="Subtract nothing: a difference loses digits. Take a tiny step to the side, from x.",
+    praise="Right, to 13 digits or more.",
+    otherwise="A difference of floats loses digits. In the formula, where is f' alone?",
     slips={
-        "The absolute value mixes the two parts of the number. Take one.": "abs(g(x + 1e-20j)) / 1e-20",
-        "That is g itself, the real part. Take the other one.": "g(x + 1e-20j).real",
-        "A step of 1j is a step of length 1. Take a tiny one.": "g(x + 1j).imag",
+        "The absolute value mixes the two parts. Take one.": lambda f, x, h: abs(f(x + h * 1j)) / h,
+        "That is f itself, the real part: take the other one.": [
+            lambda f, x, h: f(x + h * 1j).real,
+            lambda f, x, h: f(x + h * 1j).real / h,
+        ],
+        "A step of 1j is a step of length 1. Take a tiny one.": lambda f, x, h: f(x + 1j).imag,
     },
 )
 

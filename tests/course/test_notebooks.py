@@ -244,8 +244,8 @@ def test_boxes_are_closed_in_an_exported_page():
     page, _ = exporter.from_filename(str(LESSONS[0]))
     boxes = BOX.findall(page)
     assert len(boxes) == sum("after_your_guess()" in c.source for c in code_cells(LESSONS[0]))
-    assert "3.000 + 3.000 + 6.000" in "".join(boxes)
-    assert "3.000 + 3.000 + 6.000" not in BOX.sub("", page)
+    assert "central: 4.15 4.04" in "".join(boxes)
+    assert "central: 4.15 4.04" not in BOX.sub("", page)
 
 
 def headings(path):
