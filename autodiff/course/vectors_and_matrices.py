@@ -16,7 +16,7 @@ from .verdicts import Exercise, Hint, after_your_guess, guesses, outside, soluti
 def drawn(*points):
     """Random arrays of the shapes of each point."""
     draw = np.random.default_rng(1).normal
-    return {f"shapes {shapes}": tuple(draw(size=shape) for shape in shapes) for shapes in points}
+    return {f"shapes {str(point)[1:-1]}": tuple(draw(size=x) for x in point) for point in points}
 
 
 def of_rule(rule, at, slips, **texts):
@@ -89,7 +89,7 @@ NEAR = np.eye(2), np.ones(2), np.full(2, 1.00001)
 check_2 = Exercise(
     solution_2,
     ask=of_misfit,
-    at=drawn(((3, 3), (3,), (3,)), ((2, 3), (3,), (2,)))
+    at=drawn(((2, 3), (3,), (2,)), ((3, 3), (3,), (3,)))
     | {"A x ≈ b, where no difference quotient is exact,": NEAR},
     praise="Right: the norm sends r/‖r‖ to A x, and your rule passes it on, with x for B.",
     otherwise="What does the norm send to r = A x - b? And what does the product make of it?",

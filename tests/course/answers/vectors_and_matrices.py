@@ -86,7 +86,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, quotient(1e-6), "no difference quotient is exact"),
     (2, lambda a, x, b: a.T @ (a @ x - b) / np.linalg.norm(a @ x - b), "That is for x alone."),
     (2, lambda a, x, b: solution_2(a, x, b)[0], "That is for A alone."),
-    (2, lambda a, x, b: (solution_2(a, x, b)[0].T, solution_2(a, x, b)[1]), "should be"),
+    (2, lambda a, x, b: (solution_2(a, x, b)[0].T, solution_2(a, x, b)[1]), "Yours is transposed."),
     (2, lambda a, x, b: np.linalg.norm(a @ x - b), "Return two gradients"),
     (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum())), "should be (3,), not ()"),
     (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum(axis=0, keepdims=True))), "should be (3,), not (1, 3)"),
