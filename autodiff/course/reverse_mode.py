@@ -135,7 +135,7 @@ check_1 = Exercise(
 )
 
 
-def result_and_messages(rule, inputs, upstream):
+def result_and_messages(rule, inputs, upstream, names="xy"):
     """What a rule returns, and what its closure sends."""
     found = rule(*inputs)
     if not isinstance(found, (tuple, list)) or len(found) != 2 or not callable(found[1]):
@@ -147,7 +147,7 @@ def result_and_messages(rule, inputs, upstream):
     if not isinstance(messages, (tuple, list)) or len(messages) != len(inputs):
         count = "one message. Mind the comma: (message,)" if len(inputs) == 1 else "two messages."
         raise Hint(f"The closure returns a tuple of {count}")
-    for name, message in zip("xy", messages):
+    for name, message in zip(names, messages):
         yield f"the message for {name}", message
 
 

@@ -1,130 +1,161 @@
 # pyright: analyzeUnannotatedFunctions=false
 """Notebook 6: a product whose rows light up; its guesses and exercises."""
 
+import inspect
 from typing import Any
 
 import numpy as np
+from numpy.linalg import inv, norm
 
+from autodiff import Matrix, Vector
+
+from .reverse_mode import result_and_messages
 from .verdicts import Exercise, Hint, after_your_guess, guesses, outside, solutions
 
 
-def formula(answer, *given):
-    """What an answer of NumPy's returns."""
-    engine = [getattr(x, "__module__", None) or getattr(x, "__name__", "") for x in outside(answer)]
-    if any(name.startswith("autodiff.") or name == "autodiff" for name in engine):
-        raise Hint("That is the engine's answer. Write yours: a formula of a, x and b, in NumPy.")
-    return answer(*given)
+def drawn(*points):
+    """Random arrays of the shapes of each point."""
+    draw = np.random.default_rng(1).normal
+    return {f"shapes {str(point)[1:-1]}": tuple(draw(size=x) for x in point) for point in points}
 
 
-def random_at(*shapes):
-    """Numbers for A, x and b of several shapes."""
-    rng = np.random.default_rng(1)
-    return {
-        f"A of shape {(m, n)}": (rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m))
-        for m, n in shapes
-    }
+def of_rule(rule, at, slips, **texts):
+    """An exercise to write a rule. Slips are functions from the inputs and grad to the messages."""
+    names = [*inspect.signature(rule).parameters]
+
+    def sending(messages):
+        return lambda *xs: (rule(*xs)[0], lambda grad: messages(*xs, grad))
+
+    return Exercise(
+        rule,
+        ask=lambda answer, *point: result_and_messages(answer, point[:-1], point[-1], names),
+        at=drawn(*at),
+        slips={hint: [*map(sending, functions)] for hint, functions in slips.items()},
+        **texts,
+    )
 
 
-def both(answer, a, b):
-    found = answer(a, b)
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise Hint("Return two arrays: the gradient for A, and that for B.")
-    for name, part in zip("AB", found):
-        yield f"the gradient for {name}", part
+def either(to_a):
+    """This message to A in A B, or the same to B: the transpose of A B is Bᵀ Aᵀ."""
+    yield lambda a, b, g: (to_a(a, b, g), a.T @ g)
+    yield lambda a, b, g: (g @ b.T, to_a(b.T, a.T, g.T).T)
 
 
 def solution_1(a, b):
-    return b.T, a.T  # G is the identity matrix
+    return a @ b, lambda grad: (grad @ b.T, a.T @ grad)
 
 
-check_1 = Exercise(
+check_1 = of_rule(
     solution_1,
-    ask=both,
-    at={name: (a, np.cos(a.T)) for name, (a, _, _) in random_at((3, 3), (2, 4), (4, 1)).items()},
-    praise="Right: G is the identity, so G Bᵀ = Bᵀ and Aᵀ G = Aᵀ.",
-    otherwise="What is G, entry by entry, for a trace?",
+    at=[((3, 3), (3, 3), (3, 3)), ((2, 3), (3, 4), (2, 4))],
+    praise="Right. That is all that a framework knows about the product of matrices.",
+    otherwise="Which entries of C use this one? Add up grad there, each times its local derivative.",
     slips={
-        "{part}: transpose it.": ["(b, a.T)", "(b.T, a)"],
-        "{part}: G is not all ones, as for a sum.": [
-            "(np.ones((len(a), len(a))) @ b.T, a.T)",
-            "(b.T, a.T @ np.ones((len(a), len(a))))",
-        ],
-        "{part}: that is the one for the other factor.": ["(a.T, b.T)", "(b.T, b.T)"],
-        "{part}: that looks like G itself. Go on: G Bᵀ for A, Aᵀ G for B.": [
-            "(np.eye(*a.shape), np.eye(*b.shape))",
-            "(np.eye(len(a)), np.eye(len(a)))",
-        ],
+        "{part}: over which index do you add? Transpose a factor.": either(lambda a, b, g: g @ b),
+        "{part}: the other way round. Do the shapes fit?": either(lambda a, b, g: b.T @ g),
+        "{part}: where is grad? Each message has it as a factor.": either(lambda a, b, g: b.T),
+        "{part}: that is the message for the other factor.": either(lambda a, b, g: a.T @ g),
+        "{part}: `*` goes entry by entry, `@` adds up.": either(lambda a, b, g: g * b.T),
     },
 )
+
+
+def of_misfit(answer, a, x, b):
+    used = {str(getattr(x, "__module__", getattr(x, "__name__", ""))) for x in outside(answer)}
+    engine = any(x.startswith("autodiff") for x in used - {Matrix.__module__, __name__})
+    if engine or "backward" in inspect.unwrap(answer).__code__.co_names:
+        raise Hint("That is the engine's answer. Write yours: a formula of a, x and b, in NumPy.")
+    found = answer(a, x, b)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        alone = {a.shape: "That is for A alone. ", x.shape: "That is for x alone. "}
+        raise Hint(f"{alone.get(np.shape(found), '')}Return two gradients: for A, and for x.")
+    to_a, to_x = [part.data if isinstance(part, (Vector, Matrix)) else part for part in found]
+    yield "the gradient for A", to_a
+    yield "the gradient for x", np.ravel(to_x) if np.shape(to_x) == (len(x), 1) else to_x
+
+
+def misfit(message, times=1):
+    """The gradients, if this function of r = A x - b (b so many times) were the message to it."""
+    return lambda a, x, b: (np.outer(u := message(a @ x - times * b), x), a.T @ u)
 
 
 def solution_2(a, x, b):
     r = a @ x - b
-    return np.outer(r / np.linalg.norm(r), x)
+    u = r / np.linalg.norm(r)
+    return np.outer(u, x), a.T @ u
 
 
+NEAR = np.eye(2), np.ones(2), np.full(2, 1.00001)
 check_2 = Exercise(
     solution_2,
-    ask=formula,
-    at=random_at((3, 3), (2, 3), (4, 2)),
-    praise="Right: G = r / |r| goes to A x, and A gets G xᵀ. It is the box, with B = x.",
-    otherwise="The norm sends G = r / |r| to r = A x - b. Then G Bᵀ, with x for B.",
+    ask=of_misfit,
+    at=drawn(((2, 3), (3,), (2,)), ((3, 3), (3,), (3,)))
+    | {"A x ≈ b, where no difference quotient is exact,": NEAR},
+    praise="Right: the norm sends r/‖r‖ to A x, and your rule passes it on, with x for B.",
+    otherwise="What does the norm send to r = A x - b? And what does the product make of it?",
     slips={
-        "That is for half the norm squared. What is it to be divided by?": "/ np.linalg.norm(r) →",
-        "That is for the norm squared. How does the root change it?": "/ np.linalg.norm(r) → * 2",
-        "Transposed: entry i, k is r_i x_k / |r|.": "r / np.linalg.norm(r), x → x, r / np.linalg.norm(r)",
+        "That is for half the norm squared.": misfit(lambda r: r),
+        "That is for the norm squared. How does the root change it?": misfit(lambda r: 2 * r),
+        "The sign is wrong: r is A x - b.": misfit(lambda r: -r / norm(r)),
+        "Where is b? The norm is that of A x - b.": misfit(lambda r: r / norm(r), times=0),
+        "Divide by the norm alone: it is no mean.": misfit(lambda r: r / norm(r) / len(r)),
     },
 )
 
 
-def solution_3(a, x, b):
-    return 2 * a.T @ (a @ x - b)
+def solution_3(x, bias):
+    return x + bias, lambda grad: (grad, grad.sum(axis=0))
 
 
-check_3 = Exercise(
+check_3 = of_rule(
     solution_3,
-    ask=formula,
-    at=random_at((3, 3), (5, 2), (2, 4)),
-    praise="Right: a few hundred steps against it lead to the line of least squares that NumPy finds.",
-    otherwise="G = 2 r goes to A x, with r = A x - b. And to x: Aᵀ G.",
+    at=[((3, 3), (3,), (3, 3)), ((2, 5), (5,), (2, 5))],
+    praise="Right: what is repeated on the way forward is added up on the way back.",
+    otherwise="How often is an entry used? Each use sends a message.",
     slips={
-        "Half of it: the square brings a factor 2.": "2 * →",
-        "The sign is wrong: r is A x - b.": "2 * → -2 *",
-        "That is for the norm itself, without the square.": "2 * → 1 / np.linalg.norm(a @ x - b) *",
-        "That is 2 r, which goes to A x. One step further: Aᵀ G.": "a.T @ →",
-        "That is for A: G xᵀ. The gradient for x is asked for.": "2 * np.outer(a @ x - b, x)",
+        "{part}: it serves every row. Several messages come back.": [lambda x, b, g: (g, g)],
+        "{part}: messages add. Nothing is divided.": [lambda x, b, g: (g, g.mean(axis=0))],
+        "{part}: that adds along the other axis.": [lambda x, b, g: (g, g.sum(axis=1))],
+    },
+)
+
+
+def solution_4(a):
+    c = np.linalg.inv(a)
+    return c, lambda grad: (-c.T @ grad @ c.T,)  # from Ċ = -C Ȧ C
+
+
+check_4 = of_rule(
+    solution_4,
+    at=[((2, 2), (2, 2)), ((3, 3), (3, 3))],
+    praise="Right: -1/a² once more, with a factor on either side of grad.",
+    otherwise="Solve Ȧ C + A Ċ = 0 for Ċ. What stands left and right of Ȧ moves over to G.",
+    slips={
+        "The sign: as a grows, 1/a shrinks.": [lambda a, g: (inv(a).T @ g @ inv(a).T,)],
+        "That is Ċ, with grad for Ȧ. Both factors move.": [lambda a, g: (-inv(a) @ g @ inv(a),)],
+        "In Ċ one factor is right of Ȧ.": [lambda a, g: (-inv(a @ a).T @ g,)],
+        "In Ċ one factor is left of Ȧ.": [lambda a, g: (-g @ inv(a @ a).T,)],
+        "The factors are those of C, not of A.": [lambda a, g: (-a.T @ g @ a.T,)],
+        "That is for 1/a entry by entry.": [lambda a, g: (-g / a**2,)],
+        "`*` goes entry by entry. Use `@`.": [lambda a, g: (-inv(a).T * g * inv(a).T,)],
     },
 )
 
 predict = guesses(
-    {
-        4: "Right: a row of C. How fast each moves, the next picture tells.",
-        8: "That is all of C. But row 0 of C never meets row 1 of A.",
-        1: "The nudged entry meets a whole row of B, and each meeting is in another entry of C.",
-        ...: "Through which entries of C does row 1 of A run?",
-    },
-    {
-        2: "Right: one from each dot, that is, for each row of M.",
-        4: "That is both entries of x together.",
-        ...: "Which rows of M multiply it?",
-    },
-    {
-        8192: "Right: twice the size, eight times the edges.",
-        4096: "That would be the number of products. Each has two factors.",
-        ...: "n² dots, each with a row of n and a column of n.",
-    },
+    {4: "Right: a row of C. Point at it.", ...: "It meets all of a row of B. Where in C?"},
+    {66: "Right: 3 · 11 + 1 · 33.", ...: "Each entry that moves: its G, times how far. Add up."},
+    {2: "Right: one from each row of M.", ...: "Which rows of M multiply it?"},
+    {8192: "Right: eight times the edges.", ...: "n² dots. How many parents has each?"},
+    {6: "Right: 14 from c, -8 from d.", ...: "What do c and d get? What do both send to a?"},
+    {0.6: "Right: 3/5.", ...: "The norm is the root of 3² + 4². What is its slope?"},
 )
 
 
-def corner(a: Any, b: Any, gradient: Any = None, guess: bool = False) -> Any:
-    """A on the left, B above, C = A B at the corner: point at an entry, and see which of C move.
-
-    gradient: of C, to stand in its place and add up to that of the entry. guess: whether nothing
-    lights up before an entry is pointed at.
-    """
+def corner(a: Any, b: Any, gradient: Any = None) -> Any:
+    """A, B above, and at the corner C = A B or its gradient: point at an entry, and see why."""
     from autodiff.pictures.pages import lesson
 
-    data = {"title": "What a nudge moves", "A": a.data, "B": b.data, "G": gradient, "guess": guess}
+    data = {"title": "What a nudge moves", "A": a.data, "B": b.data, "G": gradient}
     above = [[""] * len(a.data[0]) + row for row in b.data]
     rows = above + [left + right for left, right in zip(a.data, gradient or (a @ b).data)]
     said = "".join(f"<tr><td>{'<td>'.join(map(str, row))}</tr>" for row in rows)

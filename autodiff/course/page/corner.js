@@ -2,12 +2,12 @@
 // lights up, with how many times as far below each number. With G, the gradient of C, in its place:
 // the products that add up to the gradient of the entry.
 
-const { A, B, G, guess } = data;
+const { A, B, G } = data;
 const C = A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 const named = (name, i, j) => `${name}[${i}, ${j}]`;
 const entriesOf = (name, M) => M.flatMap((row, i) => row.map((_, j) => [name, i, j]));
 const entries = [...entriesOf("A", A), ...entriesOf("B", B)];
-const names = entries.map((entry) => named(...entry)), s = { at: names.indexOf("A[1, 2]"), waits: guess };
+const names = entries.map((entry) => named(...entry)), s = { at: names.indexOf("A[1, 2]"), waits: true };
 
 function nudge(k) {
   [s.at, s.waits] = [k, false];
@@ -46,7 +46,7 @@ function paint() {
     : [`column ${j}`, `column ${i} of A`];
   match(main, h("main.lesson", h("div.corner", h("span"), table("B", B, nudged),
     table("A", A, nudged), table("C", G ?? C, nudged)),
-  h("p", { "aria-live": "polite" }, s.waits ? `${names[s.at]} is nudged. Point at it when you have guessed.`
+  h("p", { "aria-live": "polite" }, s.waits ? `${G ? "" : `${names[s.at]} is nudged. `}Point at ${names[s.at]} when you have guessed.`
     : G ? `The gradient of ${names[s.at]} adds up ${mover} of G times ${factor}: ${sum(nudged)}.`
     : `Nudge ${names[s.at]}, and ${mover} of C moves. The number below each entry says how many `
       + `times as far: together they are ${factor}.`),

@@ -1,25 +1,95 @@
 """Notebook 6, vectors and matrices: right answers, and wrong ones with what they are told."""
 
-from autodiff import Matrix, Vector
+import numpy as np
+
+from autodiff import Matrix, Vector, grad
+from autodiff.course.vectors_and_matrices import solution_2
+
+
+def product_by_loops(a, b):
+    (m, n), p = a.shape, b.shape[1]
+
+    def send(grad):
+        to_a = [[sum(grad[i, j] * b[k, j] for j in range(p)) for k in range(n)] for i in range(m)]
+        to_b = [[sum(a[i, k] * grad[i, j] for i in range(m)) for j in range(p)] for k in range(n)]
+        return [to_a, to_b]
+
+    return a @ b, send
 
 
 def engine(a, x, b):
-    weights = Matrix(a)
-    (weights @ Vector(x) - Vector(b)).norm().backward()
-    return weights.grad
+    weights, inputs = Matrix(a), Vector(x)
+    (weights @ inputs - b).norm().backward()
+    return weights.grad, inputs.grad
+
+
+def by_grad(a, x, b):
+    return grad(lambda a, x: (Matrix(a) @ x - b).norm(), argnums=(0, 1))(a, x)
+
+
+def quotient(h):
+    """Central differences of this step."""
+
+    def answer(a, x, b):
+        def slopes(at, f):
+            found = np.zeros_like(at)
+            for i in np.ndindex(at.shape):
+                step = np.zeros_like(at)
+                step[i] = h
+                found[i] = (f(at + step) - f(at - step)) / (2 * h)
+            return found
+
+        return (
+            slopes(a, lambda a: np.linalg.norm(a @ x - b)),
+            slopes(x, lambda x: np.linalg.norm(a @ x - b)),
+        )
+
+    return answer
+
+
+def as_column(a, x, b):
+    r = (a @ x - b)[:, None]
+    u = r / np.sqrt(r.T @ r)
+    return u @ x[None], a.T @ u
+
+
+def as_matrices(a, x, b):
+    to_a, to_x = solution_2(a, x, b)
+    return [Matrix(to_a), Vector(to_x)]
 
 
 RIGHT = {  # two spellings of each exercise beside our own
-    1: ["[np.eye(len(a)) @ b.T, a.T @ np.eye(len(a))]", "(np.transpose(b), np.transpose(a))"],
-    2: [
-        "[[r * each / np.linalg.norm(a @ x - b) for each in x] for r in a @ x - b]",
-        "(a @ x - b)[:, None] * x / np.sqrt(((a @ x - b) ** 2).sum())",
+    1: [
+        product_by_loops,
+        lambda a, b: (np.dot(a, b), lambda grad: ((b @ grad.T).T, np.einsum("ik,ij->kj", a, grad))),
     ],
-    3: ["list(2 * (a.T @ a @ x - a.T @ b))", "tuple(2 * (a @ x - b) @ a)"],
+    2: [as_column, as_matrices],
+    3: [
+        lambda x, bias: (x + bias, lambda grad: [grad, sum(grad)]),
+        lambda x, bias: (x + bias, lambda grad: (1 * grad, np.ones(len(x)) @ grad)),
+    ],
+    4: [
+        lambda a: (np.linalg.inv(a), lambda grad: [-np.linalg.inv(a.T) @ grad @ np.linalg.inv(a.T)]),
+        lambda a: (np.linalg.inv(a), lambda grad: (np.linalg.solve(-a.T, np.linalg.solve(a, grad.T).T),)),
+    ],
 }  # fmt: skip
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, "b.T", "Return two arrays"),
+    (1, lambda a, b: (a @ b, lambda grad: Matrix(grad) @ Matrix(b).T), "a tuple of two messages"),
+    (1, lambda a, b: (a @ b, lambda grad: (Matrix(grad) @ Matrix(b).T, a.T @ grad)), "found a Matrix"),
+    (1, lambda a, b: (a @ b, lambda grad: (grad, grad)), "Which entries of C use this one?"),
+    (1, lambda a, b: (a @ b, lambda grad: (grad @ b.T, ...)), "Nothing here yet: the message for b"),
     (2, engine, "That is the engine's answer"),
-    (2, "np.outer(x, a @ x - b)[:1]", "The shape should be (3, 3), not (1, 3)."),
+    (2, by_grad, "That is the engine's answer"),
+    (2, quotient(1e-3), "Close, but not exact."),
+    (2, quotient(1e-5), "no difference quotient is exact"),
+    (2, quotient(1e-6), "no difference quotient is exact"),
+    (2, lambda a, x, b: a.T @ (a @ x - b) / np.linalg.norm(a @ x - b), "That is for x alone."),
+    (2, lambda a, x, b: solution_2(a, x, b)[0], "That is for A alone."),
+    (2, lambda a, x, b: (solution_2(a, x, b)[0].T, solution_2(a, x, b)[1]), "Yours is transposed."),
+    (2, lambda a, x, b: np.linalg.norm(a @ x - b), "Return two gradients"),
+    (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum())), "should be (3,), not ()"),
+    (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum(axis=0, keepdims=True))), "should be (3,), not (1, 3)"),
+    (4, lambda a: (np.linalg.inv(a), lambda grad: -grad), "Mind the comma"),
+    (4, lambda a: (np.linalg.inv(a), lambda grad: (-grad,)), "What stands left and right"),
 ]  # fmt: skip
