@@ -5,8 +5,7 @@ A slip is a wrong program and what to say to everybody whose program does the sa
     >>> def double(x):
     ...     return 2 * x
     >>> check = Exercise(double, at=[(3,), (4,)], praise="Right.", slips={
-    ...     "That is the square.": "x * x",
-    ...     "Half of it.": "2 * → 1 *",
+    ...     "That is the square.": lambda x: x * x,
     ... })
     >>> check(lambda x: x + x)
     ✓ Right.
@@ -71,10 +70,8 @@ class Exercise:
     Args:
         solution: our answer; its results are the right ones.
         praise: what to say to a right answer; or a function of the answer that returns it.
-        slips: wrong answers by their hints, one or a list: a number or function, an expression of our
-            answer's arguments as text, or what to change in our answer, "old → new", a line for each.
-            A hint may name the {part} and the input {at} which it shows, what is {found} there and
-            {expected}.
+        slips: wrong answers by their hints, one or a list. A hint may name the {part} and the input
+            {at} which it shows, what is {found} there and {expected}.
         at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
             generator of several, in the order of judging, each as (its name, what it is). May raise
@@ -121,7 +118,7 @@ class Exercise:
 
     def yours_or_ours(self, answer: Any) -> Any:
         """The answer if it is right, else our own, so that the next cells run; says which."""
-        right = self.verdict(answer).right
+        right = answer is not self.solution and self.verdict(answer).right
         print("We go on with yours." if right else "Until yours is right, we go on with ours.")
         return answer if right else self.solution
 
@@ -178,7 +175,7 @@ class Exercise:
         place, was, expected = told_apart(found, right, self.close)
         parts = cache(lambda label: self._parts(answer, self.at[label]))
         for hint, slips in self.slips.items():
-            if any(self._alike(self.program(slip), parts, name) for slip in slips):
+            if any(self._alike(slip, parts, name) for slip in slips):
                 text = hint.format(part=name, at=label, found=was, expected=expected)
                 return Verdict(False, text, hint)
         otherwise = "" if name == ERROR else self.otherwise(name, found)
@@ -209,11 +206,6 @@ class Exercise:
                 if name == last:
                     break
         return True
-
-    def program(self, slip: Any) -> Any:
-        """A slip as a program, if it is a text."""
-        is_text = isinstance(slip, str) and callable(self.solution)
-        return written(slip, self.solution) if is_text else slip
 
     def _expected(self, point: Any) -> Parts:
         if id(point) not in self.expected:
@@ -248,22 +240,6 @@ class Exercise:
             return result
 
         return asked
-
-
-@cache
-def written(slip: str, solution: Any) -> Any:
-    """The program of a text: an expression of the solution's arguments, or changes in its code."""
-    space = vars(sys.modules[solution.__module__])
-    if "→" not in slip:
-        names = ", ".join(inspect.signature(solution).parameters)
-        return eval(f"lambda {names}: {slip}", space)
-    made: dict[str, Any] = {}
-    source = inspect.getsource(solution)
-    for change in slip.split("\n"):
-        old, new = map(str.strip, change.split("→"))
-        source = source.replace(old, new)
-    exec(source, space, made)
-    return made[solution.__name__]
 
 
 def empty(answer: Any) -> bool:
