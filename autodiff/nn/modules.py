@@ -196,7 +196,8 @@ class Linear(Module):
         in_features = positive_int(in_features, "Linear", "in_features")
         out_features = positive_int(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
-            raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
+            expected = "None or a function, such as autodiff.tanh"
+            raise TypeError(message("Linear, activation", typed(activation), expected))
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None

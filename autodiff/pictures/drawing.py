@@ -28,7 +28,6 @@ WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
 
 
@@ -89,15 +88,15 @@ class Drawing(graphviz.Digraph):
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
     ) -> str:
-        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); its path.
+        """Write the picture in the format of the ending, or DOT (.gv, .dot); its path.
 
-        ValueError for another ending.
+        ValueError for another ending, or none.
         """
         ending = Path(filename or "").suffix[1:].lower()
-        if filename is None or ending in ("", "gv", "dot"):
+        if filename is None or ending in ("gv", "dot") or more:  # render says more
             return str(super().save(filename, directory=directory, **more))
-        if ending not in FORMATS:
-            expected = f"one that ends in .{', .'.join(FORMATS)} or, for DOT text, .gv"
+        if ending not in ("svg", "png", "pdf"):
+            expected = "one that ends in .svg, .png, .pdf or .gv (show_steps(y).save: .html)"
             raise ValueError(message("save", f"the file name {str(filename)!r}", expected))
         picture = self.pipe(ending)
         path = Path(str(directory or self.directory or ""), filename)

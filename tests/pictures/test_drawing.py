@@ -150,8 +150,10 @@ def test_save_takes_the_format_from_the_ending(tmp_path):
         path = tmp_path / "new" / f"graph.{ending}"
         assert picture.save(path) == str(path)
         assert path.read_bytes().startswith(beginning)
-    for name in "y.html", "y.v2", "y.jpeg":
-        with pytest.raises(ValueError, match=r"file name '.*', expected one that ends in \.svg, "):
+    for name in "y.html", "y.v2", "y.jpeg", "y":
+        with pytest.raises(
+            ValueError, match=r"ends in \.svg, .* \(show_steps\(y\)\.save: \.html\)"
+        ):
             picture.save(tmp_path / "other" / name)
     assert not (tmp_path / "other").exists()
 
