@@ -126,7 +126,7 @@ def draw(
 
     A box is a Value: its label, data in blue, grad in orange. A blue box is an input, a leaf that
     requires a gradient or was given to a Module; a double border is a parameter, a leaf that such
-    a Module holds; a dashed one a constant; a rounded one an operation, root with a thick border;
+    a Module holds; a constant has none; a rounded one is an operation, root with a thick border;
     nan and inf are red. Edges enter an operation in the order of its arguments. Leaves that are
     entries of one vector are a table, with one edge; parameters stand at the operation that uses
     them. A frame is a `scope` or the call of a Module.
@@ -150,7 +150,8 @@ def draw(
 
     Returns a `graphviz.Digraph`: Jupyter shows it, `.save("graph.svg")` writes it to a file,
     `.source` is its DOT text. It is at most 880 pixels wide if it can be; its texts have 9 or
-    more. The ground is transparent. TypeError if root is not a Value; ValueError for an unknown
+    more. A PNG has two for each, and a white ground unless its `.attr(bgcolor="transparent")` says
+    otherwise; other formats have none. TypeError if root is not a Value; ValueError for an unknown
     option, for more than 300 boxes, and for a highlight that is not in the graph.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
