@@ -219,7 +219,7 @@ REFUSALS = {
         (lambda: [1, "a", 3] * v, "mul: found 'a' of type str, expected one real number"),
         (lambda: A @ v, ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
         (lambda: v @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
-        (lambda: v.dot(2.0), "@: found 2.0 of type float, expected a Vector or Matrix, or its numbers in"),
+        (lambda: v @ 2.0, "@: found 2.0 of type float, expected a Vector or Matrix, or its numbers in"),
         (lambda: [1, 2, 3] @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
