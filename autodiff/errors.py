@@ -61,11 +61,8 @@ def number_in(x: object) -> object:
 
 
 LOST = (
-    "this number is being differentiated, and a float has no derivative; take the function from "
-    "autodiff, not from math (autodiff.sin for math.sin), give an array that holds it "
-    "dtype=object, or for the plain number write x.data (x.primal of a Dual), in text f'{x:.2f}'; "
-    "data belong in floats and arrays, or need requires_grad = False (a Vector "
-    "requires_grad_(False))"
+    "this number is being differentiated, and a float has no derivative; write autodiff.sin for "
+    "math.sin, or x.data for the plain number (x.primal of a Dual)"
 )
 LEAKED = (
     "found a number of a derivative that has been computed already, expected one of a derivative "

@@ -244,8 +244,8 @@ class Number:
 FROZEN = message(
     "create_graph",
     "a bool of a number in the rule of an operation",
-    "an operation, because the gradient is a graph and has to choose anew with other numbers",
-    "write autodiff.where(x > 0, a, b) for `a if x > 0 else b`, and maximum(x, y) for max(x, y)",
+    "an operation, which chooses anew with other numbers",
+    "write autodiff.where(x > 0, a, b) for `a if x > 0 else b`",
 )
 
 

@@ -14,6 +14,7 @@ With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, no
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
+from operator import index
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 from . import graph
@@ -99,10 +100,7 @@ def value_and_grad(f: Function, argnums: Argnums = 0) -> Callable[..., tuple[Any
 def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
     values, shape, pullback = _reverse(call)
     if shape is not next:
-        remedy = (
-            "for the slope at each of many points write [grad(f)(x) for x in xs]; return y[0] for "
-            "[y]; use jacrev or jacfwd for several results, or add them up"
-        )
+        remedy = "write [grad(f)(x) for x in xs] for many points, jacrev(f) for several results"
         found = f"{a(shape(iter(values)))} of {counted(len(values), 'number')}"
         raise TypeError(message(call.name, found, "one number as the result of f", remedy))
     return values[0], pullback([1.0])
@@ -253,6 +251,7 @@ def hessian(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     >>> hessian(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
     ((4.0, 6.0), (6.0, 0.0))
     """
+    _indices(argnums, "hessian")
     return _named("hessian", f, jacfwd(grad(f, argnums), argnums))
 
 
@@ -289,17 +288,15 @@ def _call(
     name: str, f: Function, args: Sequence[Tree], keywords: dict[str, Any], argnums: Argnums
 ) -> _Call:
     check_function(f, name)
-    one = isinstance(argnums, int)
+    one, indices = isinstance(argnums, int), _indices(argnums, name)
     try:
-        indices = [argnums] if isinstance(argnums, int) else [*argnums]
         trees = {range(len(args))[i]: args[i] for i in indices}
         if len(trees) < len(indices):
             raise IndexError
-    except (IndexError, TypeError) as error:
+    except IndexError:
         given = f"argnums {shortened(argnums)} and {counted(len(args), 'positional argument')}"
         expected = "the index of one of them, or several different ones"
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(message(name, given, expected)) from None
+        raise ValueError(message(name, given, expected)) from None
     numbers, rebuild = flatten(args[indices[0]] if one else tuple(trees.values()), name)
 
     def results(variables: Numbers) -> Flattened:
@@ -317,11 +314,22 @@ def check_function(f: object, name: str) -> None:
         raise TypeError(message(name, typed(f), "a function"))
 
 
+def _indices(argnums: Argnums, name: str) -> list[int]:
+    """TypeError if one of them is not an index, as in grad(f, 2.0)."""
+    try:
+        return [*map(index, [argnums] if isinstance(argnums, int) else argnums)]
+    except TypeError:
+        found = f"argnums {shortened(argnums)}"
+        remedy = f"did you mean {name}(f)({shortened(argnums)})?"
+        raise TypeError(message(name, found, "the index of an argument", remedy)) from None
+
+
 def _transform(
     name: str, f: Function, argnums: Argnums, derive: Callable[[_Call], Tree]
 ) -> Function:
     """The function name(f): it calls `derive` with the arguments that it is given."""
     check_function(f, name)
+    _indices(argnums, name)
 
     def derivative(*args: Tree, **keywords: Any) -> Tree:
         return derive(_call(name, f, args, keywords, argnums))

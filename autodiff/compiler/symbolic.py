@@ -61,10 +61,9 @@ class Symbol(Number):
 
 UNKNOWN = message(
     "compile",
-    "a comparison, a bool, a float or a text of a number that is not known yet",
+    "a bool, a float or a text of a number that is not known yet",
     "operations on it",
-    "write autodiff.maximum, relu or where(less(x, y), ...) for a choice, and autodiff.sin(x) for "
-    "math.sin(x)",
+    "write autodiff.maximum, relu or where(less(x, y), a, b) for an if, autodiff.sin for math.sin",
 )
 
 

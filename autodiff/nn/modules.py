@@ -21,6 +21,7 @@ from .samples import Model, shape_and_numbers
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+ACTIVATIONS = "None or a function, such as autodiff.tanh"  # that a layer takes
 Parameter = Value | Vector | Matrix
 StateDict = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
 
@@ -196,7 +197,7 @@ class Linear(Module):
         in_features = positive_int(in_features, "Linear", "in_features")
         out_features = positive_int(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
-            raise TypeError(message("Linear, activation", typed(activation), "a function or None"))
+            raise TypeError(message("Linear, activation", typed(activation), ACTIVATIONS))
         self.in_features, self.out_features = in_features, out_features
         self.weight = Matrix(init(in_features, out_features, Random(seed)))
         self.bias = Vector([0.0] * out_features) if bias else None

@@ -49,9 +49,8 @@ CONTRACT = (
     "randomness comes from Dropout or is passed in"
 )
 LOOKS = (
-    "looks at a number, which differs from sample to sample; compute with Values alone (for an if, "
-    "where(less(0.0, x), a, b); for weight[int(x)], row @ weight with a one-hot row as the input), "
-    "and return what you want to see"
+    "looks at a number, which differs from sample to sample; compute with Values alone: "
+    "where(less(0.0, x), a, b) for an if, a one-hot row @ weight for weight[int(x)]"
 )
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 

@@ -22,7 +22,7 @@ WEAK = {"color": f"{sheet.VALUE_LINE}73"}  # translucent, so that it is on any g
 def write(picture: Digraph, page: Sheet, way: str) -> None:
     """Write a sheet into an empty picture; names in DOT hold no text of the user."""
     text = {"fontname": FONT, "fontsize": f"{sheet.SIZE:g}", "fontcolor": sheet.INK}
-    picture.attr(rankdir=way, bgcolor="transparent", nodesep="0.1", **text)
+    picture.attr(rankdir=way, nodesep="0.1", **text)
     picture.attr(ranksep="0.2", **(BEST if len(page.arrows) <= MANY else ROUGH))
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=sheet.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")

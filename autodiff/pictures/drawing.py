@@ -28,7 +28,6 @@ WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
 READABLE = 300  # boxes; with more, no screen shows the whole with readable texts
 EDGES = 700
-FORMATS = ("svg", "png", "pdf")
 PathLike = str | os.PathLike[str]
 
 
@@ -89,15 +88,15 @@ class Drawing(graphviz.Digraph):
     def save(
         self, filename: PathLike | None = None, directory: PathLike | None = None, **more: Any
     ) -> str:
-        """Write the picture in the format of the ending, or DOT (.gv, .dot or none); its path.
+        """Write the picture in the format of the ending, or DOT (.gv, .dot); its path.
 
-        ValueError for another ending.
+        ValueError for another ending, or none.
         """
         ending = Path(filename or "").suffix[1:].lower()
-        if filename is None or ending in ("", "gv", "dot"):
+        if filename is None or ending in ("gv", "dot") or more:  # render says more
             return str(super().save(filename, directory=directory, **more))
-        if ending not in FORMATS:
-            expected = f"one that ends in .{', .'.join(FORMATS)} or, for DOT text, .gv"
+        if ending not in ("svg", "png", "pdf"):
+            expected = "one that ends in .svg, .png, .pdf or .gv (show_steps(y).save: .html)"
             raise ValueError(message("save", f"the file name {str(filename)!r}", expected))
         picture = self.pipe(ending)
         path = Path(str(directory or self.directory or ""), filename)
@@ -127,7 +126,7 @@ def draw(
 
     A box is a Value: its label, data in blue, grad in orange. A blue box is an input, a leaf that
     requires a gradient or was given to a Module; a double border is a parameter, a leaf that such
-    a Module holds; a dashed one a constant; a rounded one an operation, root with a thick border;
+    a Module holds; a constant has none; a rounded one is an operation, root with a thick border;
     nan and inf are red. Edges enter an operation in the order of its arguments. Leaves that are
     entries of one vector are a table, with one edge; parameters stand at the operation that uses
     them. A frame is a `scope` or the call of a Module.
@@ -151,7 +150,8 @@ def draw(
 
     Returns a `graphviz.Digraph`: Jupyter shows it, `.save("graph.svg")` writes it to a file,
     `.source` is its DOT text. It is at most 880 pixels wide if it can be; its texts have 9 or
-    more. The ground is transparent. TypeError if root is not a Value; ValueError for an unknown
+    more. A PNG has two for each, and a white ground unless its `.attr(bgcolor="transparent")` says
+    otherwise; other formats have none. TypeError if root is not a Value; ValueError for an unknown
     option, for more than 300 boxes, and for a highlight that is not in the graph.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")

@@ -54,9 +54,11 @@ class Layout:
         self.size = width * 4 / 3, height * 4 / 3  # in CSS pixels
         self.wide = self.size[0] / scale  # with texts of full size
 
-    def written(self, format: str, dpi: float | None = None) -> bytes:
-        """The picture. ValueError if Graphviz does not know the format."""
-        attributes = self.attributes | {"dpi": f"{dpi:.0f}" if dpi else ""}
+    def written(self, format: str, dpi: float = SHARP) -> bytes:
+        """The picture; a PNG on white. ValueError if Graphviz does not know the format."""
+        attributes = self.attributes | {"dpi": "", "bgcolor": "transparent"}
+        if format == "png":
+            attributes |= {"dpi": f"{dpi:.0f}", "bgcolor": "white"}
         try:
             picture = picture_of(self.text, attributes, format)
         except OSError:  # in a browser there are no processes
@@ -125,9 +127,10 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
     ours = {"FONTCONFIG_FILE": f"{FOLDER}/fonts/fonts.conf", "XDG_DATA_HOME": str(FOLDER)}
     ours = os.environ | ours | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
     if not folder:
+        ground = f"-Gbgcolor={attributes.pop('bgcolor')}"  # unless the source says which
         more = " ".join(f'{name}="{x}"' for name, x in attributes.items())
         text = f"{source.rstrip().removesuffix('}')}{more}}}".encode()
-        return run(["dot", f"-T{format}"], input=text, env=ours, capture_output=True).stdout
+        return run(["dot", f"-T{format}", ground], input=text, env=ours, capture_output=True).stdout
     command = [sys.executable, "-PS", str(FOLDER / "process.py")]
     pipes: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL, "start_new_session": True}
     pipes["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)

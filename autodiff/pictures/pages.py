@@ -83,10 +83,12 @@ class Page:
 
     def save(self, filename: str | os.PathLike[str]) -> str:
         """Write the page (.html), which needs no network. ValueError for another ending."""
-        if Path(filename).suffix.lower() not in (".html", ".htm"):
+        path = Path(filename)
+        if path.suffix.lower() not in (".html", ".htm"):
             found = f"the file name {str(filename)!r}"
             raise ValueError(message("save", found, "one that ends in .html"))
-        Path(filename).write_text(self._file(), encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self._file(), encoding="utf-8")
         return str(filename)
 
     def open(self) -> None:

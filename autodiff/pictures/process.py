@@ -16,14 +16,16 @@ from pygraphviz import AGraph
 def laid_out(source: str) -> Any:
     graph = AGraph(string=source)
     graph.layout(prog="dot")
-    return graph
+    return graph, graph.graph_attr.get("bgcolor")
 
 
 def written(source: str, attributes: dict[str, str], format: str) -> bytes | None:
     """A graph in DOT as a picture, with other attributes of the whole, which move nothing."""
     try:
-        graph = laid_out(source)
+        graph, ground = laid_out(source)
         graph.graph_attr.update(**attributes)
+        if ground:  # the source says which
+            graph.graph_attr["bgcolor"] = ground
         return bytes(graph.draw(format=format))
     except Exception:
         return None

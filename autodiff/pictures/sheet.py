@@ -29,11 +29,12 @@ SAND = "#a07f3c"  # a negative value, where a colour is needed
 WRONG = "#c00000"
 
 FILLS = {"input": VALUE_FILL, "constant": PANEL}
-# What a box is also shows in its border: (thickness, style, space between two borders).
+# What a box is also shows in its border: (thickness, style, space between two borders). Corners
+# tell inputs from operations, which are circles in the live graph and hold too much here.
 BORDERS = {
     "input": (1, "", 0),
     "parameter": (1, "", 2),
-    "constant": (1, "dashed", 0),
+    "constant": (0, "", 0),
     "operation": (1, "rounded", 0),
     "output": (3, "rounded", 0),
 }
@@ -181,8 +182,7 @@ def face(notes: Notes, box: Box) -> Face:
 
 def bordered(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
     """The rows with the border and the fill of a box."""
-    line = notes.ink(LINE if box.role == "constant" else INK, box.nodes)
-    return Face(rows, box.role, FILLS.get(box.role, PAPER), line, padding)
+    return Face(rows, box.role, FILLS.get(box.role, PAPER), notes.ink(INK, box.nodes), padding)
 
 
 def _of_node(notes: Notes, box: Box) -> Face:

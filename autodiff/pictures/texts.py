@@ -11,7 +11,7 @@ from ..value import Value
 T = TypeVar("T")
 
 LONGEST_LABEL = 40  # characters
-SIGNS = {"*": "·", "-": "−"}
+SIGNS = {"*": "×", "/": "÷", "-": "−"}  # as in the live graph
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -43,7 +43,7 @@ def raised(formula: str) -> str:
 
 
 def sign(operation: str) -> str:
-    """The sign of an operation as it is written in formulas."""
+    """The sign of an operation, in its box."""
     return printable(SIGNS.get(operation, operation))
 
 

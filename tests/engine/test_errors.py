@@ -107,7 +107,7 @@ OUTSIDE = [
 ]
 INFINITE = "the derivative of sqrt at x = ...0.0...: it is infinite or undefined there"
 INSIDE = "...a number inside a function that is being differentiated, expected a Value of your own"
-PLAIN = "this number is being differentiated, ... (autodiff.sin for math.sin), ... or for the plain number write x.data"
+PLAIN = "this number is being differentiated, ...; write autodiff.sin for math.sin, or x.data for the plain number (x.primal of a Dual)"
 # What a rule of one's own may not return, in whatever mode it is used.
 OF_ANOTHER_KIND = [(lambda x: "a", "str"), (lambda x: 1j * x, "complex"), (lambda x: np.array([x]), "ndarray")]
 RULES = [
@@ -219,7 +219,7 @@ REFUSALS = {
         (lambda: [1, "a", 3] * v, "mul: found 'a' of type str, expected one real number"),
         (lambda: A @ v, ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
         (lambda: v @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
-        (lambda: v.dot(2.0), "@: found 2.0 of type float, expected a Vector or Matrix, or its numbers in"),
+        (lambda: v @ 2.0, "@: found 2.0 of type float, expected a Vector or Matrix, or its numbers in"),
         (lambda: [1, 2, 3] @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
@@ -235,13 +235,14 @@ REFUSALS = {
         (lambda: (A @ A).backward(), "...found a Matrix of shape (2, 2), expected one number; ....sum(), .mean()"),
     ],
     "transforms": [
-        *each([lambda d=d: d(lambda x: [x, x])(1.0) for d in (grad, hessian)], "grad: found a list of 2 numbers...use jacrev"),
+        *each([lambda d=d: d(lambda x: [x, x])(1.0) for d in (grad, hessian)], "grad: found a list of 2 numbers...jacrev(f) for several results"),
         (lambda: grad(lambda x: None)(1.0), "grad: the result of f: found None ...`return`"),
         (lambda: grad(ad.sum)({3.0, 1.0}), f"grad: found ... of type set, {NUMBER}"),
         (lambda: jacrev(lambda x: {x, 2 * x})(1.0), f"jacrev: the result of f: found ... of type set, {NUMBER}"),
         (lambda: grad(sin, argnums=2)(1.0), ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them"),
         (lambda: grad(lambda x, y: x, (0, -2))(1.0, 2.0), ValueError, "...several different ones"),
-        *[(lambda n=n: grad(sin, n)(1.0), f"grad: found argnums {n!r} and 1") for n in ("x", None, 0.0)],
+        *[(lambda d=d, n=n: d(sin, n), f"{d.__name__}: found argnums {n!r}, ...; did you mean {d.__name__}(f)({n!r})?")
+          for d in (grad, hessian) for n in ("x", None, 2.0, [1.0, 2.0], x)],
         (lambda: jvp(sin, 1.0, 1.0), "jvp: found ... of type float, expected ...(1.0,)"),
         *[(lambda tree=tree: grad(lambda x: x[0])(tree), f"grad: found {words}, {NUMBER}") for tree, words in [
             ([2.0, None], "None of type NoneType"), ({0: 2.0, 1: {"a": "b"}}, "'b' of type str"),

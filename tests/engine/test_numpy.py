@@ -148,9 +148,8 @@ def fill(x):
 
 @pytest.mark.parametrize("use", [fill, np.floor, np.ceil, lambda x: "%.2f" % x])  # noqa: UP031
 def test_a_float_of_a_number_says_what_to_write(use):
-    for words in ("dtype=object", r"write x\.data", r"in text f'{x:\.2f}'"):
-        with pytest.raises(TypeError, match=words):
-            grad(use)(2.0)
+    with pytest.raises(TypeError, match=r"or x\.data for the plain number"):
+        grad(use)(2.0)
     z = np.zeros(3, dtype=object)
     z[0] = x = Value(2.0)
     assert ((z + 1)[0] * 3.0).data == 9.0
@@ -230,7 +229,7 @@ def test_every_function_of_numpy_is_right_or_a_type_error_of_ours(name):
             found = result_or_error(ufunc, *ours)
             if isinstance(found, TypeError):
                 assert type(found) is TypeError  # NumPy has some of its own
-                assert re.search(r": found .*, expected|write x\.data", str(found))
+                assert re.search(r": found .*, expected|or x\.data for", str(found))
             else:
                 expected = ufunc(*numbers)
                 found = np.vectorize(plain, otypes=[expected.dtype])(found)
@@ -289,7 +288,7 @@ def test_scipy_is_told_of_values_that_are_data(method):
     with pytest.raises((TypeError, ValueError)) as caught:
         optimize.minimize(f, np.zeros(2), method=method, **derivative)
     error = caught.value.__cause__ or caught.value  # SciPy 1.18 puts an error of its own before it
-    assert "data belong in floats and arrays, or need requires_grad" in str(error)
+    assert "this number is being differentiated" in str(error)
     target.requires_grad_(False)
     found = optimize.minimize(f, np.zeros(2), method=method, **derivative)
     assert found.x == pytest.approx([1.0, 2.0], abs=1e-4)

@@ -19,7 +19,7 @@ X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
 def test_a_box_shows_label_data_and_grad():
     c = example()
-    boxes = ["a | data −4", "b | data 2", "· | data −8", "b³ | data 8", "+ | c | data 0"]
+    boxes = ["a | data −4", "b | data 2", "× | data −8", "b³ | data 8", "+ | c | data 0"]
     assert box_texts(draw(c)) == boxes
     c.backward()
     assert box_texts(draw(c)) == [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
@@ -122,8 +122,25 @@ def test_a_png_for_a_notebook_is_white_and_not_too_large(monkeypatch):
     width, height = size_of(small)
     assert width * height == pytest.approx(2e4, rel=0.02)
     assert height / width == pytest.approx(down / across, rel=0.02)
-    assert matplotlib.image.imread(io.BytesIO(small))[0, 0, 0] == 1.0
-    assert matplotlib.image.imread(io.BytesIO(picture.pipe("png")))[0, 0, 3] == 0.0  # transparent
+    assert corner(small) == (1.0, 1.0)
+
+
+def corner(png):
+    """How bright and how opaque it is."""
+    (red, *_, opaque) = matplotlib.image.imread(io.BytesIO(png))[0, 0]
+    return red, opaque
+
+
+def test_a_png_is_sharp_and_white_unless_asked_otherwise():
+    picture = draw(example())
+    width, height = picture.layout().size
+    assert size_of(picture.pipe("png")) == pytest.approx([2 * width, 2 * height], abs=3)
+    assert corner(picture.pipe("png")) == (1.0, 1.0)
+    assert 'fill="white"' not in picture.pipe("svg", "utf-8")  # lies on any ground
+    picture.attr(bgcolor="transparent")
+    assert corner(picture.pipe("png"))[1] == 0.0
+    picture.attr(bgcolor="#123456")
+    assert '<polygon fill="#123456"' in picture.pipe("svg", "utf-8")
 
 
 def test_render_writes_the_source_and_the_picture(tmp_path, monkeypatch):
@@ -150,8 +167,10 @@ def test_save_takes_the_format_from_the_ending(tmp_path):
         path = tmp_path / "new" / f"graph.{ending}"
         assert picture.save(path) == str(path)
         assert path.read_bytes().startswith(beginning)
-    for name in "y.html", "y.v2", "y.jpeg":
-        with pytest.raises(ValueError, match=r"file name '.*', expected one that ends in \.svg, "):
+    for name in "y.html", "y.v2", "y.jpeg", "y":
+        with pytest.raises(
+            ValueError, match=r"ends in \.svg, .* \(show_steps\(y\)\.save: \.html\)"
+        ):
             picture.save(tmp_path / "other" / name)
     assert not (tmp_path / "other").exists()
 

@@ -60,7 +60,7 @@ def test_names():
     x = Value(2.0, label="x")
     y = x * x
     y.label = "y"
-    assert re.findall(">(x|· y)<", source(y.sin())) == ["x", "· y"]  # one number keeps its label
+    assert re.findall(">(x|× y)<", source(y.sin())) == ["x", "× y"]  # one number keeps its label
     assert "data 2" in source(x)
 
 

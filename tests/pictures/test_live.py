@@ -65,7 +65,7 @@ REFUSED = [
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
-    (MYSIN(Value(0.5)), "and autodiff.sin(x) for math.sin(x)"),
+    (MYSIN(Value(0.5)), "autodiff.sin for math.sin"),
 ]
 
 

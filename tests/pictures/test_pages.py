@@ -91,7 +91,9 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     assert 'sandbox="allow-scripts allow-forms allow-downloads"' in frame
     assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
     for page, pictures in ((show_steps(fork()), 1), (sunflower(), 3)):
-        browser.show(Path(page.save(tmp_path / "page.html")).read_text("utf-8"), scripts=False)
+        browser.show(
+            Path(page.save(tmp_path / "new" / "page.html")).read_text("utf-8"), scripts=False
+        )
         assert "needs scripts" in browser.evaluate("document.body.innerText")
         wide = "[...document.querySelectorAll('img')].map((x) => x.clientWidth > 100)"
         assert browser.evaluate(wide) == [True] * pictures

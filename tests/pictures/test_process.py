@@ -109,7 +109,7 @@ def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
 
 def test_without_pygraphviz_the_executable_serves_and_reads_our_settings_alone(monkeypatch):
     def dot(command, input, env, **options):
-        assert command == ["dot", "-Tsvg"]
+        assert command == ["dot", "-Tsvg", "-Gbgcolor=transparent"]
         assert b'size="9.167,1000"' in input
         assert Path(env["FONTCONFIG_FILE"]).is_file()
         picture = b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'

@@ -113,4 +113,4 @@ def test_entries_of_a_vector_are_a_table_with_one_edge():
     assert picture.source.count("->") == 4
     assert "data 1" in box_texts(draw(x @ Vector([3.0, 4.0]) + x[0]))  # used alone too
     x = Vector([1.0, 1.0])  # equal numbers, and two dots with the same data
-    assert len(box_texts(draw(x.dot(x) + Vector([1.0, 1.0]).dot(x)))) == 5
+    assert len(box_texts(draw(x @ x + Vector([1.0, 1.0]) @ x))) == 5

@@ -31,9 +31,9 @@ def test_a_sheet_is_plain_data():
         1,
         "x = 3, grad 2",
     )
-    two = Face([cell(("2", sheet.SOFT))], "constant", sheet.PANEL, sheet.LINE, 4, 1, "2")
-    lines = ("·", sheet.INK, 13.5), ("data 6", sheet.VALUE), ("grad 1", sheet.GRADIENT)
-    product = Face([cell(*lines)], "output", sheet.PAPER, sheet.INK, 4, 2, "· = 6, grad 1")
+    two = Face([cell(("2", sheet.SOFT))], "constant", sheet.PANEL, sheet.INK, 4, 1, "2")
+    lines = ("×", sheet.INK, 13.5), ("data 6", sheet.VALUE), ("grad 1", sheet.GRADIENT)
+    product = Face([cell(*lines)], "output", sheet.PAPER, sheet.INK, 4, 2, "× = 6, grad 1")
     panels = {i: Panel({i: face}, ()) for i, face in enumerate([leaf, two, product])}
     assert draw(y).page == Sheet(panels, [Arrow(0, 2, 0), Arrow(1, 2, 1)], [], [])
     text = Face([cell(("2", sheet.VALUE))], "operation", sheet.VALUE_FILL, sheet.VALUE_LINE, 4)
@@ -61,7 +61,7 @@ def test_what_lies_between_some_values_is_drawn_strongly():
     c = example()
     product, cube = c.parents
     a, b = product.parents
-    assert strong(c, [a, c]) == (["a = −4", "· = −8", "c = 0"], [0, 3])
+    assert strong(c, [a, c]) == (["a = −4", "× = −8", "c = 0"], [0, 3])
     assert strong(c, c) == (["c = 0"], [])
     assert strong(c, [cube, b]) == (["b = 2", "b³ = 8"], [2])  # in any order
     assert strong(c, {"of": (a, cube)}) == (["a = −4", "b³ = 8"], [])  # no way leads there
@@ -96,7 +96,7 @@ def test_a_highlight_that_is_not_in_the_graph(wrong):
 @pytest.mark.parametrize(
     ("y", "sign"),
     [(X**2, "x²"), (X**0.5, "x**0.5"), ((X + 1) ** 3, "( )³"), (Value(3.0, label="a b") ** 2, "( )²"),
-     (X**Y, "**"), (X * 1, "·")],
+     (X**Y, "**"), (X * 1, "×"), (X / 2, "÷")],
 )  # fmt: skip
 def test_the_sign_of_an_operation(y, sign):
     assert box_texts(draw(y))[-1].split(" | ")[0] == sign

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from matplotlib import pyplot
 
 import autodiff
 from autodiff import tiny
@@ -53,9 +54,15 @@ def run(code, names):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_code_gives_the_results_in_its_comments_and_prints_what_stands_under_it(path, capsys):
+def test_code_gives_the_results_in_its_comments_and_prints_what_stands_under_it(
+    path, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)  # where pictures are saved
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: pyplot.close("all"))
     names = {}
     for code, text in blocks(path, complete=False):
+        if path == README:  # each block runs when pasted alone
+            names = {}
         if re.match(r"\w+Error: ", text):  # the message is wrapped, and dots stand for a part of it
             with pytest.raises(Exception) as caught:  # noqa: PT011, of the type that the page says
                 run(code, names)
