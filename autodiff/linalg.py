@@ -226,6 +226,14 @@ class Vector(_Array, Sequence[Value]):
     def __matmul__(self, other: Any) -> Any:
         return _product(self, other)
 
+    def dot(self, other: "Vector") -> Value:
+        """The dot product: one Value, one node. ValueError if the lengths differ.
+
+        >>> Vector([1, 2]).dot(Vector([3, 4])).data
+        11.0
+        """
+        return self @ other
+
     @property
     def T(self) -> "Vector":  # noqa: N802
         """The Vector itself: it is neither a row nor a column.

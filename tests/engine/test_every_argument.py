@@ -111,6 +111,7 @@ OF_LINALG = {
         (lambda a, b: Matrix(a) @ Matrix(b), A, B),
     ],
     "__rmatmul__": [(lambda a, v: a @ Vector(v), A, V), (lambda v, a: v @ Matrix(a), V, B)],
+    "dot": [(lambda v, w: Vector(v).dot(Vector(w)), V, W)],
     "sum": on_both(lambda array: array.sum()),
     "mean": on_both(lambda array: array.mean()),
     "norm": on_both(lambda array: array.norm()),
