@@ -49,8 +49,8 @@ CONTRACT = (
     "randomness comes from Dropout or is passed in"
 )
 LOOKS = (
-    "looks at a number, which differs from sample to sample; compute with Values alone: "
-    "where(less(0.0, x), a, b) for an if, a one-hot row @ weight for weight[int(x)]"
+    "looks at a number, which differs from sample to sample; write where(less(0.0, x), a, b) for "
+    "an if"
 )
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 
