@@ -98,9 +98,9 @@ SENTENCES = [
     "v₁ = a + b = 2 + 1 = 3",
     "y = v₁ · b = 3 · 1 = 3",
     "The way back starts at the end: y changes 1 for 1 with itself.",
-    "A product swaps: each input gets what arrived, times the other.",
-    "A sum copies: both inputs get what arrived.",
-    "All gradients are here. Move b by 0.01, and y moves by 0.04.",
+    "A product swaps: an input gets what arrived, times the other.",
+    "A sum copies: an input gets what arrived.",
+    "All gradients are here. Move b by 0.01, and y moves by about 0.04.",
 ]
 
 
@@ -157,9 +157,10 @@ TOUCHED = {
     "a=1;b=1;relu(a-b)": "At the corner there are two slopes, 0 and 1. relu takes 0.",
     "a=0;abs(a)": "At the corner there are two slopes, −1 and 1. |x| takes 0.",
     "x=0;sqrt(x)": "At x = 0, y rises straight up: its slope is infinity.",
+    "x=0;log(x)": "ln has no value at x = 0.",
     "x=-1;log(x)": "ln has no value at x = −1.",
     "x=0;2/x": "÷ has no value at 2, x = 0.",
-    "x=1000;exp(x)": "exp has no value at x = 1000.",
+    "x=1000;exp(x)": "exp is too large at x = 1000.",
     "a=2;b=1.5;(a+b)*b": "Move a a little and y moves 1.5 times as far.",
 }
 
@@ -170,6 +171,21 @@ def test_what_it_says_while_an_input_is_touched(browser):
         browser.evaluate(f"retype({formula!r}); go(99); actions.touch(state.graph.inputs[0])")
         assert first(browser) == said
         assert "NaN" not in browser.evaluate("main.innerHTML")
+
+
+AT_THE_END = {
+    "x=3;x*x": "Move x by 0.01, and y moves by about 0.06.",
+    "x=0;x*x": "Move x by 0.01, and y moves by about 0.",
+    "x=0.01;1/x": "Move x by 10⁻⁴, and y moves by about −1.",  # by 0.01, by -50 instead of -100
+    "x=0;abs(x)": "All gradients are here.",
+}
+
+
+def test_what_a_gradient_foretells_comes_true(browser):
+    browser.show(live.page())
+    for formula, said in AT_THE_END.items():
+        browser.evaluate(f"retype({formula!r}); go(99)")
+        assert first(browser).endswith(said)
 
 
 def test_where_the_derivative_ends_it_opens(browser):
@@ -503,7 +519,8 @@ def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
     assert first(browser) == said
     assert browser.texts("pre") == ["o.grad += loss.grad · (−1.485) = 1 · (−1.485) = −1.485"]
     browser.evaluate("go(99)")
-    assert first(browser) == "A step of 0.1 against every gradient: loss goes from 0.551 to 0.0324."
+    said = "A step of 0.1 against the weights’ gradients: loss goes from 0.551 to 0.0324."
+    assert first(browser) == said
     browser.evaluate("set({ leaves: state.leaves.map((x) => 1e200 * x) })")
     assert first(browser).endswith("has no value: its numbers are too large.")
     browser.evaluate("set({ leaves: state.leaves.map((x) => 5e-200 * x) })")

@@ -15,7 +15,8 @@ function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
   const noise = 1e-14 * Math.max(...values.map(Math.abs)), straight = (by) =>
     miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
   const kind = Number.isNaN(gap) && Number.isFinite(slope) ? "nowhere"
-    : !Number.isFinite(slope) ? "steep" : sides ? "corner" : straight(far) ? "straight"
+    : !Number.isFinite(slope) ? "steep" : sides ? "corner"
+      : straight(far) && straight(far / 2) ? "straight"
       : miss(1e-9) > 0.1 * gap ? "jump" : "bends";
   const after = there(far, true), moved = (j) => after[j] !== values[j];
   const order = new Map([...graph.nodes.keys()].filter((j) => moved(j) && graph.place.has(j))
