@@ -176,7 +176,7 @@ def test_what_it_says_while_an_input_is_touched(browser):
 AT_THE_END = {
     "x=3;x*x": "Move x by 0.01, and y moves by about 0.06.",
     "x=0;x*x": "Move x by 0.01, and y moves by about 0.",
-    "x=0.01;1/x": "Move x by 10⁻⁴, and y moves by about −1.",  # by 0.01, by -50 instead of -100
+    "x=0.01;1/x": "Move x by 0.0001, and y moves by about −1.",  # by 0.01, by -50 instead of -100
     "x=0;abs(x)": "All gradients are here.",
 }
 
@@ -227,7 +227,7 @@ def test_arrows_point_downhill_as_on_all_pages(browser):
 def proven(browser, target, by=0.1):
     """The sentence, what the comparison says, and how far the output moves."""
     browser.evaluate(f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})")
-    (words,) = browser.texts(".compared p")
+    (words,) = browser.texts(".place-of p")
     return first(browser), words, browser.evaluate("seen.view.proof.measured")
 
 
@@ -321,13 +321,13 @@ def test_a_question_comes_first_and_is_answered_by_measuring(browser):
     browser.show(show_steps(fork()))
     assert browser.texts(".choices button") == ["+0.1", "+0.3", "+0.4"]
     browser.push("+0.3")
-    said, *_ = browser.texts(".compared p")
+    said, *_ = browser.texts(".place-of p")
     assert said == "Press Play: the gradient of b comes back, and would have told you."
     assert browser.texts(".fact b") == ["+0.41", "+0.3"]
     assert first(browser) == "Move only b by +0.1, and y moves by +0.41."
     browser.evaluate("actions.end()")
     browser.push("+0.4")
-    assert browser.texts(".compared p")[0].startswith("Right. Press Play")
+    assert browser.texts(".place-of p")[0].startswith("Right. Press Play")
     for formula in ("x=0;relu(x)", "x=0;sqrt(x)", "x=-1;log(x)"):  # no question has an answer there
         browser.show(live.page())
         browser.evaluate(f"retype({formula!r})")
@@ -481,7 +481,7 @@ def test_a_large_graph_is_seen_whole_and_at_a_step_the_operation_with_its_inputs
     for step in range(1, 96, 5):
         browser.evaluate(f"go({step}, true)")
         assert min(browser.evaluate(inside), default=1) > 0, step
-        assert browser.evaluate("seen.eye.scale") >= 0.67
+        assert browser.evaluate("seen.eye.scale") >= 0.74
         assert browser.texts(".map .frame") == [""]
     scale = "seen.eye.scale"
     for key, bigger in (("+", True), ("-", False), ("0", False)):
@@ -525,6 +525,46 @@ def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
     assert first(browser).endswith("has no value: its numbers are too large.")
     browser.evaluate("set({ leaves: state.leaves.map((x) => 5e-200 * x) })")
     assert "Too large a step" in browser.texts("#sentence .second")[0]
+
+
+def test_a_neuron_that_is_touched_shows_its_weights_and_nothing_moves(browser):
+    model = network(3, 4, 1, activation=ad.tanh)
+    browser.show(show_steps((model(Vector([1.0, -2.0, 0.5]))[0] - 1.0) ** 2), width=1200)
+    places = "[...document.querySelectorAll('.unit')].map((e) => e.getBoundingClientRect().x)"
+    browser.evaluate("go(2)")
+    before, sliders = browser.evaluate(places), len(browser.texts(".slider"))
+    browser.click(*browser.place(".card"))
+    assert browser.evaluate(places) == before
+    assert browser.evaluate("state.step") == 2
+    assert len(browser.texts(".slider")) == sliders + 4
+    wide = browser.evaluate("seen.fit.place.length * seen.fit.scale / state.width")
+    tall = browser.evaluate("seen.fit.tall * seen.fit.scale / state.height")
+    assert max(wide, tall) > 0.9
+    assert browser.texts(".map") == []
+
+
+TEN = [fork, running, woven, many, loss, lambda: network(2, 2, 1)(Vector([1.0, 2.0]))[0]] + [
+    lambda f=f: f(Value(0.5, label="temperature"), Value(2.0, label="b"))
+    for f in (lambda a, b: a / b, lambda a, b: ad.tanh(a) ** 3, ad.maximum, lambda a, b: a * b + a)
+]
+
+
+@pytest.mark.parametrize("graph", TEN)
+def test_every_text_is_large_enough_to_read_and_a_map_shows_what_is_out_of_sight(browser, graph):
+    browser.show(show_steps(graph()))
+    for width in (390, 900, 1200, 1600):
+        browser.emulate(width=width)
+        for step in (0, 2, 99):
+            small = "[...document.querySelectorAll('.stage text')].filter((e) => e.getClientRects()"
+            small += ".length).map((e) => parseFloat(getComputedStyle(e).fontSize)"
+            small = browser.evaluate(f"go({step}, true); {small} * e.getScreenCTM().a)")
+            assert min(small, default=11) >= 11
+            whole = browser.evaluate(
+                "seen.fit.place.length * seen.eye.scale <= state.width"
+                " && (seen.fit.place.high - seen.fit.place.low) * seen.eye.scale <= seen.fit.height"
+            )
+            assert not (whole and browser.texts(".map"))
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # -- Formulas, links and pictures -----------------------------------------------------------------

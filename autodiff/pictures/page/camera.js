@@ -1,21 +1,24 @@
 // Where one looks: the layout that fits the stage, the camera, the map, and what moves them.
 
 const MAP = 72; // its height at most
+const LEAST = 0.74; // the scale at which the smallest text, of 15 pixels, is 11 high
 
-// The first stretch of the layout that fits the stage; if none does, the graph is zoomed. An
-// overview of it is worth its place if it says more than the map below it.
+// The layout that fills the stage, of neurons closed where they are too many to stand open; if
+// none fits, the graph is zoomed. An overview of it has no texts.
 function fitOf({ graph, width, height }) {
-  const fits = [1, 0.5, 0].map((stretch) => {
-    const place = placed(graph, stretch), tall = place.high - place.low + 16;
-    const least = graph.neurons.size ? 0.72 : stretch ? 0.85 : 0.61;
-    const whole = Math.min(width / (place.length + 24), height / tall);
-    return { place, stretch, least, tall, whole };
+  const net = graph.neurons.size > 0, fits = (net ? [false, true] : [false]).map((closed) => {
+    const [tight, roomy] = [0, 1].map((stretch) => placed(graph, stretch, closed));
+    const tall = tight.high - tight.low + 16, most = Math.min(1.5, height / tall);
+    const want = width / Math.min(most, Math.max(1, width / (roomy.length + 24))) - 24;
+    const stretch = clamp((want - tight.length) / (roomy.length - tight.length), 0, 2);
+    const place = placed(graph, Math.floor(10 * stretch) / 10 || 0, closed);
+    return { place, tall, whole: Math.min(width / (place.length + 24), most) };
   });
-  const fit = fits.find(({ whole, least }) => whole >= least) ?? fits[2];
-  if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
+  const fit = fits.find(({ whole }) => whole >= LEAST) ?? fits.at(-1);
+  if (fit.whole >= LEAST) return { ...fit, height, scale: fit.whole };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
   const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
-  const overview = whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
+  const overview = !net && whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
   return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
 }
 
@@ -37,7 +40,7 @@ function cameraOf(state, view, fit) {
     ({ y, up }) => [y - up, y + up]]
     .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
   const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
-  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, 0.67, 0.9);
+  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, LEAST, 1);
   const [x, y] = [width, height].map((size, k) => {
     const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
     if (!done.length) return k ? whole.y : end;
@@ -64,7 +67,7 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
   const look = (event) => {
     if (!event.buttons) return;
     const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
-    set({ eye: { scale: clamp(eye.scale, 0.67, 2), x: (event.clientX - x) / wide * length,
+    set({ eye: { scale: clamp(eye.scale, LEAST, 2), x: (event.clientX - x) / wide * length,
       y: low + (event.clientY - y) / long * (high - low) } });
   };
   return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
@@ -114,7 +117,7 @@ const HAND = {
 // Move the view by so many pixels, and magnify it about a point of the screen.
 function shift(dx, dy, more = 1, px = null, py = null) {
   const { eye, fit: { place, scale: least } } = seen;
-  const scale = clamp(eye.scale * more, Math.min(least, 0.67), 2.5);
+  const scale = clamp(eye.scale * more, Math.min(least, LEAST), 2.5);
   const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
   const moved = (x, by, p, low, high, ends) => {
     const aside = p === null ? 0 : p - mean(ends); // from the middle

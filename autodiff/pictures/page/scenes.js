@@ -5,7 +5,7 @@ const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
 const s = {
-  rate: data.rate, running: false, asked: false, byHand: null, focus: null, ghosts: [], turn: 0,
+  rate: data.rate, running: false, asked: false, focus: null, turn: 0,
 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
@@ -168,12 +168,11 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
       opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
 }));
 
-// The numbers of small pictures, from -1 to 1, all on one scale: a layer that is weak looks weak.
-function scaled() {
-  const largest = (far, row) => row.reduce((far, x) => Math.max(far, Math.abs(x)), far);
-  const most = s.grid.reduce(largest, 1e-9);
-  return s.grid.map((row) => row.map((x) => x / most));
-}
+// The numbers of small pictures, from -1 to 1, each on a scale of its own.
+const scaled = () => s.grid.map((row) => {
+  const most = row.reduce((far, x) => Math.max(far, Math.abs(x)), 1e-9);
+  return row.map((x) => x / most);
+});
 
 // What a neuron makes of the inputs, or what an input is.
 function small(values) {

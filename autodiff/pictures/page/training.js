@@ -53,7 +53,7 @@ const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
   classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${points} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
-const curve = (width, height) => lossCurve(width, height, t, s.ghosts);
+const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
   few ? null : h("div.caption", s.focus !== null
@@ -71,7 +71,7 @@ function panel() {
     data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
     names.map(parameter), h("p.tell", s.asked && telling()),
     s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]
-      : button("ask", "Which way should each go?", ask));
+      : button("ask", "Which way should each go?", () => change({ asked: true })));
 }
 
 // The formula, with the parameters in bold.
@@ -93,10 +93,6 @@ function parameter(label, k) {
 
 function telling() {
   const far = t.g.map(Math.abs), most = Math.max(...far), k = far.indexOf(most);
-  if (s.byHand !== null && t.steps && !s.running && t.loss < s.byHand) {
-    return `By hand you came to ${amount(s.byHand)}; `
-      + `following the arrows comes to ${amount(t.loss)}.`;
-  }
   if (most < 0.005 || t.diverged) return "";
   return [t.g[k] < 0 ? "Raise " : "Lower ", nameIn(names[k].split(" ")[0]),
     " a little, and the loss falls ", orange(amount(most)), " times as much."];
@@ -216,19 +212,13 @@ function advance(n) {
 }
 
 function again() {
-  const ghosts = t.steps ? [...s.ghosts, t.losses].slice(-4) : s.ghosts;
   t.start();
-  change({ running: false, byHand: null, ghosts });
-}
-
-function ask() {
-  const moved = t.p.some((p, k) => p !== data.parameters[k]);
-  change({ asked: true, byHand: moved ? t.loss : null });
+  change({ running: false });
 }
 
 function byHand(k, p) {
   t.start(t.p.with(k, p));
-  change({ running: false, byHand: s.asked ? t.loss : null });
+  change({ running: false });
 }
 
 // -- Data points that can be dragged
