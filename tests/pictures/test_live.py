@@ -588,6 +588,9 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     for sign in "(|":
         browser.evaluate(f"retype('{sign}'.repeat(1999))")
         assert first(browser) == "the formula is nested too deep"
+    for typed in ("lo", "log(", "log(-1)"):
+        browser.enter("#typed", typed)
+    assert browser.texts(".input") == ["a2", "b1"]  # and no variable lo
     browser.enter("#typed", "tanh(2w + |b|)")
     assert browser.evaluate("document.activeElement.id") == "typed"
     browser.enter(".field", "0.25")

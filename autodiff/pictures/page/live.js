@@ -261,7 +261,7 @@ function answer(field, view) {
 
 // The graph of a typed text; numbers that it does not give stay as they were.
 function retype(text, typed = false, fresh = false) {
-  const { graph: before, leaves, ask, editing } = state;
+  const { graph: before, leaves, ask, editing, kept } = state;
   try {
     const graph = graphOf(parse(text, byName));
     for (const i of graph.inputs) {
@@ -269,17 +269,18 @@ function retype(text, typed = false, fresh = false) {
       const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
       if (stays) graph.start[i] = leaves[j];
     }
-    set({ ...opened(graph, { text, ask, ranges: null }), editing });
+    set({ ...opened(graph, { text, ask, ranges: null }), editing, kept });
     if (typed) remember();
   } catch (error) {
     const deep = error instanceof RangeError; // of the stack
     if (!deep && !(error instanceof Unreadable)) throw error;
-    set({ text, problem: deep ? "the formula is nested too deep" : error.message });
+    set({ ...kept, text, editing, kept, // and no picture of half a formula
+      problem: deep ? "the formula is nested too deep" : error.message });
   }
 }
 
 function edit() {
-  set({ editing: true, share: false });
+  set({ editing: true, share: false, kept: { ...state, kept: null } });
   main.querySelector("#typed").select();
 }
 

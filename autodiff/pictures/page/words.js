@@ -117,9 +117,7 @@ function sentence(state, view) {
   if (proof) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
     return [[say`Move only ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
-      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
-    state.proof.edge ? "Only this one use of the wire has moved."
-      : "What depends on it has moved; the rest stood still."];
+      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
   }
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node;
