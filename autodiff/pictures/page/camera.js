@@ -4,9 +4,9 @@ const MAP = 72; // its height at most
 const LEAST = 0.74; // the scale at which the smallest text, of 15 pixels, is 11 high
 
 // The layout that fills the stage, of neurons closed where they are too many to stand open; if
-// none fits, the graph is zoomed. An overview of it has no texts.
+// none fits, the graph is zoomed, above a map.
 function fitOf({ graph, width, height }) {
-  const net = graph.neurons.size > 0, fits = (net ? [false, true] : [false]).map((closed) => {
+  const fits = (graph.neurons.size ? [false, true] : [false]).map((closed) => {
     const [tight, roomy] = [0, 1].map((stretch) => placed(graph, stretch, closed));
     const tall = tight.high - tight.low + 16, most = Math.min(1.5, height / tall);
     const want = width / Math.min(most, Math.max(1, width / (roomy.length + 24))) - 24;
@@ -17,23 +17,21 @@ function fitOf({ graph, width, height }) {
   const fit = fits.find(({ whole }) => whole >= LEAST) ?? fits.at(-1);
   if (fit.whole >= LEAST) return { ...fit, height, scale: fit.whole };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
-  const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
-  const overview = !net && whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
-  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
+  const scale = Math.min(width / (place.length + 48), (height - thin) / tall);
+  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, scale };
 }
 
-// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
-// whole, or at the end where the next pass begins; otherwise at what is done, with its inputs.
+// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at its
+// inputs; otherwise at what is done, with what goes into it.
 function cameraOf(state, view, fit) {
-  const { graph, step, touched, proof, width } = state, { place, zoomed, height } = fit;
+  const { graph, touched, proof, width } = state, { place, zoomed, height } = fit;
   const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
   if (state.eye || !zoomed) return state.eye ?? whole;
   const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
   const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
     : view.asking !== undefined ? [view.asking] : view.now;
-  const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
-    (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
-  if (!done.length && fit.overview) return whole;
+  const inside = (x, low, high, margin) => (high - low < 2 * margin
+    ? (low + high) / 2 : clamp(x, low + margin, high - margin));
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
@@ -43,7 +41,7 @@ function cameraOf(state, view, fit) {
   const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, LEAST, 1);
   const [x, y] = [width, height].map((size, k) => {
     const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
-    if (!done.length) return k ? whole.y : end;
+    if (!done.length) return k ? whole.y : 0;
     const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
     return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
   });

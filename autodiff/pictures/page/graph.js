@@ -146,12 +146,12 @@ function boxesOf() {
 
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
-  const far = fit.zoomed && eye.scale < LEAST, { take, first } = boxesOf();
-  const tools = { state, graph, view, units, far, take, first, many: graph.units.length > 24,
+  const { take, first } = boxesOf();
+  const tools = { state, graph, view, units, take, first, many: graph.units.length > 24,
     named: place.stretch >= 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
-  if (!far) units.forEach((unit) => drawPill(tools, unit, heads));
+  units.forEach((unit) => drawPill(tools, unit, heads));
   units.forEach((unit, u) => {
     drawTrunk(tools, unit, u, wires, heads);
     unit.edges.forEach((edge) => late.push([!view.now.includes(u), unit, u, edge]));
@@ -160,7 +160,7 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"} ${far && "afar"}` },
+    class: `graph ${view.proof && "proof"}` },
   h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads)));
 }
@@ -196,7 +196,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
 
 // A wire to a port: its strands, arrowhead and message.
 function drawEdge(tools, unit, u, edge, wires, heads) {
-  const { state, graph, view, many, forward, far } = tools, source = tools.units[edge.unit];
+  const { state, graph, view, many, forward } = tools, source = tools.units[edge.unit];
   const points = [...edge.points], [endX] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
@@ -213,7 +213,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   if (now && forward) {
     heads.push(h("circle.bead", { r: 5, style: `offset-path: path("${pathOf(whole)}")` }));
   }
-  if (edge.weight !== undefined || far) return;
+  if (edge.weight !== undefined) return;
   const asked = same(view.asked) && graph.uses[edge.from].length > 1, proving = same(state.proof);
   const about = now || state.hover === unit.node || view.asking === u || proving;
   const shown = sent && (about || (!many && !view.proof));
@@ -287,15 +287,15 @@ const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, forward, far, take } = tools;
+  const { state, graph, view, forward, take } = tools;
   const { node, kind, name, w, tall, x, y } = unit, output = node === graph.output;
   const now = view.now.includes(u) || view.asking === u, { proof } = view;
   const about = !proof || proof.moved(node)
     || [graph.owner[proof.source], graph.place.get(proof.source)].includes(u);
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
     state.touched === node && "touched", [state.hover, state.neuron].includes(node) && "hover",
-    !view.valued(u) && "idle", !about && "still", far && "far"];
-  const odd = kind === "op" && view.valued(u) && !far && peculiar(graph, view.run.values, node);
+    !view.valued(u) && "idle", !about && "still"];
+  const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
   const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
     : kind === "card" ? drawCard(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
@@ -309,9 +309,9 @@ function drawUnit(tools, unit, u) {
       kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
       odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
         { transform: odd === "right" && "scale(-1 1)" }))),
-    target && !far && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
+    target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
-    kind !== "constant" && !far && drawTexts(tools, unit, u),
+    kind !== "constant" && drawTexts(tools, unit, u),
     output && write("", tail, 8, nameSpan(name, 24)));
 }
 

@@ -133,7 +133,7 @@ function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run
   return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves"],
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: phone ? width - 32 : width / 2 - 68,
-      height: phone ? 148 : 186 }));
+      height: phone ? 132 : 186 }));
 }
 
 // A question and its answer: one element for all, so that the focus stays.
