@@ -544,7 +544,27 @@ def test_a_neuron_that_is_touched_shows_its_weights_and_nothing_moves(browser):
     assert browser.texts(".map") == []
 
 
-TEN = [fork, running, woven, many, loss, lambda: network(2, 2, 1)(Vector([1.0, 2.0]))[0]] + [
+def lecture():
+    """A network 3-4-1 and its loss, written by hand: 64 nodes."""
+    weights = iter([Value(0.1 * (i * 7 % 19 - 9)) for i in range(21)])
+    neuron = lambda xs: sum((next(weights) * x for x in xs), next(weights))  # noqa: E731
+    xs = [Value(x, label=f"x{i + 1}") for i, x in enumerate([1.0, -2.0, 0.5])]
+    return (neuron([ad.tanh(neuron(xs)) for _ in range(4)]) - 1.0) ** 2
+
+
+def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
+    root = lecture()
+    assert len(topological_order(root)) == 64
+    shown = show_steps(root)
+    for page, address in ((shown, ""), (live.page(), shown.link)):
+        browser.show(page, address, width=1200)
+        assert browser.evaluate("[state.graph.neurons.size, state.graph.units.length]") == [5, 9]
+    browser.show(live.page())
+    browser.evaluate("edit(); retype('x' + '+x'.repeat(60))")
+    assert first(browser) == "more than 60 boxes cannot be shown"
+
+
+TEN = [fork, running, woven, many, lecture, lambda: network(2, 2, 1)(Vector([1.0, 2.0]))[0]] + [
     lambda f=f: f(Value(0.5, label="temperature"), Value(2.0, label="b"))
     for f in (lambda a, b: a / b, lambda a, b: ad.tanh(a) ** 3, ad.maximum, lambda a, b: a * b + a)
 ]

@@ -264,6 +264,7 @@ function retype(text, typed = false, fresh = false) {
   const { graph: before, leaves, ask, editing, kept } = state;
   try {
     const graph = graphOf(parse(text, byName));
+    if (graph.units.length > 60) throw new Unreadable("more than 60 boxes cannot be shown");
     for (const i of graph.inputs) {
       const j = before.inputs.find((j) => before.labels[j] === graph.labels[i]);
       const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
