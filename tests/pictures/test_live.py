@@ -559,6 +559,11 @@ def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
     for page, address in ((shown, ""), (live.page(), shown.link)):
         browser.show(page, address, width=1200)
         assert browser.evaluate("[state.graph.neurons.size, state.graph.units.length]") == [5, 9]
+    lines = [
+        browser.evaluate(f"go({k}, true); main.querySelector('pre').innerText") for k in (1, 2)
+    ]
+    assert lines[0].startswith("h₁ = tanh(w @ x + b) = ")
+    assert lines[1].startswith("o = w @ x + b = ")
     browser.show(live.page())
     browser.evaluate("edit(); retype('x' + '+x'.repeat(60))")
     assert first(browser) == "more than 60 boxes cannot be shown"

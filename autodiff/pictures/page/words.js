@@ -241,6 +241,7 @@ function gradLines({ graph }, { run }, u) {
 // The line of Python that computes a unit.
 function valueLine({ graph }, { run }, u) {
   const { node, neuron } = graph.units[u];
-  const by = neuron ? "activation(w @ x + b)" : short(graph, node);
+  const sum = neuron && (neuron.weights.length > neuron.rows.length ? "w @ x + b" : "w @ x");
+  const by = !neuron ? short(graph, node) : neuron.act ? `${neuron.act.name}(${sum})` : sum;
   return [plainName(graph.labels[node]), " = ", by, " = ", blue(run.values[node]), "\n"];
 }
