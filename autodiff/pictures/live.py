@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import ops
+from ..compiler.normal import NormalForm
 from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
 from ..compiler.symbolic import Symbol, Writer
 from ..dispatch import Operation
@@ -26,7 +27,7 @@ from .pages import Page, as_json, assembled, home, read
 from .scene import Leaves
 from .texts import printable
 
-LARGEST = 60  # nodes
+LARGEST = 60  # nodes of the normal form, in which all products of a neuron are one
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
          "charts", "controls", "graph", "camera", "words", "proof", "share", "live")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
@@ -77,8 +78,8 @@ def show_steps(
 
     Jupyter shows it; `.save("y.html")` writes the page, `.open()` shows it in a browser, `.link` is
     what its address carries. TypeError if root is not a Value over floats, or an operation of your
-    own computes with anything but this package's functions; ValueError for more than 60 nodes. Data
-    that was changed after the graph was recorded counts: the page computes everything anew.
+    own computes with anything but this package's functions; ValueError for more than 60 nodes,
+    where a neuron's products and sums are two. The page computes everything anew.
 
     >>> a, b = Value(2.0, label="a"), Value(1.0, label="b")
     >>> show_steps((a + b) * b)
@@ -120,8 +121,8 @@ def _checked(root: Any) -> list[Value]:
     if not root.requires_grad:
         raise ValueError(message("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)
-    if len(nodes) > LARGEST:
-        found, remedy = f"{len(nodes)} nodes", "take one sample, fewer units, or an inner node"
+    if (count := len(topological_order(NormalForm([root], [], nodes)[root]))) > LARGEST:
+        found, remedy = f"{count} nodes", "take one sample, fewer units"
         raise ValueError(message("show_steps", found, f"at most {LARGEST}", remedy))
     return nodes
 

@@ -1,6 +1,7 @@
 """The page of gradient descent. What all pages have in common is in test_pages.py."""
 
 import math
+import re
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_step_out_of_the_domain_is_told(browser):
     for rate, told in ((0.01, False), (0.1, True)):
         browser.evaluate(f"s.rate = {rate}")
         words = browser.words()
-        assert ("A step leaves the domain" in words) == told
+        assert ("where f has no value" in words) == told
         assert not {"Diverges", "infinity"} & set(words.replace(":", "").split())
     assert "no value →" in words
 
@@ -81,3 +82,32 @@ def test_the_valley_is_drawn_as_far_as_it_has_been_dragged(browser):
         browser.evaluate(f"s.h = {h}")
         words = browser.words()
         assert ("the curve bends" in words, "digits are lost" in words) == (bends, lost)
+
+
+@pytest.mark.parametrize(
+    ("f", "x0", "rate", "said"),
+    [
+        (lambda x: x**2, 3.0, 0.4, "the slope times the rate"),
+        (lambda x: x**2, 3.0, 0.6, "on the other side, lower"),
+        (lambda x: x**2, 3.0, 1.0, "and come no lower"),
+        (lambda x: x**2, 3.0, 1.01, "ends higher than it starts"),
+        (lambda x: x**2, 3.0, 2.0, "Diverges: the steps lead up"),
+        (lambda x: -(x**2), 3.0, 0.5, "Runs away: the steps lead down"),
+        (lambda x: x**4 - 3 * x**2 + x, 1.9, 0.05, "the slope times the rate"),  # only the first
+        (lambda x: x**4 - 3 * x**2 + x, 1.9, 0.1, "overshoots|the rate|overshoot the floor"),
+        (lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], 0.1, "In y the last .* in x"),
+        (lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [0.0, 1.5], 0.1, "the slope times the rate"),
+        (lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], 0.04, "the slope times the rate"),
+    ],
+)
+def test_it_judges_the_last_steps(browser, f, x0, rate, said):
+    browser.show(show_descent(f, x0, lr=rate))
+    assert re.search(said, browser.texts(".tell")[0])
+
+
+def test_the_path_and_its_nearest_minimum_fill_the_picture(browser):
+    browser.show(show_descent(lambda x: x**4 - 3 * x**2 + x, 1.9, lr=0.05))
+    low, high = browser.evaluate("ends()")
+    assert -0.5 < low < 1.0 < 1.9 < high < 2.5  # its minimum is at 1.13, the lowest at -1.3
+    browser.show(show_descent(lambda x: x**2, 3.0, lr=1.05))  # which runs away: not to its end
+    assert browser.evaluate("ends().map(Math.abs)") == pytest.approx([3.75, 3.75], rel=0.2)

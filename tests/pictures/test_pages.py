@@ -125,7 +125,7 @@ def test_every_screen_has_room_for_it_and_fingers_too(browser, page):
         browser.emulate(width=width)
         for step in (0, 3, 99):
             browser.evaluate(f"(globalThis.go ?? paint)({step})")
-            assert browser.evaluate(SMALLEST) >= 9
+            assert browser.evaluate(SMALLEST) >= 11
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
             seen = browser.evaluate(BEYOND) == 0  # the whole graph
             assert seen or (page, width) == ("woven", 360)

@@ -116,7 +116,7 @@ REFUSED = {
     "dot([x], [x, y])": "the two lists differ in length",
     "constructor(x)": "there is no function constructor",
     "<img src=x onerror=hacked=1>": "< has no meaning in a formula",
-    "x" + "+x" * 60: "more than 60 nodes cannot be shown",
+    "x" + "+x" * 120: "more than 120 nodes cannot be shown",
     "x+" * 1200: "at most 2000 characters are read",
 }
 

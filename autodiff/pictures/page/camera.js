@@ -1,46 +1,47 @@
 // Where one looks: the layout that fits the stage, the camera, the map, and what moves them.
 
 const MAP = 72; // its height at most
+const LEAST = 0.74; // the scale at which the smallest text, of 15 pixels, is 11 high
 
-// The first stretch of the layout that fits the stage; if none does, the graph is zoomed. An
-// overview of it is worth its place if it says more than the map below it.
+// The layout that fills the stage, of neurons closed where they are too many to stand open; if
+// none fits, the graph is zoomed, above a map.
 function fitOf({ graph, width, height }) {
-  const fits = [1, 0.5, 0].map((stretch) => {
-    const place = placed(graph, stretch), tall = place.high - place.low + 16;
-    const least = graph.neurons.size ? 0.72 : stretch ? 0.85 : 0.61;
-    const whole = Math.min(width / (place.length + 24), height / tall);
-    return { place, stretch, least, tall, whole };
+  const fits = (graph.neurons.size ? [false, true] : [false]).map((closed) => {
+    const [tight, roomy] = [0, 1].map((stretch) => placed(graph, stretch, closed));
+    const tall = tight.high - tight.low + 16, most = Math.min(1.5, height / tall);
+    const want = width / Math.min(most, Math.max(1, width / (roomy.length + 24))) - 24;
+    const stretch = clamp((want - tight.length) / (roomy.length - tight.length), 0, 2);
+    const place = placed(graph, Math.floor(10 * stretch) / 10 || 0, closed);
+    return { place, tall, whole: Math.min(width / (place.length + 24), most) };
   });
-  const fit = fits.find(({ whole, least }) => whole >= least) ?? fits[2];
-  if (fit.whole >= fit.least) return { ...fit, height, scale: Math.min(fit.whole, 1.5) };
+  const fit = fits.find(({ whole }) => whole >= LEAST) ?? fits.at(-1);
+  if (fit.whole >= LEAST) return { ...fit, height, scale: fit.whole };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
-  const whole = Math.min(width / (place.length + 48), (height - thin) / tall);
-  const overview = whole > 2 * Math.min(width / place.length, (thin - 10) / tall);
-  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, overview, scale: whole };
+  const scale = Math.min(width / (place.length + 48), (height - thin) / tall);
+  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, scale };
 }
 
-// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at the
-// whole, or at the end where the next pass begins; otherwise at what is done, with its inputs.
+// Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at its
+// inputs; otherwise at what is done, with what goes into it.
 function cameraOf(state, view, fit) {
-  const { graph, step, touched, proof, width } = state, { place, zoomed, height } = fit;
+  const { graph, touched, proof, width } = state, { place, zoomed, height } = fit;
   const whole = { x: place.length / 2, y: (place.low + place.high) / 2, scale: fit.scale };
   if (state.eye || !zoomed) return state.eye ?? whole;
   const at = state.look ?? touched ?? (proof && (proof.node ?? proof.edge[0]));
   const done = at != null ? [graph.owner[at] ?? graph.owner[graph.uses[at][0][0]]]
     : view.asking !== undefined ? [view.asking] : view.now;
-  const end = step === graph.last ? 0 : place.length, inside = (x, low, high, margin) =>
-    (high - low < 2 * margin ? (low + high) / 2 : clamp(x, low + margin, high - margin));
-  if (!done.length && fit.overview) return whole;
+  const inside = (x, low, high, margin) => (high - low < 2 * margin
+    ? (low + high) / 2 : clamp(x, low + margin, high - margin));
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
     ({ y, up }) => [y - up, y + up]]
     .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
   const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
-  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, 0.67, 0.9);
+  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, LEAST, 1);
   const [x, y] = [width, height].map((size, k) => {
     const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
-    if (!done.length) return k ? whole.y : end;
+    if (!done.length) return k ? whole.y : 0;
     const middle = mean(ops.map((unit) => [unit.x, unit.y][k]));
     return inside(mean(spans[k]), middle - half + keep, middle + half - keep, 0);
   });
@@ -64,7 +65,7 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
   const look = (event) => {
     if (!event.buttons) return;
     const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
-    set({ eye: { scale: clamp(eye.scale, 0.67, 2), x: (event.clientX - x) / wide * length,
+    set({ eye: { scale: clamp(eye.scale, LEAST, 2), x: (event.clientX - x) / wide * length,
       y: low + (event.clientY - y) / long * (high - low) } });
   };
   return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
@@ -114,7 +115,7 @@ const HAND = {
 // Move the view by so many pixels, and magnify it about a point of the screen.
 function shift(dx, dy, more = 1, px = null, py = null) {
   const { eye, fit: { place, scale: least } } = seen;
-  const scale = clamp(eye.scale * more, Math.min(least, 0.67), 2.5);
+  const scale = clamp(eye.scale * more, Math.min(least, LEAST), 2.5);
   const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
   const moved = (x, by, p, low, high, ends) => {
     const aside = p === null ? 0 : p - mean(ends); // from the middle

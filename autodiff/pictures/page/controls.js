@@ -107,9 +107,9 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
 }
 
 // From where to where the values are shown: nearly all of them, and the one at x.
-function heightsOf(ys, value, out = 0.03) {
+function heightsOf(ys, value) {
   const finite = ys.filter(Number.isFinite).sort((a, b) => a - b), n = finite.length - 1;
-  const [low, high] = [out, 1 - out].map((p) => finite[Math.round(p * n)] ?? 0);
-  const seen = Number.isFinite(value) ? value : low, pad = (0.08 + 4 * out) * (high - low) || 1;
+  const [low, high] = [0.03, 0.97].map((p) => finite[Math.round(p * n)] ?? 0);
+  const seen = Number.isFinite(value) ? value : low, pad = 0.2 * (high - low) || 1;
   return [Math.min(low, seen) - pad, Math.max(high, seen) + pad];
 }

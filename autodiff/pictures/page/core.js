@@ -223,7 +223,8 @@ function tellLayersApart({ labels, inputs, units }) {
 const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
   playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  proof: null, eye: null, share: false, problem: null, text: null, editing: false, ...changes,
+  proof: null, eye: null, share: false, problem: null, text: null, editing: false, neuron: null,
+  ...changes,
 });
 
 // The units that a step computes, or sends from; the start and the seed have none.

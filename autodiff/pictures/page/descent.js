@@ -6,15 +6,18 @@ const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
 const onLog = (n, low, high) => spaced(n, Math.log(low), Math.log(high)).map(Math.exp);
 
-// The points of the descent and its result; it ends where a step leaves the domain, so that it
-// is lost, or leaves all numbers behind.
+// The points of the descent and its result; it ends where a step leads to no value, so that it is
+// lost, or runs away; downhill it may run on as long as f is a number.
 function pathAt(rate) {
   const points = [data.x0];
   for (const x of points) {
     if (points.length > data.steps) break;
-    const next = slopes(x).map((g, i) => x[i] - rate * g), lost = Number.isNaN(value(next));
-    if (lost || !next.every((v) => Math.abs(v) < 1e9)) return { points, result: Infinity, lost };
-    points.push(next);
+    const next = slopes(x).map((g, i) => x[i] - rate * g), y = value(next), lost = Number.isNaN(y);
+    const down = y <= value(x), near = next.every((v) => Math.abs(v) < 1e9);
+    if (!lost) points.push(next);
+    if (lost || !(near || (down && Number.isFinite(y)))) {
+      return { points, result: down ? y : Infinity, lost };
+    }
   }
   return { points, result: value(points.at(-1)), lost: false };
 }
@@ -26,6 +29,9 @@ const best = paths.flatMap(({ points }) => points)
   .filter((x) => Number.isFinite(value(x)) && x.every((v, i) => Math.abs(v - data.x0[i]) < 1e3))
   .reduce((a, b) => (value(b) < value(a) ? b : a));
 const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
+const far = Math.abs(x0 - best[0]); // where f rises again on the way down: the nearest minimum
+const down = onLog(400, 1e-4, 1).map((k) => x0 - k * far * Math.sign(tangent));
+const near = down.find((x, k) => !(value([down[k + 1]]) < value([x]))) ?? best[0];
 const start = first + lift, results = paths.map(({ result }, i) => [rates[i], result + lift]);
 
 // -- The map, or the curve
@@ -54,11 +60,17 @@ function curveOf(width, height, [low, high], below, kind) {
   return [chosen, chosen.line(kind, points)];
 }
 
+// Both sides of the nearest minimum, and the path at the first rate, unless it runs away.
+function ends() {
+  const wide = 1.25 * Math.abs(x0 - near) || 2, xs = pathAt(data.rate).points.map(([x]) => x);
+  const all = [near - wide, near + wide, ...xs.every((x) => Math.abs(x - x0) < 3 * far) ? xs : []];
+  return [Math.min(...all), Math.max(...all)];
+}
+
 // The steps, the first as an arrow; a cross where they leave the picture.
 function pathPicture(width, height) {
-  const wide = 1.25 * Math.abs(x0 - best[0]) || 2;
   const [{ at, picture }, ground, pixels] = two ? mapOf(width, height)
-    : curveOf(width, height, [best[0] - wide, best[0] + wide], 0.12, "value thick");
+    : curveOf(width, height, ends(), 0.12, "value thick");
   const spots = s.path.points.map((p) => at(two ? p : [p[0], value(p)]));
   const out = spots.findIndex(([x, y]) => !(x >= 0 && x <= width && y >= 0 && y <= height));
   const seen = out < 0 ? spots : spots.slice(0, out + 1), [[x, y], [x1, y1] = spots[0]] = spots;
@@ -97,7 +109,7 @@ function resultPicture(width) {
     ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
       write("", left + 4, y(start) - 5, "where it starts"),
       up && write("error", Math.min(x(Math.max(up[0], s.rate)) + 18, right - 78), 18,
-        pathAt(up[0]).lost ? "no value →" : "diverges →")]);
+        pathAt(up[0]).lost ? "no value →" : up[1] < Infinity ? "higher →" : "diverges →")]);
 }
 
 function errorPicture(width) {
@@ -137,16 +149,24 @@ function secantPicture(width, height) {
 
 // -- The page
 
-// What the path does: in how many variables it goes from side to side.
+// What the last steps do: in which variables they go from side to side, and whether f falls.
 function telling() {
-  if (s.path.lost) return "A step leaves the domain: f has no value there.";
-  if (!(s.path.result <= first)) return "Diverges: each step lands farther up the other side.";
-  const [before, next] = s.path.points.map(slopes);
-  const swings = before.filter((g, i) => g * next[i] < 0).length;
-  if (!swings) return "Each step is the slope times the rate: shorter where it is flatter.";
-  return swings < data.x0.length
-    ? "Across the valley each step overshoots the floor; along it, it creeps."
-    : "Each step overshoots the floor, and lands on the other side, lower.";
+  const { points, result, lost } = s.path, last = points.slice(-4);
+  const every = (of, holds) => last.slice(1).every((x, k) => holds(of(x), of(last[k])));
+  const swings = data.names.map((_, i) => every((x) => slopes(x)[i], (g, before) => g * before < 0));
+  const along = data.names.findIndex((_, i) => every((x) => slopes(x)[i], (g, b) => g * b > 0));
+  const lower = every(value, (y, before) => y < before), all = !swings.includes(false);
+  if (lost) return "A step leads to where f has no value.";
+  if (result === Infinity) return "Diverges: the steps lead up, and away.";
+  if (last.at(-1).some((v) => Math.abs(v) >= 1e9)) return "Runs away: the steps lead down, past 10⁹.";
+  if (all && lower) return "The last steps overshoot the floor, and land on the other side, lower.";
+  if (result > first) return "It ends higher than it starts: the steps are too long.";
+  if (all) return "The last steps overshoot the floor, and come no lower.";
+  if (along < 0 || !swings.includes(true)) {
+    return "Each step is the slope times the rate: shorter where it is flatter.";
+  }
+  const [x, y] = [data.names[along], data.names[1 - along]];
+  return `In ${y} the last steps overshoot the floor; in ${x} they go one way.`;
 }
 
 // A plot whose axis is the slider of s.rate or s.h.

@@ -48,10 +48,14 @@ function opOf({ nodes, loss, output }, i) {
   return op === "power" && exponent !== undefined ? `x${raise(exponent)}` : nameOf(op, name);
 }
 
-const CARD = { head: 41, row: 25.5 };
+const CARD = { head: 41, row: 25.5, closed: 44 };
 
 // What a unit's box says and how large it is, where its first port is and how far apart they are.
-function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }) {
+function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }, closed) {
+  if (neuron && closed) {
+    const apart = Math.min(12, 36 / n), w = nameWidth(name, 21) + (neuron.act ? 86 : 24);
+    return { w, tall: CARD.closed, first: apart * (1 - n) / 2, apart };
+  }
   if (neuron) {
     const w = 190, tall = CARD.head + CARD.row * neuron.weights.length + 7;
     return { w, tall, first: CARD.head + CARD.row / 2 - tall / 2, apart: CARD.row };
@@ -65,17 +69,17 @@ function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }) {
     tall: n > 2 ? 26 * n + 4 : 42 };
 }
 
-// Lays all out; gaps stretch from 0, tight, to 1, roomy. Numbers change nothing here.
-function placed(graph, stretch) {
-  graph.places ??= {};
-  if (graph.places[stretch]) return graph.places[stretch];
+// Lays all out; gaps stretch from 0, tight, to 1, roomy, and on. Numbers change nothing here.
+function placed(graph, stretch, closed) {
+  const places = graph.places ??= {}, key = `${stretch} ${closed}`;
+  if (places[key]) return places[key];
   const between = (tight, roomy) => tight + stretch * (roomy - tight);
   const forked = (node) => graph.uses[node].length > 1;
   const units = graph.units.map((unit) => {
-    const { kind } = unit, { first, apart, ...size } = sizeOf(graph, unit);
+    const { kind } = unit, { first, apart, ...size } = sizeOf(graph, unit, closed);
     const edges = unit.edges.map((edge, k) => ({ ...edge, port: first + apart * k }));
     const half = Math.max(size.tall / 2, kind === "constant" ? 10 : 34);
-    return { ...unit, ...size, edges, column: size.w / 2, up: half,
+    return { ...unit, ...size, closed, edges, column: size.w / 2, up: half,
       down: half + (kind === "loss" ? 30 : 0) };
   });
   const room = ({ kind, node, name }) => (kind === "constant" ? 0 : forked(node)
@@ -88,7 +92,7 @@ function placed(graph, stretch) {
   };
   gap.curve = between(42, 110);
   gap.run = between(12, 22);
-  return (graph.places[stretch] = { ...layOut(units, gap), units });
+  return (places[key] = { ...layOut(units, gap), stretch, units });
 }
 const END = 84; // the wire of the output
 
@@ -141,13 +145,13 @@ function boxesOf() {
 }
 
 function drawGraph(state, view, fit, eye) {
-  const { graph, width } = state, { place, stretch, height } = fit, { units } = place;
-  const far = fit.zoomed && eye.scale < 0.6, { take, first } = boxesOf();
-  const tools = { state, graph, view, units, far, take, first, many: graph.units.length > 24,
-    named: stretch === 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
+  const { graph, width } = state, { place, height } = fit, { units } = place;
+  const { take, first } = boxesOf();
+  const tools = { state, graph, view, units, take, first, many: graph.units.length > 24,
+    named: place.stretch >= 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
-  if (!far) units.forEach((unit) => drawPill(tools, unit, heads));
+  units.forEach((unit) => drawPill(tools, unit, heads));
   units.forEach((unit, u) => {
     drawTrunk(tools, unit, u, wires, heads);
     unit.edges.forEach((edge) => late.push([!view.now.includes(u), unit, u, edge]));
@@ -156,7 +160,7 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"} ${far && "afar"}` },
+    class: `graph ${view.proof && "proof"}` },
   h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
     h("g", wires), h("g", nodes), h("g", heads)));
 }
@@ -192,7 +196,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
 
 // A wire to a port: its strands, arrowhead and message.
 function drawEdge(tools, unit, u, edge, wires, heads) {
-  const { state, graph, view, many, forward, far } = tools, source = tools.units[edge.unit];
+  const { state, graph, view, many, forward } = tools, source = tools.units[edge.unit];
   const points = [...edge.points], [endX] = points.at(-1), [i, k] = edge.edge;
   const start = [source.x + source.column, source.y], now = view.now.includes(u);
   if (source.kind === "constant") {
@@ -209,7 +213,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   if (now && forward) {
     heads.push(h("circle.bead", { r: 5, style: `offset-path: path("${pathOf(whole)}")` }));
   }
-  if (edge.weight !== undefined || far) return;
+  if (edge.weight !== undefined) return;
   const asked = same(view.asked) && graph.uses[edge.from].length > 1, proving = same(state.proof);
   const about = now || state.hover === unit.node || view.asking === u || proving;
   const shown = sent && (about || (!many && !view.proof));
@@ -283,17 +287,17 @@ const CORNER = "M-16-10H0L14-24M0-7A3 3 0 000-13A3 3 0 000-7";
 
 // A unit: its box, its value above the wire, its gradient, or the place for it, below.
 function drawUnit(tools, unit, u) {
-  const { state, graph, view, forward, far, take } = tools;
+  const { state, graph, view, forward, take } = tools;
   const { node, kind, name, w, tall, x, y } = unit, output = node === graph.output;
   const now = view.now.includes(u) || view.asking === u, { proof } = view;
   const about = !proof || proof.moved(node)
     || [graph.owner[proof.source], graph.place.get(proof.source)].includes(u);
   const kinds = [kind, now && (forward && !view.asked ? "now forward" : "now backward"),
-    state.touched === node && "touched", state.hover === node && "hover",
-    !view.valued(u) && "idle", !about && "still", far && "far"];
-  const odd = kind === "op" && view.valued(u) && !far && peculiar(graph, view.run.values, node);
+    state.touched === node && "touched", [state.hover, state.neuron].includes(node) && "hover",
+    !view.valued(u) && "idle", !about && "still"];
+  const odd = kind === "op" && view.valued(u) && peculiar(graph, view.run.values, node);
   const inside = kind === "input" ? write("middle", 0, 7, nameSpan(name, 24))
-    : kind === "card" ? (far ? drawFar : drawCard)(tools, unit, u)
+    : kind === "card" ? drawCard(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
         : write("middle", 0, 6, unit.sign);
   const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
@@ -305,21 +309,15 @@ function drawUnit(tools, unit, u) {
       kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
       odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
         { transform: odd === "right" && "scale(-1 1)" }))),
-    target && !far && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
+    target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
-    kind !== "constant" && !far && drawTexts(tools, unit, u),
+    kind !== "constant" && drawTexts(tools, unit, u),
     output && write("", tail, 8, nameSpan(name, 24)));
 }
 
-// A neuron from afar: its name, value and gradient, large.
-const drawFar = ({ view: { run, valued, gradient } }, { w, name, node }, u) => [
-  write("", 14 - w / 2, 14, nameSpan(name, 44)),
-  valued(u) && write("value end", w / 2 - 12, -8, number(run.values[node], 3)),
-  gradient(node).complete && write("gradient end", w / 2 - 12, 34, number(run.adjoints[node], 3)),
-];
-
-// A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports.
-function drawCard(tools, { neuron, w, tall, name }, u) {
+// A neuron: its name, its activation with point and tangent, and its weights, whose rows are ports;
+// closed, without them.
+function drawCard(tools, { neuron, w, tall, name, closed }, u) {
   const { state, graph, view } = tools, { run } = view, { act } = neuron;
   const top = -tall / 2, right = w / 2;
   const curve = () => { // 2 wide and 1 tall, as a drawing of its own
@@ -334,14 +332,14 @@ function drawCard(tools, { neuron, w, tall, name }, u) {
         [-reach, reach].map((by) => [x + by, y + slope * by])),
       view.valued(u) && Number.isFinite(y) && disc("value", at([x, y]), 3.5));
   };
-  return [
-    write("", 12 - right, top + 27, nameSpan(name, 21)),
+  const title = [write("", 12 - right, top + 28, nameSpan(name, 21)), act && curve()];
+  return closed ? title : [title,
     write("soft", 20 - right + nameWidth(name, 21), top + 26, `= ${act ? `${act.name} ` : ""}Σ`),
-    act && curve(), draw("axis", `M${-right} ${top + 40}h${w}`),
+    draw("axis", `M${-right} ${top + 40}h${w}`),
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 3, 14), wide = Math.max(44, widthOf(sent, 14) + 8);
+      const sent = fitted(run.adjoints[j], 62, 3, 15), wide = Math.max(44, widthOf(sent, 15) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
         write("", 12 - right, y, nameSpan(graph.labels[j], 15)),

@@ -11,18 +11,18 @@ const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}
 let seen = {}; // what is on the stage: the fit and the camera
 
 function page(state) {
-  const { graph, dragging, moving, narrow } = state, run = pass(graph, state.leaves);
+  const { graph, dragging, moving } = state, run = pass(graph, state.leaves);
   const view = viewOf(state, run), [first, second] = sentence(state, view);
   const fit = fitOf(state), eye = cameraOf(state, view, fit), { zoomed } = fit;
   const beyond = zoomed && eye.scale > 1.05 * fit.whole;
   seen = { view, fit, eye };
-  return h("main", { class: `page ${moving && "moving"} ${narrow && "narrow"}` },
+  return h("main", { class: `page ${moving && "moving"}` },
     h("header", title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
     h("section", { "aria-label": "Graph", class: zoomed ? "stage zoomed" : "stage", ...HAND },
       state.height && [h(beyond ? "div.beyond" : "div", drawGraph(state, view, fit, eye)),
-        zoomed && drawMap(state, view, fit, eye)]),
+        beyond && drawMap(state, view, fit, eye)]),
     stepBar(state, view), h("div.panel", inputList(state, view), placeOf(state, view)));
 }
 
@@ -74,14 +74,16 @@ function stepBar({ step, graph, playing, ask, moving }, { asking }) {
 }
 
 function inputList(state, view) {
-  const { graph, leaves, touched, ranges, step } = state, { sliders, output } = graph;
-  const shown = [...new Set([...sliders, touched ?? sliders[0]])].filter((i) => i !== undefined);
+  const { graph, leaves, touched, ranges, step } = state, { sliders } = graph;
+  const own = graph.neurons.get(state.neuron)?.weights ?? []; // of the neuron that is open
+  const shown = [...new Set([...own, ...sliders, touched ?? sliders[0]])]
+    .filter((i) => i !== undefined);
   const target = Number(graph.inputs.includes(graph.loss?.target));
   const rest = graph.inputs.length - shown.length - target;
   const row = (i) => {
-    const { complete } = view.gradient(i), slope = view.run.adjoints[i], own = { node: i };
-    const proves = { "aria-pressed": isSame(state.proof, own),
-      disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(own) };
+    const { complete } = view.gradient(i), slope = view.run.adjoints[i], self = { node: i };
+    const proves = { "aria-pressed": isSame(state.proof, self),
+      disabled: !Number.isFinite(view.run.values.at(-1)), onclick: () => actions.prove(self) };
     return sliderRow({ key: `in${i}`, name: graph.labels[i], value: leaves[i], range: ranges[i],
       touched: touched === i, slope: complete && step === graph.last ? slope : 0,
       end: complete ? h("button.gradient.proves", proves, fitted(slope, 58, 4, 17))
@@ -95,9 +97,8 @@ function inputList(state, view) {
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
     sliders.length ? shown.map(row) : "Nothing can be dragged.",
-    h("p.result", named(graph, output), " = ", blue(view.run.values[output])),
     sliders.length > 0 && rest > 0
-      && h("p.soft", `${rest} more: touch one in the picture to drag it.`));
+      && h("p.soft", `${rest} more: touch a neuron to drag its own.`));
 }
 
 const pane = (key, title, ...inside) =>
@@ -132,7 +133,7 @@ function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run
   return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves"],
     curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
       taken: sides && cornerName(graph, run), width: phone ? width - 32 : width / 2 - 68,
-      height: phone ? 148 : 186 }));
+      height: phone ? 132 : 186 }));
 }
 
 // A question and its answer: one element for all, so that the focus stays.
@@ -168,7 +169,6 @@ function paint() {
   if (stage && !state.dragging) {
     [state.width, state.height] = [stage.clientWidth, stage.clientHeight];
   }
-  state.narrow = state.width < 1000;
   match(main, page(state));
 }
 
@@ -240,7 +240,8 @@ const actions = {
   },
   choose: (node) => {
     const { graph, step } = state;
-    if (!graph.nodes[node].rule) actions.touch(node);
+    if (graph.neurons.has(node)) set({ neuron: state.neuron === node ? null : node });
+    else if (!graph.nodes[node].rule) actions.touch(node);
     else go(graph.units[graph.owner[node]].at[Number(step > graph.half)]);
   },
   prove: (target) => {
@@ -260,25 +261,27 @@ function answer(field, view) {
 
 // The graph of a typed text; numbers that it does not give stay as they were.
 function retype(text, typed = false, fresh = false) {
-  const { graph: before, leaves, ask, editing } = state;
+  const { graph: before, leaves, ask, editing, kept } = state;
   try {
     const graph = graphOf(parse(text, byName));
+    if (graph.units.length > 60) throw new Unreadable("more than 60 boxes cannot be shown");
     for (const i of graph.inputs) {
       const j = before.inputs.find((j) => before.labels[j] === graph.labels[i]);
       const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
       if (stays) graph.start[i] = leaves[j];
     }
-    set({ ...opened(graph, { text, ask, ranges: null }), editing });
+    set({ ...opened(graph, { text, ask, ranges: null }), editing, kept });
     if (typed) remember();
   } catch (error) {
     const deep = error instanceof RangeError; // of the stack
     if (!deep && !(error instanceof Unreadable)) throw error;
-    set({ text, problem: deep ? "the formula is nested too deep" : error.message });
+    set({ ...kept, text, editing, kept, // and no picture of half a formula
+      problem: deep ? "the formula is nested too deep" : error.message });
   }
 }
 
 function edit() {
-  set({ editing: true, share: false });
+  set({ editing: true, share: false, kept: { ...state, kept: null } });
   main.querySelector("#typed").select();
 }
 

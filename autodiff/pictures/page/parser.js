@@ -7,7 +7,7 @@ const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
 const ALSO = { __proto__: null, ln: "log", max: "maximum", min: "minimum" };
 const BARE = ["(", "[", "+", ",", "=", ";"]; // after these a product needs no brackets
 const FIRST = [2, 1, 0.5, -1, 3, -0.5]; // numbers for inputs that were given none
-const LONGEST = 2000, MOST = 60;
+const LONGEST = 2000, MOST = 120;
 
 class Unreadable extends Error {}
 const refuse = (reason) => { throw new Unreadable(reason); };

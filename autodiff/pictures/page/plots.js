@@ -5,19 +5,17 @@
 const cross = ([x, y]) =>
   put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
 
-// Losses against steps, on a logarithmic axis; earlier runs as ghosts.
-function lossCurve(width, height, { losses, diverged }, ghosts) {
-  const few = (run) => [...run.entries()].filter(([x, y]) => y > 0 && y < Infinity
-    && (x % Math.ceil(run.length / 600) === 0 || x === run.length - 1));
-  const run = few(losses), earlier = ghosts.map(few);
-  const ys = [run, ...earlier].flat().map(([, y]) => y), last = Math.max(10, losses.length - 1);
+// Losses against steps, on a logarithmic axis.
+function lossCurve(width, height, { losses, diverged }) {
+  const run = [...losses.entries()].filter(([x, y]) => y > 0 && y < Infinity
+    && (x % Math.ceil(losses.length / 600) === 0 || x === losses.length - 1));
+  const ys = run.map(([, y]) => y), last = Math.max(10, losses.length - 1);
   if (!run.length) return null;
   const levels = powers(Math.min(...ys), Math.max(...ys)), ends = [levels[0], levels.at(-1)];
   const { right, at, line, picture } =
     chart(width, height, [0, last], ends, { levels, across: [0], logs: "y" });
   const end = at(run.at(-1));
-  return picture(earlier.map((each) => line("error ghost", each.filter(([x]) => x <= last))),
-    line("error", run), diverged ? cross(end) : disc("error", end, 4.5),
+  return picture(line("error", run), diverged ? cross(end) : disc("error", end, 4.5),
     write("end", right, height - 4, `step ${tick(last)}`));
 }
 

@@ -15,7 +15,8 @@ function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
   const noise = 1e-14 * Math.max(...values.map(Math.abs)), straight = (by) =>
     miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
   const kind = Number.isNaN(gap) && Number.isFinite(slope) ? "nowhere"
-    : !Number.isFinite(slope) ? "steep" : sides ? "corner" : straight(far) ? "straight"
+    : !Number.isFinite(slope) ? "steep" : sides ? "corner"
+      : straight(far) && straight(far / 2) ? "straight"
       : miss(1e-9) > 0.1 * gap ? "jump" : "bends";
   const after = there(far, true), moved = (j) => after[j] !== values[j];
   const order = new Map([...graph.nodes.keys()].filter((j) => moved(j) && graph.place.has(j))
@@ -62,34 +63,16 @@ function verdict({ proof: { by } }, { proof }, y) {
         : `Ten times larger missed ${said} times more.`];
 }
 
-// The output over the wire, around its move, with its tangent; both moves as posts.
-function lens({ slope, far, f, y, foretold, measured }, known) {
-  const ends = [-0.5 * far, 1.4 * far].sort((a, b) => a - b), points = pointsOf(f, ends, 40);
-  const all = [...points.map((point) => point[1]), y, y + measured, known ? y + foretold : y];
-  const { at, x, line, picture } =
-    chart(190, 132, ends, heightsOf(all, y, 0), { room: [2, 2, 2, 2] });
-  const post = (kind, by, aside) => {
-    const [[px, bottom], [, top]] = [at([far, y]), at([far, y + by])];
-    return draw(`${kind} thick`, `M${px + aside} ${bottom}V${top}`);
-  };
-  return picture([draw("axis dashed", `M${x(0)} ${at([0, y])[1]}H${x(far)}`),
-    line("value", points),
-    known && Number.isFinite(slope) && [line("gradient", ends.map((x) => [x, y + slope * x])),
-      post("gradient", foretold, -6)],
-    Number.isFinite(measured) && post("value", measured, known ? 5 : 0)],
-  disc("value", at([0, y]), 5));
-}
-
 // The proof in words and numbers, beside the inputs.
 function proofPane(state, view) {
-  const { graph, proof: asked, step, narrow } = state, { proof } = view;
+  const { graph, proof: asked, step } = state, { proof } = view;
   const { slope, far, foretold, measured } = proof, said = asked.said !== undefined;
   const y = named(graph, graph.output), known = !said || step === graph.last;
   const [before, after] = apart(proof.y, proof.after), fits = Number.isFinite(slope);
   const most = Math.max(Math.abs(foretold), Math.abs(measured));
   const row = (kind, name, how, by, shown = true) => h("div.fact", h("span", { class: kind }, name),
     h("span.how", how), shown ? h("b", { class: kind }, signed(by)) : h("span.place"),
-    shown && kind && narrow && h("span", { class: `part ${kind}`,
+    shown && kind && h("span", { class: `part ${kind}`,
       style: `--part: ${Math.min(1, Math.abs(by) / most) || 0}` }));
   const right = said && alike(asked.said, slope * asked.by);
   const how = !known ? `gradient · ${factor(far)}` : fits && `${number(slope)} · ${factor(far)}`;
@@ -100,14 +83,12 @@ function proofPane(state, view) {
       asked.edge && " (this one use)", " moves by ", blue(signed(far))),
     h("span.sizes", sizes), h("button.close", { "aria-label": "end the proof",
       onclick: () => actions.end() }, "✕")),
-    h("div.compared", h("div",
-      row("gradient", "foretold", how, foretold, known && fits),
-      row("value", "measured", [y, ` ${before} → ${after}`], measured),
-      said && row("", "you said", "", asked.said),
-      h("p", known ? verdict(state, view, y) : [right && h("b", "Right. "), say`Press **Play**: the
-        ${orange("gradient")} of ${named(graph, proof.source)} comes back, and
-        ${right ? "tells you so." : "would have told you."}`])),
-    !narrow && lens(proof, known)));
+    row("gradient", "foretold", how, foretold, known && fits),
+    row("value", "measured", [y, ` ${before} → ${after}`], measured),
+    said && row("", "you said", "", asked.said),
+    h("p", known ? verdict(state, view, y) : [right && h("b", "Right. "), say`Press **Play**: the
+      ${orange("gradient")} of ${named(graph, proof.source)} comes back, and
+      ${right ? "tells you so." : "would have told you."}`]));
 }
 
 // -- The question that comes first

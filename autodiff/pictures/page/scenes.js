@@ -5,7 +5,7 @@ const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
 const s = {
-  rate: data.rate, running: false, asked: false, byHand: null, focus: null, ghosts: [], turn: 0,
+  rate: data.rate, running: false, asked: false, focus: null, turn: 0,
 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
@@ -68,7 +68,7 @@ function evaluated() {
   return grid;
 }
 
-// What the model says of each sample, and how steep each neuron is there: dead, saturated or well.
+// What the model says of each sample, and how steep each neuron is there: dead, stuck, saturated or well.
 function examined() {
   const found = t.rows.map((row) => programs.neurons([...row.slice(0, features), ...t.p]));
   s.predictions = found.map((values) => values.slice(hidden.length, hidden.length + outputs));
@@ -77,9 +77,12 @@ function examined() {
     if (act === null) return "";
     const at = hidden.length + outputs + k;
     const slopes = found.map((values) => Math.abs(programs.slopes[act]([values[at]])[1][0]));
-    if (slopes.every((x) => x === 0)) return "dead";
+    if (slopes.every((x) => x === 0)) {
+      const [says, ...rest] = found.map((values) => values[k]), one = rest.every((x) => x === says);
+      return !one ? "stuck" : says === 0 ? "dead" : `stuck at ${number(says)}`;
+    }
     const steps = slopes.every((x) => x === 0 || x === 1); // relu: flat or not, never saturated
-    return !steps && slopes.reduce((a, b) => a + b) < 0.05 * points ? "saturated" : "";
+    return !steps && slopes.filter((x) => x < 0.05).length > 0.9 * points ? "saturated" : "";
   });
 }
 
@@ -153,7 +156,7 @@ function placeOf(l, i) {
 const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => {
   const before = columns.slice(1, l).reduce((a, b) => a + b, 0), w = t.p[index], size = Math.abs(w);
   const both = [l ? before + j : null, before + (l ? columns[l] : 0) + i];
-  const dead = both.some((k) => s.health[k] === "dead"), wide = Math.min(8, 0.4 + 2.2 * size);
+  const dead = both.some((k) => /dead|stuck/.test(s.health[k])), wide = Math.min(8, 0.4 + 2.2 * size);
   const aside = s.focus !== null && !both.includes(s.focus);
   const [[x, y], [x2, y2]] = [placeOf(l, j), placeOf(l + 1, i)], from = x + s.size / 2;
   const stub = l + 1 === columns.length && !end;
@@ -165,12 +168,11 @@ const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => 
       opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
 }));
 
-// The numbers of small pictures, from -1 to 1, all on one scale: a layer that is weak looks weak.
-function scaled() {
-  const largest = (far, row) => row.reduce((far, x) => Math.max(far, Math.abs(x)), far);
-  const most = s.grid.reduce(largest, 1e-9);
-  return s.grid.map((row) => row.map((x) => x / most));
-}
+// The numbers of small pictures, from -1 to 1, each on a scale of its own.
+const scaled = () => s.grid.map((row) => {
+  const most = row.reduce((far, x) => Math.max(far, Math.abs(x)), 1e-9);
+  return row.map((x) => x / most);
+});
 
 // What a neuron makes of the inputs, or what an input is.
 function small(values) {

@@ -15,24 +15,23 @@ const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
 
 function heading() {
   const batches = data.batch ? `, batches of ${data.batch}` : "", p = data.parameters.length;
-  const wrong = data.measures && features === 1 ? [red("the red sticks"), " are gone."]
-    : [red("the loss"), " is small."];
-  const samples = ["Each sample is drawn as near to ", classes ? "a corner" : "the diagonal", " as ",
+  const wrong = red(data.measures && features === 1 ? "the red sticks" : "the loss");
+  const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
     blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ",
-    t.steps ? `${p} parameters, ${data.optimizer}${batches}.` : "It knows nothing yet."];
+    `${p} parameters, ${data.optimizer}${batches}.`];
   const stories = [ // the first that fits
     [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, `Your model: ${p} parameters, ${points} points, `, data.optimizer, batches],
     [t.diverged, "Too large a step", red(`Diverged at step ${t.steps}.`),
-      " Each step lands farther away than the last. Drag the rate to the left and start again."],
+      " The loss has grown a thousandfold. Drag the rate to the left and start again."],
     [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
-      blue(features === 1 ? "a curve" : "a model"), " that is wrong. Drag the ",
-      counted(names.length, "slider"), " until ", ...wrong],
+      blue(features === 1 ? "a curve" : "a model"), " to fit. Drag the ",
+      counted(names.length, "slider"), ": how small can you make ", wrong, "?"],
     [!t.steps, "Which way should each go?", big(counted(names.length, "answer")),
       " from one walk backward: ",
       orange("arrows as long as the derivatives"), ", pointing to a smaller loss."],
-    [true, "Nobody touched a slider", "Each step moves every slider along ",
-      orange("its arrow"), ": the learning rate times the derivative."],
+    [true, "The arrows move the sliders", "Each step changes every slider by the rule of ",
+      data.optimizer, ", from ", orange("its derivative"), "."],
   ];
   const [, title, ...lead] = stories.find(([fits]) => fits);
   return [h("h1", title), h("p.lead", lead)];
@@ -54,7 +53,7 @@ const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
   classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${points} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
-const curve = (width, height) => lossCurve(width, height, t, s.ghosts);
+const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
   few ? null : h("div.caption", s.focus !== null
@@ -72,7 +71,7 @@ function panel() {
     data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
     names.map(parameter), h("p.tell", s.asked && telling()),
     s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]
-      : button("ask", "Which way should each go?", ask));
+      : button("ask", "Which way should each go?", () => change({ asked: true })));
 }
 
 // The formula, with the parameters in bold.
@@ -94,10 +93,6 @@ function parameter(label, k) {
 
 function telling() {
   const far = t.g.map(Math.abs), most = Math.max(...far), k = far.indexOf(most);
-  if (s.byHand !== null && t.steps && !s.running && t.loss < s.byHand) {
-    return `By hand you came to ${amount(s.byHand)}; `
-      + `following the arrows comes to ${amount(t.loss)}.`;
-  }
   if (most < 0.005 || t.diverged) return "";
   return [t.g[k] < 0 ? "Raise " : "Lower ", nameIn(names[k].split(" ")[0]),
     " a little, and the loss falls ", orange(amount(most)), " times as much."];
@@ -129,14 +124,15 @@ function neuron(k, place, inside) {
 }
 
 function key() {
-  const sick = (kind) => s.health.filter((x) => x === kind).length;
+  const sick = (kind) => s.health.filter((x) => x.startsWith(kind)).length;
   const signs = [ // where the last is true
     ["value", "━━ ", "positive weight", drawn.length],
     ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
     ["value", "● ", data.classes[1], features === 2 && classes],
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
-    ["error", "○ ", features === 2 ? "wrong side" : "wrong: nearer to another corner", classes],
+    ["error", "○ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
     ["error", `${sick("dead")} dead: `, "0 for every point, no derivative passes", sick("dead")],
+    ["error", `${sick("stuck")} stuck: `, "flat for every point, no derivative passes", sick("stuck")],
     ["error", `${sick("saturated")} saturated: `,
       "flat for nearly every point, hardly any derivative passes", sick("saturated")],
   ];
@@ -216,19 +212,13 @@ function advance(n) {
 }
 
 function again() {
-  const ghosts = t.steps ? [...s.ghosts, t.losses].slice(-4) : s.ghosts;
   t.start();
-  change({ running: false, byHand: null, ghosts });
-}
-
-function ask() {
-  const moved = t.p.some((p, k) => p !== data.parameters[k]);
-  change({ asked: true, byHand: moved ? t.loss : null });
+  change({ running: false });
 }
 
 function byHand(k, p) {
   t.start(t.p.with(k, p));
-  change({ running: false, byHand: s.asked ? t.loss : null });
+  change({ running: false });
 }
 
 // -- Data points that can be dragged

@@ -63,13 +63,13 @@ function say(strings, ...values) {
 
 // What an operation does on the way back.
 function ruleWords(graph, run, i) {
-  const { rule, inputs } = graph.nodes[i], ends = graph.loss && i === graph.output;
+  const { inputs, rule } = graph.nodes[i], ends = graph.loss && i === graph.output;
   const op = !ends && rule.op;
   if (op === "mul" || op === "dot") {
-    return say`A product **swaps**: each input gets what arrived, times the other.`;
+    return say`A product **swaps**: an input gets what arrived, times the other.`;
   }
   if (op === "add" || op === "sum") {
-    return say`A sum **copies**: ${inputs.length === 2 ? "both" : "all"} inputs get what arrived.`;
+    return say`A sum **copies**: an input gets what arrived.`;
   }
   if (op === "sub") {
     return say`A difference **copies**, with the sign turned for what is taken away.`;
@@ -96,12 +96,14 @@ function sentence(state, view) {
   if (lost >= 0) {
     const unit = units[graph.owner[lost]];
     if (unit.kind === "card") {
-      return [say`${nameIn(unit.name)} has **no value**: its numbers are too large.`,
-        "The steps that led here were too large."];
+      return [say`${nameIn(unit.name)} has **no value**: its numbers are too large.`];
     }
-    const at = nodes[lost].inputs.map((j, k) =>
-      [k ? ", " : "", named(graph, j), labels[j] && ` = ${number(run.values[j])}`]);
-    return [say`${opOf(graph, lost)} has **no value** at ${at}.`, touched !== null && "Drag back."];
+    const { rule, inputs } = nodes[lost], xs = inputs.map((j) => run.values[j]);
+    const [here, near] = [0, 0.5].map((by) => Math.abs(rule.value(...xs.map((x) => x + by))));
+    const at = inputs.map((j, k) =>
+      [k ? ", " : "", named(graph, j), labels[j] && ` = ${number(xs[k])}`]);
+    return [say`${opOf(graph, lost)} ${here === Infinity && near === here ? say`is **too large**`
+      : say`has **no value**`} at ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
     const op = opOf(graph, units[asking].node);
@@ -115,9 +117,7 @@ function sentence(state, view) {
   if (proof) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
     return [[say`Move only ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
-      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`],
-    state.proof.edge ? "Only this one use of the wire has moved."
-      : "What depends on it has moved; the rest stood still."];
+      ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
   }
   if (touched !== null) return touchedWords(state, view, y);
   const unit = units[now[0]], i = unit?.node;
@@ -134,7 +134,8 @@ function sentence(state, view) {
   }
   if (!unit) return endWords(state, run, y);
   if (unit.kind === "card") {
-    return [step <= n ? "Each neuron adds up weights times inputs, and bends the sum."
+    const bends = unit.neuron.act ? ", and bends the sum" : "";
+    return [step <= n ? `Each neuron adds up weights times inputs${bends}.`
       : say`Each weight gets what arrived, times the **slope** of its neuron, times its input.`];
   }
   if (step <= n) {
@@ -158,13 +159,17 @@ function endWords({ graph, leaves }, run, y) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
     const [from, to] = [run.values[graph.output], pass(graph, moved, null, true)[graph.output]];
-    const worse = graph.loss && !(to < from) && "Too large a step: it lands higher.";
-    return [say`A step of 0.1 against every gradient: ${y} goes from ${blue(from)} to ${blue(to)}.`,
-      worse || prove];
+    const worse = graph.loss && to > from && "Too large a step: it lands higher.";
+    return [say`A step of 0.1 against the weights’ gradients: ${y} goes from ${blue(from)} to
+      ${blue(to)}.`, worse || prove];
   }
   if (!Number.isFinite(run.adjoints[j])) return steepWords(graph, leaves, run, y, j);
-  return [say`All gradients are here. Move ${x} by 0.01, and ${y} moves by
-    ${orange(0.01 * run.adjoints[j])}.`, prove];
+  const [y0, slope] = [run.values[graph.output], run.adjoints[j]];
+  const far = (by) => along(graph, leaves, j, leaves[j] + by)[graph.output] - y0;
+  const by = [0.01, 1e-4, 1e-6].find((by) => // near enough to be foretold
+    Math.abs(far(by) - by * slope) < 0.05 * by * Math.max(1, Math.abs(slope)));
+  return [by ? say`All gradients are here. Move ${x} by ${number(by)}, and ${y} moves by about
+    ${orange(by * slope)}.` : "All gradients are here.", prove];
 }
 
 function steepWords(graph, leaves, run, y, j) {
@@ -236,6 +241,7 @@ function gradLines({ graph }, { run }, u) {
 // The line of Python that computes a unit.
 function valueLine({ graph }, { run }, u) {
   const { node, neuron } = graph.units[u];
-  const by = neuron ? "activation(w @ x + b)" : short(graph, node);
+  const sum = neuron && (neuron.weights.length > neuron.rows.length ? "w @ x + b" : "w @ x");
+  const by = !neuron ? short(graph, node) : neuron.act ? `${neuron.act.name}(${sum})` : sum;
   return [plainName(graph.labels[node]), " = ", by, " = ", blue(run.values[node]), "\n"];
 }
