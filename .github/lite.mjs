@@ -29,7 +29,8 @@ def run(source, raises):
     global missing
     found = shell.run_cell(source)
     error = found.error_before_exec or found.error_in_exec
-    if isinstance(error, ModuleNotFoundError) or (missing and isinstance(error, NameError)):
+    # Where a library is missing, names are, too, and dots stay dots.
+    if isinstance(error, ModuleNotFoundError) or (missing and isinstance(error, (NameError, TypeError))):
         missing += 1
     elif error is not None and not raises:
         return f"{type(error).__name__}: {error}"
