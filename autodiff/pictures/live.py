@@ -117,7 +117,8 @@ def page() -> str:
 def _checked(root: Any) -> list[Value]:
     """The nodes of the graph, in topological order."""
     if not isinstance(root, Value) or type(root.data) is not float:
-        raise TypeError(message("show_steps", shortened(root), "a Value over floats"))
+        remedy = "call it first: show_steps(f(x))" if callable(root) else ""
+        raise TypeError(message("show_steps", shortened(root), "a Value over floats", remedy))
     if not root.requires_grad:
         raise ValueError(message("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)

@@ -62,6 +62,7 @@ def test_a_number_that_was_changed_counts():
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
+    (abs, "expected a Value over floats; call it first: show_steps(f(x))"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
