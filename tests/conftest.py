@@ -1,7 +1,23 @@
-"""What every test shares: hypothesis tries the same examples in each run, and random ones on demand.
+"""Where which kind of fact is stated, and what every test shares.
 
-A test that needs what no extra installs is marked by its name: `@pytest.mark.jax`. Where that is not
-installed the test is skipped, and the report says so; `.ci/run` installs it and runs these tests.
+A fact stands once. A new one belongs
+
+    the value, domain and derivative of an operation    support/operations.py, engine/test_ops.py
+    what every mode gives alike                         engine/test_modes.py, support/modes.py
+    the derivative by every argument there is           engine/test_every_argument.py
+    an error, its words and its remedy                  engine/test_errors.py: places and wrong values
+    what `fit` computes: the loop written out           nn/test_training.py, support/trainings.py
+    which models compile, are walked, are refused       nn/test_purity.py
+    a program and its text                              compiler/test_program.py, test_batch.py
+    what a picture says                                 pictures/test_sheet.py; DOT in test_dot.py
+    what a page says and does                           pictures/test_live.py and its siblings
+    an answer to an exercise, and what it hears         course/answers, a file for each notebook
+    what a notebook prints                              the notebook itself, which is run
+    a command, a link, an address                       project
+
+Hypothesis tries the same examples in each run, and random ones on demand. A test that needs what no
+extra installs is marked by its name: `@pytest.mark.jax`. Where that is not installed the test is
+skipped, and the report says so; `.ci/run` installs it and runs these tests.
 """
 
 import importlib.util
