@@ -4,7 +4,6 @@ With `tiny.py`, `Vector([1, 2]) @ Vector([x, x])` is a loop that you write.
 """
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
@@ -15,7 +14,7 @@ from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
 from .errors import a, message
-from .number import Number, apply
+from .number import Number
 from .ufuncs import Entries, to_array
 from .value import Value, leaf
 
@@ -57,9 +56,7 @@ class _Array(Entries, Number):
         return array._entries
 
     def _record(self, operation: Operation, numbers: Sequence[Sequence[AnyNumber]]) -> Self:
-        # Which power it is depends on each exponent.
-        one = operator.pow if operation.sign == "**" else partial(apply, operation)
-        return self._of([one(*xs) for xs in zip(*numbers)], self.shape)
+        return self._of([operation(*xs) for xs in zip(*numbers)], self.shape)
 
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: AnyNumber, **options: Any
