@@ -119,7 +119,8 @@ class Exercise:
     def yours_or_ours(self, answer: Any) -> Any:
         """The answer if it is right, else our own, so that the next cells run; says which."""
         right = answer is not self.solution and self.verdict(answer).right
-        print("We go on with yours." if right else "Until yours is right, we go on with ours.")
+        begin = f"Exercise {self.place[1]}: " + "until yours is right, " * (not right)
+        print(f"{begin}we go on with {'yours' if right else 'ours'}.")
         return answer if right else self.solution
 
     def __repr__(self) -> str:

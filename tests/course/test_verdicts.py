@@ -88,13 +88,16 @@ def test_an_earlier_exercise_is_mended_first():
 
 def test_the_next_cells_run_with_our_answer_until_the_readers_is_right(capsys):
     check = Exercise(third, at=[(1.0,)], slips={}, praise="Right.")
+    check.place = "lesson", "4"
     mine = lambda x: x / 3  # noqa: E731
     assert check.yours_or_ours(mine) is mine
     assert check.yours_or_ours(lambda x: ...) is third
     assert check.yours_or_ours(third) is third  # the cell, run once more
     assert capsys.readouterr().out.split("\n") == [
-        "We go on with yours.", *["Until yours is right, we go on with ours."] * 2, ""
-    ]  # fmt: skip
+        "Exercise 4: we go on with yours.",
+        *["Exercise 4: until yours is right, we go on with ours."] * 2,
+        "",
+    ]
 
 
 def test_a_solution_is_its_code(capsys):
