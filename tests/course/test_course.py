@@ -1,6 +1,7 @@
 """What the lessons show and say beside their exercises: pictures, engines, the race, tables."""
 
 import ast
+import collections
 import html
 import inspect
 import math
@@ -31,7 +32,18 @@ from notebooks import NOTEBOOKS, read
 
 def code_of(number):
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
-    return [cell.source for cell in read(path).cells]
+    return [cell.source for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def on_the_page(number, *names, given):
+    """What a notebook's cells define by these names, beside what is given: their text is the subject."""
+    found = dict(given)
+    for source in code_of(number):
+        for node in ast.parse(re.sub("^%.*", "", source)).body:
+            if getattr(node, "name", "") in names:
+                exec(ast.unparse(node), found)
+    assert set(names) <= {*found}
+    return found
 
 
 # -- 0 ----------------------------------------------------------------------------------------------
@@ -74,15 +86,6 @@ def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
 # -- 2 ----------------------------------------------------------------------------------------------
 
 
-def of_the_notebook(*beginnings):
-    """What the cells of notebook 2 that begin like this define."""
-    found = dict(vars(symbolic_derivatives))
-    for beginning in beginnings:
-        (source,) = [source for source in code_of("02") if source.startswith(beginning)]
-        exec(source, found)
-    return found
-
-
 def test_the_tree_folds_into_the_program_of_seven_operations(browser):
     square = symbolic_derivatives.X * symbolic_derivatives.X
     browser.show(symbolic_derivatives.fold(symbolic_derivatives.derivative(square * square)))
@@ -99,7 +102,7 @@ def test_the_tree_folds_into_the_program_of_seven_operations(browser):
 
 
 def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
-    functions = of_the_notebook("def a(x)")
+    functions = on_the_page("02", *"abcd", given={})
     for name, slope in zip("abcd", (4321.0, 1.0, 3.0, 1 / 16), strict=True):
         assert grad(functions[name])(10.0) == slope
         if name in symbolic_derivatives.solution_4():
@@ -135,15 +138,6 @@ def test_the_dial_shows_the_tangents_of_jvp(browser):
 
 
 # -- 4 ----------------------------------------------------------------------------------------------
-
-
-def of_the_gallery(name):
-    """An engine of notebook 4."""
-    (source,) = [source for source in code_of("04") if f"def {name}(" in source]
-    (engine,) = [x for x in ast.parse(source).body if getattr(x, "name", "") == name]
-    names: dict = {}
-    exec(ast.unparse(engine), vars(reverse_mode), names)
-    return names[name]
 
 
 def defined(source, *names):
@@ -189,7 +183,7 @@ def uses(program):
     ],
 )
 def test_each_engine_of_the_gallery_is_wrong_where_the_notebook_says(engine, calls, is_right):
-    engine = of_the_gallery(engine)
+    engine = on_the_page("04", engine, given=vars(reverse_mode))[engine]
     assert all((not fault(engine, g, calls)) == is_right(g) for g in GRAPHS)
 
 
@@ -258,14 +252,8 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
 
 
 def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
-    given = {**vars(ad), **vars(expressions), "Number": Number}
-    names = "text_of", "Recorder", "walk", "Writer", "source_of"
-    begin = re.compile(f"^(class|def) ({'|'.join(names)})\\b", re.MULTILINE)
-    cells = [source for source in code_of("09") if begin.search(source)]
-    made = [pair for source in cells for pair in defined(source, *names)]
-    for _, text in made:
-        exec(text, given)
-    assert [name for name, _ in made] == [*names]
+    given = {**vars(ad), **vars(expressions), "ad": ad, "Number": Number}
+    given = on_the_page("09", "text_of", "Recorder", "walk", "Writer", "source_of", given=given)
     for f in (
         lambda x, y: ad.log(x) + x * y - ad.sin(y),
         lambda x, y: 2 - x / y * -x + y * 1.0,
@@ -283,21 +271,14 @@ def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
 # -- 10 ---------------------------------------------------------------------------------------------
 
 
-CELLS = read(NOTEBOOKS / "10_back_to_matrices.ipynb").cells
-
-
-def of_notebook_10(*beginnings):
-    """What the cells of notebook 10 with these definitions define."""
-    found = {"np": np, "ad": ad, **{name: getattr(ad, name) for name in ad.__all__}}
-    found |= vars(back_to_matrices)
-    for beginning in beginnings:
-        (source,) = [c.source for c in CELLS if f"\n\n{beginning}" in c.source]
-        exec(source[source.index(beginning) :].partition("\n\n\n")[0], found)
-    return found
+GIVEN_10 = {
+    **{name: getattr(ad, name) for name in ad.__all__},
+    **vars(back_to_matrices), **vars(ad.graph), **vars(collections), "ad": ad, "np": np,
+}  # fmt: skip
 
 
 def test_the_groups_on_the_page_are_those_of_the_checks():
-    page = of_notebook_10("def groups(", "def run_forward(")
+    page = on_the_page("10", "groups", "run_forward", given=GIVEN_10)
     model = Sequential(Linear(4, 3, activation=tanh, seed=0), Linear(3, 2, seed=1))
     x = Vector([0.1, 0.2, -0.3, 0.4])
     loss = ad.nn.cross_entropy(model(x), Vector([0.0, 1.0]))
@@ -335,7 +316,7 @@ def test_a_slider_shows_its_frames_and_what_was_shown_stays_pale(browser):
 
 
 def test_the_neuron_of_the_lectures_is_a_product_of_matrices_where_all_are_alike():
-    scope = of_notebook_10("def neuron(", "def layer(")
+    scope = on_the_page("10", "neuron", "layer", given=GIVEN_10)
     for width, operations in ((2, 19), (50, 451)):
         said, text = scope["layer"](width)
         assert (said, text.count("tanh(")) == (f"{operations} operations.", 1)
