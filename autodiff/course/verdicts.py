@@ -151,7 +151,7 @@ class Exercise:
     def _check_earlier(self, answer: Any) -> None:
         for name, check in self.rests_on.items():
             earlier = known(answer).get(name, check.solution)
-            if not (verdict := check.verdict(earlier)).right:
+            if earlier is not check.solution and not (verdict := check.verdict(earlier)).right:
                 raise Hint(f"First mend your `{name}`: {verdict.text}")
 
     def _wrong(self, answer: Any, label: str, point: Any) -> Verdict | None:

@@ -110,4 +110,4 @@ def test_the_path_and_its_nearest_minimum_fill_the_picture(browser):
     low, high = browser.evaluate("ends()")
     assert -0.5 < low < 1.0 < 1.9 < high < 2.5  # its minimum is at 1.13, the lowest at -1.3
     browser.show(show_descent(lambda x: x**2, 3.0, lr=1.05))  # which runs away: not to its end
-    assert browser.evaluate("ends().map(Math.abs)") == pytest.approx([3.75, 3.75], rel=0.2)
+    assert all(3 < end < 5 for end in browser.evaluate("ends().map(Math.abs)"))

@@ -134,6 +134,7 @@ def corner(png):
 def test_a_png_is_sharp_and_white_unless_asked_otherwise():
     picture = draw(example())
     width, height = picture.layout().size
+    # to whole points of the layout and whole pixels
     assert size_of(picture.pipe("png")) == pytest.approx([2 * width, 2 * height], abs=3)
     assert corner(picture.pipe("png")) == (1.0, 1.0)
     assert 'fill="white"' not in picture.pipe("svg", "utf-8")  # lies on any ground
