@@ -1,12 +1,10 @@
 """Where the project lives, as `[project.urls]` of pyproject.toml says; and what follows from it.
 
 An archive is published with a README whose links are absolute, and without those that would lead
-nowhere. In the README of the repository the badges and the first door need an address too:
-`python .github/address.py` writes them.
+nowhere.
 """
 
 import re
-import sys
 import tomllib
 from pathlib import Path
 from posixpath import normpath
@@ -19,10 +17,6 @@ except ModuleNotFoundError:  # only what builds an archive has it
 
 ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"(!?)\[((?:!\[[^]]*\]\([^)]*\)|[^][])*)\]\(([^)]*)\)")  # a picture may be inside
-BADGES = (
-    "[![Tests]({0}/actions/workflows/tests.yml/badge.svg)]({0}/actions/workflows/tests.yml)\n\n"
-)
-DOOR = "notebooks/graph.html"  # a page, which a repository would show as its source
 
 
 class Address:
@@ -55,12 +49,6 @@ class Address:
             ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?labpath={path}"),
         ]
 
-    def in_repository(self, readme: str) -> str:
-        """The README with badges, and with a first door that opens."""
-        if self.repository and "badge.svg" not in readme:
-            readme = readme.replace("\n\n", "\n\n" + BADGES.format(self.repository), 1)
-        return readme.replace(f"]({DOOR})", f"]({self.site}{DOOR})")
-
     def published(self, readme: str) -> str:
         """The README whose links lead somewhere from anywhere; those that cannot are plain text."""
 
@@ -75,7 +63,7 @@ class Address:
                 return "" if picture else text
             return f"{picture}[{text}]({target})"
 
-        return LINK.sub(absolute, self.in_repository(readme))
+        return LINK.sub(absolute, readme)
 
 
 class Readme(MetadataHookInterface):  # type: ignore[misc]
@@ -85,8 +73,3 @@ class Readme(MetadataHookInterface):  # type: ignore[misc]
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         text = Address(metadata.get("urls", {})).published(text)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
-
-
-if __name__ == "__main__":
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "README.md"
-    path.write_text(Address.of().in_repository(path.read_text(encoding="utf-8")), encoding="utf-8")
