@@ -1,4 +1,4 @@
-"""What a notebook in the browser needs before its first cell: `await start()` (see lite.py).
+"""What a notebook in the browser needs before its first cell: `await start([...])` (see lite.py).
 
 Graphviz comes as a script, which writes SVG. A browser's stack is short: there Python cannot free a
 chain of thousands of nodes, each by the one before it, and would end without a word. So each node
@@ -6,7 +6,6 @@ is held in a list until nothing else holds it, and the newest go first.
 """
 
 import sys
-from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,13 +61,17 @@ def draw_by(viz: Any) -> None:
     Drawing.image = lambda drawing: "<svg" + drawing.layout().svg.decode().partition("<svg")[2]
 
 
-async def start() -> None:
+async def start(libraries: list[str]) -> None:
     import js
+    import piplite
     from pyodide.code import run_js
 
     spare_the_stack()
-    if find_spec("numpy") is None:
-        print("NumPy could not be loaded: cells that need it will fail.")
+    for library in libraries:
+        try:
+            await piplite.install(library)
+        except Exception as error:
+            print(f"Cells that need {library} will fail: it could not be loaded ({error}).")
     try:
         script = f"{js.location.href.partition('/extensions/')[0]}/viz.mjs"
         draw_by(await (await run_js(f"import('{script}')")).instance())

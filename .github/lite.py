@@ -21,28 +21,21 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import nbformat
+from nbconvert.preprocessors import ClearOutputPreprocessor
 
 ROOT = Path(__file__).parent.parent
 KERNEL = ["micropip", "packaging", "ipython", "jedi"]  # what the kernel asks Pyodide for
 OTHERS = ["comm", "graphviz"]  # what it and this package ask a package index for
 FAR = "https://cdn.jsdelivr.net/pyodide"  # what is compiled for Pyodide
-VIZ = "@viz-js/viz@3"
-LIBRARIES = {
-    "numpy": "numpy",
-    "matplotlib": "matplotlib",
-    "sympy": "sympy",
-    "sklearn": "scikit-learn",
-}
+LIBRARIES = {"matplotlib": "matplotlib", "sympy": "sympy", "sklearn": "scikit-learn"}
 IMPORT = re.compile(r"^\s*(?:import|from) ([\w.]+)", re.M)
 FIRST = """# This page runs Python in your browser; the first start takes up to half a minute.
 import piplite
 
 await piplite.install(["scalar-autodiff", "graphviz", "autodiff-browser"], deps=False)
-await piplite.install({libraries})
-
 import autodiff_browser
 
-await autodiff_browser.start()"""
+await autodiff_browser.start({libraries})  # libraries that come over the network"""
 
 
 def run(*command: object, cwd: Path | None = None) -> str:
@@ -67,12 +60,18 @@ def closure(names: list[str], packages: dict) -> set[str]:
     return found
 
 
+def from_npm(package: str, folder: Path) -> Path:
+    """A package of npm, unpacked."""
+    with tempfile.TemporaryDirectory() as work:
+        run("npm", "pack", "--silent", package, cwd=Path(work))
+        with tarfile.open(*Path(work).glob("*.tgz")) as packed:
+            packed.extractall(work, filter="data")
+        return Path(shutil.copytree(Path(work, "package"), folder))
+
+
 def pyodide(work: Path) -> Path:
     """Pyodide as npm has it, with the kernel's wheels beside it: an archive for JupyterLite."""
-    archive = run("npm", "pack", "--silent", "--pack-destination", work, "pyodide@314").split()[-1]
-    with tarfile.open(work / archive) as packed:
-        packed.extractall(work, filter="data")
-    folder = (work / "package").rename(work / "pyodide")
+    folder = from_npm("pyodide@314", work / "pyodide")
     version = json.loads((folder / "package.json").read_text(encoding="utf-8"))["version"]
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
     packages = lock["packages"]
@@ -93,15 +92,6 @@ def pyodide(work: Path) -> Path:
     return work / "pyodide.tar.bz2"
 
 
-def viz(work: Path, output: Path) -> None:
-    """Graphviz as a script: an ES module in one file."""
-    (work / "viz").mkdir()
-    archive = run("npm", "pack", "--silent", "--pack-destination", work / "viz", VIZ).split()[-1]
-    with tarfile.open(work / "viz" / archive) as packed:
-        packed.extractall(work / "viz", filter="data")
-    shutil.copy(work / "viz" / "package" / "dist" / "viz.js", output)
-
-
 def own_wheel(folder: Path) -> None:
     """browser.py as a wheel."""
     name = "autodiff_browser-0"
@@ -114,34 +104,31 @@ def own_wheel(folder: Path) -> None:
             wheel.writestr(f"{name}.dist-info/{file}", text)
 
 
+def imported(source: str) -> set[str]:
+    """What a notebook imports: itself, or by the module of its lessons."""
+    names = set(IMPORT.findall(source))
+    for name in [name for name in names if name.startswith("autodiff.course.")]:
+        names |= imported((ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"))
+    return names
+
+
 def libraries(source: str) -> list[str]:
-    """What a notebook needs of Pyodide's distribution: itself, or by the module of its lessons."""
-    names = {"numpy"}
-    for name in IMPORT.findall(source):
-        path = ROOT / f"{name.replace('.', '/')}.py"
-        if name.startswith("autodiff.course.") and path.exists():
-            names.update(libraries(path.read_text(encoding="utf-8")))
-        names.update(
-            {LIBRARIES[name.partition(".")[0]]} if name.partition(".")[0] in LIBRARIES else ()
-        )
-    if ".figures import" in source:
-        names.add("matplotlib")
-    return sorted(names)
+    """What a notebook needs of Pyodide's distribution."""
+    names = {name.partition(".")[0] for name in imported(source)}
+    return ["numpy", *(library for name, library in LIBRARIES.items() if name in names)]
 
 
 def notebooks(folder: Path) -> Path:
-    """The notebooks without outputs, each with a first cell that installs the package."""
-    folder.mkdir()
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    """The course without outputs, each notebook with a first cell that installs the package."""
+    shutil.copytree(ROOT / "notebooks", folder)
+    for path in folder.glob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
+        ClearOutputPreprocessor().preprocess(notebook, {})
         source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
         first = FIRST.format(libraries=libraries(source))
         notebook.cells.insert(1, nbformat.v4.new_code_cell(first, id="install"))
         notebook.metadata.kernelspec = {"name": "python", "display_name": "Python (Pyodide)"}
-        nbformat.write(notebook, folder / path.name)
+        nbformat.write(notebook, path)
     return folder
 
 
@@ -157,7 +144,8 @@ def lite(pages: Path) -> None:
         flags = [f"--{name}={value}" for name, value in options.items()]
         # it keeps notes of what is done in its folder, and a later build would leave that out
         run(Path(sys.executable).with_name("jupyter"), "lite", "build", *flags, *wheels, cwd=work)
-        viz(work, pages / "lite" / "viz.mjs")
+        script = from_npm("@viz-js/viz@3", work / "viz") / "dist" / "viz.js"  # an ES module
+        shutil.copy(script, pages / "lite" / "viz.mjs")
 
 
 if __name__ == "__main__":
