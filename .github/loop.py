@@ -21,7 +21,11 @@ from browser import Browser  # noqa: E402
 SIZE = (900, 450)  # the heading, the sentence and the graph
 REST, MOVE = 500, 60  # milliseconds between steps, and for each frame of a step
 MOMENTS = range(0, 1500, 100)  # of a step, in milliseconds
-TO = "document.getAnimations().forEach((x) => {{ x.pause(); x.currentTime = {}; }}), 1"
+TO = """(() => {{  // whether anything moves after that moment
+  const animations = document.getAnimations();
+  animations.forEach((x) => {{ x.pause(); x.currentTime = {0}; }});
+  return animations.some((x) => x.effect.getComputedTiming().endTime > {0});
+}})()"""
 
 
 def graph() -> Value:
@@ -46,21 +50,12 @@ def frames(browser: Browser) -> list[tuple[Image.Image, int]]:
     for step in range(first + 1, last + 1):
         browser.evaluate(f"set({{step: {step}, moving: true}}), 1")
         for moment in MOMENTS:
-            browser.evaluate(TO.format(moment))
+            if not browser.evaluate(TO.format(moment)):
+                break
             shown.append((picture(browser), MOVE))
         browser.evaluate("set({moving: false}), 1")
         shown.append((picture(browser), REST if step < last else 3 * REST))
     return shown
-
-
-def without_repeats(shown: list[tuple[Image.Image, int]]) -> list[tuple[Image.Image, int]]:
-    kept = shown[:1]
-    for image, time in shown[1:]:
-        if image.tobytes() == kept[-1][0].tobytes():
-            kept[-1] = (kept[-1][0], kept[-1][1] + (time if time == REST else 0))
-        else:
-            kept.append((image, time))
-    return kept
 
 
 def main() -> None:
@@ -71,7 +66,7 @@ def main() -> None:
             browser.open(page.as_uri())
             browser.emulate(SIZE[0], 750, motion="no-preference")
             browser.evaluate("document.documentElement.style.scrollbarWidth = 'none', 1")
-            shown = without_repeats(frames(browser))
+            shown = frames(browser)
         finally:
             browser.close()
     images, times = zip(*shown, strict=True)
