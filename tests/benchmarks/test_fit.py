@@ -91,7 +91,7 @@ def by_fit(task, adam=False):
     return train
 
 
-def per_epoch(train, epochs, size):
+def per_epoch(train, epochs, *given):
     """Seconds per epoch: the difference between many epochs and few, without recording and compiling.
 
     Of processor time: all use one thread, and others may use the machine.
@@ -99,7 +99,7 @@ def per_epoch(train, epochs, size):
     times = []
     for n in (1, 1 + epochs):
         start = time.process_time()
-        train(n, size)
+        train(n, *given)
         times.append(time.process_time() - start)
     return (times[1] - times[0]) / epochs
 

@@ -2,12 +2,12 @@
 
 import inspect
 import random
-import time
 
 import micrograd.engine
 import micrograd.nn
 import numpy as np
 import pytest
+from test_fit import per_epoch
 
 from autodiff import Value, nn, optim
 
@@ -76,30 +76,25 @@ def by_hand(xs, ys):
     return train
 
 
-def seconds(train, epochs):
-    """Of processor time, for that many epochs, and what the training found."""
-    start = time.process_time()
-    loss = train(epochs)
-    return time.process_time() - start, loss
-
-
 def test_an_epoch_of_the_lecture(side_by_side):
     rng = np.random.default_rng(0)
     xs = rng.uniform(-1, 1, (150, SIZES[0])).tolist()
     ys = [max(x) for x in xs]
-    walked, loss = seconds(by_micrograd(xs, ys), 2)
-    times, epochs = {"micrograd": walked / 2}, 20 if side_by_side.quick else 5000
-    for name, train in {"NumPy by hand": by_hand(xs, ys), "autodiff, fit": by_fit(xs, ys)}.items():
-        assert train(2) == pytest.approx(loss, rel=1e-9)
-        once, _ = seconds(train, 1)  # with recording and compiling
-        times[name] = (seconds(train, 1 + epochs)[0] - once) / epochs
+    many = 20 if side_by_side.quick else 5000
+    runs = {
+        "micrograd": (by_micrograd, 1),
+        "NumPy by hand": (by_hand, many),
+        "autodiff, fit": (by_fit, many),
+    }
+    trains = {name: run(xs, ys) for name, (run, _) in runs.items()}
+    losses = [train(2) for train in trains.values()]
+    assert losses == pytest.approx([losses[0]] * 3, rel=1e-9)
+    times = {name: per_epoch(train, runs[name][1]) for name, train in trains.items()}
     side_by_side.say(f"\n{SIZES}, {len(xs)} samples: an epoch")
     for name, taken in times.items():
         side_by_side.say(f"  {name:<16} {taken * 1e3:10.3f} ms")
-    faster, slower = (
-        times[name] / times["autodiff, fit"] for name in ("micrograd", "NumPy by hand")
-    )
+    by_ours = [times[name] / times["autodiff, fit"] for name in ("micrograd", "NumPy by hand")]
     side_by_side.say(
-        f"  fit is {faster:.0f} times as fast as micrograd, and takes {1 / slower:.1f} times as long "
-        "as NumPy by hand"
+        f"  fit is {by_ours[0]:.0f} times as fast as micrograd, and takes {1 / by_ours[1]:.1f} times as "
+        "long as NumPy by hand"
     )

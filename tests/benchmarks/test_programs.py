@@ -1,7 +1,6 @@
 """Compiled graphs beside NumPy by hand, micrograd, and PyTorch if installed."""
 
 import inspect
-import statistics
 
 import micrograd.nn
 import networks
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from by_hand import PROGRAMS, by_hand
 from catalogue import MAKE
-from test_fit import per_epoch
 
 from autodiff import Expression, nn, optim, tanh, topological_order
 
@@ -63,42 +61,6 @@ def test_models_beside_the_programs_by_hand(side_by_side, name, sizes):
     lines = program.source.count("\n")
     written = inspect.getsource(PROGRAMS[name]).count("\n")
     side_by_side(f"{name} {sizes or ''}: {written} lines by hand, {lines} compiled", peers, 20)
-
-
-def test_the_lectures_classes_as_they_stand(side_by_side):
-    """Neuron, Layer and MLP, 4-16-16-1: an epoch of 150 samples; micrograd's with its relu."""
-    n, model, theirs = 150, MAKE["lecture"](), micrograd.nn.MLP(4, [16, 16, 1])
-    program = Expression(model.loss).compile([model.x], model.parameters, xp=np, batch=True)
-    rows = np.asfortranarray(model.rows(n))
-    xs, ys = rows[:, :-1].tolist(), rows[:, -1].tolist()
-    network = model.network
-
-    def walked(samples=n):
-        for p in network.parameters():
-            p.grad = 0.0
-        losses = [(network(x) - y) ** 2 for x, y in zip(xs[:samples], ys)]
-        for loss in losses:
-            loss.backward()
-        return sum(loss.data for loss in losses), [[p.grad for p in network.parameters()]]
-
-    def by_micrograd(samples=10):
-        sum((theirs(x) - y) ** 2 for x, y in zip(xs[:samples], ys)).backward()
-
-    def fit(epochs, size=None):
-        descent = optim.SGD(network.parameters(), lr=1e-9)
-        given = network, xs, ys, lambda y, t: (y - t) ** 2, descent, epochs, size
-        nn.fit(*given, progress=False, engine="compiled")
-
-    peers = {
-        "hand-written NumPy": lambda: by_hand("lecture", model, rows, model.p),
-        "autodiff, compiled": lambda: program(rows, model.p),
-    }
-    agree(peers | {"autodiff, walked": walked})
-    side_by_side(f"the lecture's MLP, {n} samples: value and gradients", peers, 40)
-    each = [per_epoch(fit, 1 if side_by_side.quick else 5000, None) for _ in range(3)]
-    side_by_side.say(f"  {'fit, an epoch':<32} {statistics.median(each) * 1e6:12.3f} µs")
-    walking = {"micrograd": by_micrograd, "autodiff, walked": lambda: walked(10)}
-    side_by_side("the same, sample by sample, from 10", walking, 3, 10 / n)
 
 
 def test_the_ten_layer_network(side_by_side):
