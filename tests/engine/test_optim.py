@@ -32,20 +32,33 @@ def of_pytorch():
     return nn.Sequential(*layers)
 
 
+@pytest.mark.parametrize("how", ["by hand", "compiled", "eager"])
 @pytest.mark.parametrize("name", REFERENCE["cases"])
-def test_fifty_steps_are_those_of_pytorch(name):
+def test_fifty_steps_are_those_of_pytorch(name, how):
+    """Also where a callback of fit freezes and thaws a layer."""
     case = REFERENCE["cases"][name]
     model = of_pytorch()
     optimizer = getattr(optim, case["optimizer"])(model.parameters(), **case["arguments"])
     start, end = case.get("frozen", (0, 0))
-    for step in range(REFERENCE["steps"]):
+
+    def freeze(history):
         for p in model.layers[0].parameters():
-            p.requires_grad = not start <= step < end
-        optimizer.zero_grad()
-        loss = sum(nn.mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
-        loss.backward()
-        optimizer.step()
-    assert loss.data == pytest.approx(case["loss"], rel=1e-12)
+            p.requires_grad = not start <= len(history.losses) < end
+
+    history = nn.History()
+    freeze(history)
+    if how == "by hand":
+        for _ in range(REFERENCE["steps"]):
+            optimizer.zero_grad()
+            loss = sum(nn.mse_loss(model(x), t) for x, t in zip(INPUTS, TARGETS)) / len(INPUTS)
+            loss.backward()
+            optimizer.step()
+            history.losses.append(loss.data)
+            freeze(history)
+    else:
+        given = model, INPUTS, TARGETS, nn.mse_loss, optimizer, REFERENCE["steps"]
+        history = nn.fit(*given, engine=how, progress=False, callback=freeze)
+    assert history.losses[-1] == pytest.approx(case["loss"], rel=1e-12)
     found = [p.data for p in model.parameters()]
     assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
 
@@ -66,25 +79,6 @@ def test_frozen_parameters_stay():
     assert (p.data, q.data) == (pytest.approx(0.85), 1.0)
     optimizer.zero_grad()
     assert p.grad == 0.0
-
-
-@ENGINES
-def test_a_callback_freezes_and_thaws_as_pytorch_does(engine):
-    case = REFERENCE["cases"]["Adam thawed"]
-    model = of_pytorch()
-    layer, (start, end) = model.layers[0].parameters(), case["frozen"]
-
-    def callback(history):
-        for p in layer:
-            p.requires_grad = not start <= len(history.losses) < end
-
-    callback(nn.History())
-    given = INPUTS, TARGETS, nn.mse_loss, optim.Adam(model.parameters(), **case["arguments"])
-    settings = {"engine": engine, "progress": False, "callback": callback}
-    history = nn.fit(model, *given, REFERENCE["steps"], **settings)
-    assert history.losses[-1] == pytest.approx(case["loss"], rel=1e-12)
-    found = [p.data for p in model.parameters()]
-    assert found == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
 
 
 def test_the_first_step_of_a_thawed_parameter_is_as_long_as_any_first_step():
