@@ -99,14 +99,21 @@ def test_a_wrong_program_is_found(nudge, words, monkeypatch):
         fitted()
 
 
-@pytest.mark.parametrize("engine", ["auto", "compiled"])
-def test_a_fault_of_the_compiler_surfaces(engine, monkeypatch):
+COMPILING = [
+    lambda: fitted(engine="auto"),
+    lambda: fitted(engine="compiled"),
+    lambda: nn.predict(network(), INPUTS),
+]
+
+
+@cases("program", COMPILING)
+def test_a_fault_of_the_compiler_surfaces(program, monkeypatch):
     def broken(*given, **more):
         raise KeyError("a fault")
 
     monkeypatch.setattr(ad.Expression, "compile", broken)
     with pytest.raises(KeyError, match="a fault"):
-        fitted(engine=engine)
+        program()
 
 
 def guarded(p, t):

@@ -85,15 +85,6 @@ def test_a_model_may_return_a_plain_number(rows):
     assert nn.predict(lambda x: 2, INPUTS[:rows]).tolist() == [2.0] * rows
 
 
-def test_a_fault_of_the_compiler_surfaces(monkeypatch):
-    def broken(*given, **more):
-        raise KeyError("a fault")
-
-    monkeypatch.setattr(ad.Expression, "compile", broken)
-    with pytest.raises(KeyError, match="a fault"):
-        nn.predict(network(), INPUTS)
-
-
 def test_a_model_predicts_in_evaluation_mode():
     model = nn.Sequential(nn.Linear(2, 1, seed=0), nn.Dropout(0.5, seed=0))
     np.testing.assert_array_equal(nn.predict(model, INPUTS), nn.predict(model.layers[0], INPUTS))
