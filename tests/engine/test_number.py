@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from modes import DERIVATIVES, GRADIENTS, HESSIANS, forward, in_every_derivative
+from trainings import chooser
 
 import autodiff as ad
 from autodiff import Dual, Expression, Value, grad, operation, where
@@ -189,11 +190,6 @@ def late(x):  # asks in its closure, and with every comparison
     return x * x, lambda grad: (
         grad * where(x != 0, 2.0 * x, 0.0) * where(x >= 0, 1.0, 3.0) * where(x == 2, 5.0, 1.0),
     )
-
-
-@operation
-def chooser(x):
-    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
-from trainings import CLASSES, INPUTS, NUMBERS, fitted, left, network, same
+from trainings import CLASSES, INPUTS, NUMBERS, chooser, fitted, left, network, same
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn
@@ -315,11 +315,6 @@ DIFFERS = "two samples gave different graphs or numbers: a model and a loss are 
 KEPT = "what was computed in one call is used in the next: a model and a loss are pure"
 WRONG = "in epoch [12] the program is wrong for sample .*; a model and a loss are pure"
 UNKNOWN = ".* a number that is not known yet, .* write autodiff.maximum"
-
-
-@ad.operation
-def chooser(x):
-    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
 
 
 @functools.lru_cache

@@ -89,6 +89,12 @@ def by_hand(
     return history, model, optimizer
 
 
+@ad.operation
+def chooser(x):
+    """An `if` in a rule, which no program has."""
+    return (x if x > 0 else 0.1 * x), lambda grad: (grad if x > 0 else 0.1 * grad,)
+
+
 def numbers(model):
     return [p.data for p in model.parameters()]
 
@@ -112,18 +118,3 @@ def same(make=network, **chosen):
         history, *others = fitted(**given(), engine=engine)
         assert history.engine == engine
         assert left(history, *others) == expected
-
-
-def walked(make, reason, **chosen):
-    """The model is walked, as by engine="eager", for this reason; "compiled" refuses it."""
-    (auto, one, _), (eager, other, _) = [
-        fitted(make(), engine=engine, walks=walks, epochs=2, **chosen)
-        for engine, walks in (("auto", reason), ("eager", ""))
-    ]
-    assert (auto.losses, numbers(one)) == (eager.losses, numbers(other))
-    assert auto.engine == "eager"
-    assert re.search(reason, auto.reason)
-    before = numbers(model := make())
-    with pytest.raises(ValueError, match=f"fit: the loss cannot be compiled: .*{reason}"):
-        fitted(model, **chosen)
-    assert numbers(model) == before
