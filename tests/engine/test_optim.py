@@ -194,19 +194,7 @@ class Signs(optim.SGD):
         return ad.where(ad.less(0.0, grad), self.lr, -self.lr) / state["count"]
 
 
-class Slowing(optim.SGD):
-    """A step of lr · gradient / n: the first has n = 1."""
-
-    memory = ("steps",)
-
-    def change(self, grad, state):
-        steps = state["steps"] = state["steps"] + 1
-        return self.lr * grad / steps
-
-
-@pytest.mark.parametrize(
-    ("kind", "moved"), [(Clipped, 2 * 0.005), (Signs, 0.5 + 0.25), (Slowing, 2.0 + 1.0)]
-)
+@pytest.mark.parametrize(("kind", "moved"), [(Clipped, 2 * 0.005), (Signs, 0.5 + 0.25)])
 def test_an_optimizer_of_ones_own(kind, moved):
     same(optimizer=lambda p: kind(p, lr=0.05))
     p = Value(3.0)
