@@ -84,10 +84,7 @@ BIG = 2.0**600
 X, Z, W, C = Value(3.0), Value(4.0), Value(5.0), Value(2.0)
 C.requires_grad = False
 CASES = [  # inputs and wrt, a point, and what comes out
-    (lambda: (X * 2.0) * (X * X), [X], [X], (3.0,), (54.0, (54.0,))),  # a diamond: 2 x³ and 6 x²
-    (lambda: ad.dot([X, X], [X, X]), [X], [X], (5.0,), (50.0, (20.0,))),
-    (lambda: X * 2.0, [X, Z], [X, Z], (5.0, 1.0), (10.0, (2.0, 0.0))),  # Z does not matter
-    (lambda: X, [X, Z], [X, Z], (5.0, 6.0), (5.0, (1.0, 0.0))),
+    (lambda: X, [X, Z], [X, Z], (5.0, 6.0), (5.0, (1.0, 0.0))),  # Z does not matter
     (lambda: X, [Z], [Z], (6.0,), (3.0, (0.0,))),
     (lambda: C * 2.0, [X], [X], (1.0,), (4.0, (0.0,))),
     (lambda: W * X + Z, [X], [Z, W], (5.0, 10.0, 7.0), (45.0, (1.0, 5.0))),  # X, then Z and W
@@ -106,7 +103,6 @@ CASES = [  # inputs and wrt, a point, and what comes out
     (lambda: 0.0 - X + 0.0, [X], [X], (2.0,), (-2.0, (-1.0,))),
     # control flow is fixed when the graph is recorded
     (lambda: (X if X > 0 else -X) * 1.0, [X], [X], (-5.0,), (-5.0, (1.0,))),
-    (lambda: abs(X), [X], [X], (-5.0,), (5.0, (-1.0,))),
     # nothing overflows that does not overflow eagerly
     (lambda: ad.sigmoid(X) + ad.softplus(Z), [X, Z], [X, Z], (1000.0, -1000.0), (1.0, (0.0, 0.0))),
     (lambda: ad.logsumexp([X, Z]), [X, Z], [X, Z], (1000.0, -1000.0), (1000.0, (1.0, 0.0))),

@@ -16,10 +16,6 @@ import autodiff as ad
 from autodiff import Expression, Value, Vector, topological_order
 
 
-def close(found, expected, scale=1.0):
-    return found == pytest.approx(expected, rel=1e-12, abs=1e-12 * scale, nan_ok=True)
-
-
 @pytest.fixture
 def run(node):
     """The value and the gradients of an output at points, by its program."""
@@ -59,7 +55,8 @@ def test_random_graphs(run):
         adjoints = ad.adjoints(y)
         sizes = [x.data for x in topological_order(y)], adjoints.values()
         scale = max(1.0, *map(abs, itertools.chain(*sizes)))
-        assert close(found, [y.data, *[adjoints.get(x, 0.0) for x in leaves]], scale)
+        expected = [y.data, *[adjoints.get(x, 0.0) for x in leaves]]
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12 * scale, nan_ok=True)
 
     check()
 
