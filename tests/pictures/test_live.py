@@ -52,13 +52,6 @@ def test_it_needs_no_graphviz(monkeypatch):
     assert "run its cell.</p></iframe>" in after
 
 
-def test_a_number_that_was_changed_counts():
-    x = Value(2.0, label="x")
-    y = x * x
-    x.data = 3.0
-    assert unquote(show_steps(y).link) == "#x=3.0;x*x"
-
-
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
@@ -76,10 +69,13 @@ def test_what_it_refuses(given, reason):
         show_steps(given)
 
 
-def test_inputs_stand_before_parameters():
+def test_a_changed_number_counts_and_inputs_stand_before_parameters():
     layer, x = nn.Linear(2, 2, seed=0), Vector([0.5, -0.25])
-    link = unquote(show_steps(layer(x).sum(), names={"x": x}).link)
-    assert re.findall(r"(\w+)=", link)[:4] == ["x_0", "x_1", "weight_0_0", "weight_0_1"]
+    y = layer(x).sum()
+    x[0].data = 3.0
+    link = unquote(show_steps(y, names={"x": x}).link)
+    assert link.startswith("#x_0=3.0;x_1=-0.25;weight_0_0=")
+    assert re.findall(r"(\w+)=", link)[3] == "weight_0_1"
 
 
 # -- In a browser ---------------------------------------------------------------------------------
@@ -87,7 +83,8 @@ def test_inputs_stand_before_parameters():
 
 def first(browser):
     """The sentence that stands there."""
-    return browser.texts("#sentence .first")[0]
+    (sentence,) = browser.texts("#sentence .first")
+    return sentence
 
 
 def gradients(browser):
@@ -154,39 +151,59 @@ def test_a_drag_moves_every_number_as_in_python(browser):
     assert browser.texts(".plot .tangent") == [""]
 
 
-TOUCHED = {
-    "a=1;b=1;relu(a-b)": "At the corner there are two slopes, 0 and 1. relu takes 0.",
-    "a=0;abs(a)": "At the corner there are two slopes, −1 and 1. |x| takes 0.",
-    "x=0;sqrt(x)": "At x = 0, y rises straight up: its slope is infinity.",
-    "x=0;log(x)": "ln has no value at x = 0.",
-    "x=-1;log(x)": "ln has no value at x = −1.",
-    "x=0;2/x": "÷ has no value at 2, x = 0.",
-    "x=1000;exp(x)": "exp is too large at x = 1000.",
-    "a=2;b=1.5;(a+b)*b": "Move a a little and y moves 1.5 times as far.",
-}
+def typed(browser, formula):
+    """Type a formula, and go to the end of its backward pass."""
+    browser.evaluate(f"retype({formula!r}); go(99)")
 
 
-def test_what_it_says_while_an_input_is_touched(browser):
+FIRST, COMPARED = "#sentence .first", ".place-of p"
+AT_THE_END, TOUCHED = "0", "actions.touch(state.graph.inputs[0])"
+STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
+BENDS = "Off by {}, because the curve bends. Ten times smaller misses {} times less."
+OTHER_WAY = "On that side y has no value, so it moves the other way. "
+
+
+def moved(by, target="{ node: state.graph.inputs[0] }"):
+    """Move a wire, and compare what its gradient foretold."""
+    return f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})"
+
+
+SAID = [
+    ("x=3;x*x", AT_THE_END, "All gradients are here. Move x by 0.01, and y moves by about 0.06."),
+    ("x=0;x*x", AT_THE_END, "All gradients are here. Move x by 0.01, and y moves by about 0."),
+    # by 0.01, y would move by -50 instead of -100
+    ("x=0.01;1/x", AT_THE_END, "All gradients are here. Move x by 0.0001, and y moves by about −1."),
+    ("x=0;abs(x)", AT_THE_END, "All gradients are here."),
+    ("x=0;x<0", AT_THE_END, "< has no meaning in a formula"),
+    ("a=2;b=1.5;(a+b)*b", TOUCHED, "Move a a little and y moves 1.5 times as far."),
+    ("a=1;b=1;relu(a-b)", TOUCHED, "At the corner there are two slopes, 0 and 1. relu takes 0."),
+    ("a=0;abs(a)", TOUCHED, "At the corner there are two slopes, −1 and 1. |x| takes 0."),
+    ("x=0;sqrt(x)", TOUCHED, "At x = 0, y rises straight up: its slope is infinity."),
+    ("x=0;log(x)", TOUCHED, "ln has no value at x = 0."),
+    ("x=-1;log(x)", TOUCHED, "ln has no value at x = −1."),
+    ("x=0;2/x", TOUCHED, "÷ has no value at 2, x = 0."),
+    ("x=1000;exp(x)", TOUCHED, "exp is too large at x = 1000."),
+    ("x=0;relu(x)", moved(0.1), "A corner: up, it moves +0.1; down, 0. There are two slopes, "
+                                "and the gradient is one of them, 0."),
+    ("x=1;maximum(x,2-x)", moved(0.1), "A corner: up, it moves +0.1; down, +0.1. There are two "
+                                       "slopes, and the gradient is between them, 0."),
+    ("x=0;sqrt(x)", moved(1), "The slope here is infinity: nothing can be foretold."),
+    ("x=0.95;asin(x)", moved(0.1), OTHER_WAY + BENDS.format(0.083, 58)),
+    ("x=0;x*x*x", moved(0.1), BENDS.format(0.001, 1000)),
+    ("x=1000;1000000*x+x*x", moved(0.1), BENDS.format(0.01, 100)),
+    ("x=0.05;less(0.01,x)+x", moved(0.1), STRAIGHT),
+    ("x=0.01;less(x,0.01)+x", moved(0.1), STRAIGHT),
+    ("x=0.01;less(0.01,x)+x", moved(0.1), "Off by 1, however small the move: here y jumps."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("formula", "deed", "said"), SAID)
+def test_what_it_says_of_an_input_is_true(browser, formula, deed, said):
     browser.show(live.page())
-    for formula, said in TOUCHED.items():
-        browser.evaluate(f"retype({formula!r}); go(99); actions.touch(state.graph.inputs[0])")
-        assert first(browser) == said
-        assert "NaN" not in browser.evaluate("main.innerHTML")
-
-
-AT_THE_END = {
-    "x=3;x*x": "Move x by 0.01, and y moves by about 0.06.",
-    "x=0;x*x": "Move x by 0.01, and y moves by about 0.",
-    "x=0.01;1/x": "Move x by 0.0001, and y moves by about −1.",  # by 0.01, by -50 instead of -100
-    "x=0;abs(x)": "All gradients are here.",
-}
-
-
-def test_what_a_gradient_foretells_comes_true(browser):
-    browser.show(live.page())
-    for formula, said in AT_THE_END.items():
-        browser.evaluate(f"retype({formula!r}); go(99)")
-        assert first(browser).endswith(said)
+    typed(browser, formula)
+    browser.evaluate(deed)
+    assert browser.texts(COMPARED if "proof" in deed else FIRST) == [said]
+    assert "NaN" not in browser.evaluate("main.innerHTML")
 
 
 def test_where_the_derivative_ends_it_opens(browser):
@@ -213,9 +230,7 @@ def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(
 
 def test_arrows_point_downhill_as_on_all_pages(browser):
     browser.show(show_steps(running(x2=0.0)), "#&step=99")  # ∂y/∂x₁ = 1/2, ∂y/∂x₂ = 2 - 1
-    assert browser.evaluate("[...document.querySelectorAll('.arrow')].map((e) => e.className)") == [
-        "arrow back", "arrow back"
-    ]  # fmt: skip
+    assert browser.each(".arrow", "e.className") == ["arrow back", "arrow back"]
     browser.evaluate("move(2, -20)")
     assert gradients(browser)[1].startswith("1.5")
     browser.evaluate("move(0, -1); move(0, 0.1); move(2, 0.5)")  # ∂y/∂x₂ = x₁ - cos x₂ < 0
@@ -225,62 +240,29 @@ def test_arrows_point_downhill_as_on_all_pages(browser):
 # -- A number that proves itself ------------------------------------------------------------------
 
 
-def proven(browser, target, by=0.1):
-    """The sentence, what the comparison says, and how far the output moves."""
-    browser.evaluate(f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})")
-    (words,) = browser.texts(".place-of p")
-    return first(browser), words, browser.evaluate("seen.view.proof.measured")
-
-
 def test_a_gradient_moves_the_wire_and_a_message_one_use_of_it(browser):
     browser.show(show_steps(fork()), "#&step=9")
-    bends = "Off by 0.01, because the curve bends. Ten times smaller misses 100 times less."
-    straight = "Exactly as foretold: along this wire, the output is a straight line."
-    assert proven(browser, "{ node: 1 }") == (
-        "Move only b by +0.1, and y moves by +0.41.", bends, pytest.approx(3.1 * 1.1 - 2.0 * 1.0 - 1)
-    )  # fmt: skip
-    facts = ["foretold 4 · 0.1 +0.4", "measured y 3 → 3.41 +0.41"]
-    said = [text.split() for text in browser.texts(".fact")]
-    assert ["".join(x) for x in said] == [x.replace(" ", "") for x in facts]
+
+    def proven(target, by=0.1):
+        """What the comparison says, and how far the output moves."""
+        browser.evaluate(moved(by, target))
+        return browser.texts(COMPARED)[0], browser.evaluate("seen.view.proof.measured")
+
+    by = pytest.approx(3.1 * 1.1 - 2.0 * 1.0 - 1)
+    assert proven("{ node: 1 }") == (BENDS.format(0.01, 100), by)
+    assert first(browser) == "Move only b by +0.1, and y moves by +0.41."
+    facts = ["foretold4·0.1+0.4", "measuredy3→3.41+0.41"]
+    assert ["".join(text.split()) for text in browser.texts(".fact")] == facts
     assert browser.texts(".pill") == ["+0.1", "+0.1", "+0.41"]
-    assert proven(browser, "{ edge: [3, 1] }")[1:] == (straight, pytest.approx(0.3))  # (a + b) 1.1
-    assert proven(browser, "{ edge: [2, 1] }")[1:] == (straight, pytest.approx(0.1))
-    assert proven(browser, "{ node: 1 }", 0.01)[1].endswith(
-        "Ten times larger missed 100 times more."
-    )
-
-
-HONEST = {
-    ("x=0;relu(x)", 0.1): "A corner: up, it moves +0.1; down, 0. There are two slopes, "
-    "and the gradient is one of them, 0.",
-    ("x=1;maximum(x,2-x)", 0.1): "A corner: up, it moves +0.1; down, +0.1. There are two slopes, "
-    "and the gradient is between them, 0.",
-    ("x=0;sqrt(x)", 1): "The slope here is infinity: nothing can be foretold.",
-    ("x=0.95;asin(x)", 0.1): "On that side y has no value, so it moves the other way.",
-    ("x=0;x*x*x", 0.1): "Off by 0.001, because the curve bends. Ten times smaller misses 1000 times less.",
-    ("x=0;x<0", 0.1): None,
-    ("x=0.05;less(0.01,x)+x", 0.1): "Exactly as foretold: along this wire, the output is a straight line.",
-    ("x=0.01;less(x,0.01)+x", 0.1): "Exactly as foretold: along this wire, the output is a straight line.",
-    ("x=0.01;less(0.01,x)+x", 0.1): "Off by 1, however small the move: here y jumps.",
-    ("x=1000;1000000*x+x*x", 0.1): "Off by 0.01, because the curve bends. "
-    "Ten times smaller misses 100 times less.",
-}  # fmt: skip
-
-
-def test_the_comparison_is_honest(browser):
-    browser.show(live.page())
-    for (formula, by), expected in HONEST.items():
-        browser.evaluate(f"retype({formula!r}, false, true); go(99)")
-        if expected:
-            assert proven(browser, "{ node: state.graph.inputs[0] }", by)[1].startswith(expected), (
-                formula
-            )
+    assert proven("{ edge: [3, 1] }") == (STRAIGHT, pytest.approx(0.3))  # (a + b) 1.1
+    assert proven("{ edge: [2, 1] }") == (STRAIGHT, pytest.approx(0.1))
+    assert proven("{ node: 1 }", 0.01)[0].endswith("Ten times larger missed 100 times more.")
 
 
 def test_a_move_to_the_other_side_stands_in_brackets(browser):
     browser.show(live.page())
-    browser.evaluate("retype('x=0.6; asin(x)', false, true); go(99)")  # 1/√(1 − 0.36) = 1.25
-    proven(browser, "{ node: state.graph.inputs[0] }", 1)
+    typed(browser, "x=0.6; asin(x)")  # 1/√(1 − 0.36) = 1.25
+    browser.evaluate(moved(1))
     assert browser.texts(".fact .how")[0] == "1.25 · (−1)"
 
 
@@ -309,13 +291,10 @@ def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
 def test_a_number_to_press_is_named_by_what_it_shows(browser):
     for graph in (fork, loss):
         browser.show(show_steps(graph()), "#&step=99")
-        named = browser.evaluate(
-            "[...document.querySelectorAll('.graph [role=button]')]"
-            ".map((e) => e.getAttribute('aria-label').includes(e.textContent))"
-        )
+        named = browser.each(".graph [role=button]", "e.ariaLabel.includes(e.textContent)")
         assert len(named) > 3
         assert all(named)
-        assert browser.evaluate("document.querySelectorAll('[role=img] [role=button]').length") == 0
+        assert browser.texts("[role=img] [role=button]") == []
 
 
 def test_a_question_comes_first_and_is_answered_by_measuring(browser):
@@ -329,10 +308,11 @@ def test_a_question_comes_first_and_is_answered_by_measuring(browser):
     browser.evaluate("actions.end()")
     browser.push("+0.4")
     assert browser.texts(".place-of p")[0].startswith("Right. Press Play")
+    browser.show(live.page())
+    assert browser.texts(".choices") != []
     for formula in ("x=0;relu(x)", "x=0;sqrt(x)", "x=-1;log(x)"):  # no question has an answer there
-        browser.show(live.page())
         browser.evaluate(f"retype({formula!r})")
-        assert browser.texts(".choices") == []
+        assert browser.texts(".choices") == [], formula
 
 
 # -- The quiz -------------------------------------------------------------------------------------
@@ -412,6 +392,7 @@ def shared():
 
 
 GRAPHS = fork, running, sigmoid, loss, many, woven, uneven, shared
+BOX = "e.getBoundingClientRect()"
 SIZES = (390, 844), (900, 800), (1200, 900), (1600, 1000)
 # What covers what: chips and pills with each other, with nodes, numbers and places.
 COVERED = """(() => {
@@ -450,42 +431,39 @@ def test_chips_and_pills_cover_nothing(browser, graph):
         assert browser.evaluate(EVERY) == []
 
 
-ROWS = (
-    "[...main.children].map((e) => { const r = e.getBoundingClientRect(); return [r.y, r.height] })"
-)
-
-
 @pytest.mark.parametrize("graph", [fork, loss, many])
 def test_nothing_jumps_and_nothing_scrolls_but_the_panel(browser, graph):
+    def rows():
+        return browser.each("main > *", f"[{BOX}.y, {BOX}.height]")
+
     browser.show(show_steps(graph()))
     for width, height in SIZES:
         browser.emulate(width=width, height=height)
-        before = browser.evaluate(f"paint(); {ROWS}")
+        browser.evaluate("paint()")
+        before = rows()
         for deed in ("go(0)", "go(3, true)", "quiz()", "quiz()", "go(99)", "actions.touch(0)",
                      "actions.prove({ node: state.graph.output })", "set({ share: true })"):  # fmt: skip
             browser.evaluate(deed)
-            assert browser.evaluate(ROWS) == before, deed
+            assert rows() == before, deed
         scrolls = "document.documentElement.scrollHeight, document.documentElement.scrollWidth"
         assert browser.evaluate(f"[{scrolls}]") == [height, width]
 
 
 def test_a_large_graph_opens_with_its_inputs_and_a_step_shows_the_operation_with_its_own(browser):
-    left = "document.querySelector('.unit.input .box').getBoundingClientRect().x"
     for width, height in SIZES:
         browser.show(show_steps(many()), width=width, height=height)
-        assert 0 <= browser.evaluate(left) < 60
+        assert 0 <= browser.each(".unit.input .box", f"{BOX}.x")[0] < 60
         assert browser.texts(".map .frame") == [""]
     browser.emulate(width=1200, height=900)
     browser.evaluate("paint()")
-    inside = """[...document.querySelectorAll('.unit.now .box')].map((e) => {
-      const a = e.getBoundingClientRect(), b = document.querySelector('.graph').getBoundingClientRect();
-      return Math.min(a.x - b.x, a.y - b.y, b.right - a.right, b.bottom - a.bottom) })"""
+    inside = """((a, b) => Math.min(a.x - b.x, a.y - b.y, b.right - a.right, b.bottom - a.bottom))(
+      e.getBoundingClientRect(), document.querySelector(".graph").getBoundingClientRect())"""
+    scale = "seen.eye.scale"
     for step in range(1, 96, 5):
         browser.evaluate(f"go({step}, true)")
-        assert min(browser.evaluate(inside), default=1) > 0, step
-        assert browser.evaluate("seen.eye.scale") >= 0.74
+        assert min(browser.each(".unit.now .box", inside), default=1) > 0, step
+        assert browser.evaluate(scale) >= 0.74
         assert browser.texts(".map .frame") == [""]
-    scale = "seen.eye.scale"
     for key, bigger in (("+", True), ("-", False), ("0", False)):
         before = browser.evaluate(scale)
         browser.press(key)
@@ -506,11 +484,8 @@ def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
     browser.show(show_steps(loss()), width=900, height=800)
     assert browser.texts("h1") == ["loss = (o − t)2"]
     assert browser.texts(".unit.loss .target") == ["t = 1"]
-    assert browser.evaluate("[seen.fit.zoomed, state.graph.sliders.length, state.graph.half]") == [
-        None,
-        2,
-        3,
-    ]
+    assert browser.evaluate("[seen.fit.zoomed, state.graph.sliders.length]") == [None, 2]
+    assert browser.evaluate("state.graph.half") == 3
     names = browser.evaluate("state.graph.inputs.map((i) => plainName(state.graph.labels[i]))")
     assert {"w₀₀", "w′₀₀"} <= {*names}
     assert len({*names}) == len(names)
@@ -532,11 +507,10 @@ def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
 def test_a_neuron_that_is_touched_shows_its_weights_and_nothing_moves(browser):
     model = network(3, 4, 1, activation=ad.tanh)
     browser.show(show_steps((model(Vector([1.0, -2.0, 0.5]))[0] - 1.0) ** 2), width=1200)
-    places = "[...document.querySelectorAll('.unit')].map((e) => e.getBoundingClientRect().x)"
     browser.evaluate("go(2)")
-    before, sliders = browser.evaluate(places), len(browser.texts(".slider"))
+    before, sliders = browser.each(".unit", f"{BOX}.x"), len(browser.texts(".slider"))
     browser.click(*browser.place(".card"))
-    assert browser.evaluate(places) == before
+    assert browser.each(".unit", f"{BOX}.x") == before
     assert browser.evaluate("state.step") == 2
     assert len(browser.texts(".slider")) == sliders + 4
     wide = browser.evaluate("seen.fit.place.length * seen.fit.scale / state.width")
@@ -560,11 +534,9 @@ def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
     for page, address in ((shown, ""), (live.page(), shown.link)):
         browser.show(page, address, width=1200)
         assert browser.evaluate("[state.graph.neurons.size, state.graph.units.length]") == [5, 9]
-    lines = [
-        browser.evaluate(f"go({k}, true); main.querySelector('pre').innerText") for k in (1, 2)
-    ]
-    assert lines[0].startswith("h₁ = tanh(w @ x + b) = ")
-    assert lines[1].startswith("o = w @ x + b = ")
+    for step, line in ((1, "h₁ = tanh(w @ x + b) = "), (2, "o = w @ x + b = ")):
+        browser.evaluate(f"go({step}, true)")
+        assert browser.texts("pre")[0].startswith(line)
     browser.show(live.page())
     browser.evaluate("edit(); retype('x' + '+x'.repeat(60))")
     assert first(browser) == "more than 60 boxes cannot be shown"
@@ -582,10 +554,10 @@ def test_every_text_is_large_enough_to_read_and_a_map_shows_what_is_out_of_sight
     for width in (390, 900, 1200, 1600):
         browser.emulate(width=width)
         for step in (0, 2, 99):
-            small = "[...document.querySelectorAll('.stage text')].filter((e) => e.getClientRects()"
-            small += ".length).map((e) => parseFloat(getComputedStyle(e).fontSize)"
-            small = browser.evaluate(f"go({step}, true); {small} * e.getScreenCTM().a)")
-            assert min(small, default=11) >= 11
+            browser.evaluate(f"go({step}, true)")
+            size = "parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+            sizes = browser.each(".stage text", f"e.getClientRects().length ? {size} : 11")
+            assert min(sizes, default=11) >= 11
             whole = browser.evaluate(
                 "seen.fit.place.length * seen.eye.scale <= state.width"
                 " && (seen.fit.place.high - seen.fit.place.low) * seen.eye.scale <= seen.fit.height"
@@ -671,7 +643,7 @@ def test_its_picture_needs_no_style_sheet(browser, graph):
     shown = {"".join(x.itertext()) for x in drawn}
     said = "state.graph.sliders.map((i) => [3, 4].map((k) => number(seen.view.run.adjoints[i], k)))"
     assert all(shown & {*texts} for texts in browser.evaluate(said))
-    assert browser.evaluate("document.querySelectorAll('main > *').length") == 5  # nothing is left
+    assert len(browser.texts("main > *")) == 5  # nothing is left
     size = "pixels(picture()).then((x) => createImageBitmap(x)).then((x) => { wide = x.width })"
     browser.evaluate(f"wide = 0; {size}; 0")
     eventually(lambda: browser.evaluate("wide"))
@@ -691,4 +663,4 @@ def test_one_announcement_a_step_and_none_while_dragging(browser):
     browser.show(show_steps(fork()))
     for action, spoken in {"0": "polite", "move(0, 1.5)": "off", "left()": "polite"}.items():
         browser.evaluate(action)
-        assert browser.evaluate("document.querySelector('#sentence').ariaLive") == spoken
+        assert browser.each("#sentence", "e.ariaLive") == [spoken]

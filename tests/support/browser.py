@@ -136,9 +136,13 @@ class Browser:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
+    def each(self, selector, expression):
+        """The values of an expression of e, for each element e that is selected."""
+        found = f"[...document.querySelectorAll({selector!r})]"
+        return self.evaluate(f"{found}.map((e) => {expression})")
+
     def texts(self, selector):
-        found = f"[...document.querySelectorAll({selector!r})].map((e) => e.textContent)"
-        return [" ".join(text.split()) for text in self.evaluate(found)]
+        return [" ".join(text.split()) for text in self.each(selector, "e.textContent")]
 
     def words(self):
         """All that stands on the page, painted anew."""
