@@ -36,15 +36,12 @@ def test_what_it_refuses(f, given, words):
 )
 def test_where_the_function_is_zero_there_is_a_plot_too(browser, f):
     browser.show(show_descent(f, 1.0))
-    curves = browser.evaluate(
-        "[...document.querySelectorAll('.below path')].map((e) => e.getAttribute('d'))"
-    )
+    curves = browser.each(".below path", "e.getAttribute('d')")
     assert max(map(len, curves)) > 500
     assert "NaN" not in "".join(curves)
-    levels = browser.texts(".below .end")
-    assert len(levels) > 2
+    assert len(browser.texts(".below .end")) > 2
     assert browser.evaluate("pathAt(1).points.every((x) => !Number.isNaN(value(x)))")
-    assert browser.evaluate("document.querySelector('h1').textContent") == "40 steps downhill"
+    assert browser.texts("h1")[0] == "40 steps downhill"
 
 
 def test_a_step_out_of_the_domain_is_told(browser):

@@ -38,23 +38,35 @@ def test_what_it_refuses(model, inputs, words):
         show_training(model, inputs, [0.0] * len(inputs), nn.mse_loss, descent)
 
 
+def of_flowers(outputs, targets, names=(), loss=None):
+    """Four inputs: classes by 3 or 1 outputs, or a number."""
+    rows = [[math.sin(i * (k + 1)) for k in range(4)] for i in range(30)]
+    model = network(4, 3, outputs)
+    loss = loss or (nn.cross_entropy if outputs > 1 else nn.mse_loss)
+    descent = optim.Adam(model.parameters(), lr=0.05)
+    return show_training(model, rows, [targets(i) for i in range(30)], loss, descent, names=names)
+
+
+THIRDS, HALVES = (lambda i: i % 3), (lambda i: i % 2)
+SPECIES = ["setosa", "versicolor", "virginica"]
+
+
 @pytest.mark.parametrize(
     ("outputs", "targets", "names", "words"),
     [
-        (3, lambda i: i % 3, [*"abcd"], "found 4 names, expected 5: 4 inputs and the target"),
-        (3, lambda i: i % 3, [*"abcd", "setosa", "versicolor", "virginica"], "one list"),
-        (3, lambda i: i % 3, [*"abcd", ["setosa", "virginica"]], "found 2 class names, expected 3"),
-        (1, lambda i: i % 2, [*"abcd", ["no"]], "found 1 class name, expected 2"),
+        (3, THIRDS, [*"abcd"], "found 4 names, expected 5: 4 inputs and the target"),
+        (3, THIRDS, [*"abcd", *SPECIES], "one list"),
+        (3, THIRDS, [*"abcd", SPECIES[:2]], "found 2 class names, expected 3"),
+        (1, HALVES, [*"abcd", ["no"]], "found 1 class name, expected 2"),
         (1, math.cos, [*"abcd", ["low", "high"]], "expected the name of the target"),
         (1, math.cos, ["a", ["b"], *"cde"], "found \\['b'\\] of type list, expected a text"),
-        (1, lambda i: i % 2, [*"abcd", [0, 1]], "found 0 of type int, expected a text"),
+        (1, HALVES, [*"abcd", [0, 1]], "found 0 of type int, expected a text"),
         (1, math.cos, "abcde", "abcde.*expected a list of names"),
     ],
 )
 def test_names_fit_inputs_target_and_classes(outputs, targets, names, words):
-    loss = nn.cross_entropy if outputs > 1 else nn.mse_loss
     with pytest.raises((TypeError, ValueError), match=f"show_training, names: .*{words}"):
-        of_flowers(outputs, loss, targets, names)
+        of_flowers(outputs, targets, names)
 
 
 def test_without_scripts_three_pictures_stand_there():
@@ -83,15 +95,20 @@ def test_step_run_and_start_again(browser):
     assert browser.evaluate("[t.steps, t.loss]") == [0, before]
 
 
-@pytest.mark.parametrize("width", [1200, 833, 390, 324])
-def test_controls_stay_where_they_are_while_it_runs(browser, width):
+@pytest.mark.parametrize("width", [1200, 948, 833, 760, 390, 324])
+def test_no_number_moves_anything_and_the_rate_has_room_for_a_hand(browser, width):
     browser.show(of_classes(2, 8, 8, 1), width=width)
-    controls = "[...document.querySelectorAll('.controls > *')]"
-    places = f"{controls}.map((x) => [x.offsetLeft, x.offsetTop])"
-    before = browser.evaluate(places)
+
+    def places():
+        size = browser.evaluate("[main.offsetHeight, document.documentElement.scrollWidth]")
+        return [*browser.each(".controls > *", "[e.offsetLeft, e.offsetTop]"), width < 390 or size]
+
+    before = places()
     assert len({y for _, y in before[:3]}) == 1  # the buttons stand in a row
-    browser.evaluate("t.loss = 0.000634, t.steps = 12345, s.running = true, paint()")
-    assert browser.evaluate(places) == before
+    assert width < 390 or browser.each(".rate input", "e.clientWidth")[0] >= 120
+    for state in ("loss: 0.000634, steps: 12345", "loss: 1.2e-5, steps: 1234"):
+        browser.evaluate(f"Object.assign(t, {{ {state} }}), s.running = !s.running, paint()")
+        assert places() == before, state
 
 
 def test_the_rate_is_dragged_until_it_diverges(browser):
@@ -119,7 +136,7 @@ def test_a_slider_of_a_parameter_and_its_derivative(browser):
     words, p, slopes = browser.words(), *browser.evaluate("[t.p, t.g]")
     assert p == [1.0, 1.0, 0.0, 1.5]
     assert f"{slopes[3]:.3g}".replace("-", "−") in words
-    arrows = browser.evaluate("[...document.querySelectorAll('.arrow')].map((x) => x.offsetWidth)")
+    arrows = browser.each(".arrow", "e.offsetWidth")
     far = [abs(slope) / max(map(abs, slopes)) for slope in slopes]
     assert [wide / max(arrows) for wide in arrows] == pytest.approx(far, abs=0.03)
 
@@ -140,30 +157,20 @@ def test_points_are_dragged_by_mouse_and_keys(browser):
     assert browser.evaluate("document.activeElement.dataset.i") == "1"
 
 
-def of_flowers(outputs, loss, targets, names=()):
-    """Four inputs: classes by 3 or 1 outputs, or a number."""
-    rows = [[math.sin(i * (k + 1)) for k in range(4)] for i in range(30)]
-    model = network(4, 3, outputs)
-    given = model, rows, [targets(i) for i in range(30)], loss
-    return show_training(*given, optim.Adam(model.parameters(), lr=0.05), names=names)
-
-
-PLACES = """[...document.querySelectorAll(".plot g")].map((g) => g.transform.baseVal[0].matrix)
-  .map(({ e, f }) => [e, f])"""
+def places(browser):
+    """Where the samples stand in the plot."""
+    return browser.each(".plot g", "(({ e, f }) => [e, f])(e.transform.baseVal[0].matrix)")
 
 
 def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
-    names = [*"abcd", ["setosa", "versicolor", "virginica"]]
-    browser.show(of_flowers(3, nn.cross_entropy, lambda i: i % 3, names), width=1200)
-    assert [text[2:] for text in browser.texts(".corner")] == names[-1]
+    browser.show(of_flowers(3, THIRDS, [*"abcd", SPECIES]), width=1200)
+    assert [text[2:] for text in browser.texts(".corner")] == SPECIES
     for _ in range(2):
         says = browser.evaluate("s.predictions")
-        corners = browser.evaluate(
-            "[...document.querySelectorAll('.plot .axis:not(.dashed)')].slice(0, 3)"
-            ".map((e) => { const { x, y } = e.getPointAtLength(0); return [x, y] })"
-        )
+        start = "(({ x, y }) => [x, y])(e.getPointAtLength(0))"
+        corners = browser.each(".plot .axis:not(.dashed)", start)[:3]
         right = 0
-        for i, (logits, place) in enumerate(zip(says, browser.evaluate(PLACES), strict=True)):
+        for i, (logits, place) in enumerate(zip(says, places(browser), strict=True)):
             p = [math.exp(z) / sum(map(math.exp, logits)) for z in logits]
             expected = [sum(x * c[axis] for x, c in zip(p, corners)) for axis in (0, 1)]
             assert place == pytest.approx(expected, abs=0.2)
@@ -176,28 +183,16 @@ def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
 
 
 def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser):
-    browser.show(of_flowers(1, nn.binary_cross_entropy_with_logits, lambda i: i % 2))
-    says, places = browser.evaluate("s.predictions.map(([x]) => x)"), browser.evaluate(PLACES)
+    browser.show(of_flowers(1, HALVES, loss=nn.binary_cross_entropy_with_logits))
+    says = browser.evaluate("s.predictions.map(([x]) => x)")
+    across = [x for x, _ in places(browser)]
     order = sorted(range(30), key=says.__getitem__)
-    assert order == sorted(range(30), key=lambda i: places[i][0])
-    browser.show(of_flowers(1, nn.mse_loss, lambda i: math.cos(i)))
+    assert order == sorted(range(30), key=across.__getitem__)
+    browser.show(of_flowers(1, math.cos))
     assert browser.texts(".hits") == []
     assert len(browser.texts(".plot circle.value")) == 30
     browser.show(of_classes(2, 8, 1))
     assert browser.texts(".hits")[0].isdigit()
-
-
-def test_on_a_phone_no_number_moves_the_page(browser):
-    browser.show(of_classes(2, 8, 8, 1), width=390)
-    size = "(paint(), [main.offsetHeight, document.documentElement.scrollWidth])"
-    before = browser.evaluate(size)
-    assert browser.evaluate(f"Object.assign(t, {{ loss: 1.2e-5, steps: 1234 }}), {size}") == before
-
-
-def test_the_rate_has_room_for_a_hand(browser):
-    for width in (390, 760, 948, 1200):
-        browser.show(of_classes(2, 8, 8, 1), width=width)
-        assert browser.evaluate("document.querySelector('.rate input').clientWidth") >= 120
 
 
 def test_neurons_are_enlarged_and_dead_ones_counted(browser):
