@@ -91,6 +91,7 @@ def gradients(browser):
     return browser.texts(".slider .end")
 
 
+OPENED = "The values have run forward, in blue. Press Play to send the gradients back, in orange."
 SENTENCES = [
     "The inputs hold their numbers. Press Play to run the values forward, in blue.",
     "v₁ = a + b = 2 + 1 = 3",
@@ -105,8 +106,7 @@ SENTENCES = [
 def test_it_opens_before_the_backward_pass_and_keys_step_through_both(browser):
     browser.show(show_steps(fork()))
     assert browser.texts("h1") == ["y = (a + b) · b"]
-    said = "The values have run forward, in blue. Press Play to send the gradients back, in orange."
-    assert first(browser) == said
+    assert first(browser) == OPENED
     assert browser.texts(".bar .here") == ["forward 2 of 2"]
     assert gradients(browser) == ["", ""]
     assert len(browser.texts("rect.place")) == 4
@@ -160,7 +160,6 @@ FIRST, COMPARED = "#sentence .first", ".place-of p"
 AT_THE_END, TOUCHED = "0", "actions.touch(state.graph.inputs[0])"
 STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
 BENDS = "Off by {}, because the curve bends. Ten times smaller misses {} times less."
-OTHER_WAY = "On that side y has no value, so it moves the other way. "
 
 
 def moved(by, target="{ node: state.graph.inputs[0] }"):
@@ -188,7 +187,8 @@ SAID = [
     ("x=1;maximum(x,2-x)", moved(0.1), "A corner: up, it moves +0.1; down, +0.1. There are two "
                                        "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), "The slope here is infinity: nothing can be foretold."),
-    ("x=0.95;asin(x)", moved(0.1), OTHER_WAY + BENDS.format(0.083, 58)),
+    ("x=0.95;asin(x)", moved(0.1), "On that side y has no value, so it moves the other way. "
+                                   + BENDS.format(0.083, 58)),
     ("x=0;x*x*x", moved(0.1), BENDS.format(0.001, 1000)),
     ("x=1000;1000000*x+x*x", moved(0.1), BENDS.format(0.01, 100)),
     ("x=0.05;less(0.01,x)+x", moved(0.1), STRAIGHT),
@@ -322,29 +322,23 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.show(show_steps(fork(), ask=True))
     assert first(browser) == "Which message goes from × back to v₁?"
     browser.evaluate("document.querySelector('#answer').focus()")
-    told = []
 
     def answer(text):
         browser.enter("#answer", text)
         browser.evaluate("document.querySelector('form').requestSubmit()")
         assert browser.evaluate("document.activeElement.id") == "answer"  # the focus stays
-        told.append(browser.texts("#told")[0])
+        return browser.texts("#told")[0]
 
     answer("1")
     assert first(browser) == "Which message goes from × back to b?"
-    answer("1")
-    assert told[-1].startswith("Not yet: 1 is b itself. A product swaps")
+    assert answer("1").startswith("Not yet: 1 is b itself. A product swaps")
     assert browser.texts(".made") == ["1 · 3 = ?"]
     for text in ("3", "1", "1"):
         answer(text)
-    assert first(browser) == (
-        "b is used twice, and all its messages are here. What is its gradient?"
-    )
-    answer("3")
-    assert (told[-1], browser.texts(".made")) == (
-        "Not yet. At a fork the messages add.",
-        ["3 + 1 = ?"],
-    )
+    asked = "b is used twice, and all its messages are here. What is its gradient?"
+    assert first(browser) == asked
+    assert answer("3") == "Not yet. At a fork the messages add."
+    assert browser.texts(".made") == ["3 + 1 = ?"]
     browser.enter("#answer", "4")
     browser.push("Check")
     eventually(lambda: browser.evaluate("state.step") == 5)
