@@ -22,9 +22,5 @@ def leads_somewhere(link, pages):
     place = link.partition("#")[0]
     if place.startswith(SITE):
         return place.removeprefix(SITE) in pages
-    path = re.fullmatch(
-        rf"{REPOSITORY}(?:/(?:blob|raw)/HEAD/(.*)|/actions/workflows/(.*?yml).*)?", place
-    )
-    if path and path[2]:
-        return (ROOT / ".github" / "workflows" / path[2]).exists()
+    path = re.fullmatch(rf"{REPOSITORY}(?:/(?:blob|raw)/HEAD/(.*))?", place)
     return bool(path) and (ROOT / (path[1] or "")).exists()
