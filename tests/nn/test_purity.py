@@ -411,7 +411,10 @@ IMPURE |= {name: (row, WHY.get(name, DIFFERS)) for name, row in rows(Impure).ite
 @pytest.mark.parametrize("name", IMPURE)
 def test_what_is_impure_is_walked_and_says_why(name):
     row, why = IMPURE[name]
-    walked = left(*fitted(**training(row), engine="auto", walks=f"fit walks .* slow: {why}"))
+    history, *others = fitted(**training(row), engine="auto", walks=f"fit walks .* slow: {why}")
+    assert history.engine == "eager"
+    assert re.match(why, history.reason)
+    walked = left(history, *others)
     if why in (LOOKS, KEPT, UNKNOWN):  # and recording has left nothing
         assert walked == left(*fitted(**training(row), engine="eager"))
     refused = {"model": network()} | training(row)
