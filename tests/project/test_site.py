@@ -125,8 +125,6 @@ def test_every_page_has_the_menu_a_title_and_a_card(addressed):
 
 
 REVERSE = "notebooks/04_reverse_mode"
-
-
 SHOWN = [
     (REVERSE, 'href="../lite/notebooks/index.html?path=04_reverse_mode.ipynb"'),
     ("index", 'href="lite/notebooks/index.html?path=00_start_here.ipynb"'),
@@ -166,9 +164,10 @@ def test_a_guide_leads_to_its_neighbours_and_a_page_to_its_parts(pages):
 def test_what_the_search_knows(pages):
     script = pages["search.js"].removeprefix("window.INDEX = ").rstrip().removesuffix(";")
     places, texts = {}, {}
-    for link, title, texts[title] in json.loads(script):
-        places[title], _, anchor = link.partition("#")
-        assert unquote(anchor) in anchors(pages[places[title]]), link
+    for link, title, text in json.loads(script):
+        place, _, anchor = link.partition("#")
+        assert unquote(anchor) in anchors(pages[place]), link
+        places[title], texts[title] = place, text
     assert places["Exercise 3: send · 4. Reverse mode"] == "notebooks/04_reverse_mode.html"
     assert places["One idea · Read the engine"] == "engine.html"
     assert places["autodiff.nn.Linear"] == "reference/autodiff/nn.html"
