@@ -157,14 +157,15 @@ def typed(browser, formula):
 
 
 FIRST, COMPARED = "#sentence .first", ".place-of p"
-AT_THE_END, TOUCHED = "0", "actions.touch(state.graph.inputs[0])"
+AT_THE_END = "0", FIRST  # what to do after that, and where to read
+TOUCHED = "actions.touch(state.graph.inputs[0])", FIRST
 STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
 BENDS = "Off by {}, because the curve bends. Ten times smaller misses {} times less."
 
 
 def moved(by, target="{ node: state.graph.inputs[0] }"):
     """Move a wire, and compare what its gradient foretold."""
-    return f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})"
+    return f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})", COMPARED
 
 
 SAID = [
@@ -199,10 +200,11 @@ SAID = [
 
 @pytest.mark.parametrize(("formula", "deed", "said"), SAID)
 def test_what_it_says_of_an_input_is_true(browser, formula, deed, said):
+    script, place = deed
     browser.show(live.page())
     typed(browser, formula)
-    browser.evaluate(deed)
-    assert browser.texts(COMPARED if "proof" in deed else FIRST) == [said]
+    browser.evaluate(script)
+    assert browser.texts(place) == [said]
     assert "NaN" not in browser.evaluate("main.innerHTML")
 
 
@@ -245,8 +247,9 @@ def test_a_gradient_moves_the_wire_and_a_message_one_use_of_it(browser):
 
     def proven(target, by=0.1):
         """What the comparison says, and how far the output moves."""
-        browser.evaluate(moved(by, target))
-        return browser.texts(COMPARED)[0], browser.evaluate("seen.view.proof.measured")
+        script, place = moved(by, target)
+        browser.evaluate(script)
+        return browser.texts(place)[0], browser.evaluate("seen.view.proof.measured")
 
     by = pytest.approx(3.1 * 1.1 - 2.0 * 1.0 - 1)
     assert proven("{ node: 1 }") == (BENDS.format(0.01, 100), by)
@@ -262,7 +265,7 @@ def test_a_gradient_moves_the_wire_and_a_message_one_use_of_it(browser):
 def test_a_move_to_the_other_side_stands_in_brackets(browser):
     browser.show(live.page())
     typed(browser, "x=0.6; asin(x)")  # 1/√(1 − 0.36) = 1.25
-    browser.evaluate(moved(1))
+    browser.evaluate(moved(1)[0])
     assert browser.texts(".fact .how")[0] == "1.25 · (−1)"
 
 
