@@ -26,6 +26,19 @@ def _calls(function):
     return max(1, int(0.005 / (time.perf_counter() - start)))
 
 
+def _per_epoch(train, epochs, *given):
+    """Seconds per epoch: the difference between many epochs and few, without recording and compiling.
+
+    Of processor time: all use one thread, and others may use the machine.
+    """
+    times = []
+    for n in (1, 1 + epochs):
+        start = time.process_time()
+        train(n, *given)
+        times.append(time.process_time() - start)
+    return (times[1] - times[0]) / epochs
+
+
 @pytest.fixture
 def side_by_side(capsys):
     """Measure functions side by side, and print a line for each.
@@ -65,5 +78,5 @@ def side_by_side(capsys):
         with capsys.disabled():
             print(text)
 
-    measure.say, measure.quick = say, QUICK
+    measure.say, measure.quick, measure.per_epoch = say, QUICK, _per_epoch
     return measure

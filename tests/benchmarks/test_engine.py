@@ -9,6 +9,7 @@ import tracemalloc
 import micrograd.engine
 import micrograd.nn
 import pytest
+from catalogue import of_ours
 
 import autodiff
 from autodiff import Value, tiny
@@ -70,20 +71,14 @@ class OneDot(micrograd.nn.Neuron):
         return z.relu() if self.nonlin else z
 
 
-def of_ours(network, kind):
-    """micrograd's network, with our numbers in neurons of this kind."""
-    network = copy.deepcopy(network)
-    for neuron in [neuron for layer in network.layers for neuron in layer.neurons]:
-        neuron.w, neuron.b = [Value(w.data) for w in neuron.w], Value(neuron.b.data)
-        neuron.__class__ = kind
-    return network
-
-
 def test_a_training_step(side_by_side):
     random.seed(0)
     xs = [[random.uniform(-1, 1) for _ in range(2)] for _ in range(100)]
     ys = [random.choice([-1, 1]) for _ in xs]
     theirs = micrograd.nn.MLP(2, [16, 16, 1])
+    ours, dots = [of_ours(copy.deepcopy(theirs)) for _ in range(2)]
+    for neuron in [neuron for layer in dots.layers for neuron in layer.neurons]:
+        neuron.__class__ = OneDot
 
     def step(network, total):
         losses = [(1 + -y * network(x)).relu() for x, y in zip(xs, ys)]
@@ -94,8 +89,8 @@ def test_a_training_step(side_by_side):
 
     networks = {
         "micrograd": (theirs, sum),
-        "autodiff, product by product": (of_ours(theirs, micrograd.nn.Neuron), sum),
-        "autodiff, one dot a neuron": (of_ours(theirs, OneDot), autodiff.sum),
+        "autodiff, product by product": (ours, sum),
+        "autodiff, one dot a neuron": (dots, autodiff.sum),
     }
     found = [step(*each) for each in networks.values()]
     for other in found:

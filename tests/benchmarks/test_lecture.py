@@ -1,29 +1,25 @@
 """The lecture's neuron by neuron network, as pasted: fit beside micrograd, and NumPy by hand."""
 
-import inspect
 import random
 
-import micrograd.engine
 import micrograd.nn
 import numpy as np
 import pytest
-from test_fit import per_epoch
+from catalogue import of_ours
 
-from autodiff import Value, nn, optim
+from autodiff import nn, optim
 
 SIZES, RATE = (4, 16, 16, 1), 0.01
 
 
-def network(number):
-    """micrograd's MLP, of these numbers; the same weights each time."""
-    names = {"Value": number}
-    exec(inspect.getsource(micrograd.nn).replace("from micrograd.engine import Value", ""), names)
+def network():
+    """micrograd's; the same weights each time."""
     random.seed(0)
-    return names["MLP"](SIZES[0], list(SIZES[1:]))
+    return micrograd.nn.MLP(SIZES[0], [*SIZES[1:]])
 
 
 def by_micrograd(xs, ys):
-    model = network(micrograd.engine.Value)
+    model = network()
 
     def train(epochs):
         for _ in range(epochs):
@@ -38,7 +34,7 @@ def by_micrograd(xs, ys):
 
 
 def by_fit(xs, ys):
-    model = network(Value)
+    model = of_ours(network())
 
     def train(epochs):
         descent = optim.SGD(model.parameters(), lr=RATE)
@@ -49,9 +45,9 @@ def by_fit(xs, ys):
 
 def by_hand(xs, ys):
     """Samples last, in place."""
-    given = network(Value).layers
+    given = network().layers
     weights = [np.array([[w.data for w in n.w] for n in layer.neurons]) for layer in given]
-    biases = [np.array([[n.b.data] for n in layer.neurons]) for layer in given]
+    biases = [np.array([[float(n.b.data)] for n in layer.neurons]) for layer in given]
     x, y = np.ascontiguousarray(np.array(xs).T), np.array(ys)
 
     def train(epochs):
@@ -86,7 +82,7 @@ def test_an_epoch_of_the_lecture(side_by_side):
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-9)
     many = 20 if side_by_side.quick else 5000
     epochs = {"micrograd": 3, "NumPy by hand": many, "autodiff, fit": many}
-    times = {name: per_epoch(train, epochs[name]) for name, train in trains.items()}
+    times = {name: side_by_side.per_epoch(train, epochs[name]) for name, train in trains.items()}
     side_by_side.say(f"\n{SIZES}, {len(xs)} samples: an epoch")
     for name, taken in times.items():
         side_by_side.say(f"  {name:<16} {taken * 1e3:10.3f} ms")

@@ -90,14 +90,19 @@ def lecture(*sizes):
     return Model(sizes[0] + 1, shapes, lambda x, f: (f([*x][:-1]) - x[-1]) ** 2, network)
 
 
+def of_ours(network):
+    """micrograd's network, with our numbers in its neurons."""
+    for neuron in [neuron for layer in network.layers for neuron in layer.neurons]:
+        neuron.w, neuron.b = [Value(w.data) for w in neuron.w], Value(neuron.b.data)
+    return network
+
+
 def demo(*sizes):
     """micrograd's, with numbers of ours: its loss is a hinge and a sum of squares."""
     random.seed(0)
     sizes = sizes or (2, 16, 16, 1)
     shapes = [(m, n + 1) for n, m in zip(sizes, sizes[1:])]
-    network = micrograd.nn.MLP(sizes[0], [*sizes[1:]])
-    for neuron in [neuron for layer in network.layers for neuron in layer.neurons]:
-        neuron.w, neuron.b = [Value(w.data) for w in neuron.w], Value(0.0)
+    network = of_ours(micrograd.nn.MLP(sizes[0], [*sizes[1:]]))
 
     def loss(x, model):
         *xrow, yi = x
