@@ -1,9 +1,9 @@
-// Runs notebooks of the course in the browser in Pyodide under Node.js: node lite.mjs pages/lite 03 04.
+// Runs the notebooks of the course in the browser in Pyodide under Node.js: node lite.mjs pages/lite.
 // A cell fails if it raises what it should not; what needs a library from the network is counted.
 import fs from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [lite, ...numbers] = process.argv.slice(2);
+const lite = process.argv[2];
 const { loadPyodide } = await import(pathToFileURL(`${lite}/static/pyodide/pyodide.mjs`));
 const viz = await (await import(pathToFileURL(`${lite}/viz.mjs`))).instance();
 
@@ -37,8 +37,7 @@ def run(source, raises):
 `;
 
 let failed = 0;
-for (const number of numbers) {
-  const name = fs.readdirSync(`${lite}/files`).find((each) => each.startsWith(number));
+for (const name of fs.readdirSync(`${lite}/files`).filter((each) => each.endsWith(".ipynb"))) {
   const { cells } = JSON.parse(fs.readFileSync(`${lite}/files/${name}`));
   const py = await loadPyodide({ indexURL: `${lite}/static/pyodide/`, stdout: () => {}, stderr: () => {} });
   await py.loadPackage("ipython", { messageCallback: () => {} });

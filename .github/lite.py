@@ -153,5 +153,4 @@ if __name__ == "__main__":
     lite(pages)
     if "--run" in sys.argv:
         script = ROOT / ".github" / "lite.mjs"
-        numbers = [f"{i:02}" for i in range(11)]
-        subprocess.run(["node", script, pages / "lite", *numbers], check=True)
+        subprocess.run(["node", script, pages / "lite"], check=True)

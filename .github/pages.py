@@ -171,9 +171,8 @@ def write(folder: Path, pages: list[Page], **facts: Any) -> None:
             shutil.copy(path, folder / "notebooks")
     live = Page("notebooks/graph.html", "# The live graph\n\n" + FRONT, "")
     card = template("card.html").render(page=live, **facts)
-    text = (
-        (ROOT / live.place).read_text(encoding="utf-8").replace("</title>", f"</title>\n{card}", 1)
-    )
+    text = (ROOT / live.place).read_text(encoding="utf-8")
+    text = text.replace("</title>", f"</title>\n{card}", 1)
     (folder / live.place).write_text(text, encoding="utf-8")
 
 
