@@ -561,6 +561,7 @@ def test_every_text_is_large_enough_to_read_and_a_map_shows_what_is_out_of_sight
             )
             assert not (whole and browser.texts(".map"))
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
+        assert not any(browser.each(".label", "e.scrollWidth > e.clientWidth"))  # none is cut
 
 
 # -- Formulas, links and pictures -----------------------------------------------------------------
@@ -608,20 +609,31 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
         assert browser.texts(".examples [aria-pressed=true]") == [browser.evaluate("EXAMPLES")[k]]
 
 
-def test_a_link_opens_or_there_is_none(browser, monkeypatch):
-    browser.show(live.page())
-    browser.push("Share")
-    assert browser.texts(".menu p") == ["No link: send the file."]
-    assert browser.evaluate("published()") is None
-    monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
-    browser.show(show_steps(fork()))
-    browser.push("Share")
-    assert "Copy link" in browser.texts(".menu button")
-    assert browser.evaluate("published()") == "https://example.org/graph.html"
+def test_share_offers_what_works(browser, monkeypatch):
+    def offered(page):
+        browser.show(page)
+        browser.push("Share")
+        return browser.texts(".menu button")
+
+    files = ["Page, a file", "Picture, SVG", "Picture, PNG"]
     mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))
-    browser.show(show_steps(mine(Value(1.0))))
-    browser.push("Share")
-    assert browser.texts(".menu") == ["No link: send the file.Picture, SVGPicture, PNG"]
+    assert offered(live.page()) == ["Copy Python", *files]
+    assert offered(show_steps(mine(Value(1.0)))) == files
+    monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
+    assert offered(show_steps(fork())) == ["Copy link", "Copy Python", *files]
+    assert browser.evaluate("published()") == "https://example.org/graph.html"
+
+
+@pytest.mark.parametrize("make", [live.page, lambda: show_steps(fork())], ids=["typed", "sent"])
+def test_the_page_as_a_file_opens_as_it_stands(browser, make):
+    stands = "[state.step, state.leaves, document.compatMode, main.innerText]"
+    browser.show(make())
+    browser.evaluate("go(3), move(state.graph.inputs[0], 1.25), left(), go(3), 1")
+    found, text = browser.evaluate(stands), browser.evaluate("pageNow()")
+    browser.show(text)
+    assert browser.evaluate(stands) == found
+    browser.show(text, scripts=False)
+    assert browser.texts("h1") == ["y = (a + b) · b"]
 
 
 @pytest.mark.parametrize("graph", [fork, loss, many])

@@ -169,11 +169,12 @@ def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
         says = browser.evaluate("s.predictions")
         start = "(({ x, y }) => [x, y])(e.getPointAtLength(0))"
         corners = browser.each(".plot .axis:not(.dashed)", start)[:3]
-        right = 0
-        for i, (logits, place) in enumerate(zip(says, places(browser), strict=True)):
+        found, right = places(browser), 0
+        assert len({(round(x), round(y)) for x, y in found}) == 30  # none hides another
+        for i, (logits, place) in enumerate(zip(says, found, strict=True)):
             p = [math.exp(z) / sum(map(math.exp, logits)) for z in logits]
             expected = [sum(x * c[axis] for x, c in zip(p, corners)) for axis in (0, 1)]
-            assert place == pytest.approx(expected, abs=0.2)
+            assert place == pytest.approx(expected, abs=12)  # so far aside, because many coincide
             right += max(range(3), key=logits.__getitem__) == i % 3
         assert browser.texts(".hits") == [str(right)]
         assert len(browser.texts(".ring")) == 30 - right

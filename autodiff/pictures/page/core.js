@@ -2,12 +2,12 @@
 //
 //   a formula, or Python's data        parser.js, sentGraph in live.js
 //      | graphOf                       its neurons, names, units and steps: core.js
-//   graph --> state <-- people         opened in core.js; set and what calls it, live.js
-//                | pass                values, messages, gradients: core.js
-//               run --> view           what is known at this step: viewOf in graph.js
-//                         | page       sentence, picture, place: words.js, graph.js, proof.js
-//                       tree           of elements, as dom.js makes them
-//                         | match      the document becomes like it: dom.js
+//   graph → state ← people             opened in core.js; set and what calls it, live.js
+//             | pass                   values, messages, gradients: core.js
+//            run → view                what is known at this step: viewOf in graph.js
+//                   | page             sentence, picture, place: words.js, graph.js, proof.js
+//                 tree                 of elements, as dom.js makes them
+//                   | match            the document becomes like it: dom.js
 
 // -- The graph
 

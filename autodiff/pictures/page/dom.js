@@ -87,7 +87,7 @@ function widthIn(style, font, text) {
   const key = `${style} ${font} ${text}`;
   if (widths.size > 9999) widths.clear();
   if (!widths.has(key)) {
-    pen.font = `${style} ${getComputedStyle(document.documentElement).getPropertyValue(font)}`;
+    pen.font = `${style} ${getComputedStyle(root).getPropertyValue(font)}`;
     widths.set(key, pen.measureText(text).width);
   }
   return widths.get(key);

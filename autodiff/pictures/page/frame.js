@@ -1,11 +1,11 @@
 // A page in a notebook: the frame around it is told how high it is, and tells it about the dark.
 
-const main = document.querySelector("#app");
+const main = document.querySelector("#app"), root = document.documentElement;
 
 // Whether the page is a phone's, and how wide its inside is.
 const sizes = ({ clientWidth: w } = main) => [w < 760, w - (w < 760 ? 32 : 88)];
 
-// Paint anew when the page has another width or other colours. A page that fills its frame does
+// Paint anew when the page has another width or colours. A page that fills its frame does
 // not tell its height: the frame would grow without end.
 function follow(paint, grows = true) {
   const again = () => {
@@ -15,7 +15,7 @@ function follow(paint, grows = true) {
   main.tree = { attributes: {} };
   matchMedia("(prefers-color-scheme: dark)").onchange = again;
   addEventListener("message", ({ data: told, source }) => {
-    const scheme = told?.dark ? "dark" : "light", { style } = document.documentElement;
+    const scheme = told?.dark ? "dark" : "light", { style } = root;
     if (source !== parent || told?.dark === undefined || style.colorScheme === scheme) return;
     style.colorScheme = scheme;
     again();

@@ -237,7 +237,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   }
   const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
   const kind = sent || asked ? "gradient" : known ? "value" : "";
-  heads.push(put(`solid head ${kind} ${still(tools)}`, [x, y], draw("", "M-6-5.5L8 0L-6 5.5Z",
+  heads.push(put(`head ${kind} ${still(tools)}`, [x, y], draw("", "M-6-5.5L8 0L-6 5.5Z",
     { transform: `rotate(${angle + (sent || asked ? 180 : 0)}) scale(${many ? 0.8 : 1})` })));
 }
 

@@ -305,7 +305,7 @@ function sentGraph({ nodes, ...more }, text) {
 }
 
 function start() {
-  const { text, step, ask } = readAddress(location.hash);
+  const { text, step, ask } = readAddress(location.hash || root.dataset.address || "");
   const graph = typing ? graphOf(parse(FORMULA, byName)) : sentGraph(data, text);
   state = opened(graph, { ask: ask || Boolean(data?.ask), ranges: null });
   if (typing && text) retype(text);

@@ -189,19 +189,20 @@ const ramps = features === 1 ? [ramp]
 const MARKS = ["●", "◆", "▲", "■", "✚"], KINDS = ["sand", "value", "ink"];
 const signOf = (k) => h("b", { class: KINDS[k] ?? "soft" }, MARKS[k] ?? String(k));
 
-// A corner for each class; a sample stands between them as the model holds it for theirs.
+// A corner for each class; a sample stands between them as the model holds it for theirs, a
+// little aside: many coincide.
 function samplesPicture(width, height) {
   const n = classes.length, line = n === 2, turn = line ? 0.5 : 0.25;
   const tall = (height - 74) / (n === 3 ? 1.5 : 2); // of a triangle, or a polygon
+  const spread = line ? [0, 30] : [12, 12];
   const radius = line ? width / 2 - 50 : Math.min(0.57 * width - 57, tall);
   const middle = [width / 2, line ? height / 2 : radius + 34];
   const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
     middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
   const mark = (values, i) => {
     const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i);
-    const spread = line ? 30 * Math.sin(7 * i) : 0;
     const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
-    const at = [along(0), along(1) + spread];
+    const at = spread.map((most, axis) => along(axis) + most * Math.sin((7 + 4 * axis) * i));
     if (!at.every(Number.isFinite)) return null;
     return put("", at, saidClass(values) !== k && h("circle.ring", { r: 9 }),
       write(`mark middle ${KINDS[k] ?? "soft"}`, 0, 5, MARKS[k] ?? String(k)));
@@ -212,7 +213,7 @@ function samplesPicture(width, height) {
       draw("axis dashed", line ? `M${middle[0]} ${middle[1] - 60}v120` : `M${middle}L${half}`)];
   });
   const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
-    y + (line ? -52 : y < middle[1] - 1 ? -14 : 28), `${MARKS[k] ?? k} ${data.classes[k]}`));
+    y + (line ? -52 : y < middle[1] - 1 ? -18 : 32), `${MARKS[k] ?? k} ${data.classes[k]}`));
   const about = { role: "img", "aria-label": `${s.right} of ${points} right` };
   return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
 }

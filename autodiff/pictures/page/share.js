@@ -1,4 +1,4 @@
-// What leaves the page: a link, a program, a picture.
+// What leaves the page: a link, a program, the page, a picture.
 
 // Where this page can be opened by others, or null.
 const published = () => (location.protocol === "https:" ? location.href.split("#")[0] : home);
@@ -8,13 +8,14 @@ function shareMenu({ graph, share, copied }) {
     copied === kind ? "Copied" : words), toggle = () => set({ share: !share });
   const link = graph.formula && published();
   return h("div.share", h("button", { "aria-expanded": share, onclick: toggle }, "Share"),
-    share && h("div.menu", link ? item("link", "Copy link") : h("p", "No link: send the file."),
-      graph.formula && item("Python", "Copy Python"), item("SVG", "Picture, SVG"),
-      item("PNG", "Picture, PNG")));
+    share && h("div.menu", link && item("link", "Copy link"),
+      graph.formula && item("Python", "Copy Python"), item("page", "Page, a file"),
+      item("SVG", "Picture, SVG"), item("PNG", "Picture, PNG")));
 }
 
 async function send(kind) {
-  if (kind === "SVG") return download(new Blob([picture()], { type: "image/svg+xml" }), "svg");
+  if (kind === "page") return download(new Blob([pageNow()]), "html");
+  if (kind === "SVG") return download(new Blob([picture()]), "svg");
   if (kind === "PNG") return download(await pixels(picture()), "png");
   const text = kind === "link" ? published() + addressOf(state) : python(state);
   try { await navigator.clipboard.writeText(text); } catch { prompt("To copy:", text); }
@@ -30,6 +31,12 @@ function python({ graph, leaves }) {
   return ["from math import e, pi", "from autodiff import *", "", ...inputs, ...lines,
     last.startsWith(`${name} `) ? last : `y = ${last}`, `${name}.label = "${name}"`,
     `show_steps(${name})`, ""].join("\n");
+}
+
+// This page as it stands now.
+function pageNow() {
+  root.dataset.address = addressOf(state);
+  return `<!DOCTYPE html>${root.outerHTML}`;
 }
 
 // The whole graph as it stands, with its formula, as a file that needs no style sheet.
@@ -57,7 +64,7 @@ function picture() {
     if (element.matches("text, tspan")) element.setAttribute("stroke", "none"); // no halo
     ["class", "style", "tabindex", "role"].forEach((name) => element.removeAttribute(name));
   }
-  const { backgroundColor: paper } = getComputedStyle(document.documentElement);
+  const { backgroundColor: paper } = getComputedStyle(root);
   svg.prepend(make(h("rect", { width: "100%", height: "100%", fill: paper, stroke: "none" }), SVG));
   ["class", "role", "aria-labelledby"].forEach((name) => svg.removeAttribute(name));
   svg.setAttribute("viewBox", `0 0 ${w} ${tall}`);

@@ -14,14 +14,15 @@ const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
 // -- What stands on the page
 
 function heading() {
-  const batches = data.batch ? `, batches of ${data.batch}` : "", p = data.parameters.length;
+  const facts = `${data.parameters.length} parameters, ${points} points, ${data.optimizer}`
+    + (data.batch ? `, batches of ${data.batch}` : "");
   const wrong = red(data.measures && features === 1 ? "the red sticks" : "the loss");
   const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
     blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ",
-    `${p} parameters, ${data.optimizer}${batches}.`];
+    facts];
   const stories = [ // the first that fits
     [!few && features > 2 && targets, data.title, samples],
-    [!few, data.title, `Your model: ${p} parameters, ${points} points, `, data.optimizer, batches],
+    [!few, data.title, "Your model: ", facts],
     [t.diverged, "Too large a step", red(`Diverged at step ${t.steps}.`),
       " The loss has grown a thousandfold. Drag the rate to the left and start again."],
     [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
