@@ -1,7 +1,7 @@
 """Where the project lives, as `[project.urls]` of pyproject.toml says; and what follows from it.
 
 An archive is published with a README whose links are absolute, and without those that would lead
-nowhere.
+nowhere: hatch-fancy-pypi-readme can make them absolute, but not leave them out.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Evaluation traces: a computation as a table with its derivatives; the backward pass in steps."""
+"""Evaluation traces: a computation as a table with its derivatives; the backward pass in steps.
+
+By hand, because a library of tables would be the first that `import autodiff` needs.
+"""
 
 import html
 import unicodedata

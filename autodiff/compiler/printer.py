@@ -1,4 +1,5 @@
-"""Symbols as text: one printer for all the languages that formulas are written in.
+"""Symbols as text: one printer for all the languages that formulas are written in (`ast.unparse`
+knows Python alone, and sympy's printers want sympy).
 
 `Printer` knows which results get a line of their own, and which operands need brackets. A
 language adds its signs, its numbers and its functions: `Notation` is for tables and pictures,

@@ -4,6 +4,7 @@
     python -m autodiff.course grade folder --csv marks.csv --json marks.json
 
 The exit status is 0 if all answers are right, 1 if not. Needs nbclient, which comes with Jupyter.
+nbgrader would want a folder and a database of its own, and marks in the notebooks.
 """
 
 import argparse

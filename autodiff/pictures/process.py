@@ -1,6 +1,7 @@
 """The program of another process, which lays out graphs: it may change what it likes there.
 
-It reads requests, and writes a picture for each, or None if Graphviz could not draw it.
+It reads requests, and writes a picture for each, or None if Graphviz could not draw it. A process
+of `multiprocessing` would import the program that asks, and run it again if it has no guard.
 """
 
 import pickle
