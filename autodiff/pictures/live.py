@@ -8,6 +8,7 @@ import keyword
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from inspect import getfullargspec
@@ -27,7 +28,7 @@ from .pages import Page, as_json, assembled, home, read
 from .scene import Leaves
 from .texts import printable
 
-LARGEST = 60  # nodes of the normal form, in which all products of a neuron are one
+LARGEST = 60  # boxes
 # By hand, for a page of one file: layout (dagre is 49 kB for 5, and knows no ports), dom (Preact is
 # 12 for 4), parser (jsep reads no 3x, math.js no |x|, in 650), charts (uPlot's 51 draw pixels).
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
@@ -80,8 +81,8 @@ def show_steps(
 
     Jupyter shows it; `.save("y.html")` writes the page, `.open()` shows it in a browser, `.link` is
     what its address carries. TypeError if root is not a Value over floats, or an operation of your
-    own computes with anything but this package's functions; ValueError for more than 60 nodes,
-    where a neuron's products and sums are two. The page computes everything anew.
+    own computes with anything but this package's functions; ValueError for more than 60 boxes,
+    of which a neuron with its weights is one. The page computes everything anew.
 
     >>> a, b = Value(2.0, label="a"), Value(1.0, label="b")
     >>> show_steps((a + b) * b)
@@ -124,10 +125,34 @@ def _checked(root: Any) -> list[Value]:
     if not root.requires_grad:
         raise ValueError(message("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)
-    if (count := len(topological_order(NormalForm([root], [], nodes)[root]))) > LARGEST:
-        found, remedy = f"{count} nodes", "take one sample, fewer units"
+    if (count := _boxes(NormalForm([root], [], nodes)[root])) > LARGEST:
+        found, remedy = f"{count} boxes", "take one sample, fewer units"
         raise ValueError(message("show_steps", found, f"at most {LARGEST}", remedy))
     return nodes
+
+
+def _boxes(root: Value) -> int:
+    """The boxes of a graph in its normal form: from three neurons on, a neuron is one."""
+    nodes = topological_order(root)
+    uses = Counter(parent for x in nodes for parent in x.parents)
+    own = {x for x in nodes if not x.parents and x.requires_grad and uses[x] == 1}
+    sums: set[Value] = set()  # of neurons: a dot, or that and a bias
+    inside: set[Value] = set()
+    neurons = 0
+    for x in nodes:
+        half = len(x.parents) // 2
+        weights = {a if a in own else b for a, b in zip(x.parents[:half], x.parents[half:])}
+        ends = {parent for parent in x.parents if parent in sums and uses[parent] == 1}
+        if x._operation is ops.dot and half > 1 and weights <= own:
+            neurons += 1
+            sums.add(x)
+            inside |= weights
+        elif ends and x._operation in (ops.add, ops.sum):
+            sums.add(x)
+            inside |= ends | own.intersection(x.parents)
+        elif len(x.parents) == 1:  # perhaps an activation
+            inside |= ends
+    return len(nodes) - (len(inside) if neurons > 2 else 0)
 
 
 # -- Names and formulas ---------------------------------------------------------------------------

@@ -58,7 +58,7 @@ REFUSED = [
     (abs, "expected a Value over floats; call it first: show_steps(f(x))"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
-    (ad.sum([Value(1.0) for _ in range(60)]), "found 61 nodes, expected at most 60"),
+    (ad.sum([Value(1.0) for _ in range(60)]), "found 61 boxes, expected at most 60"),
     (MYSIN(Value(0.5)), "autodiff.sin for math.sin"),
 ]
 
@@ -539,7 +539,19 @@ def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
     assert first(browser) == "more than 60 boxes cannot be shown"
 
 
-TEN = [fork, running, woven, many, lecture, lambda: network(2, 2, 1)(Vector([1.0, 2.0]))[0]] + [
+@pytest.mark.parametrize("sizes", [(3, 4, 1), (10, 5, 1), (4, 16, 16, 1), (2, 1)])
+def test_the_limit_counts_the_boxes_that_are_drawn(browser, monkeypatch, sizes):
+    root = network(*sizes)(Vector([0.5] * sizes[0]))[0]
+    browser.show(show_steps(root))
+    drawn = browser.evaluate("state.graph.units.length")
+    monkeypatch.setattr(live, "LARGEST", drawn)
+    show_steps(root)
+    monkeypatch.setattr(live, "LARGEST", drawn - 1)
+    with pytest.raises(ValueError, match=f"found {drawn} boxes, expected at most {drawn - 1}"):
+        show_steps(root)
+
+
+TEN = [fork, running, woven, many, lecture, lambda: network(10, 5, 1)(Vector([1.0] * 10))[0]] + [
     lambda f=f: f(Value(0.5, label="temperature"), Value(2.0, label="b"))
     for f in (lambda a, b: a / b, lambda a, b: ad.tanh(a) ** 3, ad.maximum, lambda a, b: a * b + a)
 ]
@@ -559,7 +571,7 @@ def test_every_text_is_large_enough_to_read_and_a_map_shows_what_is_out_of_sight
                 "seen.fit.place.length * seen.eye.scale <= state.width"
                 " && (seen.fit.place.high - seen.fit.place.low) * seen.eye.scale <= seen.fit.height"
             )
-            assert not (whole and browser.texts(".map"))
+            assert whole != bool(browser.texts(".map"))
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
         assert not any(browser.each(".label", "e.scrollWidth > e.clientWidth"))  # none is cut
 
