@@ -1,8 +1,8 @@
-"""What is refused: one table of what is written, the error, and the words that must occur in it.
+"""What is refused.
 
-A row is a program; its error, unless that is a TypeError; and the words with which its message
-begins, where "..." stands for any others. Below, every public function is given what it cannot
-take, argument by argument: a documented error, in words, and nothing half changed.
+A row of the first table is a program; its error, unless that is a TypeError; and the words with
+which its message begins, where "..." stands for any others. In the second, every public function
+is given what it cannot take, argument by argument: an error in words, and nothing half changed.
 """
 
 import copy
@@ -19,30 +19,8 @@ from operations import UNARY
 from tables import check_raises, text_of
 
 import autodiff as ad
-from autodiff import (
-    Dual,
-    Expression,
-    Matrix,
-    Value,
-    Vector,
-    check_gradients,
-    finite_difference,
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacrev,
-    jvp,
-    nn,
-    ops,
-    optim,
-    sin,
-    sqrt,
-    trace,
-    vjp,
-)
-
-ERRORS = (TypeError, ValueError, ZeroDivisionError, OverflowError)
+from autodiff import Dual, Matrix, Value, Vector, grad, hessian, jacfwd, jacrev, jvp, nn, ops, optim
+from autodiff.errors import typed
 
 x, v, A = Value(2.0), Vector([1, 2, 3]), Matrix([[1, 2], [3, 4]])  # a refusal changes nothing
 k = Value(3.0, label="c")
@@ -80,29 +58,13 @@ def each(programs, *rest):
 
 
 # fmt: off
-NUMBER = "expected one real number"
-ROWS = "; make one Value of each number: Vector(data), or [Value(v) for v in data]"
-NO_NUMBER = [
-    ("3", f"'3' of type str, {NUMBER}...; convert it first: float(text)"),
-    (b"3", "b'3' of type bytes, ...; convert it first: float(text)"),
-    (None, "None of type NoneType, ...; is a `return` missing in the function that"),
-    (1j, "1j of type complex, ...; take its .real, its .imag or abs() of it"),
-    ([1, 2], f"[1, 2] of type list, ...{ROWS}"),
-    ((1, 2), f"(1, 2) of type tuple, ...{ROWS}"),
-    (Decimal(1), "Decimal('1') of type Decimal, "),
-    (object, "<class 'object'> of type type, "),
-]
-TAKES_NUMBERS = [
-    lambda n: Value(n), lambda n: setattr(x, "data", n), lambda n: x * n, lambda n: x**n, lambda n: n**x,
-    lambda n: ad.sum([x, n]), lambda n: ad.maximum(x, n), lambda n: ad.hypot(3, n),
-    lambda n: Dual(n), lambda n: Dual(1.0, n),
-]
+NUMBER = "one real number (int, float, Fraction or a numpy scalar)"
 OTHER = "...a number of another kind already; use it as it is"
 KINDS = [lambda n: n, lambda n: Value(n, label="rate"), lambda n: Dual(n, 1.0)]
 LABELS = ["", " (", ""]
 OUTSIDE = [
     (ad.log, -1.0, "x > 0"), (ad.log, 0.0, "x > 0"), (ad.log1p, -1.0, "x > -1"),
-    (sqrt, -4.0, "x >= 0"), (ad.asin, 2.0, "-1 <= x <= 1"), (ad.acos, 2.0, "-1 <= x <= 1"),
+    (ad.sqrt, -4.0, "x >= 0"), (ad.asin, 2.0, "-1 <= x <= 1"), (ad.acos, 2.0, "-1 <= x <= 1"),
     *[(f, math.inf, "-inf < x < inf") for f in (ad.sin, ad.cos, ad.tan)],
 ]
 INFINITE = "the derivative of sqrt at x = ...0.0...: it is infinite or undefined there"
@@ -147,14 +109,10 @@ def assign(row):
 
 REFUSALS = {
     "numbers": [
-        *[(lambda n=n, use=use: use(n), f"...found {words}") for n, words in NO_NUMBER for use in TAKES_NUMBERS],
-        *[(lambda n=n: n - x, f"...found {words}") for n, words in NO_NUMBER if not isinstance(n, Decimal)],
-        (lambda: x * np.complex128(1), "Value mul: found np.complex128(1+0j) of type complex128"),
-        *each([lambda: Value(np.timedelta64(2, "ns")), lambda: grad(lambda x: x)(np.array(2, "m8[ns]"))], f"...{NUMBER}"),
-        (lambda: Value(x), f"Value: found Value(data=2.0, grad=0.0) of type Value, {NUMBER}; it is {OTHER[3:]}"),
-        (lambda: Value(v), f"Value: found Vector... of type Vector, {NUMBER}"),
+        (lambda: Value(x), f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}"),
+        (lambda: grad(lambda x: x)(np.array(2, "m8[ns]")), f"...expected {NUMBER}"),
         *each([lambda: x * Dual(2), lambda: Dual(2) * x], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
-        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(sin)(10**400)], OverflowError, "...too large"),
+        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...too large"),
         *each([lambda n=n, use=use: use(n) for n in (x, Dual(1.0, 1.0)) for use in (float, int, math.sin)], PLAIN),
         *each([lambda: np.array([x], dtype=float), lambda: np.floor(x)], PLAIN),
     ],
@@ -169,7 +127,7 @@ REFUSALS = {
         (lambda: Value(-8.0) ** Value(0.5), ValueError, "x ** y: x = -8.0, y = 0.5 is outside the domain x > 0, or x = 0 and y >= 0, or x < 0 and y an integer"),
         *each([lambda kind=kind: ad.exp(kind(1000.0)) for kind in KINDS], OverflowError, "exp: x = 1000.0...gives a result too large for a float"),
         (lambda: Value(0.0, label="w").sqrt().backward(), ZeroDivisionError, INFINITE.replace("0.0...", "0.0 ('w')")),
-        *each([lambda: Value(0.0).sqrt().backward(create_graph=True), lambda: Dual(0.0, 1.0).sqrt(), lambda: hessian(sqrt)(0.0), lambda: trace(sqrt, 0.0)],
+        *each([lambda: Value(0.0).sqrt().backward(create_graph=True), lambda: Dual(0.0, 1.0).sqrt(), lambda: hessian(ad.sqrt)(0.0), lambda: ad.trace(ad.sqrt, 0.0)],
               ZeroDivisionError, INFINITE),
         (lambda: own(root)(Value(-1.0, label="v")), ValueError, "cube: x = -1.0 ('v'): "),
         (lambda: own(root)(Value(0.0)).backward(), ZeroDivisionError, "the derivative of cube at x = 0.0"),
@@ -179,11 +137,6 @@ REFUSALS = {
         (lambda: ad.sum(3), "sum: found 3 of type int, expected a sequence of numbers: sum([x, y])"),
         (lambda: ad.dot([x], [1, 2]), ValueError, "dot: found 1 and 2 numbers, expected equally many on both sides"),
         (lambda: ad.dot([], [1.0]), ValueError, "dot: found 0 and 1 number,"),
-        *each([lambda f=f: f(np.array(5.0)) for f in (Vector, Matrix, ad.sum, Expression)], "...found array(5.) of type ndarray, expected a"),
-        *each([lambda f=f, table=table: f(table) for f in (ad.sum, ad.prod, ad.logsumexp, lambda t: ad.dot(t, [1.0, 10.0])) for table in (A, np.eye(2))],
-              "...of shape (2, 2), expected numbers in a row"),
-        *each([lambda c=c: ad.where(c, 1.0, x) for c in ([True, False], "no", None, [])], f"...where: found ... {NUMBER}"),
-        (lambda: ad.operation(functools.partial(sin)), "operation: found ... expected a function with a name"),
     ],
     "rules": [
         *[(lambda rule=rule, use=use: use(own(rule)), words) for rule, words in RULES for use in DIFFERENTIATED],
@@ -192,43 +145,29 @@ REFUSALS = {
                lambda: jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,))],
               "cube: found a result that is ... expected operations on its inputs alone; pass all"),
         (lambda: own(length)(x, Value(4.0)), "cube: found a result that is a Value, with inputs"),
-        (lambda: own(lambda x: (x, None))("a"), "cube: found 'a' of type str"),
     ],
     "value": [
-        *each([lambda: setattr(x, "label", 3), lambda: setattr(x, "label", None), lambda: Value(2.0, label=b"x")], "label: found ... expected a str"),
-        (lambda: setattr(x, "grad", None), "grad: found None, expected a number; to clear it, assign 0.0"),
-        *each([lambda n=n: setattr(x, "grad", n) for n in ("4", np.ones(2))], f"grad: found ... {NUMBER}"),
         (descent_by_values, "...or p.grad.data"),
         (lambda: setattr(x * x, "requires_grad", False), ValueError, "requires_grad: found the result of an operation, expected a leaf; whether"),
         (lambda: (k * k).backward(), ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value"),
         (lambda: (x * k).backward(inputs=[k]), ValueError, "inputs: found a constant, 3.0 ('c'), expected nodes that require a gradient"),
-        (lambda: (x * x).backward(inputs=x), "inputs: found ... expected a sequence of Values: [x, y]"),
-        (lambda: (x * x).backward(inputs=[x, 2.0]), "inputs: found 2.0 of type float in the sequence"),
         (lambda: changed(lambda x: 0.0 * x * x, 5.0), RuntimeError, CHANGED),
         *[(lambda f=f, n=n: changed(f, n), RuntimeError, f"create_graph: found {f.__name__} of {CHANGED[3:]}")
           for f, n in ((ad.exp, 3.0), (ad.log, -1.0), (ad.log, 5.0))],
         *each([lambda f=f: f(x * x) for f in (pickle.dumps, copy.copy, copy.deepcopy)],
               "a Value that was computed (*) cannot be copied or pickled"),
-        (lambda: ad.adjoints(2.0), "adjoints: found 2.0 of type float, expected a Value, such as a loss"),
     ],
     "linalg": [
         (lambda: A + v, ValueError, "add: found shapes (2, 2) and (3,), expected equal shapes"),
         (lambda: v + [1, 2], ValueError, "add: found shapes (3,) and (2,), expected equal shapes, or a number"),
         (lambda: np.ones((2, 3)) * v, ValueError, "multiply: found shapes (3,) and (2, 3), expected equal"),
         (lambda: np.ones((1, 2, 2)) @ A, "@: found array("),
-        (lambda: [1, "a", 3] * v, "mul: found 'a' of type str, expected one real number"),
         (lambda: A @ v, ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
         (lambda: v @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
-        (lambda: v @ 2.0, "@: found 2.0 of type float, expected a Vector or Matrix, or its numbers in"),
         (lambda: [1, 2, 3] @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
-        (lambda: Matrix({(1, 2): 3}), "Matrix: found {... of type dict, expected a sequence of rows"),
-        *each([lambda: Matrix([{3, 1}]), lambda: Matrix([1, 2])], "Matrix, a row: found ... expected a sequence"),
-        (lambda: Matrix([[1], [1, 2]]), ValueError, "...rows of lengths [1, 2], expected at least one row"),
         *each([lambda: v != 2.0, lambda: v == x, lambda: v < 2, lambda: A <= A], "...found a ..., expected one number; take its entries, or .data"),
-        (lambda: v.map(lambda x: "a"), "...found 'a' of type str"),
-        (lambda: ad.draw(v), "draw: found a Vector, expected a Value"),
         *each([lambda: v[5], lambda: A[0, 7]], IndexError, "...out of range"),
         (lambda: assign(v), "...item assignment"),
         (lambda: v.backward(), "...found a Vector of shape (3,), expected one number; ....sum(), .mean()"),
@@ -236,25 +175,16 @@ REFUSALS = {
     ],
     "transforms": [
         *each([lambda d=d: d(lambda x: [x, x])(1.0) for d in (grad, hessian)], "grad: found a list of 2 numbers...jacrev(f) for several results"),
-        (lambda: grad(lambda x: None)(1.0), "grad: the result of f: found None ...`return`"),
-        (lambda: grad(ad.sum)({3.0, 1.0}), f"grad: found ... of type set, {NUMBER}"),
-        (lambda: jacrev(lambda x: {x, 2 * x})(1.0), f"jacrev: the result of f: found ... of type set, {NUMBER}"),
-        (lambda: grad(sin, argnums=2)(1.0), ValueError, "grad: found argnums 2 and 1 positional argument, expected the index of one of them"),
         (lambda: grad(lambda x, y: x, (0, -2))(1.0, 2.0), ValueError, "...several different ones"),
-        *[(lambda d=d, n=n: d(sin, n), f"{d.__name__}: found argnums {n!r}, ...; did you mean {d.__name__}(f)({n!r})?")
-          for d in (grad, hessian) for n in ("x", None, 2.0, [1.0, 2.0], x)],
-        (lambda: jvp(sin, 1.0, 1.0), "jvp: found ... of type float, expected ...(1.0,)"),
-        *[(lambda tree=tree: grad(lambda x: x[0])(tree), f"grad: found {words}, {NUMBER}") for tree, words in [
-            ([2.0, None], "None of type NoneType"), ({0: 2.0, 1: {"a": "b"}}, "'b' of type str"),
-            ((2.0, {3.0}), "{3.0} of type set"), (np.array([1.0, "a"], dtype=object), "'a' of type str")]],
+        (lambda: grad(ad.sin, x), "grad: found argnums Value(data=2.0, grad=0.0), expected the index of an argument; did you mean grad(f)(Value(data=2.0, grad=0.0))?"),
         *[(program, ValueError, f"{words}, expected the shape of ...; give one number for each of its numbers") for program, words in [
             (lambda: jvp(ad.sum, ([1.0, 2.0],), ([1.0],)), "jvp: the tangents: found ([1.0],)"),
             (lambda: jvp(lambda p: p["a"], ({"a": 1.0},), ({"b": 1.0},)), "jvp: the tangents: found ({'b': 1.0},)"),
-            (lambda: hvp(lambda x: x.sum(), np.ones(2), np.ones((2, 1))), "jvp: the tangents: found (array([[1.], [1.]]),)"),
-            (lambda: vjp(lambda x: {"a": x}, 1.0)[1](1.0), "vjp: the cotangent: found 1.0")]],
+            (lambda: ad.hvp(lambda x: x.sum(), np.ones(2), np.ones((2, 1))), "jvp: the tangents: found (array([[1.], [1.]]),)"),
+            (lambda: ad.vjp(lambda x: {"a": x}, 1.0)[1](1.0), "vjp: the cotangent: found 1.0")]],
         (lambda: grad(lambda x: {"a": x})(1.0), "grad: found a dict of 1 number, expected one number as the result of f"),
-        *[(lambda f=f, n=n: vjp(f, 1.0)[1](n), ValueError, f"vjp: the cotangent: found {n}, expected the shape of")
-          for f, n in ((sin, [1.0]), (lambda x: [x, x], 1.0))],
+        *[(lambda f=f, n=n: ad.vjp(f, 1.0)[1](n), ValueError, f"vjp: the cotangent: found {n}, expected the shape of")
+          for f, n in ((ad.sin, [1.0]), (lambda x: [x, x], 1.0))],
         *each([lambda d=d: d(lambda x: x + math.sin(x))(1.0) for d in (grad, jacrev, jacfwd, forward, hessian)], PLAIN),
         *each([lambda d=d, f=f: d(f)(2.0) for d in (grad, forward) for f in (lambda x: Value(x) ** 2, lambda x: (Dual(x, 1.0) ** 2).tangent)], OTHER),
         *each([use for d in (jacfwd, hessian) for use in (
@@ -262,51 +192,30 @@ REFUSALS = {
             lambda d=d: d(lambda x, s: x[0] * ad.sum(s))([1.0, 2.0], s=map(float, [3])))],
               "jacfwd: found ... which the first of several calls of f would use up"),
         *each([lambda d=d, f=f: d(f)(0.0) for d in (grad, jacrev, jacfwd, forward)
-               for f in (lambda x: (x**3) ** (1 / 3), lambda x: sqrt(0.0 * x), lambda x: 1 + ad.sum([x**2, x**2]) ** 0.5)],
+               for f in (lambda x: (x**3) ** (1 / 3), lambda x: ad.sqrt(0.0 * x), lambda x: 1 + ad.sum([x**2, x**2]) ** 0.5)],
               ZeroDivisionError, "the derivative of ... infinite or undefined"),
         # A derivative would be lost on the way through a plain number.
         *each([lambda d=d, f=f: d(f)(2.0) for d in (grad, hessian)
                for f in (lambda x: copy.copy(x) ** 2, lambda x: ad.sum(copy.deepcopy([x, x])), lambda x: pickle.dumps(x),
                          lambda x: ad.adjoints(x**3)[x], lambda x: [*ad.steps(x**3)][-1].adjoint,
-                         lambda x: Expression(x**3).propagate(), lambda x: Expression(x**3).backpropagate([x])[x],
-                         lambda x: Expression([x**3]).compile([x], wrt=[])(2.0)[0], lambda x: (x**3).backward(),
+                         lambda x: ad.Expression(x**3).propagate(), lambda x: ad.Expression(x**3).backpropagate([x])[x],
+                         lambda x: ad.Expression([x**3]).compile([x], wrt=[])(2.0)[0], lambda x: (x**3).backward(),
                          lambda x: setattr(x, "requires_grad", True), lambda x: setattr(x, "data", 5.0))],
               RuntimeError, f"{INSIDE}; use it only in operations"),
-        *each([lambda f=f: grad(lambda x: f(sin, x) or x)(1.0) for f in (check_gradients, trace)], RuntimeError, INSIDE),
+        *each([lambda f=f: grad(lambda x: f(ad.sin, x) or x)(1.0) for f in (ad.check_gradients, ad.trace)], RuntimeError, INSIDE),
     ],
     "numeric": [
-        (lambda: finite_difference(sin, 1.0, method="centre"), ValueError, "finite_difference: found method 'centre', expected one of"),
-        *[(lambda f=f, h=h: f(sin, 1.0, h=h), ValueError, f"{f.__name__}: found step h = ..., expected h > 0")
-          for f in (finite_difference, check_gradients) for h in (0.0, math.nan)],
-        (lambda: finite_difference(lambda x: None, 1.0), "finite_difference: the result of f: found None of type NoneType"),
-        *each([lambda m=m: finite_difference(sin, 1.0, h=1e-30, method=m) for m in ("forward", "backward", "central")], ValueError,
+        *each([lambda m=m: ad.finite_difference(ad.sin, 1.0, h=1e-30, method=m) for m in ("forward", "backward", "central")], ValueError,
               "finite_difference: found step h = 1e-30 at x = 1.0, expected a larger"),
     ],
     "tracing": [
-        (lambda: trace(sin, 1.0, mode="backward"), ValueError, "trace: found mode 'backward', expected 'forward' or 'reverse'"),
-        *each([lambda wrt=wrt: trace(lambda x1, x2: x1, 3, -4, wrt=wrt) for wrt in ("x3", 2, -3)], ValueError,
-              "trace: found wrt = ..., expected one of ['x1', 'x2']"),
-        *[(lambda wrt=wrt: trace(lambda x1, x2: x1, 3, -4, wrt=wrt), ValueError, f"trace: found wrt = {wrt}, expected one of ['x1', 'x2'] or an index of it")
-          for wrt in (None, 1.0, True, [0])],
-        *[(lambda f=f: trace(f, 1.0), f"trace: found {words}...expected one number that depends on x; trace several one by")
+        *[(lambda f=f: ad.trace(f, 1.0), f"trace: found {words}...expected one number that depends on x; trace several one by")
           for f, words in [(lambda x: [x, x], "[Value"), (lambda x: 1.0, "1.0"), (lambda x: x.data, "1.0"), (lambda x: Value(2.0), "")]],
-        *each([lambda: trace(lambda a: a), lambda: trace(lambda x: x, [])], "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
-        (lambda: [*ad.steps(3.0)], "steps: found a float, expected a Value, such as a loss"),
+        *each([lambda: ad.trace(lambda a: a), lambda: ad.trace(lambda x: x, [])], "trace: found no numbers, ...compute f at: trace(f, 2.0)"),
     ],
     "optim": [
-        *[(lambda p=p: optim.SGD([p], lr=0.1), f"SGD, params: found {words}, expected leaf Values: model.parameters()")
-          for p, words in [(1.0, "1.0 of type float"), (x * 2, "... of type Value"), (A, "... of type Matrix")]],
-        (lambda: optim.SGD(nn.Linear(1, 1), lr=0.1), "SGD, params: found ...expected leaf Values: model.param"),
-        (lambda: optim.SGD([], lr=0.1), ValueError, "SGD: found no parameters"),
-        (lambda: optim.SGD([x], lr="0.1"), "SGD, lr: found '0.1' of type str"),
-        *[(program, ValueError, f"{words}, expected a number >= 0") for program, words in [
-            (lambda: optim.SGD([x], lr=-0.1), "SGD, lr: found -0.1"), (lambda: optim.SGD([x], lr=math.nan), "SGD, lr: found nan"),
-            (lambda: optim.Adam([x], betas=(-0.1, 0.9)), "Adam, betas: found -0.1"),
-            (lambda: optim.RMSprop([x], alpha=-0.5), "RMSprop, alpha: found -0.5"),
-            (lambda: optim.Adagrad([x], eps=math.nan), "Adagrad, eps: found nan")]],
         *each([lambda: optim.Adam([x], betas=()), lambda: optim.Adam([x], betas=(0.9, 0.9, 0.9))], "Adam, betas: found ... of type tuple"),
     ],
-    "scopes": [(lambda: ad.scope(3), "scope: found 3 of type int, expected a str")],
 }
 # fmt: on
 
@@ -348,6 +257,10 @@ def test_an_error_of_ones_own_is_not_reworded():
 # -- Every public function, given what it cannot take ----------------------------------------------
 
 
+# A message names the function, or, of these, the one that it is built on.
+SILENT = {"Value", "Vector", "Matrix", "adjoints", "hessian", "hvp"}
+
+
 class Thing:
     """No number, no sequence, no function; its repr has an address in memory."""
 
@@ -360,66 +273,113 @@ def total(v):
     return ad.dot(v, v)
 
 
-X, Y = Value(2.0, label="x"), Value(3.0, label="y")
-Z = X * Y
-THING = Thing()
-DERIVATIVES = [grad, ad.value_and_grad, jacrev, jacfwd]
-TWO = [ad.maximum, ad.minimum, ad.hypot, ad.atan2, ad.less]
-OF_F = [vjp, finite_difference, check_gradients, trace]
-NO_LEAF = [None, "2", b"2", {2.0}, THING, math.sin]
-NO_NUMBER_AT_ALL = [*NO_LEAF, {}]
-NEITHER = [*NO_NUMBER_AT_ALL, [], [1.0, 2.0]]  # a number nor an array of numbers
-NO_FUNCTION = [None, 2.0, "f", [], THING]
-NO_ROW = [None, THING, math.sin, ["2"], [None], "ab"]
-NO_VALUES = [2.0, "ab", [2.0], ["x"], [None], THING]
-
-
-def calls(call, *functions):
-    """The same call of several functions."""
-    return [(f, functools.partial(call, f), text_of(call)) for f in functions]
+def calls(call, *functions, place=""):
+    """The same call of several functions; the message names the function, and this place."""
+    text, names = text_of(call), ["" if f.__name__ in SILENT else f.__name__ for f in functions]
+    return [
+        (f, functools.partial(call, f), text, name + place) for f, name in zip(functions, names)
+    ]
 
 
 def is_called(f, given):
     return f(given)
 
 
-PLACES = [  # what may stand there, what must be refused, and the places, each with its function
-    (0.5, NEITHER, calls(is_called, *[getattr(ad, name) for name in UNARY])),
-    (0.5, NEITHER, calls(lambda f, w: f(w, 3.0), *TWO)),
-    (0.5, NEITHER, calls(lambda f, w: f(2.0, w), *TWO)),
-    (0.5, [*NEITHER, 1j, np.ones(2)], [
-        *calls(is_called, Value, Dual), *calls(lambda f, w: f(1.0, w), Dual), *calls(lambda f, w: f(square, 2.0)[1](w), vjp)]),
-    (0.5, [*NO_LEAF, 1j], calls(lambda d, w: d(square)(w), *DERIVATIVES)),
-    (0.5, [*NO_LEAF, 1j], calls(lambda f, w: f(square, w), *OF_F)),
-    ([2.0], [*NO_ROW, {1.0: X}, {3.0, 1.0}, b"ab"], [
-        *calls(is_called, ad.sum, ad.prod, Vector, ad.logsumexp),
-        *calls(lambda f, w: f([2.0], w), ad.dot), *calls(lambda f, w: f(w, [2.0]), ad.dot),
-        *calls(lambda f, w: f(total, w, [1.0]), hvp), *calls(lambda f, w: f(total, [2.0], w), hvp)]),
-    ([2.0], NO_ROW, calls(lambda d, w: d(total)(w), hessian)),
-    ([[2.0]], [None, 2.0, "ab", THING, [1.0, 2.0], [["1"]], [[1.0], [1.0, 2.0]], [[None]]], calls(is_called, Matrix)),
-    (v, [None, "ab", Vector([1.0]), THING], [
-        *calls(lambda f, w: v + w, Vector), *calls(lambda f, w: v @ w, Vector), *calls(lambda f, w: f([[1, 2, 3]]) @ w, Matrix)]),
-    (square, [*NO_FUNCTION, lambda x: "y"], calls(lambda d, w: d(w)(2.0), *DERIVATIVES, hessian)),
-    (square, NO_FUNCTION, [
-        *calls(lambda f, w: f(w, (2.0,), (1.0,)), jvp), *calls(lambda f, w: f(w, 2.0, 1.0), hvp), *calls(lambda f, w: f(w, 2.0), *OF_F)]),
-    (square, NO_FUNCTION[:3], calls(is_called, ad.operation)),
-    ((2.0,), [None, 2.0, (None,), (2.0, 3.0), ("2",), ([2.0],)], calls(lambda f, w: f(square, (1.0,), w), jvp)),
-    ((2.0,), [None, 2.0, (None,), (2.0, 3.0), ("2",)], calls(lambda f, w: f(square, w, (1.0,)), jvp)),
-    (0, [None, 1.5, "x", 7, -7, THING, [None], ["0"], [7], [0, 0]], calls(lambda d, w: d(square, w)(2.0), *DERIVATIVES)),
-    (1e-5, ["1", 0.0, -1.0, math.nan, math.inf, THING], [
-        *calls(lambda f, w: f(square, 2.0, w), finite_difference), *calls(lambda f, w: f(square, 2.0, h=w), check_gradients)]),
-    (Z, [None, [], {}, math.sin, np.array(1.0), *NO_VALUES], [
-        *calls(is_called, ad.adjoints, ad.topological_order, Expression, ad.draw), *calls(lambda f, w: [*f(w)], ad.steps)]),
-    ([X], NO_VALUES, [*calls(lambda f, w: f(Z, w), ad.adjoints), *calls(lambda f, w: Z.backward(inputs=w), Value)]),
-    ("x", [None, 2.0, [], THING], [
-        *calls(lambda f, w: f(2.0, w), Value), *calls(is_called, ad.scope), *calls(lambda f, w: f(square, 2.0, wrt=w), trace)]),
-    ("central", [None, "other", 2.0], calls(lambda f, w: f(square, 2.0, method=w), finite_difference)),
-    ("reverse", [None, "other", 2.0], calls(lambda f, w: f(square, 2.0, mode=w), trace)),
-    ("message", ["other", 2.0], calls(lambda f, w: f(Z, edges=w), ad.draw)),
-    ("grad", ["other", 2.0], calls(lambda f, w: f(Z, color=w), ad.draw)),
-]  # fmt: skip
-# A message names the function, or, of these, the one that it is built on.
-SILENT = {"Value", "Vector", "Matrix", "adjoints", "hessian", "hvp"}
+X, Y = Value(2.0, label="x"), Value(3.0, label="y")
+Z = X * Y
+THING = Thing()
+DERIVATIVES = [grad, ad.value_and_grad, jacrev, jacfwd]
+TWO = [ad.maximum, ad.minimum, ad.hypot, ad.atan2, ad.less]
+OF_F = [ad.vjp, ad.finite_difference, ad.check_gradients, ad.trace]
+OPTIMIZERS = [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam]
+NUMBERS_IN = [ad.sum, ad.prod, ad.logsumexp, Vector]
+
+# fmt: off
+# Wrong ones, under what is expected instead and the advice, or under all that follows the name.
+NONE = f"{NUMBER}; is a `return` missing in the function that made it?"
+ROW = f"{NUMBER}; make one Value of each number: Vector(data), or [Value(v) for v in data]"
+COMPLEX = f"{NUMBER}; take its .real, its .imag or abs() of it"
+NO_NUMBER = {
+    NONE: [None], ROW: [{2.0}], COMPLEX: [1j], f"{NUMBER}; convert it first: float(text)": ["2", b"2"],
+    NUMBER: [Decimal(1), object, THING, math.sin],
+}
+NOT_ONE = NO_NUMBER | {ROW: [{2.0}, {}, [], [1.0, 2.0], (1, 2)]}
+NOT_PLAIN = NOT_ONE | {
+    ROW: [*NOT_ONE[ROW], np.ones(2)], COMPLEX: [1j, np.complex128(1)], NUMBER: [*NOT_ONE[NUMBER], np.timedelta64(2, "ns"), v],
+}
+# What may stand there, what is of a wrong type, what is a wrong value, and the places.
+PLACES = [
+    (0.5, NOT_ONE, {}, [
+        *calls(is_called, *[getattr(ad, name) for name in UNARY], own(lambda x: (x, lambda grad: (grad,)))),
+        *calls(lambda f, w: f(w, 3.0), *TWO), *calls(lambda f, w: f(2.0, w), *TWO)]),
+    (2.0, NOT_ONE, {}, [
+        *calls(lambda f, w: X * w, Value), *calls(lambda f, w: w - X, Value), *calls(lambda f, w: X**w, Value),
+        *calls(lambda f, w: w**X, Value), *calls(lambda f, w: f(X, w), *TWO), *calls(lambda f, w: f(w, 1.0, X), ad.where),
+        *calls(lambda f, w: f([X, w]), *NUMBERS_IN), *calls(lambda f, w: f([[X, w]]), Matrix),
+        *calls(lambda f, w: f([X], [w]), ad.dot), *calls(lambda f, w: f([w], [X]), ad.dot),
+        *calls(lambda f, w: v.map(lambda x: w), Vector), *calls(lambda f, w: [1, w, 3] * v, Vector)]),
+    (2.0, NOT_PLAIN, {}, [
+        *calls(is_called, Value, Dual), *calls(lambda f, w: f(1.0, w), Dual), *calls(lambda f, w: setattr(X, "data", w), Value)]),
+    (0.0, NOT_PLAIN | {NONE: [], "found None, expected a number; to clear it, assign 0.0": [None]}, {},
+     calls(lambda f, w: setattr(X, "grad", w), Value)),
+    (0.5, NO_NUMBER, {}, [
+        *calls(lambda d, w: d(square)(w), *DERIVATIVES), *calls(lambda f, w: f(square, w), *OF_F),
+        *calls(lambda f, w: f(square, w, 1.0), ad.hvp), *calls(lambda f, w: f(square, 1.0, w), ad.hvp),
+        *calls(lambda f, w: f(square, (w,), (1.0,)), jvp), *calls(lambda f, w: f(square, (1.0,), (w,)), jvp, place=": the tangents"),
+        *calls(lambda f, w: f(square, 2.0)[1](w), ad.vjp, place=": the cotangent"), *calls(lambda d, w: d(total)([w]), hessian),
+        *calls(lambda d, w: d(lambda x: x[0])([2.0, w]), grad), *calls(lambda d, w: d(lambda x: x[0])((2.0, [w])), grad),
+        *calls(lambda d, w: d(lambda x: x[0])({0: 2.0, 1: {"a": w}}), grad),
+        *calls(lambda d, w: d(lambda x: x[0])(np.array([1.0, w], dtype=object)), grad),
+        *calls(lambda d, w: d(lambda x: w)(2.0), *DERIVATIVES, hessian, place=": the result of f"),
+        *calls(lambda f, w: f(lambda x: w, 2.0), *OF_F[:3], place="...: the result of f"),
+        *calls(lambda f, w: v + w, Vector)]),
+    (0.5, NO_NUMBER, {"found -0.1, expected a number >= 0": [-0.1], "found nan, expected": [math.nan]}, [
+        *calls(lambda f, w: f([X], lr=w), *OPTIMIZERS, place=", lr"), *calls(lambda f, w: f([X], lr=0.1, weight_decay=w), *OPTIMIZERS, place=", weight_decay"),
+        *calls(lambda f, w: f([X], lr=0.1, momentum=w), optim.SGD, optim.RMSprop, place=", momentum"), *calls(lambda f, w: f([X], eps=w), *OPTIMIZERS[1:], place=", eps"),
+        *calls(lambda f, w: f([X], alpha=w), optim.RMSprop, place=", alpha"), *calls(lambda f, w: f([X], betas=(w, 0.9)), optim.Adam, place=", betas"),
+        *calls(lambda f, w: f([X], betas=(0.9, w)), optim.Adam, place=", betas")]),
+    ([X], {"found ..., expected leaf Values: model.parameters()": [[1.0], [Z], [A], nn.Linear(1, 1), None, 2.0, THING]},
+     {"found no parameters": [[]]}, calls(lambda f, w: f(w, lr=0.1), *OPTIMIZERS)),
+    ([2.0], {"a sequence of numbers": [None, 3, THING, math.sin, "ab", b"ab", {1.0: X}, {3.0, 1.0}, np.array(5.0)]}, {}, [
+        *calls(is_called, *NUMBERS_IN), *calls(lambda f, w: f([2.0], w), ad.dot), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
+    ([2.0], {"found ...of shape (2, 2), expected numbers in a row": [A, np.eye(2)]}, {}, [
+        *calls(is_called, *NUMBERS_IN[:3]), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
+    ([[2.0]], {"a sequence of rows": [None, 2.0, "ab", THING, {(1, 2): 3}, np.array(5.0)],
+               "found ..., expected a sequence of numbers": [[1.0, 2.0], [{3, 1}]]},
+     {"found rows of lengths [1, 2], expected at least one row": [[[1.0], [1.0, 2.0]]]}, calls(is_called, Matrix)),
+    (v, {"a Vector or Matrix, or its numbers in": [None, 2.0, "ab", THING]}, {"found shapes ... and (1,), expected 3 as the": [Vector([1.0])]}, [
+        *calls(lambda f, w: v @ w, Vector), *calls(lambda f, w: f([[1, 2, 3]]) @ w, Matrix)]),
+    (square, {"a function": [None, 2.0, "f", [], THING]}, {}, [
+        *calls(lambda d, w: d(w)(2.0), *DERIVATIVES, hessian), *calls(lambda f, w: f(w, (2.0,), (1.0,)), jvp),
+        *calls(lambda f, w: f(w, 2.0, 1.0), ad.hvp), *calls(lambda f, w: f(w, 2.0), *OF_F)]),
+    (square, {"found ..., expected a function with a name": [None, 2.0, "f", functools.partial(ad.sin)]}, {}, calls(is_called, ad.operation)),
+    ((2.0,), {}, {"found ..., expected the shape of (1.0,); give one": [2.0, (2.0, 3.0), ([2.0],)]}, calls(lambda f, w: f(square, (1.0,), w), jvp, place=": the tangents")),
+    ((2.0,), {"a tuple with an entry for each argument: jvp(f, (2.0,), (1.0,))": [None, 2.0]},
+     {"found (1.0,), expected the shape of (2.0, 3.0); give one": [(2.0, 3.0)]}, calls(lambda f, w: f(square, w, (1.0,)), jvp)),
+    (0, {"found argnums ..., expected the index of an argument; did you mean": [None, 1.5, "x", THING, [None], ["0"], [1.0, 2.0], X]},
+     {"found argnums ... and 1 positional argument, expected the index of one of them, or several different ones": [7, -7, [7], [0, 0]]},
+     calls(lambda d, w: d(square, w)(2.0), *DERIVATIVES, hessian)),
+    (1e-5, NO_NUMBER | {NONE: []}, {"found step h = ..., expected h > 0": [0.0, -1.0, math.nan, math.inf]}, [
+        *calls(lambda f, w: f(square, 2.0, w), ad.finite_difference), *calls(lambda f, w: f(square, 2.0, h=w), ad.check_gradients)]),
+    (Z, {"a Value, such as a loss": [None, [], {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]}, {},
+     calls(is_called, ad.adjoints, ad.topological_order)),
+    (Z, {"found a..., expected a Value, such as a loss": [None, [], {}, math.sin, 2.0, "ab", [2.0], THING, v]}, {}, [
+        *calls(is_called, ad.draw), *calls(lambda f, w: [*f(w)], ad.steps)]),
+    (Z, {"found ..., expected a Value, such as a loss, or several": [None, {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]},
+     {"found no outputs": [[]]}, calls(is_called, ad.Expression)),
+    ([X], {"a sequence of Values: [x, y]": [2.0, "ab", THING, X], "found ... in the sequence, expected Values only": [[2.0], ["x"], [X, None]]}, {}, [
+        *calls(lambda f, w: f(Z, w), ad.adjoints), *calls(lambda f, w: Z.backward(inputs=w), Value)]),
+    ("x", {"a str": [None, 2.0, [], THING, b"x"]}, {}, [
+        *calls(lambda f, w: f(2.0, w), Value), *calls(is_called, ad.scope), *calls(lambda f, w: setattr(X, "label", w), Value)]),
+    ("x", {}, {"found wrt = ..., expected one of ['x'] or an index of it": [None, 2.0, True, [], [0], THING, "y", 1, -2]},
+     calls(lambda f, w: f(square, 2.0, wrt=w), ad.trace)),
+    ("central", {}, {"found method ..., expected one of ['forward', 'backward', 'central']": [None, "centre", 2.0]},
+     calls(lambda f, w: f(square, 2.0, method=w), ad.finite_difference)),
+    ("reverse", {}, {"found mode ..., expected 'forward' or 'reverse'": [None, "backward", 2.0]}, calls(lambda f, w: f(square, 2.0, mode=w), ad.trace)),
+    ("message", {}, {"found edges ..., expected None, 'local' or 'message'": ["other", 2.0]}, calls(lambda f, w: f(Z, edges=w), ad.draw)),
+    ("grad", {}, {"found color ..., expected None or 'grad'": ["other", 2.0]}, calls(lambda f, w: f(Z, color=w), ad.draw)),
+]
+# fmt: on
 
 
 def state(*nodes):
@@ -428,31 +388,29 @@ def state(*nodes):
 
 
 @pytest.mark.parametrize(
-    ("right", "refused", "name", "call"),
+    ("right", "types", "values", "where", "call"),
     [
-        pytest.param(right, refused, f.__name__, call, id=f"{f.__name__}: {text or 'f(w)'}")
-        for right, refused, places in PLACES
-        for f, call, text in places
+        pytest.param(right, types, values, where, call, id=f"{f.__name__}: {text or 'f(w)'}")
+        for right, types, values, places in PLACES
+        for f, call, text, where in places
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_wrong_input_is_refused_in_words_and_changes_nothing(right, refused, name, call):
+def test_wrong_input_is_refused_in_words_and_changes_nothing(right, types, values, where, call):
     before = state(X, Y, Z)
-    for wrong in refused:
-        with pytest.raises(
-            ERRORS, match="found|missing|outside the domain|unsupported operand"
-        ) as error:
-            call(wrong)
-        assert name in SILENT or name in str(error.value), str(error.value)
-        assert " at 0x" not in str(error.value)
-        assert state(X, Y, Z) == before
+    for kind, refused in ((TypeError, types), (ValueError, values)):
+        for words, wrongs in refused.items():
+            for wrong in wrongs:
+                found = words if "found" in words else f"found {typed(wrong)}, expected {words}"
+                check_raises(functools.partial(call, wrong), kind, f"...{where}...: {found}")
+                assert state(X, Y, Z) == before
     call(right)
 
 
 def test_every_public_function_is_given_what_it_cannot_take():
-    named = {f.__name__ for _, _, places in PLACES for f, *_ in places}
+    named = {f.__name__ for *_, places in PLACES for f, *_ in places}
     absent = {*ad.__all__, "abs", "sum"} - named
-    assert absent == {"show_descent", "show_steps", "show_training", "where"}
+    assert absent == {"show_descent", "show_steps", "show_training"}
 
 
 @pytest.mark.parametrize("label", ["\nimport os", '"', "\u2028", "{}"], ids=ascii)

@@ -60,6 +60,7 @@ def check_raises(program, kind, words):
         program()
     pattern = ".*".join(map(re.escape, words.split("...")))
     assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
+    assert " at 0x" not in str(error.value), str(error.value)
 
 
 def same(found, expected, rel=1e-14):
