@@ -1,15 +1,18 @@
 """Operations on plain numbers and arrays, and those of one's own."""
 
+import itertools
 import math
 
 import mpmath
 import numpy as np
 import pytest
-from modes import DERIVATIVES, GRADIENTS
+from modes import DERIVATIVES, GRADIENTS, HESSIANS
 from operations import UNARY
+from tables import cases
+from trainings import chooser
 
 import autodiff as ad
-from autodiff import Dual, Expression, Value, less, operation
+from autodiff import Dual, Expression, Value, grad, operation, where
 from autodiff.admission import as_float
 from autodiff.dispatch import Operation
 
@@ -86,7 +89,7 @@ def test_what_is_true_of_an_operation_is_listed_once():
         assert {*vars(each), "__name__"} - {"__wrapped__"} == {*Operation.__annotations__}
 
 
-# -- Operations of one's own: with a value of floats, and with a name of ours ---------------------
+# -- Operations of one's own ----------------------------------------------------------------------
 
 
 def digamma_of_a_float(x):
@@ -105,41 +108,33 @@ def lgamma(x):
     return lgamma(x), lambda grad: (grad * digamma(x),)
 
 
-def test_an_operation_with_a_value_of_floats_takes_every_kind_of_number():
-    assert (lgamma(1), lgamma(3.0)) == (0.0, pytest.approx(math.log(2)))
-    points = np.array([[0.5, 3.0], [1.0, 7.5]])
-    assert lgamma(points).tolist() == [list(map(math.lgamma, row)) for row in points]
-    slope = 1.5 - np.euler_gamma  # ψ(3) = 1 + 1/2 - γ
-    for derivative in DERIVATIVES.values():
-        assert derivative(lgamma)(3.0) == pytest.approx(slope, rel=1e-15)
-    for mode in GRADIENTS.values():
-        value, gradient = mode(lambda xs: lgamma(xs[0]) * xs[1], [1.0, 1.0])([3.0, 2.0])
-        assert [value, *gradient] == pytest.approx([2 * math.log(2), 2 * slope, math.log(2)])
-    assert "ValueError unless x > 0." in lgamma.__doc__
-    ad.check_gradients(lgamma, 3.0)
+@operation
+def held_still(x):
+    """The identity, with derivative 0."""
+    return 1.0 * x, lambda grad: (None,)
 
 
-@pytest.mark.parametrize("x", [-1.0, Value(-1.0, label="rate"), Dual(-1.0, 1.0)])
-def test_its_domain_is_in_the_message(x):
-    with pytest.raises(ValueError, match=r"^lgamma: x = -1.0.* is outside the domain x > 0$"):
-        lgamma(x)
+@operation
+def rounded(x):
+    """1 or 0, with the derivative of the identity: a straight-through estimator."""
+    return where(x > 0, 1.0, 0.0), lambda grad: (grad,)
 
 
-def test_its_name_and_its_derivative_are_in_tables():
-    _, result, _ = ad.trace(lambda x: lgamma(x), 3.0).rows
-    assert (result.formula, result.derivative_formula) == ("lgamma(v₀)", "v̇₀·digamma(v₀)")
+@operation
+def leaky(x):
+    slope = where(x > 0, 1.0, 0.1)
+    return x * slope, lambda grad: (grad * slope,)
 
 
-def test_a_program_imports_the_function_or_says_why_it_cannot():
-    x = Value(3.0)
-    program = Expression(lgamma(x)).compile([x], wrt=[x])
-    assert "import test_dispatch\n" in program.source
-    assert "test_dispatch.digamma_of_a_float(x1)" in program.source
-    nameless = operation(lambda x: 2.0 * x, domain="")(lambda x: (nameless(x), lambda g: (2 * g,)))
-    with pytest.raises(TypeError, match="without a name in a module, .* at the top of a module"):
-        Expression(nameless(x)).compile([x], wrt=[x])
-    with pytest.raises(TypeError, match="JavaScript: found .*computed by a function of Python"):
-        ad.show_steps(lgamma(x))
+@operation
+def late(x):  # asks in its closure, and with every comparison
+    return x * x, lambda grad: (
+        grad * where(x != 0, 2.0 * x, 0.0) * where(x >= 0, 1.0, 3.0) * where(x == 2, 5.0, 1.0),
+    )
+
+
+by_first = operation(lambda x, y: (x + y, lambda grad: (grad, None)))
+by_second = operation(lambda x, y: (x + y, lambda grad: (None, grad)))
 
 
 def one_called(name):
@@ -152,28 +147,118 @@ def one_called(name):
     return operation(rule)
 
 
-@pytest.mark.parametrize("name", ["add", "mul", "power", "less", "hypot", "maximum", "dot"])
-def test_the_name_of_an_operation_of_ones_own_is_never_taken_for_ours(name):
-    x, y = Value(3.0, label="x"), Value(5.0, label="y")
-    own = one_called(name)
-    z = own(x, y)
-    assert (z.data, z.op) == (45.0, name)
-    assert ad.trace(own, 3.0, 5.0).rows[2].formula == f"{name}(v₋₁, v₀)"
-    assert f">{name}<" in ad.draw(z).source
-    page = ad.show_steps(z)
-    assert f'op:"",name:"{name}",arity:2' in page._page
-    assert own(np.array([3.0]), np.array([5.0])).tolist() == [45.0]
+SLOPE = 1.5 - np.euler_gamma  # ψ(3) = 1 + 1/2 - γ
+TAKEN = ["add", "mul", "power", "less", "hypot", "maximum", "dot"]
+STATED = {  # a function, a point, and its value and gradient there
+    "a value of floats": (lambda x, y: lgamma(x) * y, [3.0, 2.0], [2 * math.log(2), 2 * SLOPE, math.log(2)]),
+    "no derivative by y": (by_first, [2.0, 3.0], [5.0, 1.0, 0.0]),
+    "no derivative by x": (by_second, [2.0, 3.0], [5.0, 0.0, 1.0]),
+    **{f"the name of {name}": (one_called(name), [3.0, 5.0], [45.0, 30.0, 9.0]) for name in TAKEN},
+    **{f"leaky at {x}": (leaky, [x], [x * slope, slope]) for x, slope in [
+        (-3.0, 0.1), (-0.0, 0.1), (0.0, 0.1), (1.0, 1.0), (2.0, 1.0)]},
+    **{f"late at {x}": (late, [x], [x * x, slope]) for x, slope in [
+        (-3.0, -18.0), (-0.0, 0.0), (0.0, 0.0), (1.0, 2.0), (2.0, 20.0)]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "at", "expected"), STATED.values(), ids=STATED)
+def test_every_mode_has_the_value_and_the_derivatives_of_a_rule(f, at, expected):
+    """Comparisons in it choose anew where a program was recorded at another point."""
     for mode in GRADIENTS.values():
-        value, gradient = mode(lambda v: own(*v), [1.0, 1.0])([3.0, 5.0])
-        assert [value, *gradient] == [45.0, 30.0, 9.0]
+        value, gradient = mode(lambda v: f(*v), [1.0 for _ in at])(at)
+        assert [value, *gradient] == pytest.approx(expected, rel=1e-14, abs=1e-300)
+    assert f(*[np.array([x]) for x in at]).tolist() == pytest.approx(expected[:1], rel=1e-14)
+
+
+@cases(("f", "derivatives"), [
+    (lambda x: held_still(x) * x, [2.0, 0.0, 0.0]),
+    (lambda x: held_still(x * x) * x * x, [16.0, 8.0, 0.0]),
+    (lambda x: rounded(x) ** 2 * x, [5.0, 8.0, 6.0]),
+])  # fmt: skip
+def test_a_derivative_that_a_rule_states_holds_in_derivatives_of_any_order(f, derivatives):
+    first, second, third = derivatives
+    for a, b in itertools.product(DERIVATIVES.values(), repeat=2):
+        assert (a(f)(2.0), a(b(f))(2.0), a(b(grad(f)))(2.0)) == (first, second, third)
+    for name in ("hessian", "hvp", "create_graph", "compile", "Value over Dual"):
+        assert list(map(list, HESSIANS[name](lambda v: f(*v), [2.0]))) == [[second]]
 
 
 def test_a_closure_counts_on_arrays_of_values_too():
     """A straight-through estimator and a clipped gradient, whose rules are not derivatives."""
-    passed_on = operation(lambda x: (ad.where(less(0.0, x), 1.0, 0.0), lambda grad: (grad,)))
     clipped = operation(lambda x: (x * x, lambda grad: (ad.minimum(grad * 2 * x, 1.0),)))
     at = np.array([-2.0, 0.25, 3.0])
-    assert ad.grad(lambda x: passed_on(x).sum())(at).tolist() == [1.0, 1.0, 1.0]
-    assert ad.grad(lambda x: clipped(x).sum())(at).tolist() == [-4.0, 0.5, 1.0]
+    assert grad(lambda x: rounded(x).sum())(at).tolist() == [1.0, 1.0, 1.0]
+    assert grad(lambda x: clipped(x).sum())(at).tolist() == [-4.0, 0.5, 1.0]
     with pytest.raises(AssertionError, match="disagree"):
         ad.check_gradients(lambda x: clipped(x).sum(), at)
+
+
+def test_a_rule_may_hold_a_number_of_an_outer_derivative():
+    def times(w):
+        return operation(lambda x: (w * x, lambda grad: (w * grad,)))
+
+    inner = lambda w: grad(lambda x: times(w)(x) * x)(3.0)  # 6 w  # noqa: E731
+    assert {d(inner)(2.0) for d in DERIVATIVES.values()} == {6.0}
+    assert grad(times(Value(2.0)))(3.0).data == 2.0  # as grad(lambda x: w * x)
+
+
+def test_a_choice_in_a_closure_chooses_anew_in_a_gradient_that_is_a_graph():
+    @operation
+    def steep(x):  # x below 1/2, else x²
+        return where(x > 0.5, x * x, x), lambda grad: (grad * where(x > 0.5, 2 * x, 1.0),)
+
+    for at in (0.25, 2.0):  # recorded on one side, and asked on the other
+        x = Value(at)
+        x_bar = ad.adjoints(steep(x), create_graph=True)[x]
+        assert Expression(x_bar).propagate({x: 0.25}) == 1.0
+        assert Expression(x_bar).propagate({x: 2.0}) == 4.0
+
+
+def test_an_if_in_a_rule_is_no_program():
+    assert [[d(chooser)(x) for x in (-3.0, 0.0, 2.0)] for d in DERIVATIVES.values()] == [
+        [0.1, 0.1, 1.0]
+    ] * 5
+    assert grad(grad(lambda x: chooser(x) * x))(-2.0) == pytest.approx(0.2, rel=1e-15)
+    x = Value(2.0)
+    with pytest.raises(TypeError, match="not known"):
+        Expression(chooser(x)).compile([x], wrt=[x])
+    same = operation(lambda x: (x, lambda grad: (0.0 if x == 3 else grad,)))
+    for y in (chooser(x), same(x)):
+        with pytest.raises(TypeError, match=r"create_graph: found a bool .* write autodiff.where"):
+            y.backward(create_graph=True)
+        y.backward()  # leaves nothing behind: a bool is a bool again
+    assert (x > 0.5) is True
+
+
+@pytest.mark.parametrize("x", [-1.0, Value(-1.0, label="rate"), Dual(-1.0, 1.0)])
+def test_the_domain_of_ones_own_is_in_the_message(x):
+    with pytest.raises(ValueError, match=r"^lgamma: x = -1.0.* is outside the domain x > 0$"):
+        lgamma(x)
+    assert "ValueError unless x > 0." in lgamma.__doc__
+
+
+def test_the_name_of_ones_own_and_its_derivative_are_in_tables():
+    _, result, _ = ad.trace(lambda x: lgamma(x), 3.0).rows
+    assert (result.formula, result.derivative_formula) == ("lgamma(v₀)", "v̇₀·digamma(v₀)")
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_name_of_an_operation_of_ones_own_is_never_taken_for_ours(name):
+    own = one_called(name)
+    z = own(Value(3.0, label="x"), Value(5.0, label="y"))
+    assert z.op == name
+    assert ad.trace(own, 3.0, 5.0).rows[2].formula == f"{name}(v₋₁, v₀)"
+    assert f">{name}<" in ad.draw(z).source
+    assert f'op:"",name:"{name}",arity:2' in ad.show_steps(z)._page
+
+
+def test_a_program_imports_the_function_or_says_why_it_cannot():
+    x = Value(3.0)
+    program = Expression(lgamma(x)).compile([x], wrt=[x])
+    assert "import test_dispatch\n" in program.source
+    assert "test_dispatch.digamma_of_a_float(x1)" in program.source
+    nameless = operation(lambda x: 2.0 * x, domain="")(lambda x: (nameless(x), lambda g: (2 * g,)))
+    with pytest.raises(TypeError, match="without a name in a module, .* at the top of a module"):
+        Expression(nameless(x)).compile([x], wrt=[x])
+    with pytest.raises(TypeError, match="JavaScript: found .*computed by a function of Python"):
+        ad.show_steps(lgamma(x))
