@@ -8,12 +8,10 @@ import autodiff as ad
 from autodiff import Dual, Value, jvp
 
 
-def test_text_a_product_and_a_constant():
-    x, y, k = Dual(3.0, 1.0), Dual(4.0, 2.0), Value(3.0)
-    assert repr(Dual(0.5, 1)) == "Dual(primal=0.5, tangent=1.0)"
-    assert ad.dot([x, 1.0], [y, 5.0]).tangent == 4 * 1 + 3 * 2
+def test_a_value_that_is_a_constant_is_a_number():
+    k = Value(3.0)
     k.requires_grad = False
-    assert (x * k).tangent == 3.0
+    assert (Dual(3.0, 1.0) * k).tangent == 3.0
 
 
 def test_dual_over_value_differentiates_a_tangent_and_value_over_dual_an_adjoint():
@@ -50,6 +48,3 @@ def test_an_input_with_tangent_0_does_not_move(still):
     assert jvp(lambda v: f(*v), ([0.0, 3.0],), ([still, 1.0],)) == (9.0, 6.0)
     assert jvp(lambda x: x**2, (math.inf,), (still,)) == (math.inf, 0.0)
     assert jvp(lambda x, p: x**p, (0.0, 0.5), (still, 1.0)) == (0.0, 0.0)
-    for both in (ad.grad(f, (0, 1)), ad.jacfwd(f, (0, 1)), lambda x, y: jvp(f, (x, y), (1.0, 1.0))):
-        with pytest.raises(ZeroDivisionError, match="derivative of sqrt at x = 0.0: it is infin"):
-            both(0.0, 3.0)

@@ -107,6 +107,23 @@ def assign(row):
     row[0] = 3
 
 
+class OutsideError(ValueError):
+    def __init__(self, where, what):
+        super().__init__(f"{where}: {what}")
+
+
+@ad.operation
+def picky(x):
+    """One that raises errors of its own, which are not reworded."""
+
+    def backward(grad):
+        raise OutsideError("gradient", x)
+
+    if x < 0:
+        raise OutsideError("input", x)
+    return x, backward
+
+
 REFUSALS = {
     "numbers": [
         (lambda: Value(x), f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}"),
@@ -114,7 +131,7 @@ REFUSALS = {
         *each([lambda: x * Dual(2), lambda: Dual(2) * x], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
         *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...too large"),
         *each([lambda n=n, use=use: use(n) for n in (x, Dual(1.0, 1.0)) for use in (float, int, math.sin)], PLAIN),
-        *each([lambda: np.array([x], dtype=float), lambda: np.floor(x)], PLAIN),
+        (lambda: np.array([x], dtype=float), PLAIN),
     ],
     "domains": [
         *[(lambda f=f, kind=kind, at=at: f(kind(at)), ValueError, f"{f.__name__}: x = {at}{label}...is outside the domain {domain}")
@@ -130,7 +147,7 @@ REFUSALS = {
         *each([lambda: Value(0.0).sqrt().backward(create_graph=True), lambda: Dual(0.0, 1.0).sqrt(), lambda: hessian(ad.sqrt)(0.0), lambda: ad.trace(ad.sqrt, 0.0)],
               ZeroDivisionError, INFINITE),
         (lambda: own(root)(Value(-1.0, label="v")), ValueError, "cube: x = -1.0 ('v'): "),
-        (lambda: own(root)(Value(0.0)).backward(), ZeroDivisionError, "the derivative of cube at x = 0.0"),
+        (lambda: own(root)(Value(0.0)).backward(), ZeroDivisionError, INFINITE.replace("sqrt", "cube")),
     ],
     "functions": [
         (lambda: ad.logsumexp([]), ValueError, "logsumexp: found no numbers, expected at least one"),
@@ -145,6 +162,8 @@ REFUSALS = {
                lambda: jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,))],
               "cube: found a result that is ... expected operations on its inputs alone; pass all"),
         (lambda: own(length)(x, Value(4.0)), "cube: found a result that is a Value, with inputs"),
+        (lambda: picky(Value(-1.0)), OutsideError, "input: -1.0"),
+        *each([lambda: picky(Value(1.0)).backward(), lambda: jvp(picky, (1.0,), (1.0,))], OutsideError, "gradient: 1.0"),
     ],
     "value": [
         (descent_by_values, "...or p.grad.data"),
@@ -231,27 +250,6 @@ REFUSALS = {
 def test_what_is_refused(row):
     program, kind, words = row if len(row) == 3 else (row[0], TypeError, row[1])
     check_raises(program, kind, words)
-
-
-def test_an_error_of_ones_own_is_not_reworded():
-    class OutsideError(ValueError):
-        def __init__(self, where, what):
-            super().__init__(f"{where}: {what}")
-
-    @ad.operation
-    def picky(x):
-        def backward(grad):
-            raise OutsideError("gradient", x)
-
-        if x < 0:
-            raise OutsideError("input", x)
-        return x, backward
-
-    with pytest.raises(OutsideError, match="input: -1.0"):
-        picky(Value(-1.0))
-    for attempt in (picky(Value(1.0)).backward, lambda: ad.jvp(picky, (1.0,), (1.0,))):
-        with pytest.raises(OutsideError, match="gradient: 1.0"):
-            attempt()
 
 
 # -- Every public function, given what it cannot take ----------------------------------------------

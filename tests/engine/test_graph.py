@@ -31,12 +31,6 @@ def test_every_node_comes_once_and_after_its_parents(pairs):
         assert depth[node] == max([1 + depth[p] for p in node.parents], default=0)
 
 
-def test_parents_come_from_left_to_right():
-    a, b, c = (Value(1.0, label=name) for name in "abc")
-    root = (c + a) * (b + a)
-    assert [n.label or n.op for n in topological_order(root)] == ["c", "a", "+", "b", "+", "*"]
-
-
 @pytest.mark.parametrize("n", [1, 2, 20, 100])
 def test_the_adjoint_is_the_sum_over_all_paths_and_each_closure_runs_once(n):
     x = y = Value(1.0)
