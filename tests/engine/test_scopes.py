@@ -11,7 +11,6 @@ import pytest
 
 from autodiff import Matrix, Value, Vector, scope, tanh, value
 from autodiff.nn import Linear, Sequential
-from autodiff.pictures.scene import scene
 from autodiff.scopes import Scope, entry_names
 
 
@@ -134,26 +133,11 @@ def test_nodes_in_scopes_are_freed_without_the_collector():
         gc.enable()
 
 
-def test_a_parameter_of_two_calls_stands_outside_of_both():
-    layer = Linear(1, 1, bias=False)
-    y = layer([1.0])[0] + layer([2.0])[0]
-    weight = layer.weight[0, 0]
-    (box,) = (box for box in scene(y, {}).boxes if any(x is weight for x in box.nodes))
-    assert box.path == ()
-
-
-@pytest.mark.parametrize(
-    ("held", "names"),
-    [
-        (Value(1.0), "x"),
-        (Vector([1, 2]), "x[0] x[1]"),
-        ("ab", ""),
-        (Matrix([[1, 2], [3, 4]]), "x[0,0] x[0,1] x[1,0] x[1,1]"),
-        ([Value(1.0), Vector([1, 2])], "x[0] x[1][0] x[1][1]"),
-    ],
-)
-def test_names_of_entries(held, names):
-    found = list(entry_names("x", held))
-    assert " ".join([name for _, name in found]) == names
-    if isinstance(held, Matrix):
-        assert next(x for x, name in found if name == "x[1,0]") is held[1, 0]
+def test_entries_are_named_by_their_places():
+    x, v, m = Value(1.0), Vector([1, 2]), Matrix([[1, 2], [3, 4]])
+    held = {"x": x, "v": v, "text": "ab", "m": m, "w": [x, v]}
+    found = [pair for name, each in held.items() for pair in entry_names(name, each)]
+    names = "x v[0] v[1] m[0,0] m[0,1] m[1,0] m[1,1] w[0] w[1][0] w[1][1]"
+    assert [name for _, name in found] == names.split()
+    nodes = [x, *v, *m[0], *m[1], x, *v]
+    assert [*map(id, nodes)] == [id(node) for node, _ in found]
