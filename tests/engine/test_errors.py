@@ -8,6 +8,7 @@ is given what it cannot take, argument by argument: an error in words, and nothi
 import copy
 import functools
 import math
+import operator
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -34,10 +35,6 @@ def own(rule):
     return ad.operation(rule)
 
 
-def root(x):
-    return math.sqrt(x), lambda grad: (grad / (2 * math.sqrt(x)),)
-
-
 def times(w):
     """An operation that multiplies by a number that it holds."""
     return own(lambda x: (w * x, lambda grad: (w * grad,)))
@@ -51,6 +48,7 @@ def each(programs, *rest):
 # fmt: off
 NUMBER = "one real number (int, float, Fraction or a numpy scalar)"
 OTHER = "...a number of another kind already; use it as it is"
+ROOT = own(lambda x: (math.sqrt(x), lambda grad: (grad / (2 * math.sqrt(x)),)))
 KINDS = [lambda n: n, lambda n: Value(n, label="rate"), lambda n: Dual(n, 1.0)]
 LABELS = ["", " (", ""]
 OUTSIDE = [
@@ -88,16 +86,6 @@ def changed(f, number):
     y.backward(create_graph=True)
 
 
-def descent_by_values():
-    x = Value(2.0)
-    (x * x).backward(create_graph=True)
-    x.data -= 0.1 * x.grad
-
-
-def assign(row):
-    row[0] = 3
-
-
 class OutsideError(ValueError):
     def __init__(self, where, what):
         super().__init__(f"{where}: {what}")
@@ -117,7 +105,8 @@ def picky(x):
 
 REFUSALS = {
     "numbers": [
-        (lambda: Value(x), f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}"),
+        *each([lambda: Value(x), lambda: setattr(x, "data", Value(2.0))],
+              f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}, or p.grad.data"),
         (lambda: grad(lambda x: x)(np.array(2, "m8[ns]")), f"...expected {NUMBER}"),
         *each([lambda: x * Dual(2), lambda: Dual(2) * x], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
         *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...too large"),
@@ -137,8 +126,8 @@ REFUSALS = {
         (lambda: Value(0.0, label="w").sqrt().backward(), ZeroDivisionError, INFINITE.replace("0.0...", "0.0 ('w')")),
         *each([lambda: Value(0.0).sqrt().backward(create_graph=True), lambda: Dual(0.0, 1.0).sqrt(), lambda: hessian(ad.sqrt)(0.0), lambda: ad.trace(ad.sqrt, 0.0)],
               ZeroDivisionError, INFINITE),
-        (lambda: own(root)(Value(-1.0, label="v")), ValueError, "cube: x = -1.0 ('v'): "),
-        (lambda: own(root)(Value(0.0)).backward(), ZeroDivisionError, INFINITE.replace("sqrt", "cube")),
+        (lambda: ROOT(Value(-1.0, label="v")), ValueError, "cube: x = -1.0 ('v'): "),
+        (lambda: ROOT(Value(0.0)).backward(), ZeroDivisionError, INFINITE.replace("sqrt", "cube")),
     ],
     "functions": [
         (lambda: ad.logsumexp([]), ValueError, "logsumexp: found no numbers, expected at least one"),
@@ -156,7 +145,6 @@ REFUSALS = {
         *each([lambda: picky(Value(1.0)).backward(), lambda: jvp(picky, (1.0,), (1.0,))], OutsideError, "gradient: 1.0"),
     ],
     "value": [
-        (descent_by_values, "...or p.grad.data"),
         (lambda: setattr(x * x, "requires_grad", False), ValueError, "requires_grad: found the result of an operation, expected a leaf; whether"),
         (lambda: (k * k).backward(), ValueError, "backward: found an output computed from constants alone, expected one that depends on a Value"),
         (lambda: (x * k).backward(inputs=[k]), ValueError, "inputs: found a constant, 3.0 ('c'), expected nodes that require a gradient"),
@@ -178,7 +166,7 @@ REFUSALS = {
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
         *each([lambda: v != 2.0, lambda: v == x, lambda: v < 2, lambda: A <= A], "...found a ..., expected one number; take its entries, or .data"),
         *each([lambda: v[5], lambda: A[0, 7]], IndexError, "...out of range"),
-        (lambda: assign(v), "...item assignment"),
+        (lambda: operator.setitem(v, 0, 3), "...item assignment"),
         (lambda: v.backward(), "...found a Vector of shape (3,), expected one number; ....sum(), .mean()"),
         (lambda: (A @ A).backward(), "...found a Matrix of shape (2, 2), expected one number; ....sum(), .mean()"),
     ],
