@@ -254,10 +254,6 @@ def calls(call, *functions, place=""):
     ]
 
 
-def is_called(f, given):
-    return f(given)
-
-
 X, Y = Value(2.0, label="x"), Value(3.0, label="y")
 Z = X * Y
 THING = Thing()
@@ -283,7 +279,7 @@ NOT_PLAIN = NOT_ONE | {
 # What may stand there, what is of a wrong type, what is a wrong value, and the places.
 PLACES = [
     (0.5, NOT_ONE, {}, [
-        *calls(is_called, *[getattr(ad, name) for name in UNARY], own(lambda x: (x, lambda grad: (grad,)))),
+        *calls(lambda f, w: f(w), *[getattr(ad, name) for name in UNARY], own(lambda x: (x, lambda grad: (grad,)))),
         *calls(lambda f, w: f(w, 3.0), *TWO), *calls(lambda f, w: f(2.0, w), *TWO)]),
     (2.0, NOT_ONE, {}, [
         *calls(lambda f, w: X * w, Value), *calls(lambda f, w: w - X, Value), *calls(lambda f, w: X**w, Value),
@@ -292,7 +288,7 @@ PLACES = [
         *calls(lambda f, w: f([X], [w]), ad.dot), *calls(lambda f, w: f([w], [X]), ad.dot),
         *calls(lambda f, w: v.map(lambda x: w), Vector), *calls(lambda f, w: [1, w, 3] * v, Vector)]),
     (2.0, NOT_PLAIN, {}, [
-        *calls(is_called, Value, Dual), *calls(lambda f, w: f(1.0, w), Dual), *calls(lambda f, w: setattr(X, "data", w), Value)]),
+        *calls(lambda f, w: f(w), Value, Dual), *calls(lambda f, w: f(1.0, w), Dual), *calls(lambda f, w: setattr(X, "data", w), Value)]),
     (0.0, NOT_PLAIN | {NONE: [], "found None, expected a number; to clear it, assign 0.0": [None]}, {},
      calls(lambda f, w: setattr(X, "grad", w), Value)),
     (0.5, NO_NUMBER, {}, [
@@ -315,18 +311,18 @@ PLACES = [
     ([X], {"found ..., expected leaf Values: model.parameters()": [[1.0], [Z], [A], nn.Linear(1, 1), None, 2.0, THING]},
      {"found no parameters": [[]]}, calls(lambda f, w: f(w, lr=0.1), *OPTIMIZERS)),
     ([2.0], {"a sequence of numbers": [None, 3, THING, math.sin, "ab", b"ab", {1.0: X}, {3.0, 1.0}, np.array(5.0)]}, {}, [
-        *calls(is_called, *NUMBERS_IN), *calls(lambda f, w: f([2.0], w), ad.dot), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
+        *calls(lambda f, w: f(w), *NUMBERS_IN), *calls(lambda f, w: f([2.0], w), ad.dot), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
     ([2.0], {"found ...of shape (2, 2), expected numbers in a row": [A, np.eye(2)]}, {}, [
-        *calls(is_called, *NUMBERS_IN[:3]), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
+        *calls(lambda f, w: f(w), *NUMBERS_IN[:3]), *calls(lambda f, w: f(w, [2.0]), ad.dot)]),
     ([[2.0]], {"a sequence of rows": [None, 2.0, "ab", THING, {(1, 2): 3}, np.array(5.0)],
                "found ..., expected a sequence of numbers": [[1.0, 2.0], [{3, 1}]]},
-     {"found rows of lengths [1, 2], expected at least one row": [[[1.0], [1.0, 2.0]]]}, calls(is_called, Matrix)),
+     {"found rows of lengths [1, 2], expected at least one row": [[[1.0], [1.0, 2.0]]]}, calls(lambda f, w: f(w), Matrix)),
     (v, {"a Vector or Matrix, or its numbers in": [None, 2.0, "ab", THING]}, {"found shapes ... and (1,), expected 3 as the": [Vector([1.0])]}, [
         *calls(lambda f, w: v @ w, Vector), *calls(lambda f, w: f([[1, 2, 3]]) @ w, Matrix)]),
     (square, {"a function": [None, 2.0, "f", [], THING]}, {}, [
         *calls(lambda d, w: d(w)(2.0), *DERIVATIVES, hessian), *calls(lambda f, w: f(w, (2.0,), (1.0,)), jvp),
         *calls(lambda f, w: f(w, 2.0, 1.0), ad.hvp), *calls(lambda f, w: f(w, 2.0), *OF_F)]),
-    (square, {"found ..., expected a function with a name": [None, 2.0, "f", functools.partial(ad.sin)]}, {}, calls(is_called, ad.operation)),
+    (square, {"found ..., expected a function with a name": [None, 2.0, "f", functools.partial(ad.sin)]}, {}, calls(lambda f, w: f(w), ad.operation)),
     ((2.0,), {}, {"found ..., expected the shape of (1.0,); give one": [2.0, (2.0, 3.0), ([2.0],)]}, calls(lambda f, w: f(square, (1.0,), w), jvp, place=": the tangents")),
     ((2.0,), {"a tuple with an entry for each argument: jvp(f, (2.0,), (1.0,))": [None, 2.0]},
      {"found (1.0,), expected the shape of (2.0, 3.0); give one": [(2.0, 3.0)]}, calls(lambda f, w: f(square, w, (1.0,)), jvp)),
@@ -336,15 +332,15 @@ PLACES = [
     (1e-5, NO_NUMBER | {NONE: []}, {"found step h = ..., expected h > 0": [0.0, -1.0, math.nan, math.inf]}, [
         *calls(lambda f, w: f(square, 2.0, w), ad.finite_difference), *calls(lambda f, w: f(square, 2.0, h=w), ad.check_gradients)]),
     (Z, {"a Value, such as a loss": [None, [], {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]}, {},
-     calls(is_called, ad.adjoints, ad.topological_order)),
+     calls(lambda f, w: f(w), ad.adjoints, ad.topological_order)),
     (Z, {"found a..., expected a Value, such as a loss": [None, [], {}, math.sin, 2.0, "ab", [2.0], THING, v]}, {}, [
-        *calls(is_called, ad.draw), *calls(lambda f, w: [*f(w)], ad.steps)]),
+        *calls(lambda f, w: f(w), ad.draw), *calls(lambda f, w: [*f(w)], ad.steps)]),
     (Z, {"found ..., expected a Value, such as a loss, or several": [None, {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]},
-     {"found no outputs": [[]]}, calls(is_called, ad.Expression)),
+     {"found no outputs": [[]]}, calls(lambda f, w: f(w), ad.Expression)),
     ([X], {"a sequence of Values: [x, y]": [2.0, "ab", THING, X], "found ... in the sequence, expected Values only": [[2.0], ["x"], [X, None]]}, {}, [
         *calls(lambda f, w: f(Z, w), ad.adjoints), *calls(lambda f, w: Z.backward(inputs=w), Value)]),
     ("x", {"a str": [None, 2.0, [], THING, b"x"]}, {}, [
-        *calls(lambda f, w: f(2.0, w), Value), *calls(is_called, ad.scope), *calls(lambda f, w: setattr(X, "label", w), Value)]),
+        *calls(lambda f, w: f(2.0, w), Value), *calls(lambda f, w: f(w), ad.scope), *calls(lambda f, w: setattr(X, "label", w), Value)]),
     ("x", {}, {"found wrt = ..., expected one of ['x'] or an index of it": [None, 2.0, True, [], [0], THING, "y", 1, -2]},
      calls(lambda f, w: f(square, 2.0, wrt=w), ad.trace)),
     ("central", {}, {"found method ..., expected one of ['forward', 'backward', 'central']": [None, "centre", 2.0]},
@@ -364,7 +360,7 @@ def state(*nodes):
 @pytest.mark.parametrize(
     ("right", "types", "values", "where", "call"),
     [
-        pytest.param(right, types, values, where, call, id=f"{f.__name__}: {text or 'f(w)'}")
+        pytest.param(right, types, values, where, call, id=f"{f.__name__}: {text}")
         for right, types, values, places in PLACES
         for f, call, text, where in places
     ],

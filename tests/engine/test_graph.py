@@ -9,13 +9,6 @@ from autodiff import Value, adjoints, topological_order
 from autodiff.graph import depths
 
 
-def watched(nodes, seen):
-    """Note in `seen` which of these nodes are walked."""
-    for node in nodes:
-        closure = node._closure
-        node._closure = lambda g, node=node, closure=closure: seen.append(node) or closure(g)
-
-
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=40))
 def test_every_node_comes_once_and_after_its_parents(pairs):
     nodes = [Value(1.0), Value(2.0)]
@@ -37,7 +30,8 @@ def test_the_adjoint_is_the_sum_over_all_paths_and_each_closure_runs_once(n):
     for _ in range(n):
         y = y + y
     seen = []
-    watched(topological_order(y)[1:], seen)
+    for node in topological_order(y)[1:]:
+        node._closure = lambda g, closure=node._closure: seen.append(closure) or closure(g)
     assert adjoints(y)[x] == y.data == 2.0**n
     assert len(seen) == n
 
