@@ -341,8 +341,8 @@ PLACES = [
         *calls(lambda f, w: f(Z, w), ad.adjoints), *calls(lambda f, w: Z.backward(inputs=w), Value)]),
     ("x", {"a str": [None, 2.0, [], THING, b"x"]}, {}, [
         *calls(lambda f, w: f(2.0, w), Value), *calls(lambda f, w: f(w), ad.scope), *calls(lambda f, w: setattr(X, "label", w), Value)]),
-    ("x", {}, {"found wrt = ..., expected one of ['x'] or an index of it": [None, 2.0, True, [], [0], THING, "y", 1, -2]},
-     calls(lambda f, w: f(square, 2.0, wrt=w), ad.trace)),
+    ("x", {}, {"found wrt = ..., expected one of ['x', 'y'] or an index of it": [None, 2.0, True, [], [0], THING, "z", 2, -3]},
+     calls(lambda f, w: f(lambda x, y: x, 2.0, 3.0, wrt=w), ad.trace)),
     ("central", {}, {"found method ..., expected one of ['forward', 'backward', 'central']": [None, "centre", 2.0]},
      calls(lambda f, w: f(square, 2.0, method=w), ad.finite_difference)),
     ("reverse", {}, {"found mode ..., expected 'forward' or 'reverse'": [None, "backward", 2.0]}, calls(lambda f, w: f(square, 2.0, mode=w), ad.trace)),
