@@ -56,37 +56,23 @@ def ninth(x):  # one of one's own in another: its lines stand in the derivative
     return cube(y), lambda grad: (grad * cube(y) * 9 / x,)
 
 
-# A function of a and b, and the formulas of its steps at (3, 2).
-FORMULAS = [
-    (
-        lambda a, b: (a - (b + a)) * (a / b) ** 2 / -b,
-        "v₀ + v₋₁ | v₋₁ / v₀ | -v₀ | v₋₁ - v₁ | v₂**2 | v₄·v₅ | v₆ / v₃ | v₇",
-    ),
-    (
-        lambda a, b: a / (a * b) * (a / b) - a / -b,
-        "v₋₁·v₀ | v₋₁ / v₀ | -v₀ | v₋₁ / v₁ | v₋₁ / v₃ | v₄·v₂ | v₆ - v₅ | v₇",
-    ),
+@cases(("f", "formulas"), [  # a function of a and b, and the formulas of its steps at (3, 2)
+    (lambda a, b: (a - (b + a)) * (a / b) ** 2 / -b, "v₀ + v₋₁ | v₋₁ / v₀ | -v₀ | v₋₁ - v₁ | v₂**2 | v₄·v₅ | v₆ / v₃ | v₇"),
+    (lambda a, b: a / (a * b) * (a / b) - a / -b, "v₋₁·v₀ | v₋₁ / v₀ | -v₀ | v₋₁ / v₁ | v₋₁ / v₃ | v₄·v₂ | v₆ - v₅ | v₇"),
     (lambda a, b: 2 - a, "2 - v₋₁ | v₁"),
     (lambda a, b: a - -2.0, "v₋₁ - (-2) | v₁"),
     (lambda a, b: a * math.nan, "v₋₁·nan | v₁"),
     (lambda a, b: a + (-0.0), "v₋₁ + (-0) | v₁"),
-    (
-        lambda a, b: a**b + 2**a + a**3 / 1,
-        "v₋₁**v₀ | 2**v₋₁ | v₋₁**3 | v₁ + v₂ | v₃ / 1 | v₄ + v₅ | v₆",
-    ),
+    (lambda a, b: a**b + 2**a + a**3 / 1, "v₋₁**v₀ | 2**v₋₁ | v₋₁**3 | v₁ + v₂ | v₃ / 1 | v₄ + v₅ | v₆"),
     (lambda a, b: cube(a), "cube(v₋₁) | v₁"),
     (lambda a, b: a, "v₋₁"),
-]
-
-
-@cases(("f", "formulas"), FORMULAS)
+])  # fmt: skip
 def test_formulas_have_brackets_where_they_are_needed_and_only_there(f, formulas):
     rows = trace(f, 3.0, 2.0).rows
     assert " | ".join(row.formula for row in rows[2:]) == formulas
 
 
-# A function, its arguments, the mode, and how each derivative is written.
-DERIVATIVES = [
+@cases(("f", "point", "mode", "formulas"), [  # a function, its arguments, how derivatives are written
     (lambda x1, x2: article(x1, x2), [3, -4], "forward",
      "ẋ₁ | ẋ₂ | v̇₋₁·v₀ + v̇₀·v₋₁ | v̇₋₁·(1 / v₋₁) | v̇₁ + v̇₀ | v̇₃ - v̇₂ | v̇₄"),
     (lambda x1, x2: article(x1, x2), [3, -4], "reverse",
@@ -111,10 +97,7 @@ DERIVATIVES = [
     # no mark stands on a word
     (lambda rate, w: w[0] * rate, [2.0, [3.0]], "forward", "1 | ẇ[0] | v̇₀·v₋₁ + v̇₋₁·v₀ | v̇₁"),
     (lambda rate, w: w[0] * rate, [2.0, [3.0]], "reverse", "v̄₁·v₀ | v̄₁·v₋₁ | ȳ | 1"),
-]  # fmt: skip
-
-
-@cases(("f", "point", "mode", "formulas"), DERIVATIVES)
+])  # fmt: skip
 def test_derivatives_are_written_with_the_variables_of_the_table(f, point, mode, formulas):
     rows = trace(f, *point, mode=mode).rows
     assert " | ".join(row.derivative_formula for row in rows) == formulas
