@@ -225,7 +225,6 @@ def test_what_is_refused(row):
 
 # -- Every public function, given what it cannot take ----------------------------------------------
 
-
 # A message names the function, or, of these, the one that it is built on.
 SILENT = {"Value", "Vector", "Matrix", "adjoints", "hessian", "hvp"}
 
@@ -260,7 +259,7 @@ OPTIMIZERS = [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam]
 NUMBERS_IN = [ad.sum, ad.prod, ad.logsumexp, Vector]
 
 # fmt: off
-# Wrong ones, under what is expected instead and the advice, or under all that follows the name.
+# What is wrong stands under what is expected, or under all that the message says: "found ...".
 NONE = f"{NUMBER}; is a `return` missing in the function that made it?"
 ROW = f"{NUMBER}; make one Value of each number: Vector(data), or [Value(v) for v in data]"
 COMPLEX = f"{NUMBER}; take its .real, its .imag or abs() of it"
@@ -272,7 +271,7 @@ NOT_ONE = NO_NUMBER | {ROW: [{2.0}, {}, [], [1.0, 2.0], (1, 2)]}
 NOT_PLAIN = NOT_ONE | {
     ROW: [*NOT_ONE[ROW], np.ones(2)], COMPLEX: [1j, np.complex128(1)], NUMBER: [*NOT_ONE[NUMBER], np.timedelta64(2, "ns"), v],
 }
-# What may stand there, what is of a wrong type, what is a wrong value, and the places.
+# What may stand there, what is of a wrong type, what is a wrong value; and the places.
 PLACES = [
     (0.5, NOT_ONE, {}, [
         *calls(lambda f, w: f(w), *[getattr(ad, name) for name in UNARY], own(lambda x: (x, lambda grad: (grad,)))),
