@@ -93,10 +93,6 @@ class Renderer(IPythonRenderer):
         return "../" * (self.path.parent == NOTEBOOKS) + place + sign + part
 
 
-def displayed(formula: re.Match[str]) -> str:
-    return latex2mathml.converter.convert(formula[1], display="block")
-
-
 def html(markdown: str, path: Path, address: Address) -> str:
     """The Markdown of a file as HTML."""
     return MarkdownWithMath(renderer=Renderer(path, address)).render(markdown)
@@ -200,8 +196,10 @@ def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
     for operation in autodiff.ops.PAGE:  # of which pdoc reads the rule
         operation.__wrapped__.__doc__ = f"{inspect.getdoc(operation)}\n\n{example(operation)}"
     pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
-    to_html = pdoc.render.env.filters["to_html"]
-    pdoc.render.env.filters["to_html"] = lambda text: to_html(DISPLAYED.sub(displayed, text))
+    to_html, maths = pdoc.render.env.filters["to_html"], Renderer(ROOT, facts["address"]).block_math
+    pdoc.render.env.filters["to_html"] = lambda text: to_html(
+        DISPLAYED.sub(lambda formula: maths(formula[0]), text)
+    )
     pdoc.render.env.globals.update(facts, pages=pages)
     pdoc.pdoc("autodiff", output_directory=folder / "reference")
     for path in (folder / "reference").rglob("*.html"):  # pdoc links members that it leaves out

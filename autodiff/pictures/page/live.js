@@ -36,7 +36,7 @@ function textOf(tree) {
 function title(state, view) {
   const { graph, problem, editing } = state;
   if (editing) {
-    return h("label.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
+    return h("h1.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
       value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
       "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
       onblur: () => set({ editing: false }),
