@@ -5,50 +5,42 @@ import math
 import numpy as np
 import pytest
 from operations import UNARY
-from tables import cases, same
+from tables import cases
 
 import autodiff as ad
 from autodiff import Dual, Value, Vector, check_gradients, finite_difference, nn, operation
 
 
-@pytest.mark.parametrize(("method", "order"), [("forward", 1), ("backward", 1), ("central", 2)])
-def test_the_error_shrinks_with_the_power_of_h_that_the_formula_promises(method, order):
+@pytest.mark.parametrize(
+    ("method", "ends", "order", "calls", "tolerance"),
+    [
+        ("forward", (2, 2.5), 1, 6, 1e-6),
+        ("backward", (1.5, 2), 1, 6, 1e-6),
+        ("central", (1.5, 2.5), 2, 10, 1e-9),
+    ],
+)
+def test_a_method_is_what_its_row_in_the_docstring_says(method, ends, order, calls, tolerance):
+    low, high = ends
+    quotient = (math.cos(high) - math.cos(low)) / (high - low)
+    assert finite_difference(ad.cos, 2.0, 0.5, method) == pytest.approx(quotient)
+
     steps = [2.0**-k for k in range(3, 9)]
     errors = [abs(finite_difference(ad.exp, 1.0, h, method) - math.e) for h in steps]
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
     assert slopes == pytest.approx(order, abs=0.1)  # the next term of the series is O(h) of this
 
-
-@pytest.mark.parametrize("x", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize(
-    ("method", "tolerance"),
-    [("forward", 1e-6), ("backward", 1e-6), ("central", 1e-9)],
-)
-def test_default_steps_are_good_at_every_size_of_x(method, tolerance, x):
-    slope = finite_difference(lambda x: x * x, x, method=method)
-    assert slope == pytest.approx(2 * x, rel=tolerance, abs=tolerance)
-
-
-def test_the_quotients_of_the_article():
-    for method, low, high in (("forward", 2, 2.5), ("backward", 1.5, 2), ("central", 1.5, 2.5)):
-        slope = (math.cos(high) - math.cos(low)) / (high - low)
-        assert finite_difference(ad.cos, 2.0, 0.5, method) == pytest.approx(slope)
-
-
-def test_shapes_are_those_of_jacfwd():
-    f = lambda x: [x[0] * x[1], x[1]]  # noqa: E731
-    assert finite_difference(sum, [1, 2, 3]) == pytest.approx([1, 1, 1])
-    for row, exact in zip(finite_difference(f, (2, 3)), ad.jacfwd(f)([2, 3]), strict=True):
-        assert row == pytest.approx(exact, abs=1e-9)
-    assert finite_difference(lambda x: [x, 2 * x], 3.0) == pytest.approx([1, 2])
-    assert finite_difference(lambda x: Value(x) * 2, 3.0).data == pytest.approx(2)
-
-
-@pytest.mark.parametrize(("method", "calls"), [("forward", 6), ("backward", 6), ("central", 10)])
-def test_the_number_of_evaluations(method, calls):
     seen = []
     finite_difference(lambda x: seen.append(x) or sum(x), [1.0] * 5, method=method)
     assert len(seen) == calls
+
+    for x in (1e-3, 1.0, 1e6):  # with the default step
+        slope = finite_difference(lambda x: x * x, x, method=method)
+        assert slope == pytest.approx(2 * x, rel=tolerance, abs=tolerance)
+
+
+def test_a_step_is_a_plain_number():
+    assert type(finite_difference(ad.sin, 2.0, np.array(1e-4))) is float
+    assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
 
 
 # -- The checker --------------------------------------------------------------------------------
@@ -57,6 +49,9 @@ def test_the_number_of_evaluations(method, calls):
 SIZES = [10.0**k for k in range(-8, 9)]
 POINTS = [0.0, *SIZES, *[-2.7 * x for x in SIZES], math.pi, 512.0, 700.0, -700.0]
 POINTS += [1 - 1e-9, 1e-9 - 1, 1.001, 0.999]
+
+
+OF_ITS_OWN = Value(3.0)
 
 
 def lifted_relu(x):
@@ -113,6 +108,16 @@ def test_no_false_alarm_at_any_size(f):
     assert len(points) > 12
 
 
+@cases(("f", "at"), [
+    (lambda x: OF_ITS_OWN * x * x, 2.0),
+    (nn.Sequential(nn.Linear(2, 3, seed=0), nn.Linear(3, 2, seed=1)), [1.0, 2.0]),
+    (lambda x: [x * 1.0, (x + 1e6) - 1e6, x * 2.0], 1e-3),  # each result has its own round-off
+    (lambda x: [ad.sin((1 - x) ** 0.5), x], 0.999),  # at an edge: a float's root is complex
+])  # fmt: skip
+def test_no_false_alarm_for_several_results_and_values_of_its_own(f, at):
+    check_gradients(f, at)
+
+
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize(
     "change",
@@ -128,12 +133,6 @@ def test_wrong_rules_are_caught_at_every_size(name, change):
                 check_gradients(wrong(change, getattr(ad.ops, name).rule), x)
             caught += 1
     assert caught > 8
-
-
-@pytest.mark.parametrize("rule", [ad.ops.sqrt.rule, ad.ops.abs.rule], ids=["sqrt", "abs"])
-def test_a_wrong_rule_is_not_taken_for_a_kink_nearby(rule):
-    with pytest.raises(AssertionError, match="<- wrong$"):
-        check_gradients(wrong(lambda g: [2 * g[0]], rule), 1e-9)
 
 
 def test_a_point_without_neighbours_is_unknown():
@@ -158,70 +157,41 @@ def test_the_longest_step_can_be_given():
     assert max(x for x in calls if type(x) is float) == 3.5
 
 
-def test_each_mode_is_compared_with_the_difference():
-    """Modes may differ by 1e-9, but 2e-10 is no slope of 1e-10 x."""
-    for mode in (Dual, Value):
-        with pytest.raises(AssertionError, match="<- wrong"):
-            check_gradients(lambda x, mode=mode: x * (2e-10 if isinstance(x, mode) else 1e-10), 1.0)
+X = [f"x[{i}]" for i in range(4)]
+MISTAKES = [
+    (lambda g: [-g[0], *g[1:]], X[:1]),
+    (lambda g: [1.0001 * v for v in g], X),
+    (lambda g: [*g[:3], g[3] + 1e-4], X[3:]),
+]
+nought, twice = lambda g: [0.0 * v for v in g], lambda g: [2 * g[0]]
+TREE = {"W": np.ones((2, 2)), "b": 2.0, "v": Vector([3.0])}
+OF_TREE = [*[f"p['W'][{i}][{j}]" for i in (0, 1) for j in (0, 1)], "p['b']", "p['v'][0]"]
+IN_DOUBT = [  # a function, its arguments, the names of all derivatives, and of the wrong ones
+    *[(lambda x, change=change: wrong(change)(*x), [[1.0, 2.0, 3.0, 4.0]], X, names)
+      for change, names in MISTAKES],
+    (lambda rate, w: wrong(nought)(rate, *w), [2.0, [3.0, 4.0]], *[["rate", "w[0]", "w[1]"]] * 2),
+    (lambda p: {"y": (p["b"], wrong(nought)(p["W"][1, 0]) * p["v"][0])}, [TREE],
+     [f"∂f['y'][{k}]/∂{number}" for k in (0, 1) for number in OF_TREE], ["∂f['y'][1]/∂p['W'][1][0]"]),
+    (lambda x: OF_ITS_OWN * wrong(twice, ad.ops.sin.rule)(x), [2.0], ["x"], ["x"]),
+    (lambda x: ad.relu(x), [0.0], ["x"], ["x"]),  # at a kink
+    *[(lambda x, rule=rule: wrong(twice, rule)(x), [1e-9], ["x"], ["x"])  # not at one nearby
+      for rule in (ad.ops.sqrt.rule, ad.ops.abs.rule)],
+    # modes may differ by 1e-9, but 2e-10 is no slope of 1e-10 x
+    *[(lambda x, mode=mode: x * (2e-10 if isinstance(x, mode) else 1e-10), [1.0], ["x"], ["x"])
+      for mode in (Dual, Value)],
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "in_doubt"),
-    [
-        (lambda g: [-g[0], *g[1:]], ["x[0]"]),
-        (lambda g: [1.0001 * v for v in g], ["x[0]", "x[1]", "x[2]", "x[3]"]),
-        (lambda g: [*g[:3], g[3] + 1e-4], ["x[3]"]),
-    ],
-    ids=["a sign", "a small factor", "one entry of many"],
-)
-def test_wrong_derivatives_fail_and_are_named(change, in_doubt):
-    f = lambda x: wrong(change)(*x)  # noqa: E731
+@cases(("f", "args", "names", "in_doubt"), IN_DOUBT)
+def test_all_derivatives_are_named_and_the_wrong_ones_marked(f, args, names, in_doubt):
     with pytest.raises(AssertionError, match="the derivatives of <lambda> disagree") as error:
-        check_gradients(f, [1.0, 2.0, 3.0, 4.0])
-    lines = str(error.value).splitlines()[2:]
-    assert [line.split()[0] for line in lines if "<- wrong" in line] == in_doubt
-    assert len(lines) == 4
-
-
-def test_the_names_of_arguments():
-    bad = wrong(lambda g: [0.0 * v for v in g])
-    with pytest.raises(AssertionError, match=r"rate .*<- wrong\nw\[0\] .*<- wrong\nw\[1\]"):
-        check_gradients(lambda rate, w: bad(rate, *w), 2.0, [3.0, 4.0])
-    with pytest.raises(AssertionError, match=r"x +0 +0 +0\.5 +<- wrong"):  # at a kink
-        check_gradients(ad.relu, 0.0)
-
-
-def test_the_names_of_numbers_and_results_follow_their_trees():
-    bad = wrong(lambda g: [0.0 * v for v in g])
-
-    def f(p):
-        return {"y": (p["b"], bad(p["W"][1, 0]) * p["v"][0])}
-
-    tree = {"W": np.ones((2, 2)), "b": 2.0, "v": Vector([3.0])}
-    with pytest.raises(AssertionError) as error:
-        check_gradients(f, tree)
-    numbers = [f"p['W'][{i}][{j}]" for i in (0, 1) for j in (0, 1)] + ["p['b']", "p['v'][0]"]
-    names = [f"∂f['y'][{k}]/∂{number}" for k in (0, 1) for number in numbers]
+        check_gradients(f, *args)
     lines = str(error.value).splitlines()[2:]
     assert [line.split()[0] for line in lines] == names
-    assert [line.split()[0] for line in lines if "wrong" in line] == ["∂f['y'][1]/∂p['W'][1][0]"]
+    assert [line.split()[0] for line in lines if line.endswith("<- wrong")] == in_doubt
 
 
-def test_functions_with_values_of_their_own_are_checked():
-    w, model = Value(3.0), nn.Sequential(nn.Linear(2, 3, seed=0), nn.Linear(3, 2, seed=1))
-    check_gradients(lambda x: w * x * x, 2.0)
-    check_gradients(model, [1.0, 2.0])
-    with pytest.raises(AssertionError, match="<- wrong"):
-        check_gradients(lambda x: w * wrong(lambda g: [2 * g[0]], ad.ops.sin.rule)(x), 2.0)
-
-
-def test_each_result_has_its_own_round_off():
-    check_gradients(lambda x: [x * 1.0, (x + 1e6) - 1e6, x * 2.0], 1e-3)
-
-
-def test_only_the_edge_of_a_domain_is_passed_over():
-    check_gradients(lambda x: [ad.sin((1 - x) ** 0.5), x], 0.999)  # a float's root is complex
-
+def test_an_error_of_the_function_is_passed_on():
     def picky(x):
         if x > 2.0:
             raise TypeError("of the function's own")
@@ -229,27 +199,3 @@ def test_only_the_edge_of_a_domain_is_passed_over():
 
     with pytest.raises(TypeError, match="own"):
         check_gradients(picky, 2.0)
-
-
-# -- Arrays, Values and tiny steps ----------------------------------------------------------------
-
-
-def test_an_array_reaches_f_as_an_array_and_a_vector_as_a_vector():
-    calls, x = [], np.array([1.0, 2.0, 3.0])
-
-    def f(v, w=(0.0,)):
-        calls.append((type(v), type(w)))
-        return ad.prod(v + v) + w[0]  # as a list, v + v would be v twice
-
-    check_gradients(f, x, [3.0])
-    assert all(issubclass(kind, np.ndarray) and other is list for kind, other in calls)
-    for method in ("forward", "backward", "central"):
-        same(finite_difference(f, x, method=method), np.array([48.0, 24.0, 16.0]), 1e-6)
-    same(finite_difference(f, Vector(x)), Vector([48.0, 24.0, 16.0]), 1e-6)
-    check_gradients(f, Vector(x))
-    assert finite_difference(lambda x: [1.0, {"a": 2.0}], []) == [[], {"a": []}]
-
-
-def test_a_step_is_a_plain_number():
-    assert type(finite_difference(ad.sin, 2.0, np.array(1e-4))) is float
-    assert finite_difference(lambda x: x * x, 0.0, h=1e-30) == 0.0
