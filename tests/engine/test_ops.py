@@ -103,6 +103,9 @@ SLOPES = [
     (ad.softplus, -1000.0, 0.0),
     (ad.softplus, 1000.0, 1.0),
     *[(ad.logsumexp, [at, at], [0.5, 0.5]) for at in (1000.0, -1e15)],
+    # a formula of |x| over an array of Values has slope 0 at 0
+    *[(lambda v, f=f: f(v).sum(), np.zeros(2), [slope] * 2)
+      for f, slope in ((ad.sigmoid, 0.25), (ad.softplus, 0.5), (ad.relu, 0.0))],
     # and there is no slope, or the other input's alone
     *[(ad.logsumexp, at, [NAN, NAN]) for at in ([-INF, -INF], [INF, 9.0], [INF, INF], [NAN, 9.0])],
     (ad.logsumexp, [-INF, 1e300], [0.0, 1.0]),
