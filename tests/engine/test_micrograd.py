@@ -17,22 +17,6 @@ from autodiff import Value, nn, optim, tiny
 # -- The lecture: one neuron, its picture, and a network that learns ----------------------------
 
 
-def neuron():
-    """x1, w1, x2, w2 and the output; the bias is such that tanh' = 1/2."""
-    x1, x2 = Value(2.0, label="x1"), Value(0.0, label="x2")
-    w1, w2 = Value(-3.0, label="w1"), Value(1.0, label="w2")
-    b = Value(6.8813735870195432, label="b")
-    x1w1 = x1 * w1
-    x1w1.label = "x1*w1"
-    x2w2 = x2 * w2
-    x2w2.label = "x2*w2"
-    total = x1w1 + x2w2
-    total.label = "x1*w1 + x2*w2"
-    n = total + b
-    n.label = "n"
-    return x1, w1, x2, w2, n
-
-
 def trace(root):
     nodes, edges = set(), set()
 
@@ -63,9 +47,14 @@ def draw_dot(root):
 
 
 def test_the_neuron_of_the_lecture_and_its_picture():
-    x1, w1, x2, w2, n = neuron()
+    x1, x2, w1, w2 = Value(2.0), Value(0.0), Value(-3.0), Value(1.0)
+    b = Value(6.8813735870195432)  # so that tanh' = 1/2
+    x1w1 = x1 * w1
+    x1w1.label = "x1*w1"
+    n = x1w1 + x2 * w2 + b
     o = n.tanh()
     o.backward()
+    assert o.data == pytest.approx(0.5**0.5, rel=1e-12)
     assert [x.grad for x in (n, x1, w1, x2, w2)] == pytest.approx([0.5, -1.5, 1.0, 0.5, 0.0])
     nodes, edges = trace(o)
     assert (len(nodes), len(edges)) == (10, 9)
@@ -79,46 +68,13 @@ xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
 ys = [1.0, -1.0, -1.0, 1.0]
 
 
-@pytest.mark.parametrize("number", [Value, tiny.Value], ids=["autodiff", "tiny"])
-def test_the_training_loop_of_the_lecture(number, monkeypatch):
-    monkeypatch.setattr(catalogue, "Value", number)
-    random.seed(0)
-    n = MLP(3, [4, 4, 1])
-    assert len(n.parameters()) == 41
-    for _ in range(100):
-        ypred = [n(x) for x in xs]
-        loss = sum((yout - ygt) ** 2 for ygt, yout in zip(ys, ypred))
-        for p in n.parameters():
-            p.grad = 0.0
-        loss.backward()
-        for p in n.parameters():
-            p.data += -0.1 * p.grad
-    assert loss.data < 0.05
-    assert [round(y.data) for y in ypred] == ys
-
-
-@pytest.mark.torch
-def test_the_comparison_with_pytorch():
-    import torch
-
-    *here, n = neuron()
-    ours = n.tanh()
-    ours.backward()
-    there = []
-    for x in here:
-        there.append(torch.Tensor([x.data]).double())
-        there[-1].requires_grad = True
-    x1, w1, x2, w2 = there
-    o = torch.tanh(x1 * w1 + x2 * w2 + 6.8813735870195432)
-    o.backward()
-    assert ours.data == pytest.approx(o.item(), rel=1e-12)
-    assert [x.grad for x in here] == pytest.approx([x.grad.item() for x in there])
-
-
-# -- The module of LLM101n: classes, and a loss of its own --------------------------------------
+def squares(n):
+    ypred = [n(x) for x in xs]
+    return sum((yout - ygt) ** 2 for ygt, yout in zip(ys, ypred))
 
 
 def cross_entropy(logits, target):
+    """As in the module of LLM101n."""
     biggest = max(val.data for val in logits)
     logits = [val - biggest for val in logits]
     ex = [x.exp() for x in logits]
@@ -134,20 +90,33 @@ def points(n):
     return data, [0 if x < 0 else 1 if y < 0 else 2 for x, y in data]
 
 
-def test_a_classifier_with_a_loss_of_its_own_trains():
+def of_classes(n):
+    return sum(cross_entropy(n(x), y) for x, y in zip(*points(20))) * (1 / 20)
+
+
+@pytest.mark.parametrize(
+    ("number", "sizes", "objective", "rate", "steps", "reached"),
+    [
+        (Value, (3, [4, 4, 1]), squares, 0.1, 100, 0.05),
+        (tiny.Value, (3, [4, 4, 1]), squares, 0.1, 100, 0.05),
+        (Value, (2, [8, 3]), of_classes, 1.0, 20, 0.5 * math.log(3)),
+    ],
+    ids=["autodiff", "tiny", "a loss of its own"],
+)
+def test_the_loop_of_the_lecture_trains(
+    number, sizes, objective, rate, steps, reached, monkeypatch
+):
+    monkeypatch.setattr(catalogue, "Value", number)
     random.seed(0)
-    model = MLP(2, [8, 3])
-    data, classes = points(20)
-    losses = []
-    for _ in range(20):
-        loss = sum(cross_entropy(model(x), y) for x, y in zip(data, classes)) * (1 / len(data))
+    n = MLP(*sizes)
+    for _ in range(steps):
+        loss = objective(n)
+        for p in n.parameters():
+            p.grad = 0.0
         loss.backward()
-        for p in model.parameters():
-            p.data -= 1.0 * p.grad
-            p.grad = 0
-        losses.append(loss.data)
-    assert losses[0] > math.log(2)
-    assert losses[-1] < 0.5 * losses[0]
+        for p in n.parameters():
+            p.data += -rate * p.grad
+    assert loss.data < reached
 
 
 # -- The package micrograd ----------------------------------------------------------------------
