@@ -4,6 +4,8 @@ A mode takes a function f of a list of numbers, and a point at which it may reco
 function from any point to the value and the gradient there. HESSIANS take f and a point.
 """
 
+import math
+
 import numpy as np
 import pytest
 
@@ -36,34 +38,23 @@ def at_once(derive):
     return lambda f, _: lambda xs: derive(f, list(xs))
 
 
-@at_once
-def walked(f, xs):
+def walked(f, xs, **how):
     y, leaves = recorded(f, xs)
-    return y.data, accumulated(y, leaves)
+    return y.data, list(map(plain, accumulated(y, leaves, **how)))
 
 
-@at_once
-def walked_with_a_graph(f, xs):
-    y, leaves = recorded(f, xs)
-    return y.data, list(map(plain, accumulated(y, leaves, create_graph=True)))
-
-
-@at_once
 def by_duals(f, xs):
     each = [f([Dual(x, float(i == j)) for j, x in enumerate(xs)]) for i in range(len(xs))]
     first = each[0].primal if isinstance(each[0], Dual) else each[0]
     return first, [y.tangent if isinstance(y, Dual) else 0.0 for y in each]
 
 
-@at_once
-def pulled_back(f, xs):
-    value, pullback = ad.vjp(f, xs)
-    return value, pullback(1.0)[0]
+def of_graph(derive):
+    """The mode that reads the graph of f, recorded once."""
+    return lambda f, at: derive(*recorded(f, at))
 
 
-def propagated(f, at):
-    y, leaves = recorded(f, at)
-
+def propagated(y, leaves):
     def again(xs):
         for x, number in zip(leaves, xs):
             x.data = number
@@ -74,31 +65,23 @@ def propagated(f, at):
     return again
 
 
-def compiled(f, at):
-    y, leaves = recorded(f, at)
-    program = Expression(y).compile(leaves, wrt=leaves)
-    return lambda xs: program(*xs)
+def compiled(y, leaves, xp=math, number=float):
+    program = Expression(y).compile(leaves, wrt=leaves, xp=xp)
+    return lambda xs: program(*map(number, xs))
 
 
-def compiled_to_numpy(f, at):
-    y, leaves = recorded(f, at)
-    program = Expression(y).compile(leaves, wrt=leaves, xp=np)
-    return lambda xs: program(*map(np.array, xs))
-
-
-def batched_over_inputs(f, at):
-    y, leaves = recorded(f, at)
+def batched_over_inputs(y, leaves):
     program = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)
+    other = [x.data for x in leaves]
 
     def second_of_two(xs):
-        values, gradients = program(np.array([at, xs]))
+        values, gradients = program(np.array([other, xs]))
         return values[1], gradients[1].tolist()
 
     return second_of_two
 
 
-def batched_over_parameters(f, at):
-    y, leaves = recorded(f, at)
+def batched_over_parameters(y, leaves):
     program = Expression(y).compile([Value(0.0)], wrt=leaves, xp=np, batch=True)
 
     def alone(xs):
@@ -112,15 +95,15 @@ GRADIENTS = {
     "grad": at_once(lambda f, xs: ad.value_and_grad(f)(xs)),
     "jacrev": at_once(lambda f, xs: (f(xs), ad.jacrev(f)(xs))),
     "jacfwd": at_once(lambda f, xs: (ad.jvp(f, (xs,), ([0.0] * len(xs),))[0], ad.jacfwd(f)(xs))),
-    "vjp": pulled_back,
-    "backward": walked,
-    "create_graph": walked_with_a_graph,
-    "Dual": by_duals,
-    "propagate": propagated,
-    "compile": compiled,
-    "numpy": compiled_to_numpy,
-    "inputs of a batch": batched_over_inputs,
-    "parameters of a batch": batched_over_parameters,
+    "vjp": at_once(lambda f, xs: (ad.vjp(f, xs)[0], pullback(f)(xs))),
+    "backward": at_once(walked),
+    "create_graph": at_once(lambda f, xs: walked(f, xs, create_graph=True)),
+    "Dual": at_once(by_duals),
+    "propagate": of_graph(propagated),
+    "compile": of_graph(compiled),
+    "numpy": of_graph(lambda y, leaves: compiled(y, leaves, np, np.array)),
+    "inputs of a batch": of_graph(batched_over_inputs),
+    "parameters of a batch": of_graph(batched_over_parameters),
 }
 ARRAYS = {"numpy", "inputs of a batch", "parameters of a batch"}  # NumPy computes the functions
 
@@ -166,32 +149,23 @@ def of_gradients(derive, at=lambda xs: [0.5 for _ in xs]):
     def hessian(f, xs):
         y, leaves = recorded(f, at(xs))
         return [
-            derive(g, leaves, xs) if getattr(g, "requires_grad", False) else [0.0 for _ in leaves]
+            derive(g, leaves)(xs)[1] if getattr(g, "requires_grad", False) else [0.0] * len(xs)
             for g in accumulated(y, leaves, create_graph=True)
         ]
 
     return hessian
 
 
-def by_program(g, leaves, xs):
-    return Expression(g).compile(leaves, wrt=leaves)(*xs)[1]
-
-
-def by_batch(g, leaves, xs):
-    program = Expression(g).compile(leaves, wrt=leaves, xp=np, batch=True)
-    return program(np.array([xs]))[1][0].tolist()
-
-
 HESSIANS = {
     "hessian": lambda f, xs: ad.hessian(f)(xs),
     "reverse over reverse": lambda f, xs: ad.jacrev(ad.grad(f))(xs),
     "forward over forward": lambda f, xs: ad.jacfwd(ad.jacfwd(f))(xs),
-    "create_graph": of_gradients(lambda g, leaves, xs: accumulated(g, leaves), at=list),
+    "create_graph": of_gradients(lambda g, leaves: lambda _: (g, accumulated(g, leaves)), at=list),
     "reverse over forward": lambda f, xs: ad.jacrev(ad.jacfwd(f))(xs),
     "hvp": along(ad.hvp),
     "Value over Dual": along(over_duals),
     "grad of jvp": along(lambda f, xs, v: ad.grad(lambda x: ad.jvp(f, (x,), (v,))[1])(xs)),
     "jvp of vjp": along(lambda f, xs, v: ad.jvp(lambda x: ad.vjp(f, x)[1](1.0)[0], (xs,), (v,))[1]),
-    "compile": of_gradients(by_program),
-    "batch": of_gradients(by_batch),
+    "compile": of_gradients(compiled),
+    "batch": of_gradients(batched_over_inputs),
 }
