@@ -9,44 +9,57 @@ import numpy as np
 from hypothesis import strategies as st
 from modes import ARRAYS, GRADIENTS, HESSIANS, forward, recorded
 from operations import by_mpmath
-from oracles import derivatives, errors, exact, undecided
-from random_graphs import FORMULAS, arity, for_all, numbers, ours, programs
+from oracles import allowed, bound, derivatives, errors, exact, slopes_of, undecided
+from random_graphs import FORMULAS, OPERATIONS, arity, cube, for_all, numbers, ours, programs
 from tables import cases, text_of
 
 import autodiff as ad
-from autodiff import Value, topological_order
+from autodiff import Value, ops, topological_order
+
+# -- What these tests rely on ---------------------------------------------------------------------
+
+
+def test_the_random_programs_have_every_operation():
+    used = set()
+    for apply in OPERATIONS:
+        node = apply(Value(0.5), Value(0.7), Value(0.9))
+        used |= {n._operation for n in topological_order(node) if n.parents}
+    assert {*ops.PAGE} - used == {ops.largest}  # which only a gradient holds
+    assert used - {*ops.PAGE} == {cube}
+
+
+def test_what_cancels_may_be_off_by_the_size_of_what_cancelled():
+    x, y = Value(1e8 + 1), Value(1e8)
+    of_value, _ = allowed(x * x - y * y, [x, y])
+    assert 1e16 * 2.3e-16 < of_value < 1e16 * 1e-14
+    assert allowed(x - x, [x])[0] == 0.0
+    _, (of_gradient,) = allowed(ad.sum([x * 1e-3, -x, x]), [x])  # 1e-3, or (1e-3 - 1) + 1
+    assert 2.3e-16 < of_gradient < 1e-14
+
+
+def test_the_error_allowed_is_that_of_50_digits():
+    x = Value(2.5)
+    y = ad.exp(ad.sin(x) * 10.0) - ad.tanh(x) ** 3
+    of_value, (of_gradient,) = allowed(y, [x])
+    with mpmath.workdps(50):
+        f = lambda x: mpmath.exp(mpmath.sin(x) * 10) - mpmath.tanh(x) ** 3  # noqa: E731
+        value, slope = f(mpmath.mpf(2.5)), mpmath.diff(f, mpmath.mpf(2.5))
+    assert abs(y.data - value) <= of_value < 1e-13 * abs(value)
+    assert abs(ad.adjoints(y)[x] - slope) <= of_gradient < 1e-12 * abs(slope)
+
 
 # -- Random programs, against arithmetic of 170 digits ------------------------
-
-
-def bound(node):
-    """The rounding error allowed in the number of a node, or in a number that is no node."""
-    return errors(node)[node] if isinstance(node, Value) else 0.0
 
 
 def smooth(y):
     """Whether no node chooses at a tie, or where rounding may decide."""
     found = errors(y)
-    return not any(undecided(node, found) or tied(node) for node in topological_order(y))
-
-
-def tied(node):
-    if node.op in ("maximum", "minimum", "<", "<="):
-        x, y = node.parents
-        return x is not y and x.data == y.data
-    x, *_ = node.parents or (node,)
-    return node.op in ("abs", "relu", "where") and x.data == 0 and x.op not in ("<", "<=")
-
-
-def slopes_of(y, leaves):
-    """The derivatives of y as graphs, by which the allowed errors are known."""
-    found = ad.adjoints(y, create_graph=True) if isinstance(y, Value) else {}
-    return [found.get(x, 0.0) for x in leaves]
+    return not any(undecided(node, found, ties=True) for node in found)
 
 
 def close(name, found, expected, bounds):
-    for a, b, bound in zip(found, expected, bounds, strict=True):
-        assert abs(a - b) <= bound + 1e-60, (name, float(a - b), bound)
+    for a, b, error in zip(found, expected, bounds, strict=True):
+        assert abs(a - b) <= error + 1e-60, (name, float(a - b), error)
 
 
 @for_all(programs(), examples=25)

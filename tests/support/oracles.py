@@ -69,6 +69,17 @@ def errors(root):
     return found
 
 
+def bound(node):
+    """The rounding error allowed in the number of a node, or in a number that is no node."""
+    return errors(node)[node] if isinstance(node, ad.Value) else 0.0
+
+
+def slopes_of(y, leaves):
+    """The derivatives of y as graphs, by which the allowed errors are known."""
+    found = ad.adjoints(y, create_graph=True) if isinstance(y, ad.Value) else {}
+    return [found.get(x, 0.0) for x in leaves]
+
+
 def allowed(y, leaves):
     """The rounding errors allowed in y and in its derivatives with respect to the leaves.
 
@@ -76,16 +87,11 @@ def allowed(y, leaves):
     analysis holds for it. A graph with a choice that rounding may decide is passed over: right
     beside a kink, two computations may well be on different sides of it.
     """
-    of_nodes = errors(y)
+    of_nodes, added = errors(y), additions(y)
     if hypothesis.currently_in_test_context():
         hypothesis.assume(not any(undecided(node, of_nodes) for node in of_nodes))
-    adjoints = ad.adjoints(y, create_graph=True)
-    gradients = [adjoints.get(x, 0.0) for x in leaves]
-    added = additions(y)
-    return of_nodes[y], [
-        added[x] + (errors(g)[g] if isinstance(g, ad.Value) else 0.0)
-        for x, g in zip(leaves, gradients)
-    ]
+    of_slopes = map(bound, slopes_of(y, leaves))
+    return of_nodes[y], [added[x] + error for x, error in zip(leaves, of_slopes)]
 
 
 def additions(root):
@@ -103,12 +109,13 @@ def additions(root):
     return found
 
 
-def undecided(node, of_nodes):
-    """Whether rounding may decide what a node chooses."""
-    if node.op in ("abs", "relu", "where"):
-        x = node.parents[0]
-        return abs(x.data) <= of_nodes[x] > 0
-    if node.op in ("maximum", "minimum", "<", "<="):
-        x, y = node.parents
-        return x is not y and abs(x.data - y.data) <= of_nodes[x] + of_nodes[y] > 0
-    return False
+def undecided(node, of_nodes, ties=False):
+    """Whether rounding may decide what a node chooses; with ties, exact ones count, too."""
+    x, *others = node.parents or (node,)
+    if node.op in ("abs", "relu", "where") and x.op not in ("<", "<="):
+        gap, error = abs(x.data), of_nodes[x]
+    elif node.op in ("maximum", "minimum", "<", "<=") and x is not others[0]:
+        gap, error = abs(x.data - others[0].data), of_nodes[x] + of_nodes[others[0]]
+    else:
+        return False
+    return gap <= error and (ties or error > 0)
