@@ -81,6 +81,11 @@ def test_operators_work_entry_by_entry(kind):
     assert np.allclose(a.grad, 2 * x, rtol=1e-15)
 
 
+def entries(array):
+    """The Values that it holds."""
+    return {x for x in np.ravel(np.array(array, object)) if isinstance(x, Value)}
+
+
 OF_NUMPY = [np.subtract, np.power, np.hypot, np.matmul]
 KINDS = [
     *[(Vector, kind) for kind in (list, tuple, np.array, object_array, pandas.Series, Vector)],
@@ -99,20 +104,12 @@ def test_what_stands_beside_a_vector_or_matrix_counts_as_one(f, own, kind):
     x, y = [[3.0, 4.0], [5.0, 6.0]], [[1.0, 2.0], [0.5, 0.25]]
     x, y = (x, y) if own is Matrix else (x[0], y[0])
     expected = (np.maximum if f is ad.maximum else f)(np.array(x), np.array(y))
-    for left, right in [(own, kind), (kind, own)]:
-        found = f(left(x), right(y))
+    for left, right in [(own(x), kind(y)), (kind(x), own(y))]:
+        found = f(left, right)
         assert type(found) is (own if expected.ndim else Value)
         assert np.allclose(found.data, expected, rtol=1e-15)
-
-
-@cases("f", [
-    lambda v: v + [1.0, 2.0], lambda v: np.ones(2) * v, lambda v: np.eye(2) @ v,
-    lambda v: [[1.0, 2.0]] @ v, lambda v: [1.0, 2.0] - v,
-])  # fmt: skip
-def test_numbers_beside_a_vector_are_constants(f):
-    v = Vector([3.0, 4.0])
-    leaves = [x for x in adjoints(f(v).sum()) if not x.parents and x.requires_grad]
-    assert set(leaves) == set(v)
+        leaves = {x for x in adjoints(ad.sum(np.ravel([found]))) if not x.parents}
+        assert leaves == entries(left) | entries(right)  # numbers beside an array are constants
 
 
 @cases(("f", "expected"), [
@@ -124,7 +121,6 @@ def test_numbers_beside_a_vector_are_constants(f):
     (lambda v: np.array([0.0, 2.0]) == v, np.array([True, False])),
     (lambda v: v == np.array([0.0, 2.0]), np.array([True, False])),
     (lambda v: v != pandas.Series([0.0, 2.0]), np.array([False, True])),
-    (lambda v: np.greater(v, 0.5), np.array([False, True])),
 ])  # fmt: skip
 def test_numpys_functions_of_a_vector(f, expected):
     found = f(Vector([0.0, 1.0]))

@@ -10,6 +10,7 @@ import micrograd.nn
 import pytest
 from catalogue import MLP
 from graphviz import Digraph
+from tables import raising
 
 import autodiff
 from autodiff import Value, nn, optim, tiny
@@ -164,25 +165,12 @@ def test_fit_compiles_the_networks(make):
 # -- What is not there ---------------------------------------------------------------------------
 
 
-def test_a_node_is_made_by_operators_alone():
-    with pytest.raises(TypeError) as caught:
-        Value(1.0, (Value(2.0),), "relu")
-    assert str(caught.value) == (
-        "Value: found parents and an operation, as in micrograd, expected a number and a label; "
-        "operators record the rest; an operation of your own needs @autodiff.operation"
-    )
-
-
-@pytest.mark.parametrize(
-    ("where", "name"),
-    [(autodiff, "jacobian"), (autodiff, "draw_dot"), (nn, "MLP"), (Value(1.0), "_backward")],
-)
-def test_what_another_library_has_is_not_there(where, name):
-    assert not hasattr(where, name)
-    with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
-        getattr(where, name)
-
-
-def test_a_value_has_room_for_nothing_else():
-    with pytest.raises(AttributeError, match="gard"):
-        Value(1.0).gard = 0  # type: ignore[attr-defined]
+test_what_is_not_there_says_so = raising(
+    (lambda: Value(1.0, (Value(2.0),), "relu"), TypeError,
+     "Value: found parents and an operation, as in micrograd, expected a number and a label; operators "
+     "record the rest; an operation of your own needs @autodiff.operation"),
+    *[(lambda where=where, name=name: getattr(where, name), AttributeError, f"...has no attribute '{name}'")
+      for where, name in [
+          (autodiff, "jacobian"), (autodiff, "draw_dot"), (nn, "MLP"), (Value(1.0), "_backward")]],
+    (lambda: setattr(Value(1.0), "gard", 0), AttributeError, "...gard"),  # no room for anything else
+)  # fmt: skip
