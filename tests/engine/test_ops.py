@@ -8,6 +8,7 @@ import pytest
 from accuracy import FIRST, PAGE, SECOND, attempt, measured, points
 from modes import ARRAYS, DERIVATIVES, GRADIENTS, HESSIANS
 from operations import OPERATIONS, REFERENCES, TAKES_A_LIST
+from oracles import exact
 from tables import cases
 
 import autodiff as ad
@@ -75,8 +76,8 @@ def test_the_function_of_the_same_name_takes_every_kind_of_number_and_arrays(nam
     values = [call(name, *point) for point in some]
     assert {type(value) for value in values} == {float}
     with mpmath.workdps(700):
-        exact = [float(REFERENCES[name](*map(mpmath.mpf, point))) for point in some]
-    assert values == pytest.approx(exact, rel=1e-15, abs=0)  # an ulp or two
+        expected = [float(REFERENCES[name](*map(mpmath.mpf, point))) for point in some]
+    assert values == pytest.approx(expected, rel=1e-15, abs=0)  # an ulp or two
     for kind in (Value, Dual):
         assert [call(name, *map(kind, point))._number() for point in some] == values
     assert call(name, *map(np.array, zip(*some))).tolist() == pytest.approx(
@@ -96,12 +97,10 @@ SLOPES = [
     *[(lambda v, f=f: f(*v), at, [0.5, 0.5]) for f in (ad.maximum, ad.minimum) for at in ([2.0, 2.0], [NAN, 1.0], [1.0, NAN])],
     (lambda v: ad.hypot(*v), [0.0, 0.0], [0.0, 0.0]),
     (lambda v: v[0] ** v[1], [0.0, 2.0], [0.0, 0.0]),
-    (lambda x: 0.0**x, 0.5, 0.0),
     *[(lambda x: x**0, at, 0.0) for at in (0.0, INF, NAN)],
     # textbook formulas overflow here
     *[(ad.sigmoid, at, 0.0) for at in (-1000.0, 1000.0)],
     (ad.softplus, -1000.0, 0.0),
-    (ad.softplus, 1000.0, 1.0),
     *[(ad.logsumexp, [at, at], [0.5, 0.5]) for at in (1000.0, -1e15)],
     # a formula of |x| over an array of Values has slope 0 at 0
     *[(lambda v, f=f: f(v).sum(), np.zeros(2), [slope] * 2)
@@ -125,7 +124,6 @@ def test_a_slope_at_a_kink_or_far_out(f, at, slopes):
 
 CURVATURES = [
     (lambda v: ad.hypot(*v), [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]]),
-    (lambda v: v[0] ** v[1], [2.0, 0.0], [[0.0, 0.5], [0.5, math.log(2) ** 2]]),
     (lambda v: v[0] ** v[1], [1e-300, 0.0], [[0.0, 1e300], [1e300, math.log(1e-300) ** 2]]),
     *[(lambda x: x**0, at, 0.0) for at in (0.0, -INF, NAN)],
 ]
@@ -137,10 +135,6 @@ def test_curvatures_at_the_origin_of_a_norm_and_at_exponent_0(f, at, curvatures)
         assert np.allclose(derivative(f)(at), curvatures, rtol=1e-14, atol=0)
 
 
-ORDERS = {  # of the derivative in x; then x ** y by that and once by y, where x > 0
-    1: lambda x, y: x ** (y - 1) * (1 + y * math.log(x)),
-    2: lambda x, y: x ** (y - 2) * (2 * y - 1 + y * (y - 1) * math.log(x)),
-}
 TWO = ("grad", "jvp")
 
 
@@ -157,13 +151,16 @@ def mixed(order, by_x, by_y, x, y, y_first):
 
 
 @pytest.mark.parametrize("y_first", [False, True])
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("by_x", TWO)
 @pytest.mark.parametrize("by_y", TWO)
 def test_mixed_derivatives_of_a_power_do_not_depend_on_their_order(by_x, by_y, order, y_first):
     """At 0 they are 0 up to order y, not including y; from there on they are infinite."""
     for x, y in ((2.0, 0.0), (2.0, 3.0), (1e-5, 0.0), (1e-5, 1.0), (0.3, -1.5)):
-        expected = ORDERS[order](x, y)
+        with mpmath.workdps(900):
+            expected = float(
+                exact(REFERENCES["pow"], (mpmath.mpf(x), mpmath.mpf(y)), *[0] * order, 1)
+            )
         assert mixed(order, by_x, by_y, x, y, y_first) == pytest.approx(expected, rel=1e-13)
     for y in (order + 0.5, order + 1.0, 4.0):
         assert mixed(order, by_x, by_y, 0.0, y, y_first) == 0.0
