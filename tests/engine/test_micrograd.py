@@ -95,64 +95,60 @@ def of_classes(n):
     return sum(cross_entropy(n(x), y) for x, y in zip(*points(20))) * (1 / 20)
 
 
-@pytest.mark.parametrize(
-    ("number", "sizes", "objective", "rate", "steps", "reached"),
-    [
-        (Value, (3, [4, 4, 1]), squares, 0.1, 100, 0.05),
-        (tiny.Value, (3, [4, 4, 1]), squares, 0.1, 100, 0.05),
-        (Value, (2, [8, 3]), of_classes, 1.0, 20, 0.5 * math.log(3)),
-    ],
-    ids=["autodiff", "tiny", "a loss of its own"],
-)
-def test_the_loop_of_the_lecture_trains(
-    number, sizes, objective, rate, steps, reached, monkeypatch
-):
-    monkeypatch.setattr(catalogue, "Value", number)
+def losses(make, sizes, objective, rates):
     random.seed(0)
-    n = MLP(*sizes)
-    for _ in range(steps):
+    n = make(*sizes)
+    for rate in rates:
         loss = objective(n)
         for p in n.parameters():
             p.grad = 0.0
         loss.backward()
         for p in n.parameters():
             p.data += -rate * p.grad
-    assert loss.data < reached
+        yield loss.data
+
+
+@pytest.mark.parametrize(("number", "sizes", "objective", "rates", "reached"), [
+    (Value, (3, [4, 4, 1]), squares, [0.1] * 100, 0.05),
+    (tiny.Value, (3, [4, 4, 1]), squares, [0.1] * 100, 0.05),
+    (Value, (2, [8, 3]), of_classes, [1.0] * 20, 0.5 * math.log(3)),
+])  # fmt: skip
+def test_the_loop_of_the_lecture_trains(number, sizes, objective, rates, reached, monkeypatch):
+    monkeypatch.setattr(catalogue, "Value", number)
+    *_, last = losses(MLP, sizes, objective, rates)
+    assert last < reached
 
 
 # -- The package micrograd ----------------------------------------------------------------------
 
 
-def networks(number):
-    """micrograd.nn with this class in place of the Value that it imports."""
+def network(number):
+    """The MLP of micrograd.nn, with this class in place of the Value that it imports."""
     names = {"Value": number}
     exec(inspect.getsource(micrograd.nn).replace("from micrograd.engine import Value", ""), names)
-    return names
+    return names["MLP"]
 
 
-def losses(number):
-    """The loop of micrograd's demo: hinge loss, weights held small, a rate that falls."""
-    random.seed(1)
-    model = networks(number)["MLP"](2, [6, 1])
+def of_the_demo(model):
+    """Hinge loss, and weights held small."""
     data, classes = points(20)
-    for k in range(10):
-        scores = [model(x) for x in data]
-        hinge = [(1 + -(2 * (y > 0) - 1) * s).relu() for y, s in zip(classes, scores)]
-        total = sum(hinge) * (1.0 / len(hinge)) + 1e-4 * sum(p * p for p in model.parameters())
-        model.zero_grad()
-        total.backward()
-        for p in model.parameters():
-            p.data -= (1.0 - 0.9 * k / 100) * 0.1 * p.grad
-        yield total.data
+    scores = [model(x) for x in data]
+    hinge = [(1 + -(2 * (y > 0) - 1) * s).relu() for y, s in zip(classes, scores)]
+    model.zero_grad()
+    return sum(hinge) * (1.0 / len(hinge)) + 1e-4 * sum(p * p for p in model.parameters())
 
 
 def test_the_networks_of_micrograd_train_as_they_do_there():
-    here, there = [*losses(Value)], [*losses(micrograd.engine.Value)]
+    rates = [(1.0 - 0.9 * k / 100) * 0.1 for k in range(10)]
+    here, there = (
+        [*losses(network(number), (2, [6, 1]), of_the_demo, rates)]
+        for number in (Value, micrograd.engine.Value)
+    )
     assert here[-1] < 0.7 * here[0]
     assert here == pytest.approx(there, rel=1e-12)  # rounding of 10 steps
 
 
-@pytest.mark.parametrize("make", [MLP, networks(Value)["MLP"]])
+@pytest.mark.parametrize("make", [MLP, network(Value)])
 def test_fit_compiles_the_networks(make):
     random.seed(0)
     model = make(2, [8, 3])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from accuracy import FIRST, PAGE, SECOND, attempt, measured, points
 from modes import ARRAYS, DERIVATIVES, GRADIENTS, HESSIANS
-from operations import OPERATIONS, REFERENCES, TAKES_A_LIST
+from operations import OPERATIONS, REFERENCES
 from oracles import exact
 from tables import cases
 
@@ -61,11 +61,10 @@ def test_a_rule_states_its_derivative_and_makes_one_node_of_its_inputs(name):
 
 
 def call(name, *inputs):
-    """The function of that name, of lists if it takes lists."""
-    function, half = getattr(ad.ops, name), len(inputs) // 2
-    if name == "dot":
-        return function(inputs[:half], inputs[half:])
-    return function(inputs) if name in TAKES_A_LIST else function(*inputs)
+    """The function of that name, of one or two rows if it takes rows."""
+    half = len(inputs) // 2
+    given = [inputs, [inputs], [inputs[:half], inputs[half:]]][PAGE[name].rows]
+    return getattr(ad.ops, name)(*given)
 
 
 @each

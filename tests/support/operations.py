@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import mpmath
 
+from autodiff import ops
+
 
 def uniform(low, high):
     return lambda rng: rng.uniform(low, high)
@@ -160,14 +162,12 @@ REFERENCES = {name: row.reference or getattr(mpmath, name) for name, row in OPER
 
 FORMULAS = [formula for row in OPERATIONS.values() for formula in row.formulas]
 FORMULAS.append(lambda m, a: m.cube(a))
-TAKES_A_LIST = {"sum", "prod", "logsumexp"}
 
 
 def as_called(name, function):
     """A function of numbers, called as the operation's function is: with lists, or with numbers."""
-    if name in TAKES_A_LIST:
-        return lambda xs: function(*xs)
-    return (lambda xs, ys: function(*xs, *ys)) if name == "dot" else function
+    rows = getattr(ops, name).rows
+    return [function, lambda xs: function(*xs), lambda xs, ys: function(*xs, *ys)][rows]
 
 
 by_mpmath = SimpleNamespace(
