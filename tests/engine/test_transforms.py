@@ -67,14 +67,6 @@ def test_derivatives_by_argnums_are_those_by_all_numbers_in_one_list(argnums):
 # -- Nesting ------------------------------------------------------------------------------------
 
 
-@in_every_derivative
-def test_derivatives_of_constants_and_polynomials_end_at_zero(d):
-    assert d(lambda x: 3.0)(1.0) == 0.0
-    for other in (grad, forward, jacfwd):
-        assert d(other(lambda x: 2 * x))(1.0) == 0.0
-        assert other(d(other(lambda x: 2 * x)))(1.0) == 0.0
-
-
 def test_an_inner_derivative_leaves_nothing_on_the_users_values():
     a = Value(3.0)
     slope = grad(lambda x: a * x * x)(2.0)
@@ -88,8 +80,7 @@ def test_an_inner_derivative_leaves_nothing_on_the_users_values():
 def test_constant_values_are_constants():
     k = Value(3.0)
     k.requires_grad = False
-    assert ad.value_and_grad(lambda x: k)(1.0) == (3.0, 0.0)
-    assert type(ad.value_and_grad(lambda x: k)(1.0)[0]) is float
+    same(ad.value_and_grad(lambda x: k)(1.0), (3.0, 0.0))
     assert jvp(lambda x: k * x * k, (2.0,), (1.0,)) == (18.0, 9.0)
     assert jacfwd(lambda v: [ad.dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
 
@@ -179,6 +170,8 @@ A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 M, OF_VALUES = Matrix(A).requires_grad_(False), Matrix(A[:, :2])
 TREES = {  # a function, an argument, the derivative
     "a number, as a float": (lambda x: x * x, 3, 6.0),
+    "a constant": (lambda x: 3.0, 1.0, 0.0),
+    "constant slopes": (lambda x: grad(lambda y: 2 * y)(x) + forward(lambda y: 2 * y)(x), 1.0, 0.0),
     "a tuple": (lambda x: x[0] * x[1], (2, 3), (3.0, 2.0)),
     "a list that f changes": (largest_first, [3.0, 1.0], [10.0, 1.0]),
     "an empty list": (ad.sum, [], []),
