@@ -20,19 +20,13 @@ def for_all(*strategies, examples):
     """
 
     def decorate(check):
-        quick = hypothesis.settings(max_examples=examples)
-        thorough = hypothesis.settings(max_examples=10 * examples, derandomize=False)
+        thorough = pytest.param(10, marks=pytest.mark.thorough)
 
-        @pytest.mark.parametrize(
-            "settings",
-            [
-                pytest.param(quick, id="quick"),
-                pytest.param(thorough, id="thorough", marks=pytest.mark.thorough),
-            ],
-        )
-        def test(settings, seed):
+        @pytest.mark.parametrize("times", [1, thorough], ids=["quick", "thorough"])
+        def test(times, seed):
+            settings = hypothesis.settings(max_examples=times * examples, derandomize=times == 1)
             property_of_all = settings(hypothesis.given(*strategies)(check))
-            if not settings.derandomize:
+            if times > 1:
                 property_of_all = hypothesis.seed(seed)(property_of_all)
             property_of_all()
 
