@@ -11,14 +11,11 @@ import autodiff as ad
 from autodiff import Dual, Value, Vector, check_gradients, finite_difference, nn, operation
 
 
-@pytest.mark.parametrize(
-    ("method", "ends", "order", "calls", "tolerance"),
-    [
-        ("forward", (2, 2.5), 1, 6, 1e-6),
-        ("backward", (1.5, 2), 1, 6, 1e-6),
-        ("central", (1.5, 2.5), 2, 10, 1e-9),
-    ],
-)
+@pytest.mark.parametrize(("method", "ends", "order", "calls", "tolerance"), [
+    ("forward", (2, 2.5), 1, 6, 1e-6),
+    ("backward", (1.5, 2), 1, 6, 1e-6),
+    ("central", (1.5, 2.5), 2, 10, 1e-9),
+])  # fmt: skip
 def test_a_method_is_what_its_row_in_the_docstring_says(method, ends, order, calls, tolerance):
     low, high = ends
     quotient = (math.cos(high) - math.cos(low)) / (high - low)
@@ -119,11 +116,7 @@ def test_no_false_alarm_for_several_results_and_values_of_its_own(f, at):
 
 
 @pytest.mark.parametrize("name", UNARY)
-@pytest.mark.parametrize(
-    "change",
-    [lambda g: [0.0], lambda g: [(1 + 1e-5) * g[0]]],
-    ids=["zero", "a small factor"],
-)
+@cases("change", [lambda g: [0.0], lambda g: [(1 + 1e-5) * g[0]]])
 def test_wrong_rules_are_caught_at_every_size(name, change):
     """Wherever a relative change of x by 1e-3 changes f by more than 1e-9 of itself."""
     caught = 0
