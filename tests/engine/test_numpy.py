@@ -187,14 +187,6 @@ def test_an_array_or_series_times_a_value(kind):
     assert x.grad == 6.0
 
 
-def test_pandas_reach_a_function_as_arrays():
-    frame = pandas.DataFrame({"a": [1.0, 3.0], "b": [2, 4]})
-    for given in (frame, frame["b"]):
-        found = grad(lambda p: (p["data"] ** 2).sum())({"data": given})["data"]
-        assert isinstance(found, np.ndarray)
-        assert np.array_equal(found, 2 * given.to_numpy())
-
-
 def rosenbrock(x):
     return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 

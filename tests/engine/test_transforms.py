@@ -5,6 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas
 import pytest
 from modes import forward, in_every_derivative, pullback
 from tables import same
@@ -188,6 +189,10 @@ TREES = {  # a function, an argument, the derivative
     "three axes": (
         lambda x: x[0, 1, 2] ** 2 + x.sum(),
         np.full((1, 2, 3), 5), np.array([[[1.0, 1.0, 1.0], [1.0, 1.0, 11.0]]])),
+    "a frame and a series, as arrays": (
+        lambda p: (p[0] ** 2).sum() + p[1] @ p[1],
+        [pandas.DataFrame({"a": [1.0, 3.0], "b": [2, 4]}), pandas.Series([1, 2])],
+        [np.array([[2.0, 4.0], [6.0, 8.0]]), np.array([2.0, 4.0])]),
     "no axis, as a number": (lambda x: x * x, np.array(3), 6.0),
     "no numbers": (lambda p: p[0].sum() + p[1], (np.ones((0, 3)), 2), (np.ones((0, 3)), 1.0)),
     "a Vector and a Matrix": (  # the gradients of vᵀMv are vvᵀ and (M + Mᵀ)v
