@@ -34,8 +34,7 @@ def test_a_derivative_says_what_it_is(transform):
 
     found = transform(volume)
     assert found.__name__ == found.__qualname__ == f"{transform.__name__}(volume)"
-    assert "a function of the same arguments" in found.__doc__
-    assert "volume" in found.__doc__
+    assert found.__doc__ == f"{found.__name__}, a function of the same arguments as volume."
     assert list(inspect.signature(found).parameters) == ["radius", "height"]
 
 
@@ -61,6 +60,7 @@ def test_derivatives_by_argnums_are_those_by_all_numbers_in_one_list(argnums):
     slopes, curvatures = np.array(grad(of_list)(numbers)), np.array(hessian(of_list)(numbers))
     for d in (grad, jacrev, jacfwd):
         same(d(f, argnums)(*args), chosen(lambda i: plain(slopes[places[i]])))
+    same(vjp(f, *args)[1](1.0), grad(f, (0, 1, 2))(*args))
     blocks = chosen(lambda i: chosen(lambda j: plain(curvatures[places[i]][..., places[j]])))
     same(hessian(f, argnums)(*args), blocks)
 
@@ -96,9 +96,7 @@ def test_the_pullback_of_a_pullback_is_the_pushforward(d):
     assert d(lambda t: again([t, t])[0][0])(1.0) == pytest.approx(5.0)  # by the tangent
 
 
-def test_pullbacks_of_several_primals_and_of_a_result_that_is_returned_twice():
-    value, back = vjp(lambda x, y: x * y[0] + y[1], 2.0, [3.0, 4.0])
-    assert (value, back(10.0)) == (10.0, (30.0, [20.0, 10.0]))
+def test_the_pullback_of_a_result_that_is_returned_twice():
     _, back = vjp(lambda x: (lambda y: [y, y])(x * x), 3.0)
     assert back([1.0, 10.0]) == (66.0,)
 
