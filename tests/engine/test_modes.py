@@ -1,11 +1,13 @@
 """Every mode and mixture of modes, on random programs of all operations and at special points."""
 
 import itertools
+import json
 import math
 
 import hypothesis
 import mpmath
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from modes import ARRAYS, GRADIENTS, HESSIANS, forward, plain, recorded
 from operations import by_mpmath
@@ -14,7 +16,7 @@ from random_graphs import FORMULAS, OPERATIONS, arity, cube, for_all, numbers, o
 from tables import cases, text_of
 
 import autodiff as ad
-from autodiff import Value, ops, topological_order
+from autodiff import Expression, Value, Vector, ops, topological_order
 
 # -- What these tests rely on ---------------------------------------------------------------------
 
@@ -193,3 +195,54 @@ def test_random_programs_at_special_points(program, xs):
     for name in MODES[2:]:
         found = outcome(GRADIENTS[name](f, ordinary), xs)
         assert agree(found, expected, name in ARRAYS, size), (name, xs, found, expected)
+
+
+# -- JavaScript, run by Node.js --------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(node):
+    """The value and the gradients of an output at points, by its program."""
+
+    def run(y, leaves, points):
+        source = Expression(y).javascript(leaves, wrt=leaves)
+        return [[y, *slopes] for y, slopes in node(f"{json.dumps(points)}.map({source})")]
+
+    return run
+
+
+@cases("formula", [*FORMULAS, *BARE])
+def test_every_formula_in_javascript_at_special_points(run, formula):
+    f, ordinary = of_a_list(formula)
+    y, leaves = recorded(f, ordinary)
+    points = [*special(len(leaves))]
+    for point, found in zip(points, run(y, leaves, points), strict=True):
+        if text_of(formula).startswith(UNBOUNDED) and not all(map(math.isfinite, point)):
+            continue  # a program says nan
+        expected = outcome(GRADIENTS["backward"](f, ordinary), point)
+        assert agree(found, expected, arrays=True), (point, found, expected)
+
+
+def test_erf_in_javascript(run):
+    x, points = Value(0.5), [0.0, -0.0, 1e-300, 1e-8, 0.1, 0.5, -1.0, 2.9, 3.1, 5.9, 6.1, -30.0]
+    for at, [value, _] in zip(points, run(ad.erf(x), [x], [[at] for at in points]), strict=True):
+        assert value == pytest.approx(math.erf(at), rel=1e-14, abs=0)
+        assert math.copysign(1, value) == math.copysign(1, at)
+
+
+def test_random_programs_in_javascript(run):
+    @hypothesis.settings(max_examples=60)
+    @hypothesis.given(programs(inputs=3))
+    def check(program):
+        f, xs = program
+        [found] = run(*recorded(f, xs), [xs])
+        expected = outcome(GRADIENTS["backward"](f, xs), xs)
+        assert agree(found, expected, arrays=True, size=largest(f, xs))
+
+    check()
+
+
+def test_inputs_and_outputs_of_several_numbers_in_javascript(node):
+    v, w = Vector([2.0, 4.0]), Value(5.0)
+    source = Expression([(v * w).sum(), v[0], w + 1]).javascript([v], wrt=[w])
+    assert node(f"({source})([3.0, 4.0, 10.0])") == [70.0, 3.0, 11.0]
