@@ -55,7 +55,6 @@ def test_products_are_those_of_numpy_and_one_dot_an_entry(m, n, k):
 
 # -- Entry by entry -----------------------------------------------------------------------------
 
-
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
 ENTRY_BY_ENTRY = [  # and the same of an array
     *[lambda a, f=f: f(a, 2) for f in BINARY], *[lambda a, f=f: f(2, a) for f in BINARY],

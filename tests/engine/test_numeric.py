@@ -42,12 +42,9 @@ def test_a_step_is_a_plain_number():
 
 # -- The checker --------------------------------------------------------------------------------
 
-
 SIZES = [10.0**k for k in range(-8, 9)]
 POINTS = [0.0, *SIZES, *[-2.7 * x for x in SIZES], math.pi, 512.0, 700.0, -700.0]
 POINTS += [1 - 1e-9, 1e-9 - 1, 1.001, 0.999]
-
-
 OF_ITS_OWN = Value(3.0)
 
 

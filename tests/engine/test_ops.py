@@ -18,10 +18,6 @@ INF, NAN = math.inf, math.nan
 each = pytest.mark.parametrize("name", PAGE)
 
 
-def test_every_operation_on_the_page_is_in_the_table():
-    assert set(PAGE) == set(OPERATIONS)
-
-
 @each
 @pytest.mark.parametrize("order", [1, 2])
 def test_derivatives_are_accurate_over_all_sizes_of_numbers(name, order):
@@ -85,7 +81,6 @@ def test_the_function_of_the_same_name_takes_every_kind_of_number_and_arrays(nam
 
 
 # -- Conventions at kinks, each said in the docstring of the operation -----------------------------
-
 
 SLOPES = [
     (ad.relu, 0.0, 0.0),

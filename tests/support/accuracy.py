@@ -64,11 +64,6 @@ class Errors(NamedTuple):
         return Errors(*(max(worst, (x, point), key=itemgetter(0)) for worst, x in zip(self, each)))
 
 
-def digits(point):
-    """Enough for second differences, whose steps are 1e-45 of the numbers, and for sums with 1."""
-    return 700 + 2 * max(abs(math.log10(abs(x))) for x in [1.0, *point] if x)
-
-
 def derived(mode, order, f, xs):
     """The value and the gradient, or the Hessian row by row, in one list."""
     if order == 2:
@@ -93,7 +88,9 @@ def measured(name, modes, order, count=30):
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
-        with mpmath.workdps(int(digits(point))):
+        sizes = [abs(math.log10(abs(x))) for x in [1.0, *point] if x]
+        # enough for second differences, whose steps are 1e-45 of the numbers, and for sums with 1
+        with mpmath.workdps(700 + 2 * int(max(sizes))):
             numbers = tuple(map(mpmath.mpf, point))
             once = functools.cache(lambda *at: exact(reference, numbers, *at))  # noqa: B023
             expected = [once(*sorted(at)) for at in places]
