@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from accuracy import FIRST, PAGE, SECOND, attempt, measured, points
-from modes import ARRAYS, DERIVATIVES, GRADIENTS, HESSIANS
+from modes import ARRAYS, GRADIENTS, HESSIANS
 from operations import OPERATIONS, REFERENCES
 from oracles import exact
 from tables import cases
@@ -129,39 +129,29 @@ def test_curvatures_at_the_origin_of_a_norm_and_at_exponent_0(f, at, curvatures)
         assert np.allclose(derivative(f)(at), curvatures, rtol=1e-14, atol=0)
 
 
-TWO = ("grad", "jvp")
+def along(f, i):
+    """The derivative of f(x, y) by the argument at that place, in forward mode."""
+    return lambda *at: ad.jvp(f, at, (1.0 - i, 0.0 + i))[1]
 
 
-def mixed(order, by_x, by_y, x, y, y_first):
-    """The derivative of x ** y by y, and `order` times by x: by y first, or last."""
-    by_x, by_y = DERIVATIVES[by_x], DERIVATIVES[by_y]
-
-    def in_x(f):
-        return f if order == 1 else by_x(f)
-
-    if y_first:
-        return by_x(in_x(lambda x: by_y(lambda y: x**y)(y)))(x)
-    return by_y(lambda y: by_x(in_x(lambda x: x**y))(x))(y)
-
-
-@pytest.mark.parametrize("y_first", [False, True])
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("by_x", TWO)
-@pytest.mark.parametrize("by_y", TWO)
-def test_mixed_derivatives_of_a_power_do_not_depend_on_their_order(by_x, by_y, order, y_first):
-    """At 0 they are 0 up to order y, not including y; from there on they are infinite."""
-    for x, y in ((2.0, 0.0), (2.0, 3.0), (1e-5, 0.0), (1e-5, 1.0), (0.3, -1.5)):
+@pytest.mark.parametrize("places", [(0, 1), (1, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)])
+@pytest.mark.parametrize("by_x", [grad, along])
+@pytest.mark.parametrize("by_y", [grad, along])
+def test_mixed_derivatives_of_a_power_do_not_depend_on_their_order(by_x, by_y, places):
+    """At 0 they are 0 up to order y in x, not including y; from there on they are infinite."""
+    order, mixed = places.count(0), lambda x, y: x**y
+    for i in places:
+        mixed = (by_x, by_y)[i](mixed, i)
+    for at in ((2.0, 0.0), (2.0, 3.0), (1e-5, 0.0), (1e-5, 1.0), (0.3, -1.5)):
         with mpmath.workdps(900):
-            expected = float(
-                exact(REFERENCES["pow"], (mpmath.mpf(x), mpmath.mpf(y)), *[0] * order, 1)
-            )
-        assert mixed(order, by_x, by_y, x, y, y_first) == pytest.approx(expected, rel=1e-13)
+            expected = float(exact(REFERENCES["pow"], tuple(map(mpmath.mpf, at)), *places))
+        assert mixed(*at) == pytest.approx(expected, rel=1e-13)
     for y in (order + 0.5, order + 1.0, 4.0):
-        assert mixed(order, by_x, by_y, 0.0, y, y_first) == 0.0
+        assert mixed(0.0, y) == 0.0
     for y in (0.0, 0.5, 1.0, float(order)):
         with pytest.raises((ZeroDivisionError, ValueError), match="infinite|outside the domain"):
-            mixed(order, by_x, by_y, 0.0, y, y_first)
-    assert math.isnan(mixed(order, by_x, by_y, -2.0, 3.0, y_first))
+            mixed(0.0, y)
+    assert math.isnan(mixed(-2.0, 3.0))
 
 
 @pytest.mark.parametrize("mode", HESSIANS)
