@@ -26,6 +26,11 @@ from autodiff.number import Number, apply
 HUGE, TINY = 1e300, 1e-290
 # largest is a shift: its derivative is left out, because it cancels.
 PAGE = {x.__name__: x for x in ops.PAGE if x is not ops.largest}
+# One mode of each kind: all of them agree on random programs, see test_modes.py.
+MODES = {
+    1: ("backward", "jacfwd", "compile", "inputs of a batch"),
+    2: ("hessian", "reverse over reverse", "forward over forward", "create_graph"),
+}
 
 
 def points(name, count):
@@ -67,8 +72,8 @@ class Errors(NamedTuple):
 def derived(mode, order, f, xs):
     """The value and the gradient, or the Hessian row by row, in one list."""
     if order == 2:
-        return [entry for row in mode(f, xs) for entry in row]
-    value, gradient = mode(f, [0.5 for _ in xs])(xs)  # recorded at another point
+        return [entry for row in HESSIANS[mode](f, xs) for entry in row]
+    value, gradient = GRADIENTS[mode](f, [0.5 for _ in xs])(xs)  # recorded at another point
     return [value, *gradient]
 
 
@@ -81,10 +86,10 @@ def attempt(compute, *args):
         return None
 
 
-def measured(name, modes, order, count=30):
+def measured(name, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
     reference = functools.cache(REFERENCES[name])  # differences share their points
-    errors = dict.fromkeys(modes, Errors())
+    errors = dict.fromkeys(MODES[order], Errors())
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
@@ -96,19 +101,19 @@ def measured(name, modes, order, count=30):
             expected = [once(*sorted(at)) for at in places]
             if not ordinary(once()) or any(abs(x) > HUGE for x in expected):
                 continue
-            for mode in modes:
-                found = attempt(derived, modes[mode], order, f, xs) or [mpmath.nan] * len(expected)
+            for mode in errors:
+                found = attempt(derived, mode, order, f, xs) or [mpmath.nan] * len(expected)
                 for number, x in zip(found, expected, strict=True):
                     if ordinary(x):
                         errors[mode] = errors[mode].with_another(mpmath.mpf(number), x, point)
     return errors
 
 
-def table(title, modes, order):
+def table(title, order):
     """Print the errors of all operations: relative | relative to max(1, |derivative|)."""
     print(f"{title}: the largest error relative to the derivative | to max(1, |derivative|)\n")
     for i, operation in enumerate(OPERATIONS):
-        errors = measured(operation, modes, order)
+        errors = measured(operation, order)
         if not i:
             print(f"{'':12}" + "".join(f"{name[:18]:>20}" for name in errors))
         cells = [f"{e.relative[0]:9.0e} |{e.absolute[0]:6.0e}" for e in errors.values()]
@@ -116,13 +121,6 @@ def table(title, modes, order):
     print()
 
 
-# One mode of each kind: all of them agree on random programs, see test_modes.py.
-FIRST = {m: GRADIENTS[m] for m in ("backward", "jacfwd", "compile", "inputs of a batch")}
-SECOND = {
-    m: HESSIANS[m]
-    for m in ("hessian", "reverse over reverse", "forward over forward", "create_graph")
-}
-
 if __name__ == "__main__":
-    table("Values and first derivatives", FIRST, 1)
-    table("Second derivatives", SECOND, 2)
+    table("Values and first derivatives", 1)
+    table("Second derivatives", 2)
