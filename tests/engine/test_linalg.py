@@ -1,6 +1,7 @@
 """Vector and Matrix."""
 
 import copy
+import itertools
 import math
 import operator
 import pickle
@@ -56,24 +57,18 @@ def test_products_are_those_of_numpy_and_one_dot_an_entry(m, n, k):
 # -- Entry by entry -----------------------------------------------------------------------------
 
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
-ENTRY_BY_ENTRY = [  # and the same of an array
-    *[lambda a, f=f: f(a, 2) for f in BINARY], *[lambda a, f=f: f(2, a) for f in BINARY],
-    lambda a: -a, lambda a: +a, lambda a: abs(-a), lambda a: ad.exp(a), lambda a: ad.log(a),
-    lambda a: np.float64(2) * a, lambda a: a * np.array(2),
-]  # fmt: skip
+NUMBERS = [2, Value(2.0), np.float64(2), np.array(2.0)]
 
 
 @pytest.mark.parametrize("kind", [Vector, Matrix])
 def test_operators_work_entry_by_entry(kind):
     x = np.array([[1.0, 2.0], [4.0, 8.0]]) if kind is Matrix else np.array([1.0, 2.0])
     a = kind(x)
-    pairs = [(f(a), f(x)) for f in ENTRY_BY_ENTRY]
-    for found, expected in [
-        *pairs,
-        (Value(3) * a, 3 * x),
-        (a - Value(3), x - 3),
-        (a.log(), np.log(x)),
-    ]:
+    unary = [operator.neg, operator.pos, ad.exp, ad.log, lambda a: abs(-a)]
+    pairs = [(a.log(), np.log(x)), *((f(a), f(x)) for f in unary)]
+    for f, number in itertools.product(BINARY, NUMBERS):
+        pairs += [(f(a, number), f(x, 2)), (f(number, a), f(2, x))]
+    for found, expected in pairs:
         assert type(found) is kind
         assert np.allclose(found.data, expected, rtol=1e-14)
     ((-a) ** 2).sum().backward()  # the logarithm of a negative entry is not asked for
