@@ -1,11 +1,8 @@
-"""Pictures as their reader sees them: texts, attributes of DOT, and graphs that many tests draw."""
+"""Pictures as their reader sees them, and graphs that many tests draw."""
 
-import html
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-
-from pygraphviz import AGraph
 
 import autodiff as ad
 from autodiff import Value, optim, show_training
@@ -14,25 +11,7 @@ from autodiff.pictures import sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {x: name for name, x in vars(sheet).items() if re.match("#......$", str(x))}
-
-
-def box_texts(picture, kind="n"):
-    """The text in each box of a picture (n), or on each of its edges (e): line | line."""
-    pattern = rf"^\s*{kind}(\d+) \[label=<(.*?)>(?: \w+=|\])"
-    labels = {int(i): label for i, label in re.findall(pattern, picture.source, re.M)}
-    found = []
-    for _, label in sorted(labels.items()):
-        lines = [re.sub("<.*?>", "", line) for line in re.split("<br/>|</td>", label)]
-        text = html.unescape(" | ".join(line for line in lines if line.strip()))
-        found.append(text.replace("\N{NO-BREAK SPACE}", " "))
-    return found
-
-
-def shown(picture):
-    """All lines of a picture, as its reader sees them."""
-    return [
-        line for box in box_texts(picture) + box_texts(picture, "e") for line in box.split(" | ")
-    ]
+FILLS = COLOURS | {x: name for name, x in sheet.SCALE.items()}
 
 
 def texts(picture):
@@ -40,40 +19,32 @@ def texts(picture):
     return [(t.text or "").replace("\N{NO-BREAK SPACE}", " ") for t in root.iter(f"{SVG}text")]
 
 
-def smallest_text(layout):
-    """The size of the smallest text, in CSS pixels."""
-    sizes = map(float, re.findall(rb'font-size="([\d.]+)"', layout.svg))
-    return min(sizes) * layout.size[0] / layout.wide * 4 / 3
+def lines(face):
+    cells = [cell for row in face.rows for cell in row if not isinstance(cell, sheet.Image)]
+    return [line for cell in cells for line in cell.lines]
 
 
-def attributes(picture):
-    """What DOT says of the whole, and of each node, frame and edge, by name."""
-    graph = AGraph(picture.source)
-    frames = graph.subgraphs()
-    for frame in frames:
-        frames += frame.subgraphs()
-    found = {"whole": graph.graph_attr, "node": graph.node_attr, "edge": graph.edge_attr}
-    found |= {str(x): x.attr for x in graph.nodes()} | {x.name: x.graph_attr for x in frames}
-    found |= {tuple(x): x.attr for x in graph.edges()}
-    return {x: {k: v for k, v in held.items() if v} for x, held in found.items()}
+def words(face):
+    """The text in a box: line | line."""
+    found = ["".join(text.content for text in line) for line in lines(face)]
+    return " | ".join(filter(None, found))
 
 
-def tables(picture):
-    """The HTML of each box, and of the text on each edge."""
-    found = {x: y for x, y in attributes(picture).items() if re.match(r"[ne]\d", str(x))}
-    return {x: ElementTree.fromstring(about["label"]) for x, about in found.items()}
+def look(face):
+    """What a box is, its fill and its border; then its text, each piece after its colour."""
+    found = [
+        " ".join(f"{COLOURS[x.ink]} {x.content.strip()}" for x in line if x.content.strip())
+        for line in lines(face)
+    ]
+    return f"{face.role} {FILLS.get(face.fill)} {COLOURS[face.line]}: {' | '.join(found)}"
 
 
-def style(element):
-    """The border of a table, its width, its style and space to a second one; its line and fill."""
-    line, fill = (COLOURS[element.get(name)] for name in ("color", "bgcolor"))
-    border = [element.get(name) for name in ("border", "style", "cellspacing")]
-    return " ".join([*filter(None, border), line, fill])
+def faces(picture):
+    return [face for panel in picture.page.panels.values() for face in panel.faces.values()]
 
 
-def inks(element):
-    """The pieces of text in a label, each after its colour."""
-    return [f"{COLOURS[x.get('color')]} {x.text}" for x in element.iter("font") if x.text]
+def box_texts(picture):
+    return [*map(words, faces(picture))]
 
 
 def example():
@@ -105,10 +76,10 @@ def running(x1=2.0, x2=5.0):
     return y
 
 
-def chain(count):
+def chain(count, f=ad.sin):
     y = Value(0.5, label="x")
     for _ in range(count):
-        y = ad.sin(y)
+        y = f(y)
     return y
 
 
