@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import graphviz
 import matplotlib.image
 import pytest
-from pictures import SVG, example, faces, texts
+from pictures import SVG, box_texts, example, texts
 
 from autodiff import Value, Vector, draw, operation, scope
 from autodiff.pictures import drawing, layout
@@ -51,7 +51,7 @@ def test_every_text_is_shown_as_it_is(options):
 def test_too_many_boxes_are_refused(monkeypatch):
     assert (drawing.READABLE, drawing.EDGES, drawing.WIDTH) == (300, 700, 880)
     monkeypatch.setattr(drawing, "READABLE", 5)
-    assert len(faces(draw(example()))) == 5
+    assert len(box_texts(example())) == 5
     with pytest.raises(ValueError, match="found 7 boxes and 7 edges, expected at most 5 boxes"):
         draw(example() + X)
     monkeypatch.setattr(drawing, "READABLE", 300)

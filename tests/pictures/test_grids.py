@@ -7,7 +7,7 @@ import sys
 import matplotlib.image
 import numpy as np
 import pytest
-from pictures import box_texts, constant, faces, look, network
+from pictures import box_texts, constant, looks, network
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
@@ -34,10 +34,6 @@ def names_of(root, **names):
     return [" ".join(map(str, (x.op or x.name or x.role, *x.shape))) for x in boxes(root, **names)]
 
 
-def texts_of(root, **options):
-    return box_texts(draw(root, arrays=True, **options))
-
-
 def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
     model, loss = classifier(64, 32, 10)
     assert names_of(loss) == [
@@ -59,8 +55,11 @@ def test_names():
     x = Value(2.0, label="x")
     y = x * x
     y.label = "y"
-    assert texts_of(y.sin())[:2] == ["x | data 2", "× y | data 4"]  # one number keeps its label
-    assert texts_of(x) == ["x | data 2"]
+    assert box_texts(y.sin(), arrays=True)[:2] == [
+        "x | data 2",
+        "× y | data 4",
+    ]  # one number keeps its label
+    assert box_texts(x, arrays=True) == ["x | data 2"]
 
 
 # -- Cells ----------------------------------------------------------------------------------------
@@ -140,14 +139,13 @@ def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
 
 def test_nan_is_red_in_an_array_and_beside_it():
     root = (Vector([1.0, math.nan]) * Vector([2.0, 3.0])).sum()
-    picture = draw(root, arrays=True)
-    assert [*map(look, faces(picture))] == [
+    assert looks(root, arrays=True) == [
         "input VALUE_FILL WRONG: WRONG input | WRONG 2 | WRONG |data| ≤ nan",
         "input VALUE_FILL INK: INK input | SOFT 2 | VALUE |data| ≤ 3",
         "operation PAPER WRONG: WRONG × | WRONG 2 | WRONG |data| ≤ nan",
         "output PAPER WRONG: WRONG sum | WRONG data nan",
     ]
-    colours = pixels(picture.page.images[0]).reshape(-1, 3)
+    colours = pixels(draw(root, arrays=True).page.images[0]).reshape(-1, 3)
     assert {*map(tuple, colours)} == {tuple(rgb(WRONG)), tuple(rgb(VALUE))}
 
 
@@ -169,10 +167,12 @@ def test_what_is_computed_from_a_network_is_one_box():
 def test_a_number_that_is_computed_twice_has_the_gradient_of_both():
     weights, x = Matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Vector([1.0, 2.0])
     root = (2.0 * (weights @ x)).sum() + (3.0 * (weights @ x)).sum()
-    assert "dot | 3 | |grad| ≤ 5" in texts_of(root, color="grad")  # of the dots: 2 + 3
+    assert "dot | 3 | |grad| ≤ 5" in box_texts(
+        root, arrays=True, color="grad"
+    )  # of the dots: 2 + 3
 
 
 def test_a_gradient_of_0_is_said():
     one, other = relu(Value(-1.0)), relu(Value(-2.0))
-    assert texts_of(one * 2, color="grad")[0] == "input | data −1 | grad 0"
-    assert texts_of(ad.sum([one, other]), color="grad")[0] == "input | 2 | |grad| ≤ 0"
+    assert box_texts(one * 2, arrays=True, color="grad")[0] == "input | data −1 | grad 0"
+    assert box_texts(ad.sum([one, other]), arrays=True, color="grad")[0] == "input | 2 | |grad| ≤ 0"

@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import autodiff as ad
-from autodiff import Value, optim, show_training
+from autodiff import Value, draw, optim, show_training
 from autodiff.nn import Linear, Sequential, mse_loss
 from autodiff.pictures import sheet
 
@@ -39,12 +39,17 @@ def look(face):
     return f"{face.role} {FILLS.get(face.fill)} {COLOURS[face.line]}: {' | '.join(found)}"
 
 
-def faces(picture):
-    return [face for panel in picture.page.panels.values() for face in panel.faces.values()]
+def faces(root, **options):
+    panels = draw(root, **options).page.panels
+    return [face for panel in panels.values() for face in panel.faces.values()]
 
 
-def box_texts(picture):
-    return [*map(words, faces(picture))]
+def looks(root, **options):
+    return [*map(look, faces(root, **options))]
+
+
+def box_texts(root, **options):
+    return [*map(words, faces(root, **options))]
 
 
 def example():
