@@ -2,21 +2,14 @@
 
 import math
 import re
-import xml.etree.ElementTree as ElementTree
 
 import autodiff as ad
 from autodiff import Value, draw, optim, show_training
 from autodiff.nn import Linear, Sequential, mse_loss
 from autodiff.pictures import sheet
 
-SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {x: name for name, x in vars(sheet).items() if re.match("#......$", str(x))}
 FILLS = COLOURS | {x: name for name, x in sheet.SCALE.items()}
-
-
-def texts(picture):
-    root = ElementTree.fromstring(picture.pipe("svg"))
-    return [(t.text or "").replace("\N{NO-BREAK SPACE}", " ") for t in root.iter(f"{SVG}text")]
 
 
 def lines(face):
