@@ -7,7 +7,7 @@ import sys
 import matplotlib.image
 import numpy as np
 import pytest
-from pictures import box_texts, constant, looks, network
+from pictures import box_texts, constant, example, looks, network
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
@@ -16,6 +16,8 @@ from autodiff.pictures import sheet
 from autodiff.pictures.grids import cells_of, enlarged, rgb, scene_of_arrays, shades
 from autodiff.pictures.sheet import INK, SCALE, VALUE, WRONG
 from autodiff.scopes import entry_names
+
+W, V = Matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Vector([1.0, 2.0])
 
 
 def classifier(*sizes):
@@ -47,19 +49,12 @@ def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
 
 
 def test_names():
-    a, b = Matrix([[1.0, 2.0], [3.0, 4.0]]), Matrix([[5.0, 6.0], [7.0, 8.0]])
-    v = Vector([1.0, 2.0])  # an array has the names of all that is in it
-    assert "A, B 4 2" in names_of((a @ v).sum() + (b @ v).sum(), A=a, B=b, v=v)
-    four = {name: Matrix([[1.0, 2.0], [3.0, 4.0]]) for name in "ABCD"}
-    assert "A, …, D 8 2" in names_of(ad.sum([(m @ v).sum() for m in four.values()]), **four)
-    x = Value(2.0, label="x")
-    y = x * x
-    y.label = "y"
-    assert box_texts(y.sin(), arrays=True)[:2] == [
-        "x | data 2",
-        "× y | data 4",
-    ]  # one number keeps its label
-    assert box_texts(x, arrays=True) == ["x | data 2"]
+    a, b, c, d = (Matrix([[1.0, 2.0], [3.0, 4.0]]) for _ in range(4))
+    two, four = (ad.sum([(m @ V).sum() for m in held]) for held in ((a, b), (a, b, c, d)))
+    assert "A, B 4 2" in names_of(two, A=a, B=b, v=V)  # of all that is in the array
+    assert "A, …, D 8 2" in names_of(four, A=a, B=b, C=c, D=d)
+    assert {"a | data −4", "+ c | data 0"} <= {*box_texts(example(), arrays=True)}  # labels
+    assert box_texts(Value(2.0, label="x"), arrays=True) == ["x | data 2"]
 
 
 # -- Cells ----------------------------------------------------------------------------------------
@@ -161,18 +156,11 @@ def test_what_is_computed_from_a_network_is_one_box():
     assert "loss 1" not in names_of((x[0] - 1.0) ** 2 + x[1])  # there is no network
 
 
-# -- Gradients ------------------------------------------------------------------------------------
-
-
-def test_a_number_that_is_computed_twice_has_the_gradient_of_both():
-    weights, x = Matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Vector([1.0, 2.0])
-    root = (2.0 * (weights @ x)).sum() + (3.0 * (weights @ x)).sum()
-    assert "dot | 3 | |grad| ≤ 5" in box_texts(
-        root, arrays=True, color="grad"
-    )  # of the dots: 2 + 3
-
-
-def test_a_gradient_of_0_is_said():
-    one, other = relu(Value(-1.0)), relu(Value(-2.0))
-    assert box_texts(one * 2, arrays=True, color="grad")[0] == "input | data −1 | grad 0"
-    assert box_texts(ad.sum([one, other]), arrays=True, color="grad")[0] == "input | 2 | |grad| ≤ 0"
+@pytest.mark.parametrize(
+    ("root", "box"),
+    [((2.0 * (W @ V)).sum() + (3.0 * (W @ V)).sum(), "dot | 3 | |grad| ≤ 5"),  # computed twice: 2 + 3
+     (relu(Value(-1.0)) * 2, "input | data −1 | grad 0"),
+     (ad.sum([relu(Value(-1.0)), relu(Value(-2.0))]), "input | 2 | |grad| ≤ 0")],
+)  # fmt: skip
+def test_an_array_tells_its_largest_gradient(root, box):
+    assert box in box_texts(root, arrays=True, color="grad")

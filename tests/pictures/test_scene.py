@@ -26,25 +26,6 @@ def test_the_boxes_of_a_layer():
         "parameter weight[0,0…1] 2 Linear", "input x[0…1] 2", "operation dot 1 Linear",
         "parameter bias[0] 1 Linear", "operation + 1 Linear", "constant  1", "output * 1",
     ]  # fmt: skip
-    edges = [
-        f"{x.tail.name or x.tail.op} to {x.head.op} at {x.slot}: {len(x.uses)}"
-        for x in scene(y, {}).edges
-    ]
-    assert edges == [
-        " to dot at None: 2", "dot to + at None: 1", "+ to * at 0: 1", " to * at 1: 1",
-    ]  # fmt: skip
-
-
-def test_parameters_stand_at_their_operation_unless_numbers_stand_on_edges():
-    y = Linear(2, 1, seed=0)([1.0, 2.0])[0]
-    for numbers, expected in (
-        (False, {"dot": ["weight[0,0…1]"], "+": ["bias[0]"]}),
-        (True, {"dot": [], "+": []}),
-    ):
-        found = {
-            x.op: [each.name for each in x.attached] for x in scene(y, {}, numbers).boxes if x.op
-        }
-        assert found == expected
 
 
 def test_a_leaf_that_very_many_boxes_use_stands_at_each_of_them():

@@ -79,6 +79,7 @@ def test_the_sign_of_an_operation(y, sign):
     [(logsumexp([Y, X, Y]), [(0, 0), (1, 1), (0, 2)]), (logsumexp([X] * 9), [(0, None)] * 9),
      (logsumexp([X] * 8), [(0, i) for i in range(8)]), (X**2, [(0, None)]), (X**Y, [(0, 0), (1, 1)]),
      ((X - Y) * (Y - X), [(0, 0), (1, 1), (1, 0), (0, 1), (2, 0), (3, 1)]),
+     (Linear(1, 1, seed=0)([X])[0] * 3, [(1, None), (2, None), (4, 0), (5, 1)]),
      *((f([X, Y]), [(0, None), (1, None)]) for f in (logsumexp, ad.prod, lambda x: ad.hypot(*x)))],
 )  # fmt: skip
 def test_edges_enter_in_the_order_of_arguments_if_it_matters(y, ends):
