@@ -2,15 +2,17 @@
 
 import base64
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 from unittest.mock import Mock
 
 import graphviz
 import matplotlib.image
 import pytest
-from pictures import box_texts, example
+from pictures import box_texts, example, output, woven
 
-from autodiff import Value, Vector, draw, operation, scope
+import autodiff as ad
+from autodiff import Matrix, Value, Vector, draw, operation, scope
 from autodiff.pictures import drawing, layout
 from autodiff.pictures.texts import plain, printable
 
@@ -48,7 +50,45 @@ def test_every_text_is_shown_as_it_is(options):
         repr(picture).encode()
 
 
-# -- Sizes and files ----------------------------------------------------------------------------
+# -- Sizes ----------------------------------------------------------------------------------------
+
+
+def labels():
+    x, y = Value(1.0, label="<b>&|{}\\N\"' " + "y" * 30), Value(2.0, label="W" * 500)
+    return (x * y - Value(1.5, label="two\nlines")) / Value(4.0, label="\N{FAMILY}\u200d漢字 אב")
+
+
+def smallest_text(layout):
+    """The size of the smallest text, in CSS pixels."""
+    sizes = map(float, re.findall(rb'font-size="([\d.]+)"', layout.svg))
+    return min(sizes) * layout.size[0] / layout.wide * 4 / 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rankdir": "LR"}, {"rankdir": "TB"}, {"edges": "local"}, {"edges": "message"},
+     {"color": "grad"}, {"arrays": True, "color": "grad"}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "graph",
+    [lambda: output(2, 3, 1), lambda: output(4, 3, 3), woven, labels],
+    ids=["2-3-1", "4-3-3", "woven", "labels"],
+)
+def test_a_page_has_room_for_it(graph, options):
+    root = graph()
+    if options != {"rankdir": "LR"}:  # once without gradients
+        root.backward()
+    layout = draw(root, **options).layout()
+    assert layout.size[0] <= 900
+    assert smallest_text(layout) >= 8.99
+
+
+def test_a_picture_that_is_too_wide_for_a_page_has_texts_that_can_be_read():
+    large = Vector([1.0] * 20) @ Matrix([[float(i + j) for j in range(20)] for i in range(20)])
+    layout = draw(large.map(ad.sin).sum(), rankdir="TB").layout()
+    assert layout.size[0] > 880
+    assert smallest_text(layout) == pytest.approx(9, abs=0.1)
 
 
 def test_too_many_boxes_are_refused(monkeypatch):
@@ -60,6 +100,9 @@ def test_too_many_boxes_are_refused(monkeypatch):
     for found, y in (("7 boxes and 7", example() + X), ("6 boxes and 8", X * Y * (X * Y) * X)):
         with pytest.raises(ValueError, match=f"found {found} edges, {remedy}"):
             draw(y)
+
+
+# -- Files ----------------------------------------------------------------------------------------
 
 
 def test_a_drawing_is_a_digraph_that_jupyter_shows():
@@ -117,12 +160,10 @@ def test_render_writes_the_source_and_the_picture(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"g", "g.png", "h.pdf"}
 
 
-BEGINNINGS = {"svg": b"<?xml", "PNG": b"\x89PNG", "pdf": b"%PDF", "gv": b"digraph"}
-
-
 def test_save_takes_the_format_from_the_ending(tmp_path):
     picture = draw(example())
-    for ending, beginning in BEGINNINGS.items():
+    beginnings = {"svg": b"<?xml", "PNG": b"\x89PNG", "pdf": b"%PDF", "gv": b"digraph"}
+    for ending, beginning in beginnings.items():
         path = tmp_path / "new" / f"graph.{ending}"
         assert picture.save(path) == str(path)
         assert path.read_bytes().startswith(beginning)

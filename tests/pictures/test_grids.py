@@ -156,11 +156,12 @@ def test_what_is_computed_from_a_network_is_one_box():
     assert "loss 1" not in names_of((x[0] - 1.0) ** 2 + x[1])  # there is no network
 
 
-@pytest.mark.parametrize(
-    ("root", "box"),
-    [((2.0 * (W @ V)).sum() + (3.0 * (W @ V)).sum(), "dot | 3 | |grad| ≤ 5"),  # computed twice: 2 + 3
-     (relu(Value(-1.0)) * 2, "input | data −1 | grad 0"),
-     (ad.sum([relu(Value(-1.0)), relu(Value(-2.0))]), "input | 2 | |grad| ≤ 0")],
-)  # fmt: skip
-def test_an_array_tells_its_largest_gradient(root, box):
-    assert box in box_texts(root, arrays=True, color="grad")
+def test_an_array_tells_its_largest_gradient():
+    def graded(root):
+        return box_texts(root, arrays=True, color="grad")
+
+    twice = (2.0 * (W @ V)).sum() + (3.0 * (W @ V)).sum()
+    assert "dot | 3 | |grad| ≤ 5" in graded(twice)  # of what is computed twice: 2 + 3
+    one, other = relu(Value(-1.0)), relu(Value(-2.0))
+    assert graded(one * 2)[0] == "input | data −1 | grad 0"
+    assert graded(ad.sum([one, other]))[0] == "input | 2 | |grad| ≤ 0"
