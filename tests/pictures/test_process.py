@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unicodedata
 from pathlib import Path
+from unittest.mock import Mock
 
 import matplotlib
 import matplotlib.image
@@ -108,16 +109,15 @@ def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
 
 
 def test_without_pygraphviz_the_executable_serves_and_reads_our_settings_alone(monkeypatch):
-    def dot(command, input, env, **options):
-        assert command == ["dot", "-Tsvg", "-Gbgcolor=transparent"]
-        assert b'size="9.167,1000"' in input
-        assert Path(env["FONTCONFIG_FILE"]).is_file()
-        picture = b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'
-        return subprocess.CompletedProcess(command, 0, picture)
-
+    svg = b'<svg width="9pt" height="9pt"><g transform="scale(1 1)"/></svg>'
+    run = Mock(return_value=Mock(stdout=svg))
     monkeypatch.setattr(layout, "pygraphviz_folder", str)
-    monkeypatch.setattr(layout, "run", dot)
-    assert draw(X * 2).pipe().endswith(b"</svg>")
+    monkeypatch.setattr(layout, "run", run)
+    assert draw(X * 2).pipe() == svg
+    (command,), given = run.call_args
+    assert command == ["dot", "-Tsvg", "-Gbgcolor=transparent"]
+    assert b'size="9.167,1000"' in given["input"]
+    assert Path(given["env"]["FONTCONFIG_FILE"]).is_file()
 
 
 # -- Nothing changes in this process --------------------------------------------------------------
@@ -126,63 +126,51 @@ def test_without_pygraphviz_the_executable_serves_and_reads_our_settings_alone(m
 def test_threads_draw_while_another_writes():
     """It loses nothing of what it writes, and finds the environment as it was."""
     run("""
-import os, threading
-from concurrent.futures import ThreadPoolExecutor
+import os
+from concurrent.futures import ThreadPoolExecutor, wait
 from autodiff import Value, draw
 
 read, write = os.pipe()
 errors = os.dup(2)
+os.dup2(write, 2)
 os.environ["FONTCONFIG_FILE"] = "of the user"
-before, found, ended = dict(os.environ), [], threading.Event()
-
-def writing():
-    while not ended.wait(1e-4):
+before, found = dict(os.environ), []
+with ThreadPoolExecutor(4) as threads:
+    drawn = [threads.submit(lambda i: draw(Value(i % 3) * 2).pipe(), i) for i in range(240)]
+    while wait(drawn, 1e-4).not_done:
         os.write(2, b"line")
         found.append((os.read(read, 4), dict(os.environ)))
-
-os.dup2(write, 2)
-writer = threading.Thread(target=writing)
-writer.start()
-try:
-    with ThreadPoolExecutor(4) as threads:
-        pictures = [*threads.map(lambda i: draw(Value(i % 3) * 2).pipe(), range(240))]
-finally:
-    ended.set()
-    writer.join()
-    os.dup2(errors, 2)
+os.dup2(errors, 2)
+pictures = [picture.result() for picture in drawn]
 assert found.count((b"line", before)) == len(found) > 9
 assert len(set(pictures)) == 3
 assert pictures == pictures[:3] * 80
 """)
 
 
+def drawn(_=0):
+    return draw(X * 2).pipe()
+
+
 def test_a_process_that_was_ended_or_interrupted_is_replaced(monkeypatch):
-    expected = draw(X * 2).pipe()
+    expected = drawn()
     (*_, process) = layout._idle[os.getpid()]
     process.kill()
     process.wait()
-    assert draw(X * 2).pipe() == expected
-
-    def interrupted(file):
-        raise KeyboardInterrupt
-
+    assert drawn() == expected
     with monkeypatch.context() as patch:
-        patch.setattr(layout.pickle, "load", interrupted)
+        patch.setattr(layout.pickle, "load", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             draw(X * 3).pipe()
-    assert draw(X * 2).pipe() == expected  # not the picture of X * 3
+    assert drawn() == expected  # not the picture of X * 3
     monkeypatch.setattr(layout, "FOLDER", Path("nowhere"))
     layout._end()
     with pytest.raises(ValueError, match="could not draw"):
-        draw(X * 2).pipe()
+        drawn()
 
 
 def test_a_fork_draws_too():
-    expected = draw(X * 2).pipe()
+    expected = drawn()
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(drawn, range(4)) == [expected] * 4
-    assert draw(X * 2).pipe() == expected
-
-
-def drawn(_):
-    return draw(X * 2).pipe()
+    assert drawn() == expected
