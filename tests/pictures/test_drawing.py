@@ -114,8 +114,7 @@ def test_a_drawing_is_a_digraph_that_jupyter_shows():
     svg = ElementTree.fromstring(bundle["image/svg+xml"])
     assert svg.find(f"{SVG}g").findtext(f"{SVG}title") == picture.alt == "c = a·b + b³ = 0"
     width, height = map(round, picture.layout().size)
-    about = {"width": width, "height": height, "alt": picture.alt}
-    assert metadata["image/png"] == about
+    assert metadata["image/png"] == {"width": width, "height": height, "alt": picture.alt}
     png = bundle["image/png"]
     assert base64.b64decode(png) == picture.layout().png()
     assert f'width="{width}" src="data:image/png;base64,{png}"' in picture.image()
