@@ -13,9 +13,9 @@ import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
 from autodiff.nn import Linear, cross_entropy
 from autodiff.pictures import sheet
+from autodiff.pictures.drawing import named
 from autodiff.pictures.grids import cells_of, enlarged, rgb, scene_of_arrays, shades
 from autodiff.pictures.sheet import INK, SCALE, VALUE, WRONG
-from autodiff.scopes import entry_names
 
 W, V = Matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Vector([1.0, 2.0])
 
@@ -25,15 +25,10 @@ def classifier(*sizes):
     return model, cross_entropy(model(Vector([math.sin(i) for i in range(sizes[0])])), 3)
 
 
-def boxes(root, **names):
-    """The arrays of a picture."""
-    known = {x: name for name, held in names.items() for x, name in entry_names(name, held)}
-    return scene_of_arrays(root, known).boxes
-
-
 def names_of(root, **names):
     """Each array: its operation, its name or what it is, and its shape."""
-    return [" ".join(map(str, (x.op or x.name or x.role, *x.shape))) for x in boxes(root, **names)]
+    boxes = scene_of_arrays(root, named(names)).boxes
+    return [" ".join(map(str, (x.op or x.name or x.role, *x.shape))) for x in boxes]
 
 
 def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
@@ -44,7 +39,7 @@ def test_a_classifier_is_a_few_boxes_in_the_order_of_its_formula():
     ]  # fmt: skip
     expected = "<Drawing: input 64 → dot 32 → + 32 → tanh 32 → dot 10 → + 10"
     assert repr(draw(loss, arrays=True)).startswith(expected)
-    weight = [x.data for x in boxes(loss)[1].nodes]  # in order
+    weight = [x.data for x in scene_of_arrays(loss, {}).boxes[1].nodes]  # in order
     assert weight == [x for row in model.layers[0].weight.data for x in row]
 
 
@@ -67,7 +62,7 @@ def pixels(image):
     return colours[2:-2, 2:-2]
 
 
-def test_cells_are_shaded_by_data():
+def test_cells_are_shaded_by_data_or_by_gradient_as_boxes_are():
     cells, note = cells_of([-2.0, 0.0, 1.0, math.nan], (2, 2))
     assert note == ""
     found = enlarged(shades(cells, None))
@@ -76,12 +71,9 @@ def test_cells_are_shaded_by_data():
         [160, 127, 60], [255, 255, 255],  # the largest in size, negative: sand
         [132, 175, 215], [192, 0, 0],  # half way from white to blue; nan: red
     ]  # fmt: skip
-
-
-def test_cells_are_shaded_by_gradient_as_boxes_are():
-    found = shades(np.array([[0.0, 1e-9, 0.5, 1e9, math.inf]]), "grad")
+    (found,) = shades(np.array([[0.0, 1e-9, 0.5, 1e9, math.inf]]), "grad")
     expected = ["c9ccd0", "fff5eb", "f07a1d", "5a2000", "c00000"]
-    assert [bytes(colour).hex() for colour in found[0]] == expected
+    assert [bytes(colour).hex() for colour in found] == expected
 
 
 def test_of_several_numbers_in_a_cell_the_largest_is_shown():
