@@ -34,24 +34,18 @@ for options in {"edges": "message"}, {"color": "grad", "rankdir": "TB"}:
 
 def run(code, **environment):
     """What a program prints, in a process of its own, where fontconfig has read nothing yet."""
-    system = {name: x for name, x in os.environ.items() if name != "FONTCONFIG_FILE"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=system | {"PYTHONUTF8": "1"} | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=FOLDER.parent.parent,
-    )
+    known = {name: x for name, x in os.environ.items() if name != "FONTCONFIG_FILE"}
+    known |= {"PYTHONUTF8": "1"} | environment
+    command, root = [sys.executable, "-c", code], FOLDER.parent.parent
+    done = subprocess.run(command, env=known, cwd=root, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout
 
 
 def test_pictures_are_the_same_whatever_fonts_the_system_has(tmp_path):
+    font = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSansMono-Bold.ttf")
     (tmp_path / "odd").mkdir()
-    shutil.copy(
-        Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSansMono-Bold.ttf"), tmp_path / "odd"
-    )
+    shutil.copy(font, tmp_path / "odd")
     found = []
     for name in "none", "odd":
         settings = tmp_path / f"{name}.conf"
@@ -94,17 +88,16 @@ def test_no_font_has_a_reserved_name():
 def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
     folder = Path(shutil.copytree(FOLDER, tmp_path / "pictures"))
     settings = folder / "fonts" / "fonts.conf"
-    wrong = settings.read_text().replace("</fontconfig>", "<unknown/></fontconfig>")
-    settings.write_text(wrong)  # of which fontconfig prints a warning
+    unknown = settings.read_text().replace("</fontconfig>", "<unknown/></fontconfig>")
+    settings.write_text(unknown)  # of which fontconfig prints a warning
     before = {path.name for path in folder.rglob("*")}
-    run(
-        "from pathlib import Path\n"
-        "from autodiff import Value, draw\n"
-        "from autodiff.pictures import layout\n"
-        f"layout.FOLDER = Path({str(folder)!r})\n"
-        "draw(Value(1.0) * 2).pipe()",
-        XDG_CACHE_HOME=str(tmp_path),
-    )
+    program = f"""
+from autodiff import Value, draw
+from autodiff.pictures import layout
+layout.FOLDER = layout.Path({str(folder)!r})
+draw(Value(1.0) * 2).pipe()
+"""
+    run(program, XDG_CACHE_HOME=str(tmp_path))
     assert {path.name for path in folder.rglob("*")} == before
 
 
