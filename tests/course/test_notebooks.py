@@ -248,28 +248,10 @@ def test_boxes_are_closed_in_an_exported_page():
     assert "central: 4.15 4.04" not in BOX.sub("", page)
 
 
-def headings(path):
-    """The anchors of a notebook, as JupyterLab and code hosts make them."""
-    return [line.replace(" ", "-") for line in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)]
-
-
-def links(path):
-    """The file and the heading of each link of a notebook that stays in this folder."""
-    found = re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", prose(path))
-    return [(NOTEBOOKS / file if file else path, heading) for file, heading in found]
-
-
-@each
-def test_links_lead_somewhere(path):
-    for target, heading in links(path):
-        assert target.exists(), target
-        assert not heading or heading in headings(target), heading
-
-
-def test_the_page_of_contents_leads_everywhere_and_each_lesson_to_its_neighbours():
-    assert {target for target, _ in links(CONTENTS)} >= set(LESSONS)
-    for before, path, after in zip(PATHS, LESSONS, [*LESSONS[1:], None]):
-        assert {target for target, _ in links(path)} >= {before, CONTENTS, after} - {None}
+def test_each_lesson_leads_to_its_neighbours_and_to_the_page_of_contents():
+    for before, path, after in zip(PATHS, LESSONS, [*LESSONS[1:], CONTENTS]):
+        links = re.findall(r"\]\((\w+\.ipynb)", prose(path))
+        assert {before.name, CONTENTS.name, after.name} <= {*links}
 
 
 @each
@@ -285,12 +267,14 @@ def test_nothing_of_the_machine_is_in_it(path):
 
 
 @each_lesson
-def test_the_page_of_contents_has_the_title_and_the_question_of_each_lesson(path):
-    title, question = re.search(
-        r"^# \d+\. (.*)\n+\*\*(.*)\*\*$", prose(path), re.MULTILINE
+def test_the_page_of_contents_and_the_readme_have_the_title_and_the_question_of_each_lesson(path):
+    number, title, question = re.search(
+        r"^# (\d+)\. (.*)\n+\*\*(.*)\*\*$", prose(path), re.MULTILINE
     ).groups()
     line = f"[{title}]({path.name}): {question[0].lower()}{question[1:]}"
     assert line in re.sub(r"\s+", " ", prose(CONTENTS))
+    readme = NOTEBOOKS.with_name("README.md").read_text(encoding="utf-8")
+    assert f"\n| [{number:0>2}](notebooks/{path.name}) | {question} |\n" in readme
 
 
 def mathematics(path):

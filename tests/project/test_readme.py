@@ -1,9 +1,8 @@
-"""The README and the guides: their code gives what stands under it, their links lead somewhere."""
+"""The README and the guides: their code gives what stands under it; links of every page."""
 
 import ast
 import importlib
 import inspect
-import json
 import math
 import os
 import re
@@ -21,6 +20,7 @@ import autodiff
 from autodiff import tiny
 from autodiff.__main__ import main
 from autodiff.pictures import drawing, live
+from notebooks import PATHS, prose
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "autodiff"
@@ -159,25 +159,21 @@ def test_the_grids_in_the_guide_are_those_that_its_code_makes():
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def anchors(page):
+    """The anchors of headings, as JupyterLab makes them, or as code hosts do."""
+    notebook = page.suffix == ".ipynb"
+    for heading in re.findall(r"^#+ (.*)$", prose(page) if notebook else TEXTS[page], re.M):
+        anchor = heading.replace(" ", "-")
+        yield anchor if notebook else re.sub(r"[^\w-]", "", anchor.lower())
+
+
+@pytest.mark.parametrize("path", [*PAGES, *PATHS], ids=lambda path: path.stem)
 def test_links_lead_somewhere(path):
-    for link in re.findall(r"\]\((?!https://)(.*?)\)", TEXTS[path]):
+    for link in re.findall(r"\]\((?!https://)(.*?)\)", TEXTS.get(path) or prose(path)):
         place, _, anchor = link.partition("#")
         target = (path.parent / place).resolve() if place else path
         assert target.exists() or (ROOT / ".github") in target.parents, link  # an archive has none
-        if anchor and target.exists():
-            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M)
-            assert anchor in {re.sub(r"[^\w-]", "", h.lower().replace(" ", "-")) for h in headings}
-
-
-def test_the_readme_names_every_notebook_and_its_question():
-    start = json.loads((ROOT / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8"))
-    contents = " ".join(" ".join("".join(cell["source"]) for cell in start["cells"]).split())
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        row = rf"^\| \[\d\d\]\(notebooks/{path.name}\) \| (.*) \|$"
-        (question,) = re.findall(row, TEXTS[README], re.M)
-        if not path.name.startswith("00"):
-            assert f"({path.name}): {question[0].lower()}{question[1:]}" in contents
+        assert not anchor or anchor in anchors(target), link
 
 
 def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
@@ -187,7 +183,9 @@ def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
         r"refuses more than (\d+) boxes, and `show_steps` more than (\d+) nodes", readme
     )
     assert [int(number) for number in limits.groups()] == [drawing.READABLE, live.LARGEST]
-    assert ("eleven notebooks" in readme) == (len([*ROOT.glob("notebooks/*.ipynb")]) == 11)
+    listed = re.findall(r"^\| \[(\d\d)\]\(notebooks/\1_", readme, re.M)
+    assert sorted(listed) == [path.stem[:2] for path in PATHS]
+    assert ("eleven notebooks" in readme) == (len(PATHS) == 11)
     sizes = re.search(r"for a ([\d-]+) network", readme)[1]
     benchmark = (ROOT / "tests" / "benchmarks" / "test_lecture.py").read_text(encoding="utf-8")
     assert f"SIZES, RATE = ({sizes.replace('-', ', ')})" in benchmark
