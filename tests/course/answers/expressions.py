@@ -6,11 +6,6 @@ from autodiff import abs, less, minimum, where
 from autodiff.course.expressions import Symbol, Thrifty, symbol_with
 
 
-def counted(self, text):
-    self.lines += [f"v{1 + len(self.lines)} = {text}"]
-    return type(self)(self.lines[-1].split()[0], self.lines)
-
-
 class Apart:
     """A symbol that writes in one place, from the fields of a tuple."""
 
@@ -44,15 +39,6 @@ def by_index(self, text):
     return Symbol.write(self, text)
 
 
-def by_factors(self, text):
-    factors = text.split(" * ")
-    if "1.0" in factors:
-        factors.remove("1.0")
-        return type(self)(factors[0], self.lines)
-    found = [line for line in self.lines if line.endswith(f" = {text}")]
-    return type(self)(found[0].partition(" ")[0], self.lines) if found else Symbol.write(self, text)
-
-
 def replaced(self, text):
     return Thrifty.write(self, text.replace("1.0 * ", "").replace(" * 1.0", ""))
 
@@ -62,13 +48,10 @@ def numbered_from_0(self, text):
     return type(self)(f"v{len(self.lines) - 1}", self.lines)
 
 
-RIGHT = {  # two spellings of each exercise beside our own
-    1: [symbol_with(write=counted), Apart],
-    2: [symbol_with(write=by_index), symbol_with(write=by_factors)],
-    3: [
-        lambda x: minimum(abs(x), 1) * abs(x) - minimum(abs(x), 1) ** 2 / 2,
-        lambda x: less(1, abs(x)) * (abs(x) - 0.5) + (1 - less(1, abs(x))) * x * x / 2,
-    ],
+RIGHT = {  # spellings of each exercise beside our own
+    1: [Apart],
+    2: [symbol_with(write=by_index)],
+    3: [lambda x: minimum(abs(x), 1) * abs(x) - minimum(abs(x), 1) ** 2 / 2],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says

@@ -32,13 +32,6 @@ class ByFormula:
         return ByFormula(a.primal / b.primal, top / b.primal**2)
 
 
-class ByInverse(Pair):
-    """Division as multiplication by 1/b."""
-
-    def __truediv__(self, other):
-        return self * Pair(1 / other.primal, -other.tangent / other.primal**2)
-
-
 class Unfinished(Pair):
     def __add__(self, other):
         return Pair(self.primal + other.primal, self.tangent + other.tangent)
@@ -86,17 +79,11 @@ class Numbers(Tagged):
         return split(self, self.tag)[0] + other
 
 
-RIGHT = {  # two spellings of each exercise beside our own
-    1: [ByFormula, ByInverse],
-    2: [
-        lambda a: Pair(math.sin(a.primal), a.tangent * math.sin(a.primal + math.pi / 2)),
-        lambda a: ByFormula(math.sin(a.primal), math.cos(a.primal) * a.tangent),
-    ],
-    3: [ByCases, tagged_with(product=lambda a, da, b, db: b * da + db * a)],
-    4: [
-        {key: list(task) for key, task in solution_4().items()},
-        {key: (mode.title(), n) for key, (mode, n) in solution_4().items()},
-    ],
+RIGHT = {  # spellings of each exercise beside our own
+    1: [ByFormula],
+    2: [lambda a: ByFormula(math.sin(a.primal), math.cos(a.primal) * a.tangent)],
+    3: [ByCases],
+    4: [{key: [mode.title(), n] for key, (mode, n) in solution_4().items()}],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says

@@ -6,17 +6,6 @@ from autodiff import Matrix, Vector, grad
 from autodiff.course.vectors_and_matrices import solution_2
 
 
-def product_by_loops(a, b):
-    (m, n), p = a.shape, b.shape[1]
-
-    def send(grad):
-        to_a = [[sum(grad[i, j] * b[k, j] for j in range(p)) for k in range(n)] for i in range(m)]
-        to_b = [[sum(a[i, k] * grad[i, j] for i in range(m)) for j in range(p)] for k in range(n)]
-        return [to_a, to_b]
-
-    return a @ b, send
-
-
 def engine(a, x, b):
     weights, inputs = Matrix(a), Vector(x)
     (weights @ inputs - b).norm().backward()
@@ -58,18 +47,15 @@ def as_matrices(a, x, b):
     return [Matrix(to_a), Vector(to_x)]
 
 
-RIGHT = {  # two spellings of each exercise beside our own
+RIGHT = {  # spellings of each exercise beside our own
     1: [
-        product_by_loops,
         lambda a, b: (np.dot(a, b), lambda grad: ((b @ grad.T).T, np.einsum("ik,ij->kj", a, grad))),
     ],
     2: [as_column, as_matrices],
     3: [
-        lambda x, bias: (x + bias, lambda grad: [grad, sum(grad)]),
         lambda x, bias: (x + bias, lambda grad: (1 * grad, np.ones(len(x)) @ grad)),
     ],
     4: [
-        lambda a: (np.linalg.inv(a), lambda grad: [-np.linalg.inv(a.T) @ grad @ np.linalg.inv(a.T)]),
         lambda a: (np.linalg.inv(a), lambda grad: (np.linalg.solve(-a.T, np.linalg.solve(a, grad.T).T),)),
     ],
 }  # fmt: skip
@@ -83,12 +69,10 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, by_grad, "That is the engine's answer"),
     (2, quotient(1e-3), "Close, but not exact."),
     (2, quotient(1e-5), "no difference quotient is exact"),
-    (2, quotient(1e-6), "no difference quotient is exact"),
     (2, lambda a, x, b: a.T @ (a @ x - b) / np.linalg.norm(a @ x - b), "That is for x alone."),
     (2, lambda a, x, b: solution_2(a, x, b)[0], "That is for A alone."),
     (2, lambda a, x, b: (solution_2(a, x, b)[0].T, solution_2(a, x, b)[1]), "Yours is transposed."),
     (2, lambda a, x, b: np.linalg.norm(a @ x - b), "Return two gradients"),
-    (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum())), "should be (3,), not ()"),
     (3, lambda x, bias: (x + bias, lambda grad: (grad, grad.sum(axis=0, keepdims=True))), "should be (3,), not (1, 3)"),
     (4, lambda a: (np.linalg.inv(a), lambda grad: -grad), "Mind the comma"),
     (4, lambda a: (np.linalg.inv(a), lambda grad: (-grad,)), "What stands left and right"),
