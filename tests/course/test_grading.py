@@ -59,21 +59,18 @@ TALK = [
     [
         ([IMPORT, *TALK], []),
         ([IMPORT, "check_1((7, 2)); print('✗ no')", "check_1((0, 0))"], ["1"]),
-        ([IMPORT, "answer = 7, 2; check_1(answer)"], ["1"]),
-        ([IMPORT, "for answer in [(7, 2)]:\n    check_1(answer)"], ["1"]),
+        ([IMPORT, "for answer in [(7, 2)]:\n    answer; check_1(answer)"], ["1"]),
         ([IMPORT, "check_2(", "check_1((7, 2))"], ["1"]),
         ([IMPORT, "check_1((7, 2))", "import os\nos._exit(1)", "check_1((0, 0))"], ["1"]),
         (["from autodiff.course.training import check_1 as other", "other(0.2379)"], []),
-        ([], []),
     ],
-    ids=["talk", "said", "one line", "indented", "bracket", "dead", "another lesson", "emptied"],
+    ids=["talk", "said", "inside a line", "bracket", "dead", "another lesson"],
 )
 def test_a_mark_is_what_a_check_of_the_lesson_says(cells, right, tmp_path):
-    done = grade(tmp_path, cells, "--csv", "marks.csv", autodiff="reverse_mode")
-    with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    done = grade(tmp_path, cells, "--json", "marks.json", autodiff="reverse_mode")
+    rows = json.loads((tmp_path / "marks.json").read_text(encoding="utf-8"))
     assert [row["exercise"] for row in rows] == [*"123456"], done.stderr
-    assert [row["exercise"] for row in rows if row["right"] == "1"] == right
+    assert [row["exercise"] for row in rows if row["right"]] == right
 
 
 def test_a_class_as_a_table(tmp_path):
