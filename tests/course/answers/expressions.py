@@ -39,10 +39,6 @@ def by_index(self, text):
     return Symbol.write(self, text)
 
 
-def replaced(self, text):
-    return Thrifty.write(self, text.replace("1.0 * ", "").replace(" * 1.0", ""))
-
-
 def numbered_from_0(self, text):
     self.lines.append(f"v{len(self.lines)} = {text}")
     return type(self)(f"v{len(self.lines) - 1}", self.lines)
@@ -61,7 +57,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, symbol_with(write=numbered_from_0), "should be v1 = x + x2, not v0 = x + x2."),
     (1, symbol_with(__mul__=Symbol.__add__), "should be v1 = x * x2, not v1 = x + x2."),
     (1, symbol_with(sin=lambda self: self.write(f"math.sin({self})") and None), "Nothing here yet: the name"),
-    (2, type("Short", (Thrifty,), {"write": replaced}), "whole side of the `*`"),
+    (2, type("Short", (Thrifty,), {"write": lambda self, text: Thrifty.write(self, text.replace("1.0 * ", "").replace(" * 1.0", ""))}), "whole side of the `*`"),
     (2, symbol_with(write=lambda self, text: self), "should be v1 = math.sin(x); v2 = x + x2, not nothing"),
     (2, symbol_with(write=lambda self, text: 1.0), "found a float"),
     (3, lambda x: x.data, "Expected a Value, found a float"),

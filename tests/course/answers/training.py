@@ -27,11 +27,6 @@ class Dots(Rule):
         state["m"] = ...
 
 
-class ByHand:
-    def __init__(self, params, lr):
-        self.params, self.lr = params, lr
-
-
 class Squareless(Adaptive):
     def change(self, grad, state):
         state["s"] = 0.999 * state["s"] + 0.001 * grad
@@ -76,7 +71,7 @@ RIGHT = {  # spellings of each exercise beside our own
 
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, ByHand, "Keep the first line"),
+    (1, type("ByHand", (), {"step": lambda self: 1.0}), "Keep the first line"),
     (1, Dots, "a `return` is missing"),
     (1, Squareless, "Compare it with the last row"),
     (2, lambda model, best, patience: with_counter, "Your code raises"),
