@@ -6,7 +6,6 @@ import importlib
 import inspect
 import re
 import sys
-import xml.etree.ElementTree as ElementTree
 import zlib
 from itertools import pairwise
 from pathlib import Path
@@ -52,8 +51,7 @@ def text_of(svg):
 
 def seen(kind, data):
     if kind == "image/svg+xml":  # where the letters stand depends on the version of Graphviz
-        root = ElementTree.fromstring(data)
-        return sorted(t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text"))
+        return text_of(data)
     if kind.startswith("image/"):
         return "a picture"
     if "srcdoc" in data:  # a page with a picture, and its size in pixels

@@ -26,7 +26,6 @@ x.requires_grad  # bool
 draw(x)  # Drawing
 x * x  # Value
 1 + x  # Value
-x - 1.5  # Value
 2**x  # Value
 -x  # Value
 x.exp()  # Value
