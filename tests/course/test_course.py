@@ -30,14 +30,14 @@ from notebooks import NOTEBOOKS, code_cells
 
 def code_of(number):
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
-    return [cell.source for cell in code_cells(path)]
+    return [re.sub("(?m)^%.*", "", cell.source) for cell in code_cells(path)]
 
 
 def on_the_page(number, *names, given):
     """What a notebook's cells define by these names, beside what is given: their text is the subject."""
     found = dict(given)
     for source in code_of(number):
-        for node in ast.parse(re.sub("^%.*", "", source)).body:
+        for node in ast.parse(source).body:
             if getattr(node, "name", "") in names:
                 exec(ast.unparse(node), found)
     assert set(names) <= {*found}
@@ -49,8 +49,7 @@ def on_the_page(number, *names, given):
 
 def test_the_last_of_the_twelve_points_is_a_sunflower(browser):
     browser.show(start_here.fit_by_hand())
-    widths = "[...document.querySelectorAll('.point')].map((e) => e.clientWidth)"
-    assert browser.evaluate(widths) == [10] * 11 + [40]
+    assert browser.each(".point", "e.clientWidth") == [10] * 11 + [40]
 
 
 def test_before_the_first_cell_has_run_a_picture_says_how():
@@ -92,10 +91,8 @@ def test_the_tree_folds_into_the_program_of_seven_operations(browser):
         (9, "7", "v8 = v6 + v7"),
     ):
         browser.evaluate(f"s.folded = {folded}; paint()")
-        said = [
-            browser.evaluate(f"document.querySelector('{tag}').textContent") for tag in ("b", "pre")
-        ]
-        assert (said[0], said[1].split("\n")[-1]) == (operations, last)
+        said, program = browser.each("b, pre", "e.textContent")
+        assert (said, program.rpartition("\n")[2]) == (operations, last)
 
 
 def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
@@ -119,18 +116,11 @@ def test_the_dial_shows_the_tangents_of_jvp(browser):
         u = (0.6, 0.8) if degrees == 53 else u  # for which the notebook asks
         f = lambda x1, x2: ad.log(x1) + x1 * x2 - ad.sin(x2)  # noqa: E731
         _, expected = ad.jvp(f, (2.0, 5.0), u)
-        browser.evaluate(
-            f"document.querySelector('input').value = {degrees};"
-            "document.querySelector('input').dispatchEvent(new Event('input'))"
-        )
-        said = browser.evaluate(
-            "document.querySelector('output').textContent"
-            " + [...document.querySelectorAll('.tangent')].at(-1).textContent"
-        )
-        assert said == f"{expected:.2f}moves at {expected:.2f}".replace("-", "−")
-    box = "document.querySelector('.dial').getBoundingClientRect()"
-    x, y, width = (browser.evaluate(f"{box}.{side}") for side in ("x", "y", "width"))
-    browser.click(x + width / 2, y + width / 10)
+        browser.enter("input", degrees)
+        *_, moves, said = browser.texts(".tangent, output")
+        assert said + moves == f"{expected:.2f}moves at {expected:.2f}".replace("-", "−")
+    x, y = browser.place(".dial")
+    browser.click(x, y - 50)
     assert browser.evaluate("s.direction") == 90
 
 
@@ -139,7 +129,7 @@ def test_the_dial_shows_the_tangents_of_jvp(browser):
 
 def defined(source, names):
     """The functions of these names, wherever they are defined, without their docstrings."""
-    for node in ast.walk(ast.parse(re.sub("(?m)^%.*", "", source))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef) and node.name in names:
             node.body = node.body[ast.get_docstring(node) is not None :]
             yield node.name, ast.unparse(node)
@@ -222,21 +212,18 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
     entries = [entry for matrix in (left, above) for row in matrix for entry in row]
     for k, nudged in enumerate(entries):
         browser.evaluate(f"nudge({k})")
-        said = browser.evaluate(
-            "[...document.querySelectorAll('#C td')].map((cell) => cell.textContent).join(' ')"
-        )
         expected = []
         for entry in (entry for row in product for entry in row):
             slope = adjoints(entry, [nudged])[nudged]
             expected.append(f"{entry.data:g}{f'{slope:+g}' if slope else ''}")
-        assert said.replace("−", "-") == " ".join(expected)
+        assert [text.replace("−", "-") for text in browser.texts("#C td")] == expected
 
     gradient = [[1, 2], [0, -3]]
     (product * ad.Matrix(gradient)).sum().backward()
     browser.show(vectors_and_matrices.corner(left, above, gradient))
     for k, entry in enumerate(entries):
         browser.evaluate(f"nudge({k})")
-        said = browser.evaluate("document.querySelector('p').textContent").replace("−", "-")
+        said = browser.texts("p")[0].replace("−", "-")
         *_, products, total = re.split(" = |: ", said.rstrip("."))
         assert eval(products.replace("·", "*")) == float(total) == entry.grad
 
@@ -278,13 +265,12 @@ def test_each_group_has_a_colour_and_all_are_in_the_picture():
 def test_a_slider_shows_its_frames_and_what_was_shown_stays_pale(browser):
     frames = {0.1: ("flat", [[0, 1], [2, 1]]), 0.2: ("steep", [[0, 0], [2, 2]])}
     browser.show(drag("spread", frames, [[0, 0], [1, 1], [2, 2]]))
-    said = "document.querySelector('[aria-live]').textContent"
-    path = "document.querySelector('path.thick').getAttribute('d')"
-    assert (browser.evaluate(said), browser.evaluate(path)) == ("flat", "M12.0,120.0L348.0,120.0")
+    assert browser.texts("b, [aria-live]") == ["0.1", "flat"]
+    assert browser.each("path.thick", "e.getAttribute('d')") == ["M12.0,120.0L348.0,120.0"]
     browser.enter("input", 1)
     assert browser.texts("b, [aria-live]") == ["0.2", "steep"]
-    assert browser.evaluate(path) == "M12.0,208.0L348.0,32.0"
-    assert browser.evaluate("document.querySelectorAll('path.ghost').length") == 1
+    assert browser.each("path.thick", "e.getAttribute('d')") == ["M12.0,208.0L348.0,32.0"]
+    assert len(browser.texts("path.ghost")) == 1
 
 
 def test_an_import_changes_nothing_in_ipython_and_an_extension_makes_errors_short():
