@@ -26,7 +26,7 @@ def unfinished(e):
 
 RIGHT = {  # spellings of each exercise beside our own
     1: [by_ifs],
-    2: [lambda a, b: Node("-", [derivative(a) / b, a * derivative(b) / (b * b)])],
+    2: [lambda a, b: Node("-", [derivative(a) / b, 1 / (b * b) * (a * derivative(b))])],
     3: [np.array(39)[()]],
     4: ["d, B", ["b", "d"], "b and d"],
 }
