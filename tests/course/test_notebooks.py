@@ -275,15 +275,12 @@ def test_the_page_of_contents_and_the_readme_have_the_title_and_the_question_of_
     assert f"\n| [{number:0>2}](notebooks/{path.name}) | {question} |\n" in readme
 
 
-def mathematics(path):
-    return "\n".join(re.findall(r"\$+(.+?)\$+", prose(path), re.DOTALL))
-
-
 def uses(path, sign):
     """Whether a sign is used: by its first command, such as \\dot, or else as it stands."""
+    mathematics = "\n".join(re.findall(r"\$+(.+?)\$+", prose(path), re.DOTALL))
     command = re.match(r"\\[a-zA-Z]+", sign)
     sign = re.escape(command[0] if command else sign)
-    return re.search(rf"(?<![a-zA-Z\\]){sign}(?![a-zA-Z])", mathematics(path)) is not None
+    return re.search(rf"(?<![a-zA-Z\\]){sign}(?![a-zA-Z])", mathematics) is not None
 
 
 NOTATION = (NOTEBOOKS / "guides" / "notation.md").read_text(encoding="utf-8")

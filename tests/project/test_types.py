@@ -86,19 +86,11 @@ def revealed(line):
     return f"reveal_type({expression})" if checked else line
 
 
-def installed():
-    """Whether the checkers find the package by themselves: it is installed as the README says."""
-    try:
-        importlib.metadata.distribution("scalar-autodiff")
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return "PYTHONPATH" not in os.environ
-
-
 def checked(checker, folder, *options):
     """What a type checker says of the scripts in a folder."""
     environment = dict(os.environ)
-    if not installed():
+    installed = any(importlib.metadata.distributions(name="scalar-autodiff"))
+    if not installed or "PYTHONPATH" in environment:  # else the checkers find it by themselves
         environment["MYPYPATH"] = str(ROOT)
         paths = json.dumps({"extraPaths": [str(ROOT)]})
         (folder / "pyrightconfig.json").write_text(paths, encoding="utf-8")
