@@ -56,11 +56,14 @@ def raising(*rows):
 
 
 def check_raises(program, kind, words):
+    """The text of the error, which begins with these words."""
     with pytest.raises(kind) as error:
         program()
     pattern = ".*".join(map(re.escape, words.split("...")))
-    assert re.match(pattern, str(error.value), re.DOTALL), str(error.value)
-    assert " at 0x" not in str(error.value), str(error.value)
+    text = str(error.value)
+    assert re.match(pattern, text, re.DOTALL), text
+    assert " at 0x" not in text, text
+    return text
 
 
 def same(found, expected, rel=1e-14):
