@@ -12,29 +12,28 @@ from trainings import INPUTS, chooser, network
 import autodiff as ad
 from autodiff import Vector, nn
 
+NETWORK, LINEAR = network(2), nn.Linear(2, 1, seed=0)
+DROPPING = nn.Sequential(LINEAR, nn.Dropout(0.5, seed=0))
+PREDICTED = [  # a model, and what it predicts
+    (lambda x: NETWORK(x), lambda a, b: NETWORK([a, b]).data),
+    (lambda x: DROPPING(x), lambda a, b: LINEAR([a, b]).data),
+    (lambda x: x[0] * 2.0, lambda a, b: a * 2.0),
+    (lambda x: [x[0] * 2.0, 0.5], lambda a, b: [a * 2.0, 0.5]),
+    (lambda x: (x[0] * 2.0, 0.5), lambda a, b: [a * 2.0, 0.5]),
+    (lambda x: 2, lambda a, b: 2.0),
+]
 
-@pytest.mark.parametrize("rows", range(1, 7))
-def test_predict_is_the_model_on_every_row(rows):
-    model = network(2)
-    expected = [model(x).data for x in INPUTS[:rows]]
-    for given in (INPUTS[:rows], pandas.DataFrame(INPUTS[:rows], columns=["a", "b"])):
-        found = nn.predict(model, given)
-        assert found.shape == (rows, 2)
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
-    one = nn.predict(lambda x: x[0] * 2.0, INPUTS)
-    np.testing.assert_array_equal(one, 2 * np.array(INPUTS)[:, 0])
 
-
-@pytest.mark.parametrize("result", [lambda x: [x[0] * 2.0, 0.5], lambda x: (x[0] * 2.0, 0.5)])
-def test_predictions_are_compiled(result):
+@pytest.mark.parametrize("rows", [*range(1, 7), 20])
+@cases(("model", "expected"), PREDICTED)
+def test_predict_is_the_model_on_every_row_in_evaluation_mode(model, expected, rows):
     calls = []
-
-    def model(x):
-        calls.append(x)
-        return result(x)
-
-    assert nn.predict(model, np.ones((200, 2))).tolist() == [[2.0, 0.5]] * 200
-    assert len(calls) == 2 + 3  # recorded, and walked
+    found = nn.predict(lambda x: calls.append(x) or model(x), INPUTS[:rows])
+    expected = np.array([expected(*row) for row in INPUTS[:rows]])
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert len(calls) == (rows if rows <= 3 else 2 + 3)  # walked; recorded, and walked
+    assert DROPPING.layers[1].training
 
 
 def positive(x):
@@ -59,11 +58,8 @@ WALKS = [
     (lambda: guarded, "the program fails where walking does not"),
     (lambda: lambda x: chooser(x[0]), "compile: .* a number that is not known yet"),
     (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),
-    (
-        lambda: changing([0, 1]),
-        "the program is off by .* for sample [0-9]+; a model and a loss are",
-    ),
-]
+    (lambda: changing([0, 1]), "the program is off by .* for sample [0-9]+; a model and a loss are"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("make", "why"), WALKS)
@@ -73,17 +69,6 @@ def test_a_model_whose_program_would_be_wrong_is_walked(make, why):
         found = nn.predict(model, INPUTS)
     assert [each.filename for each in warned] == [__file__]
     np.testing.assert_array_equal(found, [model(Vector(x)).data for x in INPUTS])
-
-
-@pytest.mark.parametrize("rows", [1, 20])
-def test_a_model_may_return_a_plain_number(rows):
-    assert nn.predict(lambda x: 2, INPUTS[:rows]).tolist() == [2.0] * rows
-
-
-def test_a_model_predicts_in_evaluation_mode():
-    model = nn.Sequential(nn.Linear(2, 1, seed=0), nn.Dropout(0.5, seed=0))
-    np.testing.assert_array_equal(nn.predict(model, INPUTS), nn.predict(model.layers[0], INPUTS))
-    assert model.layers[1].training
 
 
 RETURNED = [
