@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from functools import cache
 
 import numpy as np
 import pandas
@@ -266,27 +265,20 @@ def test_the_last_digits_are_bounded():
 def test_near_the_largest_float():
     """Three terms stay in order; of more, those with a minus come last, and overflow is possible."""
     x = [Value(1.0) for _ in range(6)]
+    three, six = x[0] + x[1] + x[2] * 1.0, x[0] - x[1] + x[2] - x[3] + x[4] - x[5]
     with np.errstate(over="ignore", invalid="ignore"):
-        assert (
-            batched(x[0] + x[1] + x[2] * 1.0, x[:3], [])([[1e308, -1e308, 1e308]], [])[0] == 1e308
-        )
-        y = x[0] - x[1] + x[2] - x[3] + x[4] - x[5]
-        assert not np.isfinite(batched(y, x, [])([[1e308] * 6], [])[0])
+        assert batched(three, x[:3], [])([[1e308, -1e308, 1e308]], [])[0] == 1e308
+        assert not np.isfinite(batched(six, x, [])([[1e308] * 6], [])[0])
 
 
-LEAVES = [
-    (lambda x, w: x, [5.0, 6.0], 0.0),
-    (lambda x, w: w, [7.0, 7.0], 2.0),
-    (lambda x, w: Value(3.0), [3.0, 3.0], 0.0),
-]
+LEAVES = [(lambda x, w: x, [5.0, 6.0], 0.0), (lambda x, w: w, [7.0, 7.0], 2.0), (lambda x, w: Value(3.0), [3.0, 3.0], 0.0)]  # fmt: skip
 
 
 @cases(("f", "values", "gradient"), LEAVES)
 def test_an_output_that_is_a_leaf_or_a_constant(f, values, gradient):
-    x, w = Value(1.0), Value(2.0)
-    y = f(x, w)
+    y = f(x := Value(1.0), w := Value(2.0))
     found = batched(y, [x], [w])([[5.0], [6.0]], [7.0])
-    assert (found[0].tolist(), found[1].tolist()) == (values, [gradient])
+    assert [each.tolist() for each in found] == [values, [gradient]]
     _, by_x = batched(y, [x], [x])([[5.0], [6.0]])
     assert by_x.tolist() == [[float(y is x)]] * 2
 
@@ -302,34 +294,21 @@ def test_constants_that_are_nan_or_infinite():
 # -- What it takes --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "kind", [list, pandas.DataFrame, lambda x: x.view(np.matrix), lambda x: x.astype(np.int8)]
-)
+X, W = Vector([2.0, 3.0]), Vector([0.5, -0.25])
+PROGRAM = batched(X[0] * X[1] + W.sum() * X[0], X, W)
+ROWS, P = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array(W.data)
+
+
+@cases("kind", [list, pandas.DataFrame, lambda x: x.view(np.matrix), lambda x: x.astype(np.int8)])
 def test_anything_that_is_an_array_is_taken_as_one(kind):
-    x, w = Vector([2.0, 3.0]), Vector([0.5, -0.25])
-    program = batched(x[0] * x[1] + w.sum() * x[0], x, w)
-    rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    values, gradients = program(kind(rows), w.data)
+    values, gradients = PROGRAM(kind(ROWS), W.data)
     assert (values.tolist(), gradients.tolist()) == ([2.25, 12.75, 31.25], [9.0, 9.0])
 
 
-@cache
-def network():
-    """A model and its program, made when a test first asks for them."""
-    model = MAKE["network"](4, 10, 3)
-    return model, batched(model.loss, model.x, model.parameters)
-
-
-def run(change):
-    """Runs the network's program with changed rows and parameters."""
-    model, program = network()
-    program(*change(model.rows(6), model.p))
-
-
 test_what_a_program_refuses = raising(
-    (lambda: run(lambda rows, p: (rows[:, :3], p)), ValueError, "inputs: found shape (6, 3), expected an array"),
-    (lambda: run(lambda rows, p: (rows[0], p)), ValueError, "inputs: found shape (4,), expected ... (n, 4)"),
-    (lambda: run(lambda rows, p: (rows, p[:80])), ValueError, "parameters: found shape (80,), ... (83,)"),
-    (lambda: run(lambda rows, p: (np.ma.array(rows, mask=rows > 0), p)), TypeError, "...found unknown numbers"),
-    (lambda: run(lambda rows, p: (rows, Vector(p))), TypeError, "program: found numbers that are being diff"),
+    (lambda: PROGRAM(ROWS[:, :1], P), ValueError, "inputs: found shape (3, 1), expected an array"),
+    (lambda: PROGRAM(ROWS[0], P), ValueError, "inputs: found shape (2,), expected ... (n, 2)"),
+    (lambda: PROGRAM(ROWS, P[:1]), ValueError, "parameters: found shape (1,), ... (2,)"),
+    (lambda: PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P), TypeError, "...found unknown numbers"),
+    (lambda: PROGRAM(ROWS, W), TypeError, "program: found numbers that are being diff"),
 )  # fmt: skip

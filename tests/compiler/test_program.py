@@ -187,19 +187,23 @@ def test_every_operation_of_any_length_in_every_language(each, node):
 ROWS = {ops.sum: 1, ops.prod: 1, ops.dot: 2, ops.logsumexp: 1, ops.largest: 1, ops.hypot: 1}
 
 
-def test_a_long_chain_needs_no_recursion():
-    x, b = Value(1.0001), Value(0.0001)
-    y = x
-    for _ in range(2_000):
-        y = y * x + b
-    limit = sys.getrecursionlimit()
+CHAINS = [lambda y, x, b: y * x + b, lambda y, x, b: y + x * b, lambda y, x, b: y * x]
+
+
+@cases("step", CHAINS)
+def test_a_long_chain_needs_no_recursion(step):
+    x, b, limit = Value(1.0001), Value(0.0001), sys.getrecursionlimit()
+    y = x * b
+    for _ in range(500):
+        y = step(y, x, b)
     sys.setrecursionlimit(300)
     try:
-        program = compiled(y, [x, b])
+        program, batch = compiled(y, [x, b]), compiled(y, [x], [b], xp=np, batch=True)
     finally:
         sys.setrecursionlimit(limit)
     y.backward()
     assert program(x.data, b.data) == (y.data, (x.grad, b.grad))
+    assert batch([[x.data]], [b.data]) == pytest.approx((y.data, b.grad), rel=1e-12)
 
 
 # -- The source -----------------------------------------------------------------------------------
@@ -234,17 +238,18 @@ LABELS = ["x\nimport os", '"""', "'" * 3, "x; import os", "#", "x)\n    raise Sy
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_no_label_and_no_name_of_an_operation_reaches_the_text(label):
+@pytest.mark.parametrize("how", [{}, {"xp": np}, {"xp": np, "batch": True}], ids=str)
+def test_no_label_and_no_name_of_an_operation_reaches_the_text(label, how):
     def rule(x):
         return x * x, lambda grad: (2 * grad * x,)
 
-    x = Value(3.0)
-    clean = compiled(operation(rule)(x) * x, [x]).source
+    x, w = Value(3.0), Value(2.0)
+    clean = compiled(operation(rule)(x * w) * operation(rule)(w), [x], [w], **how).source
     rule.__name__ = label
-    y = operation(rule)(x) * x
+    y = operation(rule)(x * w) * operation(rule)(w)
     for node in topological_order(y):
         node.label = label
-    assert compiled(y, [x]).source == clean
+    assert compiled(y, [x], [w], **how).source == clean
 
 
 @pytest.mark.parametrize(
