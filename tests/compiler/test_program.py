@@ -238,7 +238,9 @@ LABELS = ["x\nimport os", '"""', "'" * 3, "x; import os", "#", "x)\n    raise Sy
 
 
 @pytest.mark.parametrize("label", LABELS)
-@pytest.mark.parametrize("how", [{}, {"xp": np}, {"xp": np, "batch": True}], ids=str)
+@pytest.mark.parametrize(
+    "how", [{}, {"xp": np}, {"xp": np, "batch": True}], ids=["floats", "arrays", "batch"]
+)
 def test_no_label_and_no_name_of_an_operation_reaches_the_text(label, how):
     def rule(x):
         return x * x, lambda grad: (2 * grad * x,)

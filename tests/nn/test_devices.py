@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
-from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, network, numbers
+from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, left, network, numbers
 
 from autodiff import nn, optim
 from autodiff.nn.devices import split
@@ -29,27 +30,24 @@ def test_training_in_jax_is_training_in_numpy(devices):
     assert found.stdout.endswith("done\n"), found.stderr
 
 
-def trains_as_numpy_does(jnp, make, batch_size):
-    found = []
-    for xp in (jnp, None):
-        model = network(3)
-        optimizer = make(model.parameters())
-        history, *_ = fitted(
-            model, CLASSES, nn.cross_entropy, lambda p, given=optimizer: given, batch_size=batch_size,
-            xp=xp, callback=lambda history, each=optimizer: setattr(each, "lr", each.lr / 2),
-        )  # fmt: skip
-        memory = [x for array in optimizer.state.values() for x in array]
-        found.append([*history.losses, *numbers(model), *memory])
+def as_numpy_does(jnp, given):
+    """A training leaves what it leaves in NumPy."""
+    chosen = {"targets": CLASSES, "loss": nn.cross_entropy}
+    found = [left(*fitted(**chosen, **given(), xp=xp)) for xp in (jnp, None)]
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
-def drops_as_numpy_does(jnp, batch_size):
-    found = []
-    for xp in (jnp, None):
-        model = nn.Sequential(nn.Dropout(0.5, seed=1), network(3), nn.Dropout(0.2, seed=2))
-        history, *_ = fitted(model, CLASSES, nn.cross_entropy, batch_size=batch_size, xp=xp)
-        found.append([*history.losses, *numbers(model)])
-    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+def halving(make, batch_size):
+    """A callback halves the rate after each epoch."""
+    model = network(3)
+    optimizer = make(model.parameters())
+    chosen = {"model": model, "optimizer": lambda p: optimizer, "batch_size": batch_size}
+    return chosen | {"callback": lambda history: setattr(optimizer, "lr", optimizer.lr / 2)}
+
+
+def dropping(batch_size):
+    model = nn.Sequential(nn.Dropout(0.5, seed=1), network(3), nn.Dropout(0.2, seed=2))
+    return {"model": model, "batch_size": batch_size}
 
 
 def shares_every_batch(jnp, devices):
@@ -101,9 +99,9 @@ def main(count):
     devices = jax.devices()
     assert len(devices) == count
     for make, batch_size in zip(OPTIMIZERS.values(), (None, 8, 7, 3, 20)):
-        trains_as_numpy_does(jnp, make, batch_size)
+        as_numpy_does(jnp, partial(halving, make, batch_size))
     for batch_size in (None, 7):
-        drops_as_numpy_does(jnp, batch_size)
+        as_numpy_does(jnp, partial(dropping, batch_size))
     shares_every_batch(jnp, devices)
     diverges(jnp, 1e100, 9)
     diverges(jnp, 1e308, 1)  # in its very last step

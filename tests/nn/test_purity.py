@@ -16,7 +16,6 @@ import os
 import random
 import re
 import time
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -46,7 +45,7 @@ class Net(nn.Module):
         self.square = nn.Linear(2, 2, seed=3)
         self.w, self.b, self.fixed = Vector([0.1, -0.2]), Value(0.5), Value(2.0)
         self.fixed.requires_grad = False
-        self.calls, self.notes, self.recent, self.cache = 0, [], deque(maxlen=2), {}
+        self.calls, self.notes, self.cache = 0, [], {}
         self.rng, self.of_numpy = random.Random(0), np.random.default_rng(0)
         self.parts = [{"act": (ad.tanh, self.block)}]
         halved, other = self.hidden.weight / 2.0, nn.Linear(2, 1, seed=4)
@@ -164,6 +163,7 @@ PURE = {
     "a_kind_for_each_target": losing(lambda p, t: [p[0] * t, p[1] - t, abs(p[0]), Value(t)][int(9 * abs(t)) % 4], outputs=2),
     "told_apart_by_a_sign": losing(lambda p, t: far(p, math.copysign(1.0, t)), [0.0, -0.0] * 10),
     "told_apart_by_a_type": losing(lambda p, t: far(p, float(isinstance(t[1], int))), [(0.5, 0), (0.5, 0.0)] * 10),
+    "several_outputs": losing(lambda p, t: nn.cross_entropy(p[0], t[0]) + nn.mse_loss(p[1], t[1]), [*zip(CLASSES, NUMBERS)], 3, lambda y, x: (y, y[0])),
     "outside_its_domain_for_targets_of_others": losing(lambda p, t: far([p[0]], 0.1 * ad.log(p[1] * t[0])), INPUTS, result=lambda y, x: (y[0], x[0])),
     "a_constant_for_some": losing(lambda p, t: Value(0.0) if t is None else nn.mse_loss(p, t), UNLABELLED, batch_size=1),
     "a_computed_constant": losing(lambda p, t: Value(0.0) * 1.0 if t is None else nn.mse_loss(p, t), UNLABELLED, batch_size=1),
@@ -214,21 +214,7 @@ class Pure:
             one, two = pool.map(lambda layer: layer(x), [self.hidden, self.square])
         return self.out(one) * two[0]
 
-    # networks and losses
-
-    def attention(self, x):
-        tokens = [self.w * v + self.square.bias for v in x]
-        keys, values = Matrix(map(self.square, tokens)), Matrix(map(self.hidden, tokens))
-        rows = [nn.softmax(keys @ token / math.sqrt(2)) @ values for token in tokens]
-        return Matrix(rows).mean()
-
-    def several_outputs():
-        def loss(p, t):
-            (kind, number), (label, value) = p, t
-            return nn.cross_entropy(kind, label) + 0.5 * nn.mse_loss(number, value)
-
-        model = Net(lambda m, x: (m.hidden(x), m.plain(x)))
-        return {"model": model, "loss": loss, "targets": [*zip(CLASSES, NUMBERS)]}
+    # losses
 
     def derivative_in_the_loss():
         model = nn.Sequential(nn.Linear(1, 3, activation=ad.tanh, seed=0), nn.Linear(3, 1, seed=1))
@@ -247,11 +233,7 @@ def after(change, epoch=2):
     """What gives a model to fit, and a callback that changes it, its optimiser or a note later."""
 
     def given():
-        note = {
-            "weight": 1.0,
-            "slope": 0.1,
-            "seen": memoryview(bytearray([1])),
-        }  # nobody looks into it
+        note = {"weight": 1.0, "slope": 0.1, "seen": memoryview(bytearray([1]))}
         os.environ["SCALE_OF_A_MODEL"] = "1.0"
         model, made = Net(lambda m, x: noted(m, x, note)), []
 
@@ -376,10 +358,6 @@ class Impure:
         except:  # noqa: E722
             return self.plain(x)
 
-    def counted_hits(self, p, t):
-        self.notes.append(max(range(3), key=lambda k: p[k].data) == t)  # looks
-        return nn.cross_entropy(p, t)
-
     def clipped_weights(self, x):
         for w in self.w:
             w.data = min(max(w.data, -0.3), 0.3)  # looks
@@ -389,17 +367,9 @@ class Impure:
         self.calls += 1
         return self.plain(x) * min(1.0, self.calls / 100)
 
-    def past_inputs(self, x):
-        self.recent.append(x)
-        return self.plain(x - self.recent[0])
-
     def carried_state(self, x):
         self.last = self.square([x[0], (self.last or [0.0])[0]])
         return self.plain(self.last)
-
-    def counted_targets(self, p, t):
-        self.cache[t] = self.cache.get(t, 0) + 1
-        return nn.cross_entropy(p, t) / self.cache[t]
 
     def pinned_weight(self, x):
         self.b.data = 0.5
@@ -424,7 +394,7 @@ class Impure:
 
 
 WHY = {
-    "swallowed": LOOKS, "counted_hits": LOOKS, "clipped_weights": LOOKS, "pinned_weight": WRONG,
+    "swallowed": LOOKS, "clipped_weights": LOOKS, "pinned_weight": WRONG,
     "loss_that_takes_one_target": "RuntimeError: one prediction, two targets",
 }  # fmt: skip
 IMPURE |= {text_of(look) or look.__name__: (looking(look), LOOKS) for look in WAYS_TO_LOOK}
