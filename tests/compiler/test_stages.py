@@ -4,10 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from modes import GRADIENTS
 from oracles import EPSILON
-from random_graphs import for_all
 from tables import cases
 from test_batch import drawn
 
@@ -17,7 +15,6 @@ from autodiff.compiler.array_text import MATRICES
 from autodiff.compiler.batch import Batch
 from autodiff.compiler.groups import Groups, groups
 from autodiff.compiler.normal import NormalForm
-from autodiff.compiler.places import index_text
 from autodiff.compiler.printer import wrapped
 
 
@@ -60,28 +57,6 @@ def test_programs_of_floats_and_pictures_stay_as_written():
     y = sum((a * b for a, b in zip(w, x)), w[0])
     assert [group.operation for group in groups(y)] == [ops.mul] + [ops.add] * 4
     assert Expression(y).compile(x, wrt=w).source.count(" * ") == 4
-
-
-# -- Places in arrays -----------------------------------------------------------------------------
-
-
-@for_all(
-    st.lists(st.tuples(st.integers(2, 4), st.integers(1, 3)), min_size=1, max_size=4),
-    st.integers(0, 9),
-    examples=50,
-)
-def test_regular_positions_are_ranges_and_all_are_what_they_were(runs, start):
-    """Runs in runs, each longer than those inside it; a part of an array of one dimension."""
-    line, length = np.array([start]), 1
-    for size, gap in runs:
-        line = np.add.outer(length * gap * np.arange(size), line).ravel()
-        length *= gap * size
-    for positions, regular in ((line, True), (np.append(line, start), False), (line[::-1], False)):
-        text = index_text(positions)
-        np.testing.assert_array_equal(eval(text, {"xp": np}), positions)
-        assert ("asarray" in text) == (not regular)
-    columns = line[:, None] + np.arange(2)
-    assert eval(index_text(columns), {"xp": np}).tolist() == columns.tolist()
 
 
 # -- Text -----------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""Layers, what they hold, and their state."""
+"""Layers and their initial weights, what they hold, and their state."""
 
 import copy
 import json
 import math
 import pickle
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -36,6 +37,25 @@ def test_a_layer_is_a_matrix_product_and_more():
     assert Sequential(Linear(2, 1, seed=0), Linear(1, 1, seed=1))([1.0, 2.0]).shape == (1,)
 
 
+@pytest.mark.parametrize("form", ["normal", "uniform"])
+@pytest.mark.parametrize(("name", "variance"), [("he", 2 / 300), ("xavier", 2 / 400), ("lecun", 1 / 300)])  # fmt: skip
+def test_the_variance_of_initial_weights(name, form, variance):
+    """Of 30,000 draws: their variance and mean are within 5 of their own standard deviations."""
+    weights = np.array(getattr(nn, f"{name}_{form}")(300, 100, random.Random(0)))
+    assert weights.shape == (100, 300)
+    assert np.var(weights) == pytest.approx(variance, rel=5 * math.sqrt(2 / 30_000))
+    assert np.mean(weights) == pytest.approx(0, abs=5 * math.sqrt(variance / 30_000))
+    assert form == "normal" or np.max(abs(weights)) <= math.sqrt(3 * variance)
+
+
+def test_a_layer_of_a_seed_has_the_same_weights_again():
+    before = random.getstate()
+    one, again, other, *unseeded = (Linear(3, 3, seed=s).weight.data for s in (1, 1, 2, None, None))
+    assert one == again != other
+    assert unseeded[0] != unseeded[1]
+    assert random.getstate() == before
+
+
 def test_inputs_that_are_plain_numbers_get_no_gradient_and_values_keep_theirs():
     x = Value(2.0)
     Linear(2, 1, seed=0)([x, 1.0])[0].backward()
@@ -44,16 +64,6 @@ def test_inputs_that_are_plain_numbers_get_no_gradient_and_values_keep_theirs():
     (entry,) = Linear(1, 1, seed=0)([1.0])
     leaves = [node for node in ad.topological_order(entry) if not node.parents]
     assert sum(not leaf.requires_grad for leaf in leaves) == 1
-
-
-def test_dropout_drops_and_scales():
-    layer, ones = nn.Dropout(0.25, seed=1), Vector([1.0] * 2_000)
-    found = layer(ones).data
-    assert set(found) == {0.0, 1.0 / 0.75}
-    assert np.mean(found) == pytest.approx(1.0, abs=5 * math.sqrt(1 / 3 / 2_000))
-    assert layer(ones).data != found
-    assert layer.eval()(ones).data == nn.Dropout(0.0)(ones).data == ones.data
-    assert nn.Dropout(0.5, seed=3)(ones).data == nn.Dropout(0.5, seed=3)(ones).data
 
 
 def test_modes_of_modules_and_of_a_block():

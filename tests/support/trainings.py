@@ -38,14 +38,19 @@ OPTIMIZERS = {
 }
 
 
-def fitted(
+def arguments(
     model=None, targets=NUMBERS, loss=nn.mse_loss, optimizer=OPTIMIZERS["momentum"], inputs=INPUTS,
-    epochs=4, batch_size=6, parameters=None, walks="", **chosen,
+    epochs=4, batch_size=6, parameters=None, **chosen,
 ):  # fmt: skip
-    """The history, the model and the optimiser of a short training; walks: what its warning says."""
+    """What fit takes in order for a short training, and by name."""
     model = model or network()
     optimizer = optimizer(model.parameters() if parameters is None else parameters)
-    given = model, inputs, targets, loss, optimizer, epochs, batch_size
+    return (model, inputs, targets, loss, optimizer, epochs, batch_size), chosen
+
+
+def fitted(*first, walks="", **others):
+    """The history, the model and the optimiser of a training; walks: what its warning says."""
+    given, chosen = arguments(*first, **others)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         history = nn.fit(*given, **{"seed": 0, "engine": "compiled", "progress": False} | chosen)
@@ -53,16 +58,13 @@ def fitted(
     assert len(warned) == bool(walks), texts
     assert re.search(walks, *texts or [""]), texts
     assert all((each.category, each.filename) == (nn.WalkingWarning, __file__) for each in warned)
-    return history, model, optimizer
+    return history, given[0], given[4]
 
 
-def by_hand(
-    model=None, targets=NUMBERS, loss=nn.mse_loss, optimizer=OPTIMIZERS["momentum"], inputs=INPUTS,
-    epochs=4, batch_size=6, parameters=None, seed=0, validation=None, callback=None, xp=None,
-):  # fmt: skip
+def by_hand(seed=0, validation=None, callback=None, xp=None, **chosen):
     """The same, by the loop that one would write."""
-    model, history, order = model or network(), nn.History(), np.random.default_rng(seed)
-    optimizer = optimizer(model.parameters() if parameters is None else parameters)
+    (model, inputs, targets, loss, optimizer, epochs, batch_size), _ = arguments(**chosen)
+    history, order = nn.History(), np.random.default_rng(seed)
 
     def losses(inputs, targets, training):
         with mode(training):
