@@ -156,16 +156,6 @@ def towers(x, w, turned=False):
     return ad.sum([ad.sin(ad.dot(v, u) if turned else ad.dot(u, v)) for u, v in both])
 
 
-def used_twice(x, w):
-    part = w[0] * x[0] + w[1] * x[1]
-    return ad.tanh(part + w[2] * x[2]) + part
-
-
-def at_other_depths(x, w):
-    h = [x[0], ad.tanh(x[1]), ad.tanh(ad.tanh(x[2]))]
-    return sum(a * b for a, b in zip(w, h))
-
-
 def everything(x, w):
     """Every operation, over a few inputs and parameters."""
     hidden = (w @ x).map(ad.tanh)
@@ -216,8 +206,8 @@ CHAINS = [  # of additions and products of four each: what is joined to sums and
     (lambda x, w: sum(map(ad.tanh, x)) + layer(x, [w])[0], {".sum(": 2, " @ ": 1}),
     (lambda x, w: sum(sum(w[2 * i + j] * x[i + j] for j in range(2)) for i in range(2)), {" @ ": 1}),
     (lambda x, w: w[3] + sum(h * wi for h, wi in zip(map(ad.tanh, x[:3]), w)), {" @ ": 1}),
-    (used_twice, NO_DOT),
-    (at_other_depths, NO_DOT),
+    (lambda x, w: ad.tanh((part := w[0] * x[0] + w[1] * x[1]) + w[2] * x[2]) + part, NO_DOT),  # used twice
+    (lambda x, w: w[0] * x[0] + w[1] * ad.tanh(x[1]) + w[2] * ad.tanh(ad.tanh(x[2])), NO_DOT),  # at other depths
 ]  # fmt: skip
 
 
