@@ -99,19 +99,12 @@ def test_a_recording_is_current_for_as_many_parameters():
     assert [made.is_current(given) for given in ([p, q], [p], [q, p])] == [True, False, False]
 
 
-COMPILING = [
-    lambda: fitted(engine="auto"),
-    lambda: fitted(engine="compiled"),
-    lambda: nn.predict(network(), INPUTS),
-]
+COMPILING = [lambda: fitted(engine="auto"), lambda: fitted(engine="compiled"), lambda: nn.predict(network(), INPUTS)]  # fmt: skip
 
 
 @cases("program", COMPILING)
 def test_a_fault_of_the_compiler_surfaces(program, monkeypatch):
-    def broken(*given, **more):
-        raise KeyError("a fault")
-
-    monkeypatch.setattr(ad.Expression, "compile", broken)
+    monkeypatch.setattr(ad.Expression, "compile", lambda *given, **more: {}["a fault"])
     with pytest.raises(KeyError, match="a fault"):
         program()
 

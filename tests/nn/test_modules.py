@@ -1,7 +1,6 @@
 """Layers and their initial weights, what they hold, and their state."""
 
 import copy
-import json
 import math
 import pickle
 import random
@@ -182,15 +181,10 @@ def test_a_module_may_hold_a_number_that_is_being_differentiated(d):
 # -- State ----------------------------------------------------------------------------------------
 
 
-def test_state_goes_through_json():
-    model, other = network(), network()
-    for p in other.parameters():
-        p.data += 1.0
-    model.load_state_dict(json.loads(json.dumps(other.state_dict())))
-    assert model.state_dict() == other.state_dict()
-    assert model([1.0, 2.0]).data == other([1.0, 2.0]).data
+def test_a_state_may_hold_arrays():
+    """As np.load gives them."""
     scale = Holding(factor=Value(2.0), shift=Vector([1.0]))
-    scale.load_state_dict({"factor": np.array(5.0), "shift": np.array([6.0])})  # as np.load has it
+    scale.load_state_dict({"factor": np.array(5.0), "shift": np.array([6.0])})
     assert scale.state_dict() == {"factor": 5.0, "shift": [6.0]}
 
 
