@@ -287,12 +287,6 @@ def test_a_program_computes_with_floats(number):
             assert (found, gradient) == (8400.0 * other, (1200.0 * other, 8400.0))
 
 
-def test_arrays_of_integers_are_arrays_of_floats():
-    x = Value(2.0)
-    value, (slope,) = compiled(ad.maximum(x * x, 0.25), [x], xp=np)(np.array([0, 100], np.int8))
-    assert (value.tolist(), slope.tolist()) == ([0.25, 10_000.0], [0.0, 200.0])
-
-
 @pytest.mark.parametrize("given", [None, [1.0, 2.0], Value(2.0), ad.Dual(2.0, 1.0), 1j, {}, "two"])
 def test_a_program_of_floats_refuses_what_is_no_number(given):
     program = compiled(X * 1.0, [X])
