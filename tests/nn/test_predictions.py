@@ -90,10 +90,6 @@ def test_predict_is_the_model_on_every_row_in_evaluation_mode(model, expected, r
     assert DROPPING.layers[1].training
 
 
-def positive(x):
-    return x[0] if x[0] > 0 else 0.1 * x[1]
-
-
 def guarded(x):
     try:
         return ad.log(x[0])
@@ -108,7 +104,7 @@ def changing(calls):
 
 
 WALKS = [
-    (lambda: positive, "line [0-9]+ of test_predictions.py, return x.0. if .* looks at a number, "),
+    (lambda: lambda x: x[0] if x[0] > 0 else 0.1 * x[1], "line [0-9]+ of test_predictions.py, .lambda: lambda x: x.0. if .* looks at a number, "),
     (lambda: guarded, "the program fails where walking does not"),
     (lambda: lambda x: chooser(x[0]), "compile: .* a number that is not known yet"),
     (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),
