@@ -6,16 +6,17 @@ Its formulas and numbers are in test_parser.py, what all pages have in common in
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 from urllib.parse import unquote
 
 import pytest
 from browser import eventually
-from pictures import constant, fork, network, running, woven
+from pictures import constant, fork, network, output, running, woven
 
 import autodiff as ad
 from autodiff import Dual, Value, Vector, adjoints, nn, operation, show_steps, topological_order
-from autodiff.__main__ import main
-from autodiff.pictures import layout, live
+from autodiff.__main__ import main, parse
+from autodiff.pictures import live
 
 LINK = r"#([A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+"  # at any other sign a messenger may cut it
 
@@ -23,15 +24,11 @@ LINK = r"#([A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+"  # at any other sign a messenger m
 def test_what_python_says_of_it():
     root = fork()
     shown = show_steps(root)
-    assert repr(shown) == "<LiveGraph: 2 operations, forward and backward>"
     assert re.fullmatch(LINK, shown.link)
     assert unquote(shown.link) == "#a=2.0;b=1.0;y=(a+b)*b"
     assert show_steps(root, ask=True).link == shown.link + "&ask"
     assert shown._repr_html_() == show_steps(fork())._repr_html_()
     assert root.grad == root.parents[0].grad == 0.0
-    mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))
-    with pytest.raises(ValueError, match="link: found an operation of your own"):
-        _ = show_steps(mine(Value(1.0))).link
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
@@ -43,13 +40,13 @@ def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
     assert "an expression is missing" in capsys.readouterr().err
 
 
-def test_it_needs_no_graphviz(monkeypatch):
-    before = show_steps(fork())._repr_html_()
-    monkeypatch.setattr(layout, "pygraphviz_folder", str)
-    monkeypatch.setenv("PATH", "")
-    after = show_steps(fork())._repr_html_()
-    assert ("<img" in before, "<img" in after) == (True, False)
-    assert "run its cell.</p></iframe>" in after
+def own():
+    """An operation that this package does not have, by the name of one that it has."""
+
+    def less(x, y):
+        return x - y, lambda grad: (grad, -grad)
+
+    return operation(less)(Value(1.0, label="a"), Value(2.0, label="b"))
 
 
 MYSIN = operation(lambda x: (math.sin(x), lambda grad: (grad * math.cos(x),)))
@@ -60,13 +57,14 @@ REFUSED = [
     (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 boxes, expected at most 60"),
     (MYSIN(Value(0.5)), "autodiff.sin for math.sin"),
+    (own(), "link: found an operation of your own"),
 ]
 
 
 @pytest.mark.parametrize(("given", "reason"), REFUSED)
 def test_what_it_refuses(given, reason):
     with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
-        show_steps(given)
+        _ = show_steps(given).link
 
 
 def test_a_changed_number_counts_and_inputs_stand_before_parameters():
@@ -78,50 +76,77 @@ def test_a_changed_number_counts_and_inputs_stand_before_parameters():
     assert re.findall(r"(\w+)=", link)[3] == "weight_0_1"
 
 
+# -- Graphs ---------------------------------------------------------------------------------------
+
+
+def many():
+    """55 nodes, as many as a graph may have."""
+    row = [Value(-1 + 0.3 * i, label=f"x{i + 1}") for i in range(8)]
+    turned = lambda xs, k=1: xs[k:] + xs[:k]  # noqa: E731
+    bent = [ad.tanh(a * b) for a, b in zip(row, turned(row))]
+    sums = [a + b for a, b in zip(bent, turned(row, 2))]
+    y, *rest = [ad.sin(a) * b for a, b in zip(sums, turned(sums))]
+    for x in rest:
+        y = y + x
+    return y
+
+
+def loss():
+    x = Vector([0.5, -1.0])
+    y = nn.mse_loss(network(2, 3, 1)(x), [1.0])
+    for value, label in zip([*x, y], ("x1", "x2", "loss")):
+        value.label = label
+    return y
+
+
+def lecture():
+    """A network 3-4-1 and its loss, written by hand: 64 nodes."""
+    weights = iter([Value(0.1 * (i * 7 % 19 - 9)) for i in range(21)])
+    neuron = lambda xs: sum((next(weights) * x for x in xs), next(weights))  # noqa: E731
+    xs = [Value(x, label=f"x{i + 1}") for i, x in enumerate([1.0, -2.0, 0.5])]
+    return (neuron([ad.tanh(neuron(xs)) for _ in range(4)]) - 1.0) ** 2
+
+
 # -- In a browser ---------------------------------------------------------------------------------
 
 
-def first(browser):
-    """The sentence that stands there."""
-    (sentence,) = browser.texts("#sentence .first")
-    return sentence
+FIRST = "#sentence[aria-live=polite] .first"
+
+
+def said(browser, place):
+    return " | ".join(browser.texts(place))
 
 
 def gradients(browser):
     return browser.texts(".slider .end")
 
 
-OPENED = "The values have run forward, in blue. Press Play to send the gradients back, in orange."
-SENTENCES = [
-    "The inputs hold their numbers. Press Play to run the values forward, in blue.",
-    "v₁ = a + b = 2 + 1 = 3",
-    "y = v₁ · b = 3 · 1 = 3",
-    "The way back starts at the end: y changes 1 for 1 with itself.",
-    "A product swaps: an input gets what arrived, times the other.",
-    "A sum copies: an input gets what arrived.",
-    "All gradients are here. Move b by 0.01, and y moves by about 0.04.",
-]
+KEYS = [  # what is pressed, where one reads, and what stands there
+    ("Home", FIRST, "The inputs hold their numbers. Press Play to run the values forward, in blue."),
+    ("ArrowRight", FIRST, "v₁ = a + b = 2 + 1 = 3"),
+    ("ArrowRight", FIRST, "y = v₁ · b = 3 · 1 = 3"),
+    ("ArrowRight", FIRST, "The way back starts at the end: y changes 1 for 1 with itself."),
+    ("ArrowRight", FIRST, "A product swaps: an input gets what arrived, times the other."),
+    ("ArrowRight", FIRST, "A sum copies: an input gets what arrived."),
+    ("ArrowRight", FIRST, "All gradients are here. Move b by 0.01, and y moves by about 0.04."),
+    ("ArrowRight", ".bar .here, .slider .end", "backward 3 of 3 | 1 | 4"),
+    ("ArrowLeft", ".message, pre", "1 · 1 = 1 | 1 · 3 = 3 | v₁.grad += y.grad · b = 1 · 1 = 1 "
+                                   "b.grad += y.grad · v₁ = 1 · 3 = 3"),
+    ("End", FIRST, "All gradients are here. Move b by 0.01, and y moves by about 0.04."),
+]  # fmt: skip
 
 
 def test_it_opens_before_the_backward_pass_and_keys_step_through_both(browser):
     browser.show(show_steps(fork()))
-    assert browser.texts("h1") == ["y = (a + b) · b"]
-    assert first(browser) == OPENED
-    assert browser.texts(".bar .here") == ["forward 2 of 2"]
-    assert gradients(browser) == ["", ""]
-    assert len(browser.texts("rect.place")) == 4
-    browser.press("Home")
-    for sentence in SENTENCES:
-        assert first(browser) == sentence
-        browser.press("ArrowRight")
-    assert gradients(browser) == ["1", "4"]
-    assert browser.texts(".bar .here") == ["backward 3 of 3"]
-    browser.press("ArrowLeft")
-    assert browser.texts(".message") == ["1 · 1 = 1", "1 · 3 = 3"]
-    lines = "v₁.grad += y.grad · b = 1 · 1 = 1 b.grad += y.grad · v₁ = 1 · 3 = 3"
-    assert browser.texts("pre") == [lines]
-    browser.press("End")
-    assert first(browser) == SENTENCES[-1]
+    assert said(browser, "h1, .bar .here") == "y = (a + b) · b | forward 2 of 2"
+    opened = (
+        "The values have run forward, in blue. Press Play to send the gradients back, in orange."
+    )
+    assert said(browser, FIRST) == opened
+    assert (gradients(browser), len(browser.texts("rect.place"))) == (["", ""], 4)
+    for key, place, words in KEYS:
+        browser.press(key)
+        assert said(browser, place) == words, key
 
 
 def test_play_sends_the_gradients_back(browser):
@@ -151,67 +176,107 @@ def test_a_drag_moves_every_number_as_in_python(browser):
     assert browser.texts(".plot .tangent") == [""]
 
 
-def typed(browser, formula):
-    """Type a formula, and go to the end of its backward pass."""
-    browser.evaluate(f"retype({formula!r}); go(99)")
-
-
-FIRST, COMPARED = "#sentence .first", ".place-of p"
-AT_THE_END = "0", FIRST  # what to do after that, and where to read
-TOUCHED = "actions.touch(state.graph.inputs[0])", FIRST
+BESIDE, END = ".place-of p", "go(99)"
+TOUCHED = f"{END}; actions.touch(state.graph.inputs[0])"
+CHOSEN = "document.querySelectorAll('.choices button')[{}].click()"
 STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
-BENDS = "Off by {}, because the curve bends. Ten times smaller misses {} times less."
+BENDS = "Off by {}, because the curve bends. Ten times {} {} times {}."
 
 
 def moved(by, target="{ node: state.graph.inputs[0] }"):
     """Move a wire, and compare what its gradient foretold."""
-    return f"set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})", COMPARED
+    return f"{END}; set({{ touched: null, proof: {{ ...({target}), by: {by} }} }})"
 
 
+level = partial(running, x2=0.0)
 SAID = [
-    ("x=3;x*x", AT_THE_END, "All gradients are here. Move x by 0.01, and y moves by about 0.06."),
-    ("x=0;x*x", AT_THE_END, "All gradients are here. Move x by 0.01, and y moves by about 0."),
+    ("x=3;x*x", END, FIRST, "All gradients are here. Move x by 0.01, and y moves by about 0.06."),
+    ("x=0;x*x", END, FIRST, "All gradients are here. Move x by 0.01, and y moves by about 0."),
     # by 0.01, y would move by -50 instead of -100
-    ("x=0.01;1/x", AT_THE_END, "All gradients are here. Move x by 0.0001, and y moves by about −1."),
-    ("x=0;abs(x)", AT_THE_END, "All gradients are here."),
-    ("x=0;x<0", AT_THE_END, "< has no meaning in a formula"),
-    ("a=2;b=1.5;(a+b)*b", TOUCHED, "Move a a little and y moves 1.5 times as far."),
-    ("a=1;b=1;relu(a-b)", TOUCHED, "At the corner there are two slopes, 0 and 1. relu takes 0."),
-    ("a=0;abs(a)", TOUCHED, "At the corner there are two slopes, −1 and 1. |x| takes 0."),
-    ("x=0;sqrt(x)", TOUCHED, "At x = 0, y rises straight up: its slope is infinity."),
-    ("x=0;log(x)", TOUCHED, "ln has no value at x = 0."),
-    ("x=-1;log(x)", TOUCHED, "ln has no value at x = −1."),
-    ("x=0;2/x", TOUCHED, "÷ has no value at 2, x = 0."),
-    ("x=1000;exp(x)", TOUCHED, "exp is too large at x = 1000."),
-    ("x=0;relu(x)", moved(0.1), "A corner: up, it moves +0.1; down, 0. There are two slopes, "
-                                "and the gradient is one of them, 0."),
-    ("x=1;maximum(x,2-x)", moved(0.1), "A corner: up, it moves +0.1; down, +0.1. There are two "
-                                       "slopes, and the gradient is between them, 0."),
-    ("x=0;sqrt(x)", moved(1), "The slope here is infinity: nothing can be foretold."),
-    ("x=0.95;asin(x)", moved(0.1), "On that side y has no value, so it moves the other way. "
-                                   + BENDS.format(0.083, 58)),
-    ("x=0;x*x*x", moved(0.1), BENDS.format(0.001, 1000)),
-    ("x=1000;1000000*x+x*x", moved(0.1), BENDS.format(0.01, 100)),
-    ("x=0.05;less(0.01,x)+x", moved(0.1), STRAIGHT),
-    ("x=0.01;less(x,0.01)+x", moved(0.1), STRAIGHT),
-    ("x=0.01;less(0.01,x)+x", moved(0.1), "Off by 1, however small the move: here y jumps."),
+    ("x=0.01;1/x", END, FIRST, "All gradients are here. Move x by 0.0001, and y moves by about −1."),
+    ("x=0;abs(x)", END, FIRST, "All gradients are here."),
+    (lambda: ad.sqrt(Value(0.0, label="x")), END, f"{FIRST}, .slider .end",
+     "At x = 0, y rises straight up: its slope is infinity. | infinity"),
+    # formulas that are none
+    ("tanh(w x + b)", "", FIRST, "“x” stands where ) is expected; a product of names needs its sign: x*y"),
+    ("(" * 1999, "", FIRST, "the formula is nested too deep"),
+    ("|" * 1999, "", FIRST, "the formula is nested too deep"),
+    ("x" + "+x" * 60, "", FIRST, "more than 60 boxes cannot be shown"),
+    # an input that is touched
+    ("a=2;b=1.5;(a+b)*b", TOUCHED, FIRST, "Move a a little and y moves 1.5 times as far."),
+    ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. relu takes 0."),
+    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. |x| takes 0."),
+    ("x=0;sqrt(x)", TOUCHED, FIRST, "At x = 0, y rises straight up: its slope is infinity."),
+    ("x=0;log(x)", TOUCHED, FIRST, "ln has no value at x = 0."),
+    ("x=-1;log(x)", TOUCHED, FIRST, "ln has no value at x = −1."),
+    ("x=0;2/x", TOUCHED, FIRST, "÷ has no value at 2, x = 0."),
+    ("x=1000;exp(x)", TOUCHED, FIRST, "exp is too large at x = 1000."),
+    # a gradient moves its wire, and a message one use of it
+    (fork, moved(0.1, "{ node: 1 }"), FIRST, "Move only b by +0.1, and y moves by +0.41."),
+    (fork, moved(0.1, "{ node: 1 }"), ".pill, .fact", "+0.1 | +0.1 | +0.41 | foretold4 · 0.1+0.4 | measuredy 3 → 3.41+0.41"),
+    (fork, moved(0.1, "{ node: 1 }"), BESIDE, BENDS.format(0.01, "smaller misses", 100, "less")),
+    (fork, moved(0.01, "{ node: 1 }"), BESIDE, BENDS.format("1·10⁻⁴", "larger missed", 100, "more")),
+    (fork, moved(0.1, "{ edge: [3, 1] }"), f".fact b, {BESIDE}", f"+0.3 | +0.3 | {STRAIGHT}"),  # (a + b) 1.1
+    (fork, moved(0.1, "{ edge: [2, 1] }"), f".fact b, {BESIDE}", f"+0.1 | +0.1 | {STRAIGHT}"),
+    ("x=0.6; asin(x)", moved(1), ".gradient + .how", "1.25 · (−1)"),  # 1/√(1 − 0.36) = 1.25
+    ("x=0;relu(x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, 0. There are two slopes, "
+                                        "and the gradient is one of them, 0."),
+    ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
+                                               "slopes, and the gradient is between them, 0."),
+    ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
+    ("x=0.95;asin(x)", moved(0.1), BESIDE, "On that side y has no value, so it moves the other way. "
+                                           + BENDS.format(0.083, "smaller misses", 58, "less")),
+    ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, "smaller misses", 1000, "less")),
+    ("x=1000;1000000*x+x*x", moved(0.1), BESIDE, BENDS.format(0.01, "smaller misses", 100, "less")),
+    ("x=0.05;less(0.01,x)+x", moved(0.1), BESIDE, STRAIGHT),
+    ("x=0.01;less(x,0.01)+x", moved(0.1), BESIDE, STRAIGHT),
+    ("x=0.01;less(0.01,x)+x", moved(0.1), BESIDE, "Off by 1, however small the move: here y jumps."),
+    # a question comes first and is answered by measuring; some have no answer
+    (fork, "", ".choices button", "+0.1 | +0.3 | +0.4"),
+    ("(a+b)*b", "", ".choices button", "+0.1 | +0.3 | +0.4"),
+    (fork, CHOSEN.format(1), f"{FIRST}, .fact b, {BESIDE}",
+     "Move only b by +0.1, and y moves by +0.41. | +0.41 | +0.3 | "
+     "Press Play: the gradient of b comes back, and would have told you."),
+    (fork, f"{CHOSEN.format(1)}; actions.end(); {CHOSEN.format(2)}", BESIDE,
+     "Right. Press Play: the gradient of b comes back, and tells you so."),
+    ("x=0;relu(x)", "", ".choices", ""),
+    ("x=0;sqrt(x)", "", ".choices", ""),
+    ("x=-1;log(x)", "", ".choices", ""),
+    # a loss, whose slope 2 (o - t) is 2 (0.2576 - 1)
+    (loss, "", "h1, .unit.loss .target", "loss = (o − t)2 | t = 1"),
+    (loss, "go(2); go(3, true)", FIRST, "loss = (o − t)2 = (0.258 − 1)2 = 0.551"),
+    (loss, "go(5, true)", f"{FIRST}, pre",
+     "Here (o − t)² sends back what arrived, times its slope: 2 · (o − t) = −1.485. "
+     "| o.grad += loss.grad · (−1.485) = 1 · (−1.485) = −1.485"),
+    (loss, END, FIRST, "A step of 0.1 against the weights’ gradients: loss goes from 0.551 to 0.0324."),
+    (loss, f"{END}; set({{ leaves: state.leaves.map((x) => 1e200 * x) }})", FIRST,
+     "h₁ has no value: its numbers are too large."),
+    (loss, f"{END}; set({{ leaves: state.leaves.map((x) => 5 * x) }})", "#sentence .second",
+     "Too large a step: it lands higher."),
+    # arrows, which have no words, point downhill: back where a gradient is positive
+    (level, END, ".arrow.back, .slider .end", " | 0.5 |  | 1"),
+    (level, f"{END}; move(2, -20)", ".slider .end", "−19.5 | 1.592"),
+    (level, f"{END}; move(0, -1); move(0, 0.1); move(2, 0.5)", ".arrow.back, .slider .end",
+     " | 10.5 | −0.778"),
+    # an announcement for each step, and none while something is dragged
+    (fork, "move(0, 1.5)", "#sentence[aria-live=off] .first", "a moves, and y follows: 2.5."),
+    (fork, "move(0, 1.5); left()", FIRST, "a moves, and y follows: 2.5."),
+    (own, "", "h1, .unit.op .box + text", "y = less(a, b) | less"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "deed", "said"), SAID)
-def test_what_it_says_of_an_input_is_true(browser, formula, deed, said):
-    script, place = deed
-    browser.show(live.page())
-    typed(browser, formula)
-    browser.evaluate(script)
-    assert browser.texts(place) == [said]
+def cut(x):
+    return getattr(x, "__name__", str(x)[:40])
+
+
+@pytest.mark.parametrize(("graph", "deed", "place", "words"), SAID, ids=cut)
+def test_what_it_says_is_true(browser, graph, deed, place, words):
+    browser.show(live.page() if isinstance(graph, str) else show_steps(graph()))
+    if isinstance(graph, str):
+        browser.evaluate(f"retype({graph!r})")
+    browser.evaluate(deed)
+    assert said(browser, place) == words
     assert "NaN" not in browser.evaluate("main.innerHTML")
-
-
-def test_where_the_derivative_ends_it_opens(browser):
-    browser.show(show_steps(ad.sqrt(Value(0.0, label="x"))), "#&step=3")
-    assert gradients(browser) == ["infinity"]
-    assert first(browser).endswith("its slope is infinity.")
 
 
 def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(browser):
@@ -230,43 +295,7 @@ def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(
         assert browser.evaluate("state.ranges[1][1]") == pytest.approx(end)
 
 
-def test_arrows_point_downhill_as_on_all_pages(browser):
-    browser.show(show_steps(running(x2=0.0)), "#&step=99")  # ∂y/∂x₁ = 1/2, ∂y/∂x₂ = 2 - 1
-    assert browser.each(".arrow", "e.className") == ["arrow back", "arrow back"]
-    browser.evaluate("move(2, -20)")
-    assert gradients(browser)[1].startswith("1.5")
-    browser.evaluate("move(0, -1); move(0, 0.1); move(2, 0.5)")  # ∂y/∂x₂ = x₁ - cos x₂ < 0
-    assert browser.texts(".arrow.back") == [""]
-
-
 # -- A number that proves itself ------------------------------------------------------------------
-
-
-def test_a_gradient_moves_the_wire_and_a_message_one_use_of_it(browser):
-    browser.show(show_steps(fork()), "#&step=9")
-
-    def proven(target, by=0.1):
-        """What the comparison says, and how far the output moves."""
-        script, place = moved(by, target)
-        browser.evaluate(script)
-        return browser.texts(place)[0], browser.evaluate("seen.view.proof.measured")
-
-    by = pytest.approx(3.1 * 1.1 - 2.0 * 1.0 - 1)
-    assert proven("{ node: 1 }") == (BENDS.format(0.01, 100), by)
-    assert first(browser) == "Move only b by +0.1, and y moves by +0.41."
-    facts = ["foretold4·0.1+0.4", "measuredy3→3.41+0.41"]
-    assert ["".join(text.split()) for text in browser.texts(".fact")] == facts
-    assert browser.texts(".pill") == ["+0.1", "+0.1", "+0.41"]
-    assert proven("{ edge: [3, 1] }") == (STRAIGHT, pytest.approx(0.3))  # (a + b) 1.1
-    assert proven("{ edge: [2, 1] }") == (STRAIGHT, pytest.approx(0.1))
-    assert proven("{ node: 1 }", 0.01)[0].endswith("Ten times larger missed 100 times more.")
-
-
-def test_a_move_to_the_other_side_stands_in_brackets(browser):
-    browser.show(live.page())
-    typed(browser, "x=0.6; asin(x)")  # 1/√(1 − 0.36) = 1.25
-    browser.evaluate(moved(1)[0])
-    assert browser.texts(".fact .how")[0] == "1.25 · (−1)"
 
 
 def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
@@ -291,57 +320,29 @@ def test_a_proof_begins_and_ends_by_mouse_and_by_keys(browser):
     assert browser.evaluate(begun) == [1, None]
 
 
-def test_a_number_to_press_is_named_by_what_it_shows(browser):
-    for graph in (fork, loss):
-        browser.show(show_steps(graph()), "#&step=99")
-        named = browser.each(".graph [role=button]", "e.ariaLabel.includes(e.textContent)")
-        assert len(named) > 3
-        assert all(named)
-        assert browser.texts("[role=img] [role=button]") == []
-
-
-def test_a_question_comes_first_and_is_answered_by_measuring(browser):
-    browser.show(show_steps(fork()))
-    assert browser.texts(".choices button") == ["+0.1", "+0.3", "+0.4"]
-    browser.push("+0.3")
-    said, *_ = browser.texts(".place-of p")
-    assert said == "Press Play: the gradient of b comes back, and would have told you."
-    assert browser.texts(".fact b") == ["+0.41", "+0.3"]
-    assert first(browser) == "Move only b by +0.1, and y moves by +0.41."
-    browser.evaluate("actions.end()")
-    browser.push("+0.4")
-    assert browser.texts(".place-of p")[0].startswith("Right. Press Play")
-    browser.show(live.page())
-    assert browser.texts(".choices") != []
-    for formula in ("x=0;relu(x)", "x=0;sqrt(x)", "x=-1;log(x)"):  # no question has an answer there
-        browser.evaluate(f"retype({formula!r})")
-        assert browser.texts(".choices") == [], formula
-
-
 # -- The quiz -------------------------------------------------------------------------------------
+
+
+QUIZ = [  # what is typed, and what it says then
+    ("1", FIRST, "Which message goes from × back to b?"),
+    ("1", "#told, .made", "Not yet: 1 is b itself. A product swaps: an input gets what arrived, "
+                           "times the other. | 1 · 3 = ?"),
+    ("3", FIRST, "Which message goes from + back to a?"),
+    ("1", FIRST, "Which message goes from + back to b?"),
+    ("1", FIRST, "b is used twice, and all its messages are here. What is its gradient?"),
+    ("3", "#told, .made", "Not yet. At a fork the messages add. | 3 + 1 = ?"),
+]  # fmt: skip
 
 
 def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.show(show_steps(fork(), ask=True))
-    assert first(browser) == "Which message goes from × back to v₁?"
+    assert said(browser, FIRST) == "Which message goes from × back to v₁?"
     browser.evaluate("document.querySelector('#answer').focus()")
-
-    def answer(text):
-        browser.enter("#answer", text)
+    for typed, place, words in QUIZ:
+        browser.enter("#answer", typed)
         browser.evaluate("document.querySelector('form').requestSubmit()")
         assert browser.evaluate("document.activeElement.id") == "answer"  # the focus stays
-        return browser.texts("#told")[0]
-
-    answer("1")
-    assert first(browser) == "Which message goes from × back to b?"
-    assert answer("1").startswith("Not yet: 1 is b itself. A product swaps")
-    assert browser.texts(".made") == ["1 · 3 = ?"]
-    for text in ("3", "1", "1"):
-        answer(text)
-    asked = "b is used twice, and all its messages are here. What is its gradient?"
-    assert first(browser) == asked
-    assert answer("3") == "Not yet. At a fork the messages add."
-    assert browser.texts(".made") == ["3 + 1 = ?"]
+        assert said(browser, place) == words
     browser.enter("#answer", "4")
     browser.push("Check")
     eventually(lambda: browser.evaluate("state.step") == 5)
@@ -352,48 +353,30 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
 # -- One window -----------------------------------------------------------------------------------
 
 
-def many():
-    """55 nodes, as many as a graph may have."""
-    row = [Value(-1 + 0.3 * i, label=f"x{i + 1}") for i in range(8)]
-    turned = lambda xs, k=1: xs[k:] + xs[:k]  # noqa: E731
-    bent = [ad.tanh(a * b) for a, b in zip(row, turned(row))]
-    sums = [a + b for a, b in zip(bent, turned(row, 2))]
-    y, *rest = [ad.sin(a) * b for a, b in zip(sums, turned(sums))]
-    for x in rest:
-        y = y + x
-    return y
+FORMULAS = {
+    "1 / (1 + exp(-(w*x + b)))": {"w": 2.0, "x": 1.5, "b": 0.5},
+    "(x**2*y + exp(z)*x - y/z) * (x + y + z)": {"x": -1.234, "y": 123.4, "z": 0.001},
+    "sin(x)*x + exp(x)*x*x": {"x": 1.5},
+    "temperature / b": {"temperature": 0.5, "b": 2.0},
+    "tanh(temperature)**3": {"temperature": 0.5},
+    "maximum(temperature, b)": {"temperature": 0.5, "b": 2.0},
+    "temperature * b + temperature": {"temperature": 0.5, "b": 2.0},
+}
 
 
-def loss():
-    x = Vector([0.5, -1.0])
-    y = nn.mse_loss(network(2, 3, 1)(x), [1.0])
-    for value, label in zip([*x, y], ("x1", "x2", "loss")):
-        value.label = label
-    return y
+def of_formula(text):
+    inputs = {name: Value(x, label=name) for name, x in FORMULAS[text].items()}
+    return parse(text, [*inputs])(*inputs.values())
 
 
-def sigmoid():
-    w, x, b = (Value(v, label=name) for name, v in {"w": 2.0, "x": 1.5, "b": 0.5}.items())
-    return 1 / (1 + ad.exp(-(w * x + b)))
-
-
-def uneven():
-    """Numbers of all sizes, each used several times."""
-    x, y, z = (Value(v, label=name) for name, v in {"x": -1.234, "y": 123.4, "z": 0.001}.items())
-    return (x**2 * y + ad.exp(z) * x - y / z) * (x + y + z)
-
-
-def shared():
-    x = Value(1.5, label="x")
-    return ad.sin(x) * x + ad.exp(x) * x * x
-
-
-GRAPHS = fork, running, sigmoid, loss, many, woven, uneven, shared
+GRAPHS = {graph.__name__: graph for graph in (fork, running, loss, many, woven, lecture)}
+GRAPHS |= {"network": partial(output, 2, 2, 1), "wide": partial(output, 10, 5, 1)}
+GRAPHS |= {text: partial(of_formula, text) for text in FORMULAS}
 BOX = "e.getBoundingClientRect()"
 SIZES = (390, 844), (900, 800), (1200, 900), (1600, 1000)
-# What covers what: chips and pills with each other, with nodes, numbers and places.
-COVERED = """(() => {
-  const all = (what) => [...document.querySelectorAll(`.graph :is(${what})`)];
+# What is wrong with what is seen.
+FAULTS = """() => {
+  const all = (what) => [...document.querySelectorAll(what)], { fit: { place, height }, eye } = seen;
   const box = (e) => {
     const { x, y, right, bottom, height } = e.getBoundingClientRect();
     const air = e.matches("text") ? 0.22 * height : 0; // above and below the signs of a line
@@ -401,12 +384,34 @@ COVERED = """(() => {
   };
   const meet = ([x, y, right, bottom], [x2, y2, right2, bottom2]) =>
     x < right2 && x2 < right && y < bottom2 && y2 < bottom;
-  const over = all(".message, .asked, .pill"), under = all(".unit .box, .unit text, rect.place");
-  return over.flatMap((a, i) => [...over.slice(i + 1), ...under].filter((b) => !a.contains(b)
+  const over = all(".graph :is(.message, .asked, .pill)"); // each other, nodes, numbers and places
+  const under = all(".graph :is(.unit .box, .unit text, rect.place)");
+  const covered = over.flatMap((a, i) => [...over.slice(i + 1), ...under].filter((b) => !a.contains(b)
     && !b.closest(".row") && meet(box(a), box(b))).map((b) => `${a.textContent} on ${b.textContent}`));
-})()"""
-EVERY = f"""((covered) => {{
-  const {{ graph }} = state, few = graph.last > 60 ? 4 : 1, found = [], look = () => found.push(...covered());
+  const size = (e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a;
+  const small = all(".stage text").filter((e) => e.getClientRects().length && size(e) < 11);
+  const misnamed = all(".graph [role=button]").filter((e) => !e.ariaLabel.includes(e.textContent));
+  const fits = (more) => (place.length + more) * eye.scale <= state.width
+    && (place.high - place.low + more) * eye.scale <= height;
+  const cut = all(".label").filter((e) => e.scrollWidth > e.clientWidth);
+  const { scrollWidth, scrollHeight } = document.documentElement;
+  return [
+    ...covered, ...small.map((e) => `${e.textContent} is small`),
+    ...misnamed.map((e) => `${e.textContent} is named ${e.ariaLabel}`),
+    ...all("[role=img] [role=button]").map((e) => `${e.textContent} is hidden from those who hear`),
+    ...cut.map((e) => `${e.textContent} is cut`),
+    ...fits(48) ? all(".map").map(() => "a map, and nothing is out of sight") : [],
+    ...fits(0) || all(".map").length ? [] : ["something is out of sight, and no map"],
+    ...rows() === before ? [] : ["something jumps"],
+    ...scrollWidth === innerWidth && scrollHeight === innerHeight ? [] : ["the page scrolls"],
+  ];
+}"""
+# The faults at every step, in every question, after a wrong answer, in every proof, in a menu.
+EVERY = f"""(() => {{
+  paint();
+  const {{ graph }} = state, few = graph.last > 60 ? 4 : 1, found = [], faults = {FAULTS};
+  const rows = () => JSON.stringify([...main.children].map((e) => e.getBoundingClientRect()));
+  const before = rows(), look = () => found.push(...faults());
   for (let step = 0; step <= graph.last; step += few) {{ go(step, true); look(); }}
   quiz();
   for (let step = graph.half; step < graph.last; step += few) {{ go(step); set({{ wrong: 12.34 }}); look(); }}
@@ -415,35 +420,17 @@ EVERY = f"""((covered) => {{
   const targets = graph.units.flatMap(({{ node, edges }}) => [...graph.needs[node] ? [{{ node }}] : [],
     ...edges.filter(({{ from }}) => graph.needs[from]).map(({{ edge }}) => ({{ edge }}))]);
   targets.forEach((target, k) => {{ if (k % few === 0) {{ actions.prove(target); look(); }} }});
+  [() => go(99), () => actions.touch(0), () => set({{ share: true }})].forEach((deed) => {{ deed(); look(); }});
   return found;
-}})(() => {COVERED})"""
+}})()"""
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_chips_and_pills_cover_nothing(browser, graph):
-    browser.show(show_steps(graph()))
+def test_nothing_is_covered_small_or_misnamed_and_nothing_jumps_or_scrolls(browser, graph):
+    browser.show(show_steps(GRAPHS[graph]()))
     for width, height in SIZES:
         browser.emulate(width=width, height=height)
-        browser.evaluate("paint()")
-        assert browser.evaluate(EVERY) == []
-
-
-@pytest.mark.parametrize("graph", [fork, loss, many])
-def test_nothing_jumps_and_nothing_scrolls_but_the_panel(browser, graph):
-    def rows():
-        return browser.each("main > *", f"[{BOX}.y, {BOX}.height]")
-
-    browser.show(show_steps(graph()))
-    for width, height in SIZES:
-        browser.emulate(width=width, height=height)
-        browser.evaluate("paint()")
-        before = rows()
-        for deed in ("go(0)", "go(3, true)", "quiz()", "quiz()", "go(99)", "actions.touch(0)",
-                     "actions.prove({ node: state.graph.output })", "set({ share: true })"):  # fmt: skip
-            browser.evaluate(deed)
-            assert rows() == before, deed
-        scrolls = "document.documentElement.scrollHeight, document.documentElement.scrollWidth"
-        assert browser.evaluate(f"[{scrolls}]") == [height, width]
+        assert browser.evaluate(EVERY) == [], width
 
 
 def test_a_large_graph_opens_with_its_inputs_and_a_step_shows_the_operation_with_its_own(browser):
@@ -468,37 +455,21 @@ def test_a_large_graph_opens_with_its_inputs_and_a_step_shows_the_operation_with
     x, y = browser.place(".graph")
     before = browser.evaluate("seen.eye.x")
     browser.drag(x, y + 50, x - 100)
-    assert browser.evaluate("seen.eye.x") == pytest.approx(
-        before + 100 / browser.evaluate(scale), rel=0.1
-    )
+    after = before + 100 / browser.evaluate(scale)
+    assert browser.evaluate("seen.eye.x") == pytest.approx(after, rel=0.1)
     browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-200)
     eventually(lambda: browser.evaluate(scale) > 0.7)
     browser.push("Next")
     assert browser.evaluate("state.eye") is None  # the camera is back
 
 
-def test_the_network_has_one_pill_for_its_loss_and_is_whole_at_900(browser):
-    browser.show(show_steps(loss()), width=900, height=800)
-    assert browser.texts("h1") == ["loss = (o − t)2"]
-    assert browser.texts(".unit.loss .target") == ["t = 1"]
+def test_a_network_is_whole_at_900_with_a_name_for_each_number(browser):
+    browser.show(show_steps(loss()), width=900)
     assert browser.evaluate("[seen.fit.zoomed, state.graph.sliders.length]") == [None, 2]
     assert browser.evaluate("state.graph.half") == 3
     names = browser.evaluate("state.graph.inputs.map((i) => plainName(state.graph.labels[i]))")
     assert {"w₀₀", "w′₀₀"} <= {*names}
     assert len({*names}) == len(names)
-    browser.evaluate("go(2); go(3, true)")
-    assert first(browser) == "loss = (o − t)2 = (0.258 − 1)2 = 0.551"
-    browser.evaluate("go(5, true)")  # the slope of (o - t)² is 2 (o - t) = 2 (0.2576 - 1)
-    said = "Here (o − t)² sends back what arrived, times its slope: 2 · (o − t) = −1.485."
-    assert first(browser) == said
-    assert browser.texts("pre") == ["o.grad += loss.grad · (−1.485) = 1 · (−1.485) = −1.485"]
-    browser.evaluate("go(99)")
-    said = "A step of 0.1 against the weights’ gradients: loss goes from 0.551 to 0.0324."
-    assert first(browser) == said
-    browser.evaluate("set({ leaves: state.leaves.map((x) => 1e200 * x) })")
-    assert first(browser).endswith("has no value: its numbers are too large.")
-    browser.evaluate("set({ leaves: state.leaves.map((x) => 5e-200 * x) })")
-    assert "Too large a step" in browser.texts("#sentence .second")[0]
 
 
 def test_a_neuron_that_is_touched_shows_its_weights_and_nothing_moves(browser):
@@ -516,14 +487,6 @@ def test_a_neuron_that_is_touched_shows_its_weights_and_nothing_moves(browser):
     assert browser.texts(".map") == []
 
 
-def lecture():
-    """A network 3-4-1 and its loss, written by hand: 64 nodes."""
-    weights = iter([Value(0.1 * (i * 7 % 19 - 9)) for i in range(21)])
-    neuron = lambda xs: sum((next(weights) * x for x in xs), next(weights))  # noqa: E731
-    xs = [Value(x, label=f"x{i + 1}") for i, x in enumerate([1.0, -2.0, 0.5])]
-    return (neuron([ad.tanh(neuron(xs)) for _ in range(4)]) - 1.0) ** 2
-
-
 def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
     root = lecture()
     assert len(topological_order(root)) == 64
@@ -534,14 +497,11 @@ def test_neurons_that_are_written_by_hand_are_folded_and_boxes_counted(browser):
     for step, line in ((1, "h₁ = tanh(w @ x + b) = "), (2, "o = w @ x + b = ")):
         browser.evaluate(f"go({step}, true)")
         assert browser.texts("pre")[0].startswith(line)
-    browser.show(live.page())
-    browser.evaluate("edit(); retype('x' + '+x'.repeat(60))")
-    assert first(browser) == "more than 60 boxes cannot be shown"
 
 
-@pytest.mark.parametrize("sizes", [(3, 4, 1), (10, 5, 1), (4, 16, 16, 1), (2, 1)])
+@pytest.mark.parametrize("sizes", [(3, 4, 1), (10, 5, 1), (4, 16, 16, 1), (2, 1), (2, 5, 1)])
 def test_the_limit_counts_the_boxes_that_are_drawn(browser, monkeypatch, sizes):
-    root = network(*sizes)(Vector([0.5] * sizes[0]))[0]
+    root = output(*sizes)
     browser.show(show_steps(root))
     drawn = browser.evaluate("state.graph.units.length")
     monkeypatch.setattr(live, "LARGEST", drawn)
@@ -549,31 +509,6 @@ def test_the_limit_counts_the_boxes_that_are_drawn(browser, monkeypatch, sizes):
     monkeypatch.setattr(live, "LARGEST", drawn - 1)
     with pytest.raises(ValueError, match=f"found {drawn} boxes, expected at most {drawn - 1}"):
         show_steps(root)
-
-
-TEN = [fork, running, woven, many, lecture, lambda: network(10, 5, 1)(Vector([1.0] * 10))[0]] + [
-    lambda f=f: f(Value(0.5, label="temperature"), Value(2.0, label="b"))
-    for f in (lambda a, b: a / b, lambda a, b: ad.tanh(a) ** 3, ad.maximum, lambda a, b: a * b + a)
-]
-
-
-@pytest.mark.parametrize("graph", TEN)
-def test_every_text_is_large_enough_to_read_and_a_map_shows_what_is_out_of_sight(browser, graph):
-    browser.show(show_steps(graph()))
-    for width in (390, 900, 1200, 1600):
-        browser.emulate(width=width)
-        for step in (0, 2, 99):
-            browser.evaluate(f"go({step}, true)")
-            size = "parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-            sizes = browser.each(".stage text", f"e.getClientRects().length ? {size} : 11")
-            assert min(sizes, default=11) >= 11
-            whole = browser.evaluate(
-                "seen.fit.place.length * seen.eye.scale <= state.width"
-                " && (seen.fit.place.high - seen.fit.place.low) * seen.eye.scale <= seen.fit.height"
-            )
-            assert whole != bool(browser.texts(".map"))
-        assert browser.evaluate("document.documentElement.scrollWidth") <= width
-        assert not any(browser.each(".label", "e.scrollWidth > e.clientWidth"))  # none is cut
 
 
 # -- Formulas, links and pictures -----------------------------------------------------------------
@@ -592,11 +527,6 @@ def test_a_link_opens_the_same_formula_in_the_same_mode(browser):
 def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
     browser.show(live.page())
     browser.push("your own")
-    browser.enter("#typed", "tanh(w x + b)")
-    assert first(browser).startswith("“x” stands where ) is expected; a product of names")
-    for sign in "(|":
-        browser.evaluate(f"retype('{sign}'.repeat(1999))")
-        assert first(browser) == "the formula is nested too deep"
     for typed in ("lo", "log(", "log(-1)"):
         browser.enter("#typed", typed)
     assert browser.texts(".input") == ["a2", "b1"]  # and no variable lo
@@ -628,9 +558,8 @@ def test_share_offers_what_works(browser, monkeypatch):
         return browser.texts(".menu button")
 
     files = ["Page, a file", "Picture, SVG", "Picture, PNG"]
-    mine = operation(lambda x: (x * 2, lambda grad: (grad * 2,)))
     assert offered(live.page()) == ["Copy Python", *files]
-    assert offered(show_steps(mine(Value(1.0)))) == files
+    assert offered(show_steps(own())) == files
     monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
     assert offered(show_steps(fork())) == ["Copy link", "Copy Python", *files]
     assert browser.evaluate("published()") == "https://example.org/graph.html"
@@ -662,26 +591,12 @@ def test_its_picture_needs_no_style_sheet(browser, graph):
     assert {*palette} <= inks  # as on the page: heads are orange, wires blue, boxes paper
     assert "".join(drawn[-1].itertext()) == browser.texts("h1")[0].replace(")2", ")²")
     shown = {"".join(x.itertext()) for x in drawn}
-    said = "state.graph.sliders.map((i) => [3, 4].map((k) => number(seen.view.run.adjoints[i], k)))"
-    assert all(shown & {*texts} for texts in browser.evaluate(said))
+    numbers = (
+        "state.graph.sliders.map((i) => [3, 4].map((k) => number(seen.view.run.adjoints[i], k)))"
+    )
+    assert all(shown & {*texts} for texts in browser.evaluate(numbers))
     assert len(browser.texts("main > *")) == 5  # nothing is left
     size = "pixels(picture()).then((x) => createImageBitmap(x)).then((x) => { wide = x.width })"
     browser.evaluate(f"wide = 0; {size}; 0")
     eventually(lambda: browser.evaluate("wide"))
     assert abs(browser.evaluate("wide") - 2 * float(picture.get("width"))) <= 2
-
-
-def test_an_operation_of_your_own_is_drawn_by_its_own_name(browser):
-    def less(x, y):
-        return x - y, lambda grad: (grad, -grad)
-
-    browser.show(show_steps(operation(less)(Value(1.0, label="a"), Value(2.0, label="b"))))
-    assert browser.texts("h1") == ["y = less(a, b)"]
-    assert browser.texts(".unit.op .box + text") == ["less"]
-
-
-def test_one_announcement_a_step_and_none_while_dragging(browser):
-    browser.show(show_steps(fork()))
-    for action, spoken in {"0": "polite", "move(0, 1.5)": "off", "left()": "polite"}.items():
-        browser.evaluate(action)
-        assert browser.each("#sentence", "e.ariaLive") == [spoken]

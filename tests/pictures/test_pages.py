@@ -11,7 +11,7 @@ from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
-from autodiff.pictures import live, pages
+from autodiff.pictures import layout, live, pages
 
 PAGES = {
     "fork": lambda: show_steps(fork()),
@@ -31,21 +31,14 @@ def test_pages_are_small():
         assert len(page.encode()) <= 1000 * most
 
 
-@pytest.mark.parametrize(
-    ("urls", "home"),
-    [
-        (["Repository, https://example.org/a", "Homepage, https://example.org/b/"],
-         "https://example.org/b/notebooks/graph.html"),
-        (["Repository, https://example.org/a"], None),
-        ([], None),
-    ],
-)  # fmt: skip
-def test_the_published_page_is_at_the_address_of_the_project(monkeypatch, urls, home):
+def test_the_published_page_is_at_the_address_of_the_project(monkeypatch):
     told = Message()
-    for url in urls:
-        told.add_header("Project-URL", url)
     monkeypatch.setattr(pages, "metadata", lambda name: told)
-    assert pages.home() == home
+    assert pages.home() is None
+    told.add_header("Project-URL", "Repository, https://example.org/a")
+    assert pages.home() is None
+    told.add_header("Project-URL", "Homepage, https://example.org/b/")
+    assert pages.home() == "https://example.org/b/notebooks/graph.html"
 
 
 # -- Frames in notebooks --------------------------------------------------------------------------
@@ -83,7 +76,7 @@ def test_it_takes_answers_in_a_notebook(browser):
     assert told.startswith("Not yet")
 
 
-def test_without_scripts_a_picture_stands_there(browser, tmp_path):
+def test_without_scripts_a_picture_stands_there(browser, tmp_path, monkeypatch):
     policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'; frame-src *\">"
     in_a_notebook(browser, show_steps(fork()), policy)
     assert browser.in_frames("document.querySelector('img').clientWidth > 100") == [True]
@@ -91,31 +84,31 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path):
     assert 'sandbox="allow-scripts allow-forms allow-downloads"' in frame
     assert html.unescape(frame).count("run its cell.</p><img") == 2  # without frames too
     for page, pictures in ((show_steps(fork()), 1), (sunflower(), 3)):
-        browser.show(
-            Path(page.save(tmp_path / "new" / "page.html")).read_text("utf-8"), scripts=False
-        )
+        saved = Path(page.save(tmp_path / "new" / "page.html"))
+        browser.show(saved.read_text("utf-8"), scripts=False)
         assert "needs scripts" in browser.evaluate("document.body.innerText")
         wide = "[...document.querySelectorAll('img')].map((x) => x.clientWidth > 100)"
         assert browser.evaluate(wide) == [True] * pictures
+    monkeypatch.setattr(layout, "pygraphviz_folder", str)
+    monkeypatch.setenv("PATH", "")  # without Graphviz, nothing is missed but the picture
+    assert show_steps(fork())._repr_html_().count("run its cell.</p></iframe>") == 1
 
 
 # -- Screens --------------------------------------------------------------------------------------
 
-SMALLEST = """(() => {
-  const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-  const seen = [...document.querySelectorAll("body *")].filter((e) => own(e) && e.tagName !== "SCRIPT"
-    && e.getClientRects().length && !e.matches("sub, sup, .small"));
+FAULTS = """(() => {
+  const all = [...document.querySelectorAll("body *")], box = (e) => e.getBoundingClientRect();
+  const words = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const read = (e) => e.getClientRects().length && words(e) && !e.matches("script, sub, sup, .small");
   const scale = (e) => e.ownerSVGElement?.getScreenCTM().a ?? 1;
-  return Math.min(...seen.map((e) => parseFloat(getComputedStyle(e).fontSize) * scale(e)));
+  const small = (e) => read(e) && parseFloat(getComputedStyle(e).fontSize) * scale(e) < 11;
+  const touched = (e) => e.matches("button:not(.neuron), input, summary, label.bar");
+  const low = (e) => touched(e) && box(e).height && box(e).height < 43.5;
+  const named = (e) => e.ariaLabel || e.textContent || e.labels?.length;
+  const nameless = (e) => e.matches("input, button, [role=slider]") && !named(e);
+  return Object.entries({ small, low, nameless }).flatMap(([fault, found]) =>
+    all.filter(found).map((e) => `${fault}: ${e.outerHTML.slice(0, 80)}`));
 })()"""
-TOUCHED = "button:not(.neuron), input, summary, label.bar"
-TARGETS = f"""[...document.querySelectorAll({TOUCHED!r})].map((e) =>
-  [e.getBoundingClientRect().height, e.className]).filter(([height]) => height && height < 43.5)"""
-BEYOND = (
-    "[...document.querySelectorAll('.pane')].filter((e) => e.scrollWidth > e.clientWidth).length"
-)
-UNNAMED = """[...document.querySelectorAll('input, button, [role=slider]')].filter((e) =>
-  !(e.ariaLabel || e.textContent || e.labels?.length)).length"""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -125,12 +118,8 @@ def test_every_screen_has_room_for_it_and_fingers_too(browser, page):
         browser.emulate(width=width)
         for step in (0, 3, 99):
             browser.evaluate(f"(globalThis.go ?? paint)({step})")
-            assert browser.evaluate(SMALLEST) >= 11
+            assert browser.evaluate(FAULTS) == [], width
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
-            seen = browser.evaluate(BEYOND) == 0  # the whole graph
-            assert seen or (page, width) == ("woven", 360)
-        assert browser.evaluate(TARGETS) == []
-    assert browser.evaluate(UNNAMED) == 0
     assert {url[:5] for url in browser.requests} <= {"data:", "file:"}
 
 

@@ -6,10 +6,11 @@ Its steps are in test_trainer.py, what all pages have in common in test_pages.py
 import base64
 import math
 import re
+from collections import Counter
 
 import pytest
 from browser import eventually
-from pictures import classes, network, of_classes, sunflower
+from pictures import network, of_classes, sunflower
 
 import autodiff as ad
 from autodiff import nn, optim, show_training
@@ -17,25 +18,9 @@ from autodiff import nn, optim, show_training
 LINE, WIDE = nn.Linear(1, 1), nn.Linear(1, 600)
 
 
-def looks(x):
-    return LINE(x)[0] if x[0] > 0 else -LINE(x)[0]
-
-
-@pytest.mark.parametrize(
-    ("model", "inputs", "words"),
-    [
-        (looks, [0.0, 1.0], "cannot be compiled: .*where"),
-        (lambda x: 1.0, [0.0, 1.0], "number|Value"),
-        (nn.Sequential(nn.Dropout(0.5), LINE), [0.0, 1.0], "draws no masks for Dropout"),
-        (LINE, [[1.0], [1.0, 2.0]], "different lengths"),
-        (LINE, range(501), "found 501 samples"),
-        (WIDE, [0.0, 1.0], "1200"),
-    ],
-)
-def test_what_it_refuses(model, inputs, words):
+def of_numbers(model, inputs=(0.0, 1.0)):
     descent = optim.SGD((WIDE if model is WIDE else LINE).parameters(), lr=0.1)
-    with pytest.raises((TypeError, ValueError), match=words):
-        show_training(model, inputs, [0.0] * len(inputs), nn.mse_loss, descent)
+    return show_training(model, inputs, [0.0] * len(inputs), nn.mse_loss, descent)
 
 
 def of_flowers(outputs, targets, names=(), loss=None):
@@ -49,24 +34,29 @@ def of_flowers(outputs, targets, names=(), loss=None):
 
 THIRDS, HALVES = (lambda i: i % 3), (lambda i: i % 2)
 SPECIES = ["setosa", "versicolor", "virginica"]
+NAMES = "show_training, names: .*"
+REFUSED = [
+    (of_numbers, (lambda x: LINE(x)[0] if x[0] > 0 else -LINE(x)[0],), "cannot be compiled: .*where"),
+    (of_numbers, (lambda x: 1.0,), "number|Value"),
+    (of_numbers, (nn.Sequential(nn.Dropout(0.5), LINE),), "draws no masks for Dropout"),
+    (of_numbers, (LINE, [[1.0], [1.0, 2.0]]), "different lengths"),
+    (of_numbers, (LINE, range(501)), "found 501 samples"),
+    (of_numbers, (WIDE,), "1200"),
+    (of_flowers, (3, THIRDS, [*"abcd"]), NAMES + "found 4 names, expected 5: 4 inputs and the target"),
+    (of_flowers, (3, THIRDS, [*"abcd", *SPECIES]), NAMES + "one list"),
+    (of_flowers, (3, THIRDS, [*"abcd", SPECIES[:2]]), NAMES + "found 2 class names, expected 3"),
+    (of_flowers, (1, HALVES, [*"abcd", ["no"]]), NAMES + "found 1 class name, expected 2"),
+    (of_flowers, (1, math.cos, [*"abcd", ["low", "high"]]), NAMES + "expected the name of the target"),
+    (of_flowers, (1, math.cos, ["a", ["b"], *"cde"]), NAMES + r"found \['b'\] of type list, expected a text"),
+    (of_flowers, (1, HALVES, [*"abcd", [0, 1]]), NAMES + "found 0 of type int, expected a text"),
+    (of_flowers, (1, math.cos, "abcde"), NAMES + "abcde.*expected a list of names"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("outputs", "targets", "names", "words"),
-    [
-        (3, THIRDS, [*"abcd"], "found 4 names, expected 5: 4 inputs and the target"),
-        (3, THIRDS, [*"abcd", *SPECIES], "one list"),
-        (3, THIRDS, [*"abcd", SPECIES[:2]], "found 2 class names, expected 3"),
-        (1, HALVES, [*"abcd", ["no"]], "found 1 class name, expected 2"),
-        (1, math.cos, [*"abcd", ["low", "high"]], "expected the name of the target"),
-        (1, math.cos, ["a", ["b"], *"cde"], "found \\['b'\\] of type list, expected a text"),
-        (1, HALVES, [*"abcd", [0, 1]], "found 0 of type int, expected a text"),
-        (1, math.cos, "abcde", "abcde.*expected a list of names"),
-    ],
-)
-def test_names_fit_inputs_target_and_classes(outputs, targets, names, words):
-    with pytest.raises((TypeError, ValueError), match=f"show_training, names: .*{words}"):
-        of_flowers(outputs, targets, names)
+@pytest.mark.parametrize(("page", "given", "words"), REFUSED)
+def test_what_it_refuses(page, given, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        page(*given)
 
 
 def test_without_scripts_three_pictures_stand_there():
@@ -196,34 +186,34 @@ def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser
     assert browser.texts(".hits")[0].isdigit()
 
 
-def test_neurons_are_enlarged_and_dead_ones_counted(browser):
-    model = network(2, 4, 4, 1, activation=ad.relu)
-    for i in (0, 2):
-        model.layers[0].bias[i].data = -100.0
-    descent = optim.SGD(model.parameters(), lr=0.1)
-    browser.show(show_training(model, *classes(20), nn.mse_loss, descent))
-    assert "2 dead" in browser.words()
-    assert len(browser.texts(".neuron.dead")) == 2
+def test_a_neuron_is_enlarged(browser):
+    browser.show(of_classes(2, 4, 4, 1))
     browser.evaluate("document.querySelectorAll('button.neuron')[6].click()")
     assert "what neuron 3 of layer 2 makes of the plane" in browser.words()
 
 
-@pytest.mark.parametrize(
-    ("weight", "bias", "health"),
-    [
-        (0.0, 100.0, "stuck at 1"),
-        (0.0, -100.0, "stuck at −1"),
-        (1000.0, 100.0, "stuck"),
-        (100.0, 0.5, "saturated"),  # but at x = 0 it is steep
-        (0.5, 0.0, ""),
-    ],
-)
-def test_a_neuron_is_dead_only_where_it_says_0(browser, weight, bias, health):
-    model = nn.Sequential(nn.Linear(1, 4, activation=ad.tanh), nn.Linear(4, 1))
-    for row, b in zip(model.layers[0].weight, model.layers[0].bias):
-        row[0].data, b.data = weight, bias
-    xs = [*range(-10, 11)]
+HEALTH = {  # by weight and bias
+    ad.tanh: {
+        (0.0, 100.0): "stuck at 1",
+        (0.0, -100.0): "stuck at −1",
+        (1000.0, 100.0): "stuck",
+        (100.0, 0.5): "saturated",  # but at x = 0 it is steep
+        (0.5, 0.0): "",
+    },
+    ad.relu: {(1.0, -100.0): "dead", (0.5, 0.0): "", (-1.0, -100.0): "dead"},
+}
+
+
+@pytest.mark.parametrize("activation", HEALTH)
+def test_neurons_that_learn_nothing_say_so_and_are_counted(browser, activation):
+    health = HEALTH[activation]
+    n, xs = len(health), [*range(-10, 11)]
+    model = nn.Sequential(nn.Linear(1, n, activation=activation), nn.Linear(n, 1))
+    for row, bias, numbers in zip(model.layers[0].weight, model.layers[0].bias, health):
+        row[0].data, bias.data = numbers
     browser.show(show_training(model, xs, xs, nn.mse_loss, optim.SGD(model.parameters(), lr=0.1)))
-    assert browser.texts(".neuron .health") == 4 * [health]
-    counts = {kind: f"4 {kind}" in browser.words() for kind in ("dead", "stuck", "saturated")}
-    assert [kind for kind, counted in counts.items() if counted] == health.split()[:1]
+    assert browser.texts(".neuron .health") == [*health.values()]
+    assert browser.each("button.neuron", "e.className.slice(6).trim()") == [*health.values()]
+    counted = re.findall(r"(\d+) (dead|stuck|saturated):", browser.words())
+    kinds = [x.split()[0] for x in health.values() if x]
+    assert {kind: int(count) for count, kind in counted} == Counter(kinds)

@@ -17,9 +17,6 @@ OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1000,800",
 )  # fmt: skip
-KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35,
-        "n": 78, "Enter": 13, "Escape": 27, "+": 187, "-": 189, "0": 48}  # fmt: skip
-
 # Each line is an expression; the answer is its value, with nan, infinities and -0 as Python reads them.
 ANSWERS = r"""
 const kept = (_, x) => typeof x !== "number" || (Number.isFinite(x) && !Object.is(x, -0)) ? x
@@ -96,7 +93,7 @@ class Browser:
     def call(self, method, **parameters):
         number = next(self.numbers)
         message = {"id": number, "method": method, "params": parameters}
-        if self.session:
+        if self.session and not method.startswith("Target."):  # which is asked of the browser
             message["sessionId"] = self.session
         self.socket.send(json.dumps(message))
         while True:
@@ -108,12 +105,11 @@ class Browser:
                 self.requests.append(answer["params"]["request"]["url"])
 
     def open(self, url, scripts=True, settle=True):
-        self.session = None
         self.requests = []
         if self.target:
             self.call("Target.closeTarget", targetId=self.target)
         self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.attach(self.target)
+        self.session = self.attached(self.target)
         self.call("Network.enable")
         self.call("Page.enable")
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
@@ -169,23 +165,18 @@ class Browser:
         )
 
     def press(self, key):
-        event = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
-        self.call("Input.dispatchKeyEvent", type="rawKeyDown", **event)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
-
-    def mouse(self, kind, x, y):
-        about = {"x": x, "y": y, "button": "left", "clickCount": 1}
-        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def click(self, x, y):
         self.drag(x, y, x)
 
     def drag(self, x, y, to):
         """Press at a point, move sideways to another, release there."""
-        self.mouse("Pressed", x, y)
-        for i in range(1, 5):
-            self.mouse("Moved", x + i * (to - x) / 4, y)
-        self.mouse("Released", to, y)
+        way = [("Moved", x + i * (to - x) / 4) for i in range(1, 5)]
+        for kind, at in [("Pressed", x), *way, ("Released", to)]:
+            about = {"x": at, "y": y, "button": "left", "clickCount": 1}
+            self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
 
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
         """Show the page on a screen of this size, to a reader with these preferences."""
@@ -197,18 +188,16 @@ class Browser:
         features = [{"name": name, "value": value} for name, value in preferred.items()]
         self.call("Emulation.setEmulatedMedia", features=features)
 
-    def attach(self, target):
-        found = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self.session = found["sessionId"]
+    def attached(self, target):
+        """The session that controls a page, or a frame of one."""
+        return self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
     def in_frames(self, expression):
         """The values of an expression in the frames of the page, which are separate processes."""
         page, values = self.session, []
-        self.session = None
         for target in self.call("Target.getTargets")["targetInfos"]:
             if target["type"] == "iframe" and target["parentId"] == self.target:
-                self.attach(target["targetId"])
+                self.session = self.attached(target["targetId"])
                 values.append(self.evaluate(expression))
-                self.session = None
         self.session = page
         return values

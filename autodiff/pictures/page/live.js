@@ -14,7 +14,7 @@ function page(state) {
   const { graph, dragging, moving } = state, run = pass(graph, state.leaves);
   const view = viewOf(state, run), [first, second] = sentence(state, view);
   const fit = fitOf(state), eye = cameraOf(state, view, fit), { zoomed } = fit;
-  const beyond = zoomed && eye.scale > 1.05 * fit.scale;
+  const beyond = zoomed && eye.scale > fit.scale;
   seen = { view, fit, eye };
   return h("main", { class: `page ${moving && "moving"}` },
     h("header", title(state, view), shareMenu(state)), typing && examples(state),
