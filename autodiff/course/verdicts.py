@@ -191,9 +191,10 @@ class Exercise:
             text = otherwise
         else:
             begin = f"{label} {name or 'the result'}{place}".strip()
-            text = f"{begin[0].upper()}{begin[1:]} should be {expected}, not {was}. {otherwise}"
-            if same(found, right, 1e-3) and not isinstance(right, str):
-                text += " Close, but not exact."
+            text = f"{begin[0].upper()}{begin[1:]} should be {expected}, not {was}."
+            near = same(found, right, 1e-3) and not isinstance(right, str)
+            said = text, otherwise, "Close, but not exact." if near else ""
+            text = " ".join(filter(None, said))
         return Verdict(False, text.strip())
 
     def _alike(self, slip: Any, parts: Callable[[str], Parts], last: str) -> bool:
