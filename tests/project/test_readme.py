@@ -180,7 +180,7 @@ def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
     readme = TEXTS[README]
     assert len(readme.split()) <= 700
     limits = re.search(
-        r"refuses more than (\d+) boxes, and `show_steps` more than (\d+) nodes", readme
+        r"refuses more than (\d+) boxes, and `show_steps` more than (\d+)\.", readme
     )
     assert [int(number) for number in limits.groups()] == [drawing.READABLE, live.LARGEST]
     listed = re.findall(r"^\| \[(\d\d)\]\(notebooks/\1_", readme, re.M)
