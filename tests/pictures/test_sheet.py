@@ -19,13 +19,19 @@ def titles(root):
     return [face.title for face in faces(root)]
 
 
-def test_a_box_shows_label_data_and_grad():
-    c = example()
-    boxes = ["a | data −4", "b | data 2", "× | data −8", "b³ | data 8", "+ | c | data 0"]
-    assert box_texts(c) == boxes
+def test_a_box_shows_label_data_and_a_gradient_that_is_known_or_asked_for():
+    c, boxes = example(), ["a | data −4", "b | data 2", "× | data −8", "b³ | data 8", "+ | c | data 0"]
+    graded = [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
+    product, _ = c.parents
+    product.backward()  # of which c has no gradient yet
+    assert box_texts(c) == box_texts(c, edges="local") == boxes
     assert titles(c) == ["a = −4", "b = 2", "× = −8", "b³ = 8", "c = 0"]
+    assert box_texts(c, color="grad") == graded
+    assert box_texts(c, edges="message")[0] == graded[0]
+    assert [x.grad for x in product.parents] == [2.0, -4.0]  # nothing was changed
+    c = example()
     c.backward()
-    assert box_texts(c) == [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
+    assert box_texts(c) == graded
     assert titles(c)[0] == "a = −4, grad 2"
 
 
@@ -108,18 +114,6 @@ def test_where_messages_meet_a_gradient_is_their_sum():
     assert "x | data 0.5 | grad 1 = sum of 8" in box_texts(logsumexp([X] * 8), edges="message")
 
 
-def test_gradients_before_backward_are_left_out():
-    x, y = Value(2.0, label="x"), Value(3.0, label="y")
-    (x * x).backward()
-    boxes = ["x | data 2", "y | data 3", "× | data 6"]
-    for options in {}, {"edges": "local"}:  # there is one of another root
-        assert box_texts(x * y, **options) == boxes
-    graded = [f"{box} | grad {grad}" for box, grad in zip(boxes, (3, 2, 1))]
-    for options in {"edges": "message"}, {"color": "grad"}:  # on request
-        assert box_texts(x * y, **options) == graded
-    assert (x.grad, y.grad) == (4.0, 0.0)  # nothing was changed
-
-
 def test_a_gradient_with_a_graph_is_drawn_too():
     x = Value(3.0, label="x")
     (x**3).backward(create_graph=True)
@@ -157,19 +151,15 @@ def test_colours_can_be_seen_on_light_and_dark_pages():
 
 
 @pytest.mark.parametrize(
-    ("size", "shade"),
-    [(0.0, "0"), (1e-300, "below 1e−5"), (9e-6, "below 1e−5"), (2e-5, "1e−5 to 0.0001"),
-     (2e-4, "0.0001 to 0.001"), (2e-3, "0.001 to 0.01"), (0.02, "0.01 to 0.1"), (0.5, "0.1 to 1"),
-     (1.0, "1 to 10"), (99.0, "10 to 100"), (1e300, "above 100")],
+    ("shade", "size"),
+    [*zip(list(sheet.SCALE)[2:], (0.0, 9e-6, 2e-5, 2e-4, 2e-3, 0.02, 0.5, 1.0, 99.0, 1e300)),
+     ("below 1e−5", 1e-300)],
 )  # fmt: skip
-def test_boxes_are_shaded_by_the_size_of_the_gradient(size, shade):
+def test_boxes_are_shaded_by_the_size_of_the_gradient(shade, size):
     x, factor, _ = looks(X * -size, color="grad")
     ink = "PAPER" if size >= 1 else "INK"
     assert x.startswith(f"input {shade} INK: {ink} x | {ink} data 0.5 | {ink} grad ")
     assert factor.startswith("constant no gradient INK: INK ")
-
-
-def test_a_gradient_without_a_size_has_a_shade_of_its_own():
     assert looks(X * math.inf, color="grad")[0].startswith("input nan or inf WRONG: WRONG x | ")
 
 
