@@ -28,6 +28,7 @@ README = ROOT / "README.md"
 GUIDES = ROOT / "notebooks" / "guides"
 PAGES = [README, *sorted(GUIDES.glob("*.md"))]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+COMMAND = re.compile(r"```sh\n\.venv/bin/autodiff (.*?)\n```\n\n```text\n(.*?)\n```", re.S)
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)\n```)?", re.S)
 
 
@@ -87,9 +88,7 @@ def test_a_program_is_complete_and_prints_what_stands_under_it(code, text, tmp_p
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_a_command_prints_what_stands_under_it(path, capsys):
-    shown = re.findall(
-        r"```sh\n\.venv/bin/autodiff (.*?)\n```\n\n```text\n(.*?)\n```", TEXTS[path], re.S
-    )
+    shown = COMMAND.findall(TEXTS[path])
     for command, text in shown:
         assert main(shlex.split(command)) is None
         assert capsys.readouterr().out.rstrip() == text
@@ -99,10 +98,9 @@ def test_a_command_prints_what_stands_under_it(path, capsys):
 def test_the_lengths_of_files_are_right_to_ten_lines():
     guide = TEXTS[GUIDES / "engine.md"]
     listed = re.findall(r"\[`(\w+\.py)`\]\(\.\./\.\./autodiff/\1\) \| (\d+) \|", guide)
-    lengths = {name: len((PACKAGE / name).read_text("utf-8").splitlines()) for name, _ in listed}
-    assert {
-        name: lengths[name] for name, said in listed if abs(lengths[name] - int(said)) > 10
-    } == {}
+    for name, said in listed:
+        length = len((PACKAGE / name).read_text("utf-8").splitlines())
+        assert abs(length - int(said)) <= 10, (name, length)
     engine = re.search(r"The engine, .*?\n\n(.*?)\n\n", autodiff.__doc__, re.S).group(1)
     files = [name for name, _ in listed]
     assert files == re.findall(r"^ *(\w+\.py)", engine, re.M)
@@ -179,10 +177,10 @@ def test_links_lead_somewhere(path):
 def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
     readme = TEXTS[README]
     assert len(readme.split()) <= 700
-    limits = re.search(
-        r"refuses more than (\d+) boxes, and `show_steps` more than (\d+)\.", readme
+    refused = (
+        f"refuses more than {drawing.READABLE} boxes, and `show_steps` more than {live.LARGEST}."
     )
-    assert [int(number) for number in limits.groups()] == [drawing.READABLE, live.LARGEST]
+    assert refused in readme
     listed = re.findall(r"^\| \[(\d\d)\]\(notebooks/\1_", readme, re.M)
     assert sorted(listed) == [path.stem[:2] for path in PATHS]
     assert ("eleven notebooks" in readme) == (len(PATHS) == 11)
