@@ -11,15 +11,9 @@ import sympy
 
 import autodiff as ad
 from autodiff import Value, Vector, adjoints, grad, tanh, tiny
-from autodiff.course import (
-    back_to_matrices,
-    expressions,
-    forward_mode,
-    reverse_mode,
-    start_here,
-    symbolic_derivatives,
-    vectors_and_matrices,
-)
+from autodiff.course import back_to_matrices, expressions, forward_mode, reverse_mode, start_here
+from autodiff.course import symbolic_derivatives as symbolic
+from autodiff.course import vectors_and_matrices as matrices
 from autodiff.course.figures import drag
 from autodiff.course.gallery import GRAPHS, NAMES, fault
 from autodiff.course.reverse_mode import Counted, peak_memory
@@ -60,14 +54,9 @@ def test_before_the_first_cell_has_run_a_picture_says_how():
 
 @pytest.mark.parametrize(
     ("slider", "way", "said"),
-    [
-        ("d", ..., "Your guess first"),
-        (" D", "Right", "✓ Right"),
-        ("d", "left", "The slider is right"),
-        ("a", "right", "Nearly"),
-        ("b", "left", "Which slider"),
-    ],
-)
+    [("d", ..., "Your guess first"), (" D", "Right", "✓ Right"), ("d", "left", "The slider is right"),
+     ("a", "right", "Nearly"), ("b", "left", "Which slider")],
+)  # fmt: skip
 def test_the_slider_that_changes_the_loss_fastest_is_guessed(slider, way, said, capsys):
     start_here.guess(slider, way)
     assert said in capsys.readouterr().out
@@ -83,23 +72,19 @@ def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
 
 
 def test_the_tree_folds_into_the_program_of_seven_operations(browser):
-    square = symbolic_derivatives.X * symbolic_derivatives.X
-    browser.show(symbolic_derivatives.fold(symbolic_derivatives.derivative(square * square)))
-    for folded, operations, last in (
-        (0, "11", ""),
-        (4.5, "9", "v3 = v1 * v0"),
-        (9, "7", "v8 = v6 + v7"),
-    ):
+    square = symbolic.X * symbolic.X
+    browser.show(symbolic.fold(symbolic.derivative(square * square)))
+    for folded, *expected in ((0, "11", ""), (4.5, "9", "v3 = v1 * v0"), (9, "7", "v8 = v6 + v7")):
         browser.evaluate(f"s.folded = {folded}; paint()")
         said, program = browser.each("b, pre", "e.textContent")
-        assert (said, program.rpartition("\n")[2]) == (operations, last)
+        assert [said, program.rpartition("\n")[2]] == expected
 
 
 def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
     functions = on_the_page("02", *"abcd", given={})
     for name, slope in zip("abcd", (4321.0, 1.0, 3.0, 1 / 16), strict=True):
         assert grad(functions[name])(10.0) == slope
-        if name in symbolic_derivatives.solution_4():
+        if name in symbolic.solution_4():
             with pytest.raises(TypeError, match="truth value"):
                 functions[name](sympy.Symbol("x"))
         else:
@@ -114,8 +99,7 @@ def test_the_dial_shows_the_tangents_of_jvp(browser):
     for degrees in (0, 53, 90, -163):
         u = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         u = (0.6, 0.8) if degrees == 53 else u  # for which the notebook asks
-        f = lambda x1, x2: ad.log(x1) + x1 * x2 - ad.sin(x2)  # noqa: E731
-        _, expected = ad.jvp(f, (2.0, 5.0), u)
+        _, expected = ad.jvp(lambda x, y: ad.log(x) + x * y - ad.sin(y), (2.0, 5.0), u)
         browser.enter("input", degrees)
         *_, moves, said = browser.texts(".tangent, output")
         assert said + moves == f"{expected:.2f}moves at {expected:.2f}".replace("-", "−")
@@ -137,11 +121,9 @@ def defined(source, names):
 
 @pytest.mark.parametrize(
     ("number", "module", "names"),
-    [
-        ("04", tiny, ["__init__", "recorded", "mul", "add"]),
-        ("10", back_to_matrices, ["groups", "run_forward"]),
-    ],
-)
+    [("04", tiny, ["__init__", "recorded", "mul", "add"]),
+     ("10", back_to_matrices, ["groups", "run_forward"])],
+)  # fmt: skip
 def test_what_the_reader_is_given_is_the_code_of_the_package(number, module, names):
     ours = dict(defined(inspect.getsource(module), names))
     given = [pair for source in code_of(number) for pair in defined(source, names)]
@@ -160,19 +142,13 @@ def uses(program):
 
 @pytest.mark.parametrize(
     ("engine", "calls", "is_right"),
-    [
-        # right where no node, input or line, is used twice
-        ("overwriting", 1, lambda g: len(set(uses(g))) == len(uses(g))),
-        # right where no operation is given the same node twice
-        ("merging", 1, lambda g: all(i != j for _, (i, j) in g)),
-        # right where no line is used more than once
-        ("unordered", 1, lambda g: all(uses(g).count(line) <= 1 for line in "pqr")),
-        ("unzeroed", 1, lambda g: True),
-        # right where there is nothing between
-        ("unzeroed", 2, lambda g: len(g) == 1),
-    ],
-)
-def test_each_engine_of_the_gallery_is_wrong_where_the_notebook_says(engine, calls, is_right):
+    [("overwriting", 1, lambda g: len({*uses(g)}) == len(uses(g))),  # no node is used twice
+     ("merging", 1, lambda g: all(i != j for _, (i, j) in g)),  # not twice by the same operation
+     ("unordered", 1, lambda g: all(uses(g).count(line) <= 1 for line in "pqr")),  # no line is
+     ("unzeroed", 1, lambda g: True),
+     ("unzeroed", 2, lambda g: len(g) == 1)],  # there is nothing between
+)  # fmt: skip
+def test_each_engine_of_the_gallery_is_right_where_the_notebook_says_alone(engine, calls, is_right):
     engine = on_the_page("04", engine, given=vars(reverse_mode))[engine]
     assert all((not fault(engine, g, calls)) == is_right(g) for g in GRAPHS)
 
@@ -193,8 +169,8 @@ def test_memory_grows_with_the_length_alone_and_only_in_reverse_mode():
     ("operation", "expected"),
     [
         (lambda x, y: 2.0 / x - -(x * x) / y, 5),
-        (lambda x, y: sum([x, y]), 2),  # it begins with 0
-    ],
+        (lambda x, y: sum([x, y]), 2),
+    ],  # which begins with 0
 )
 def test_arithmetic_is_counted(operation, expected):
     Counted.operations = 0
@@ -207,20 +183,18 @@ def test_arithmetic_is_counted(operation, expected):
 
 def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
     left, above = ad.Matrix([[1, 2, 3], [4, 5, 6]]), ad.Matrix([[1, 2], [3, -4], [5, 6]])
-    browser.show(vectors_and_matrices.corner(left, above))
+    browser.show(matrices.corner(left, above))
     product = left @ above
     entries = [entry for matrix in (left, above) for row in matrix for entry in row]
     for k, nudged in enumerate(entries):
         browser.evaluate(f"nudge({k})")
-        expected = []
-        for entry in (entry for row in product for entry in row):
-            slope = adjoints(entry, [nudged])[nudged]
-            expected.append(f"{entry.data:g}{f'{slope:+g}' if slope else ''}")
+        slopes = [(x.data, adjoints(x, [nudged])[nudged]) for row in product for x in row]
+        expected = [f"{data:g}{f'{slope:+g}' if slope else ''}" for data, slope in slopes]
         assert [text.replace("−", "-") for text in browser.texts("#C td")] == expected
 
     gradient = [[1, 2], [0, -3]]
     (product * ad.Matrix(gradient)).sum().backward()
-    browser.show(vectors_and_matrices.corner(left, above, gradient))
+    browser.show(matrices.corner(left, above, gradient))
     for k, entry in enumerate(entries):
         browser.evaluate(f"nudge({k})")
         said = browser.texts("p")[0].replace("−", "-")
@@ -232,7 +206,7 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
 
 
 def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
-    given = {**vars(ad), **vars(expressions), "ad": ad, "Number": Number}
+    given = vars(ad) | vars(expressions) | {"ad": ad, "Number": Number}
     given = on_the_page("09", "text_of", "Recorder", "walk", "Writer", "source_of", given=given)
     for f in (
         lambda x, y: ad.log(x) + x * y - ad.sin(y),

@@ -26,18 +26,16 @@ class Pair(NamedTuple):
 
 @pytest.mark.parametrize(
     ("right", "found", "said"),
-    [
-        (1 / 3, 1 / 3 + 1e-9, "The result should be 0.333333333, not 0.333333334. Close, but not exact."),
-        (np.eye(2), np.array([[1.0, 0.0], [5.0, 1.0]]), "The result[1, 0] should be 0, not 5."),
-        (Pair(1.0, 2.0), Pair(1.0, 2.0 + 1e-12), "Right."),
-        (Pair(1.0, 2.0), Pair(1.0, 3.0), "The result.tangent should be 2, not 3."),
-        ([Pair(1.0, 2.0)], [Pair(1.0, 3.0)], "The result[0].tangent should be 2, not 3."),
-        (Pair(1.0, 2.0), 1.0, "Expected a Pair, found a float."),
-        (Pair(1.0, 2.0), (1.0, 2.0), "Expected a Pair, found a tuple."),
-        (1.0, Pair(1.0, 2.0), "Expected a number, found a Pair."),
-        ([1.0, 2.0], Pair(1.0, 2.0), "Expected an array, found a Pair."),
-        (True, 1.0, "Expected a bool, found a float."),
-    ],
+    [(1 / 3, 1 / 3 + 1e-9, "The result should be 0.333333333, not 0.333333334. Close, but not exact."),
+     (np.eye(2), np.array([[1.0, 0.0], [5.0, 1.0]]), "The result[1, 0] should be 0, not 5."),
+     (Pair(1.0, 2.0), Pair(1.0, 2.0 + 1e-12), "Right."),
+     (Pair(1.0, 2.0), Pair(1.0, 3.0), "The result.tangent should be 2, not 3."),
+     ([Pair(1.0, 2.0)], [Pair(1.0, 3.0)], "The result[0].tangent should be 2, not 3."),
+     (Pair(1.0, 2.0), 1.0, "Expected a Pair, found a float."),
+     (Pair(1.0, 2.0), (1.0, 2.0), "Expected a Pair, found a tuple."),
+     (1.0, Pair(1.0, 2.0), "Expected a number, found a Pair."),
+     ([1.0, 2.0], Pair(1.0, 2.0), "Expected an array, found a Pair."),
+     (True, 1.0, "Expected a bool, found a float.")],
 )  # fmt: skip
 def test_a_difference_is_told_by_place_and_digits_and_a_named_tuple_is_no_array(right, found, said):
     check = Exercise(lambda: right, slips={}, praise="Right.")
@@ -58,10 +56,9 @@ def test_what_stands_alone_in_a_cell_says_how_to_call_it():
 
 
 def test_a_hint_fits_the_page_and_keeps_its_line_breaks():
-    said = wrapped(
-        "A short line.\n\n    kept(as_it, stands)\n" + "and on, " * 20 + "x" * 100
-    ).split("\n")
-    assert said[:3] == ["A short line.", "", "    kept(as_it, stands)"]
+    short, long = ["A short line.", "", "    kept(as_it, stands)"], "and on, " * 20 + "x" * 100
+    said = wrapped("\n".join([*short, long])).split("\n")
+    assert said[:3] == short
     assert [len(line) <= 90 for line in said] == [True] * (len(said) - 1) + [False]
 
 
@@ -101,14 +98,9 @@ def test_a_solution_is_its_code(capsys):
 
 @pytest.mark.parametrize(
     ("guess", "said"),
-    [
-        ("3", "✗ Expected one number, found a str"),
-        (np.float64(3), "✓ Right: three"),
-        (8, "✗ Too many"),
-        (9.5, "✗ Too many"),
-        (9.6, "✗ Count them"),
-    ],
-)
+    [("3", "✗ Expected one number, found a str"), (np.float64(3), "✓ Right: three"),
+     (8, "✗ Too many"), (9.5, "✗ Too many"), (9.6, "✗ Count them")],
+)  # fmt: skip
 def test_a_guess_is_told_what_stands_by_its_number(guess, said, capsys):
     table = {3: "Right: three.", (8, 9.5): "Too many.", ...: "Count them."}
     guesses({}, table)(2, guess)

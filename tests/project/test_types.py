@@ -80,6 +80,7 @@ def test_a_script_of_a_user_and_the_programs_of_the_guide(checker, options, tmp_
     (tmp_path / "script.py").write_text("\n".join(script), encoding="utf-8")
     output = checked(checker, tmp_path, *options)
     errors = re.findall(r"(\w+)\.py:(\d+).*\berror\b", output)
-    assert [(file, script[int(i) - 1]) for file, i in errors] == [("script", x) for x in WRONG], output
+    wrong = [(file, script[int(i) - 1]) for file, i in errors]
+    assert wrong == [("script", line) for line in WRONG], output
     found = re.findall(r'(?:Revealed type is|Type of ".*" is) "(.*)"', output)
     assert [(x.rpartition(".")[2], y) for x, (_, y) in zip(found, pairs)] == pairs, output
