@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import zlib
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -134,16 +134,10 @@ def test_no_training_enlarges_what_processors_round_in_another_way(path, turn, t
 
 
 @each
-def test_cells_were_run_in_order_and_all_of_them(path):
-    assert [cell.execution_count for cell in code_cells(path)] == [
-        *range(1, len(code_cells(path)) + 1)
-    ]
-
-
-@each
-def test_what_a_cell_prints_is_committed_in_one_piece(path):
+def test_all_cells_were_run_in_order_and_what_one_prints_is_committed_in_one_piece(path):
     """Cut in two by chance, it would be drawn as two outputs. So would each state of a bar."""
-    for cell in code_cells(path):
+    for i, cell in enumerate(code_cells(path), start=1):
+        assert cell.execution_count == i
         streams = [o.get("name") for o in cell.outputs]
         assert not any(a and a == b for a, b in pairwise(streams)), cell.source
         assert not any("\r" in o.get("text", "") for o in cell.outputs), cell.source
@@ -173,6 +167,12 @@ def test_a_lesson_is_one_sitting_of_short_cells_with_exercises_and_an_error_on_p
         assert len(cell.source.splitlines()) <= 20, cell.source
         assert cell.outputs, cell.source
         assert not cell.metadata.get("jupyter", {}).get("source_hidden"), cell.source
+        if re.search(
+            r"(?m)^check_\d\(", cell.source
+        ):  # a broken import would take the others with it
+            assert not re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source), (
+                cell.source
+            )
 
 
 BOX = re.compile(r"<details><summary>After your guess.*?</details>", re.DOTALL)
@@ -183,20 +183,16 @@ def in_sight(cell):
     """The text that a reader sees before a box is opened: of a cell's outputs, or of a paragraph."""
     if cell.cell_type == "markdown":
         return re.sub(r"\[.*?\]\(.*?\)", "", cell.source.partition("\n\n")[0])  # without links
-    data = [o.get("data", {}) for o in cell.outputs]
-    shown = [o.get("text", "") for o in cell.outputs] + [
-        BOX.sub("", d.get("text/html", "")) for d in data
-    ]
+    pages = [o.get("data", {}).get("text/html", "") for o in cell.outputs]
+    shown = [*(o.get("text", "") for o in cell.outputs), *(BOX.sub("", page) for page in pages)]
     return "\n".join(text for text in shown if "srcdoc" not in text)  # a page waits by itself
 
 
 def right_guesses(path, number):
     """What a right guess looks like, as a pattern; a range has none."""
     lesson = importlib.import_module(f"autodiff.course.{path.stem[3:]}")
-    (table,) = inspect.getclosurevars(lesson.predict.function).nonlocals["tables"][
-        number - 1 : number
-    ]
-    for guess, text in table.items():
+    tables = inspect.getclosurevars(lesson.predict.function).nonlocals["tables"]
+    for guess, text in tables[number - 1].items():
         if text.startswith("Right") and not isinstance(guess, tuple) and guess > 2:
             word = rf"|\b{NUMBERS[guess]}\b" if guess in range(11) else ""
             yield re.compile(rf"(?<![\w.,]){guess:,}(?![\w]|[.,]\d){word}", re.IGNORECASE)
@@ -219,22 +215,10 @@ def test_an_answer_waits_for_its_reader(path):
 
 @each_lesson
 def test_the_first_thing_to_do_comes_before_a_quarter_of_the_words(path):
-    cells, words = read(path).cells, 0
-    for cell in cells:
-        if cell.cell_type == "code" and re.search(
-            r"^(predict|check_\d)\(", cell.source, re.MULTILINE
-        ):
-            break
-        words += len(cell.source.split()) * (cell.cell_type == "markdown")
+    asks = re.compile(r"^(predict|check_\d)\(", re.MULTILINE)
+    before = takewhile(lambda cell: not asks.search(cell.source), read(path).cells)
+    words = sum(len(cell.source.split()) for cell in before if cell.cell_type == "markdown")
     assert words < len(prose(path).split()) / 4
-
-
-@each_lesson
-def test_a_cell_with_dots_imports_no_check(path):
-    """One that is broken would take the others with it."""
-    for cell in code_cells(path):
-        imports = re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source)
-        assert not (imports and re.search(r"^check_\d\(", cell.source, re.MULTILINE)), cell.source
 
 
 def test_boxes_are_closed_in_an_exported_page():
@@ -266,9 +250,8 @@ def test_nothing_of_the_machine_is_in_it(path):
 
 @each_lesson
 def test_the_page_of_contents_and_the_readme_have_the_title_and_the_question_of_each_lesson(path):
-    number, title, question = re.search(
-        r"^# (\d+)\. (.*)\n+\*\*(.*)\*\*$", prose(path), re.MULTILINE
-    ).groups()
+    heading = re.search(r"(?m)^# (\d+)\. (.*)\n+\*\*(.*)\*\*$", prose(path))
+    number, title, question = heading.groups()
     line = f"[{title}]({path.name}): {question[0].lower()}{question[1:]}"
     assert line in re.sub(r"\s+", " ", prose(CONTENTS))
     readme = NOTEBOOKS.with_name("README.md").read_text(encoding="utf-8")
