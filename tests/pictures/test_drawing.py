@@ -188,7 +188,6 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None, 'LR' or 'TB'"),
-     ({"color": "data"}, ValueError, "found color 'data', expected None or 'grad'"),
      ({"format": "gif2"}, ValueError, "gif2"),
      *(({"highlight": x}, ValueError, "draw: found highlight=.*, expected Values that root was")
        for x in (Value(1.0), [X, 2.0])),
