@@ -1,15 +1,13 @@
 """`draw` and the `Drawing` that it returns: labels, sizes, files, options."""
 
 import base64
-import io
 import re
 import xml.etree.ElementTree as ElementTree
 from unittest.mock import Mock
 
 import graphviz
-import matplotlib.image
 import pytest
-from pictures import box_texts, example, output, woven
+from pictures import box_texts, example, output, pixels, woven
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, operation, scope
@@ -120,10 +118,6 @@ def test_a_drawing_is_a_digraph_that_jupyter_shows():
     assert f'width="{width}" src="data:image/png;base64,{png}"' in picture.image()
     picture.attr(ranksep="1")  # what is added is drawn
     assert picture.layout().size[0] > width
-
-
-def pixels(png):
-    return matplotlib.image.imread(io.BytesIO(png))
 
 
 def test_a_png_is_sharp_and_white_unless_asked_otherwise(monkeypatch):

@@ -1,13 +1,11 @@
 """Arrays as grids."""
 
-import io
 import math
 import sys
 
-import matplotlib.image
 import numpy as np
 import pytest
-from pictures import box_texts, constant, example, looks, network
+from pictures import box_texts, constant, example, looks, network, pixels
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, relu
@@ -55,7 +53,7 @@ def test_names():
 # -- Cells ----------------------------------------------------------------------------------------
 
 
-def pixels(image):
+def unframed(image):
     """The colours in an image, without its frame."""
     colours = np.frombuffer(image.pixels, np.uint8).reshape(image.height, image.width, 3)
     assert {*colours[[0, 1, -2, -1]].flat, *colours[:, [0, 1, -2, -1]].flat} == {100}
@@ -103,11 +101,11 @@ def test_images_are_inside_the_picture():
     images = {x.name: x for x in picture.page.images}
     assert svg.count("data:image/png;base64,") == len(images) == 10
     assert ".png" not in svg
-    assert pixels(images["a5.png"]).shape == (144, 18, 3)  # of tanh: 8 numbers in 72 points
+    assert unframed(images["a5.png"]).shape == (144, 18, 3)  # of tanh: 8 numbers in 72 points
     assert picture.pipe("png").startswith(b"\x89PNG")
     assert picture.source == draw(loss, arrays=True, color="grad").source  # no folder is in it
     wide = draw(Vector([float(i) for i in range(64 * 64)]).sum(), arrays=True)
-    assert [pixels(image).shape for image in wide.page.images] == [(128, 128, 3)]
+    assert [unframed(image).shape for image in wide.page.images] == [(128, 128, 3)]
 
 
 def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
@@ -117,7 +115,7 @@ def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
         patch.setitem(sys.modules, "PIL", None)
         large = layout.png()
     files = small, large = layout.png(), large
-    found, exact = (np.rint(255 * matplotlib.image.imread(io.BytesIO(x))) for x in files)
+    found, exact = (np.rint(255 * pixels(png)) for png in files)
     for colour in (VALUE, sheet.VALUE_LINE, sheet.GRADIENT, INK, *SCALE.values()):
         where = (exact == [*rgb(colour), 255]).all(axis=2)  # not at edges, which are translucent
         assert abs(found - exact)[where, :3].max(initial=0) <= 6, colour
@@ -132,7 +130,7 @@ def test_nan_is_red_in_an_array_and_beside_it():
         "operation PAPER WRONG: WRONG × | WRONG 2 | WRONG |data| ≤ nan",
         "output PAPER WRONG: WRONG sum | WRONG data nan",
     ]
-    colours = pixels(draw(root, arrays=True).page.images[0]).reshape(-1, 3)
+    colours = unframed(draw(root, arrays=True).page.images[0]).reshape(-1, 3)
     assert {*map(tuple, colours)} == {tuple(rgb(WRONG)), tuple(rgb(VALUE))}
 
 

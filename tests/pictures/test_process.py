@@ -1,6 +1,5 @@
 """The process that Graphviz runs in, and the fonts that travel with the package for it."""
 
-import io
 import multiprocessing
 import os
 import shutil
@@ -11,9 +10,9 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import matplotlib
-import matplotlib.image
 import pytest
 from fontTools.ttLib import TTFont
+from pictures import pixels
 
 from autodiff import Value, draw
 from autodiff.pictures import layout
@@ -58,9 +57,8 @@ def test_pictures_are_the_same_whatever_fonts_the_system_has(tmp_path):
 
 def ink(label):
     """How many dark pixels a picture has inside its box."""
-    png = draw(Value(1.0, label=label)).pipe("png")
-    pixels = matplotlib.image.imread(io.BytesIO(png))[10:-10, 10:-10, :3]
-    return (pixels.mean(axis=2) < 0.5).sum()
+    inside = pixels(draw(Value(1.0, label=label)).pipe("png"))[10:-10, 10:-10, :3]
+    return (inside.mean(axis=2) < 0.5).sum()
 
 
 def test_a_png_has_letters():  # boxes in their place would have about the same ink

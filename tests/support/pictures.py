@@ -1,7 +1,10 @@
 """Pictures as their reader sees them, and graphs that many tests draw."""
 
+import io
 import math
 import re
+
+import matplotlib.image
 
 import autodiff as ad
 from autodiff import Value, draw, optim, show_training
@@ -43,6 +46,11 @@ def looks(root, **options):
 
 def box_texts(root, **options):
     return [*map(words, faces(root, **options))]
+
+
+def pixels(png):
+    """The colours in a PNG, from 0 to 1: red, green, blue and how opaque each pixel is."""
+    return matplotlib.image.imread(io.BytesIO(png))
 
 
 def example():
