@@ -1,4 +1,4 @@
-"""What the lessons show and say beside their exercises: pictures, engines, the race, tables."""
+"""What the lessons show and say beside their exercises, in the order of the lessons."""
 
 import ast
 import html
@@ -38,9 +38,6 @@ def on_the_page(number, *names, given):
     return found
 
 
-# -- 0 ----------------------------------------------------------------------------------------------
-
-
 def test_the_last_of_the_twelve_points_is_a_sunflower(browser):
     browser.show(start_here.fit_by_hand())
     assert browser.each(".point", "e.clientWidth") == [10] * 11 + [40]
@@ -68,9 +65,6 @@ def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
     assert [round(100 * float(x), 2) for x in listed] == reverse_mode.HEIGHTS
 
 
-# -- 2 ----------------------------------------------------------------------------------------------
-
-
 def test_the_tree_folds_into_the_program_of_seven_operations(browser):
     square = symbolic.X * symbolic.X
     browser.show(symbolic.fold(symbolic.derivative(square * square)))
@@ -91,9 +85,6 @@ def test_sympy_stops_at_b_and_d_alone_and_grad_at_none():
             functions[name](sympy.Symbol("x"))
 
 
-# -- 3 ----------------------------------------------------------------------------------------------
-
-
 def test_the_dial_shows_the_tangents_of_jvp(browser):
     browser.show(forward_mode.dial())
     for degrees in (0, 53, 90, -163):
@@ -106,9 +97,6 @@ def test_the_dial_shows_the_tangents_of_jvp(browser):
     x, y = browser.place(".dial")
     browser.click(x, y - 50)
     assert browser.evaluate("s.direction") == 90
-
-
-# -- 4 ----------------------------------------------------------------------------------------------
 
 
 def defined(source, names):
@@ -167,18 +155,12 @@ def test_memory_grows_with_the_length_alone_and_only_in_reverse_mode():
 
 @pytest.mark.parametrize(
     ("operation", "expected"),
-    [
-        (lambda x, y: 2.0 / x - -(x * x) / y, 5),
-        (lambda x, y: sum([x, y]), 2),
-    ],  # which begins with 0
+    [(lambda x, y: 2.0 / x - -(x * x) / y, 5), (lambda x, y: sum([x, y]), 2)],  # 0 + x + y
 )
 def test_arithmetic_is_counted(operation, expected):
     Counted.operations = 0
     assert operation(Counted(3.0), Counted(5.0)) == operation(3.0, 5.0)
     assert Counted.operations == expected
-
-
-# -- 6 ----------------------------------------------------------------------------------------------
 
 
 def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
@@ -202,9 +184,6 @@ def test_the_picture_lights_up_the_slopes_of_the_engine(browser):
         assert eval(products.replace("·", "*")) == float(total) == entry.grad
 
 
-# -- 9 ----------------------------------------------------------------------------------------------
-
-
 def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
     given = vars(ad) | vars(expressions) | {"ad": ad, "Number": Number}
     given = on_the_page("09", "text_of", "Recorder", "walk", "Writer", "source_of", given=given)
@@ -220,9 +199,6 @@ def test_the_compiler_of_the_notebook_writes_values_and_derivatives():
         value, gradients = given["program"](0.5, 3.0)
         assert value == pytest.approx(f(0.5, 3.0), rel=1e-12)
         assert gradients == pytest.approx([*grad(f, argnums=(0, 1))(0.5, 3.0)], rel=1e-12)
-
-
-# -- 10 ---------------------------------------------------------------------------------------------
 
 
 def test_each_group_has_a_colour_and_all_are_in_the_picture():

@@ -29,8 +29,6 @@ CHECKS = {
 RIGHT = {f"{n:02}.{k}": right for n, x in enumerate(ANSWERS, 1) for k, right in x.RIGHT.items()}
 ATTEMPTS = [(f"{n:02}.{k}", *more) for n, x in enumerate(ANSWERS, 1) for k, *more in x.ATTEMPTS]
 
-# -- Right answers --------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_right_answer_is_praised_however_it_is_written(name):
@@ -68,9 +66,6 @@ def test_nothing_yet(name):
         assert "othing here yet" in text
 
 
-# -- What real people write ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), ATTEMPTS)
 def test_a_real_attempt_is_answered_as_such(name, answer, said):
     check = CHECKS[name]
@@ -78,9 +73,6 @@ def test_a_real_attempt_is_answered_as_such(name, answer, said):
     assert not right
     assert said in text
     assert "othing here yet: put" not in text
-
-
-# -- What the checks take for granted ----------------------------------------------------------------
 
 
 def test_the_best_steps_are_where_the_check_says():
@@ -95,9 +87,6 @@ def test_the_best_steps_are_where_the_check_says():
     inside = np.geomspace(numeric_derivatives.LOW, numeric_derivatives.HIGH, 9)
     assert all(error(h) <= 5 * least for h in inside)
     assert all(error(h) > 5 * least for h in (inside[0] / 4, inside[-1] * 4))
-
-
-# -- What is imported when ---------------------------------------------------------------------------
 
 
 def test_the_package_imports_no_course_and_figures_what_they_draw_with_when_they_draw():

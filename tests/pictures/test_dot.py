@@ -84,9 +84,6 @@ def test_a_graph_with_many_edges_is_laid_out_roughly(count, about):
     assert f"\t{about}\n" in draw(chain(count)).source
 
 
-# -- Tables ---------------------------------------------------------------------------------------
-
-
 def table(picture, name=""):
     """The HTML of a node, or of the legend, which is the label of the whole."""
     node = re.escape(f"\t{name} [label=<" if name else "\tlabel=<")

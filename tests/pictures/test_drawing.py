@@ -17,9 +17,6 @@ from autodiff.pictures.texts import plain, printable
 SVG = "{http://www.w3.org/2000/svg}"
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
 
-
-# -- Texts --------------------------------------------------------------------------------------
-
 TEXTS = [
     "{", "}", "|", "<", ">", '"', "\\", "\\n", "\\N", "a|b{c}", "<p> x", "<b>bold</b>", "&amp;", "&lt;",
     "a  b", "ünï ∂x 漢字", "'", "%s", "-->", "]]>", "#", "\\\\", "x\\", "->", "graph", " x ",
@@ -46,9 +43,6 @@ def test_every_text_is_shown_as_it_is(options):
         assert plain(text) in " ".join(titles)
         assert "\n" not in repr(picture)
         repr(picture).encode()
-
-
-# -- Sizes ----------------------------------------------------------------------------------------
 
 
 def labels():
@@ -98,9 +92,6 @@ def test_too_many_boxes_are_refused(monkeypatch):
     for found, y in (("7 boxes and 7", example() + X), ("6 boxes and 8", X * Y * (X * Y) * X)):
         with pytest.raises(ValueError, match=f"found {found} edges, {remedy}"):
             draw(y)
-
-
-# -- Files ----------------------------------------------------------------------------------------
 
 
 def test_a_drawing_is_a_digraph_that_jupyter_shows():

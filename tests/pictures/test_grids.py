@@ -50,9 +50,6 @@ def test_names():
     assert box_texts(Value(2.0, label="x"), arrays=True) == ["x | data 2"]
 
 
-# -- Cells ----------------------------------------------------------------------------------------
-
-
 def unframed(image):
     """The colours in an image, without its frame."""
     colours = np.frombuffer(image.pixels, np.uint8).reshape(image.height, image.width, 3)

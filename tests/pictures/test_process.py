@@ -111,9 +111,6 @@ def test_without_pygraphviz_the_executable_serves_and_reads_our_settings_alone(m
     assert Path(given["env"]["FONTCONFIG_FILE"]).is_file()
 
 
-# -- Nothing changes in this process --------------------------------------------------------------
-
-
 def test_threads_draw_while_another_writes():
     """It loses nothing of what it writes, and finds the environment as it was."""
     run("""
