@@ -81,15 +81,14 @@ def test_a_class_is_a_table_and_a_mark_is_what_a_check_of_the_lesson_says(tmp_pa
     assert [{key: str(x) for key, x in row.items()} for row in marks] == rows
 
 
-def test_grading_without_jupyter():
-    code = "import sys; sys.modules['nbformat'] = None\n"
-    code += "from autodiff.course.__main__ import main; main(['grade', sys.argv[1]])"
-    command = [sys.executable, "-c", code, CONTENTS]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "nbformat is missing; install it: pip install jupyter" in done.stderr
-
-
-def test_a_notebook_that_is_not_there(capsys):
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("nowhere.ipynb", "there is no notebook nowhere.ipynb"),
+     (str(CONTENTS), "nbformat is missing; install it: pip install jupyter")],
+    ids=["no notebook", "no Jupyter"],
+)  # fmt: skip
+def test_what_grading_needs(place, said, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nbformat", None)
     with pytest.raises(SystemExit):
-        main(["grade", "nowhere.ipynb"])
-    assert "there is no notebook nowhere.ipynb" in capsys.readouterr().err
+        main(["grade", place])
+    assert said in capsys.readouterr().err

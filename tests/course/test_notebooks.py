@@ -245,9 +245,6 @@ def test_nothing_of_the_machine_is_in_it(path):
     assert read(path).metadata.kernelspec.name == "python3"
 
 
-# -- The page of contents, and that of notation --------------------------------------------------
-
-
 @each_lesson
 def test_the_page_of_contents_and_the_readme_have_the_title_and_the_question_of_each_lesson(path):
     heading = re.search(r"(?m)^# (\d+)\. (.*)\n+\*\*(.*)\*\*$", prose(path))

@@ -17,9 +17,7 @@ PACKAGE = ROOT / "autodiff"
 
 
 def run(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout
+    return subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
 
 
 def test_import_needs_the_standard_library_alone():

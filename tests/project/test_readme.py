@@ -177,10 +177,8 @@ def test_links_lead_somewhere(path):
 def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
     readme = TEXTS[README]
     assert len(readme.split()) <= 700
-    refused = (
-        f"refuses more than {drawing.READABLE} boxes, and `show_steps` more than {live.LARGEST}."
-    )
-    assert refused in readme
+    limits = f"more than {drawing.READABLE} boxes, and `show_steps` more than {live.LARGEST}."
+    assert f"- `draw` refuses {limits}" in readme
     listed = re.findall(r"^\| \[(\d\d)\]\(notebooks/\1_", readme, re.M)
     assert sorted(listed) == [path.stem[:2] for path in PATHS]
     assert ("eleven notebooks" in readme) == (len(PATHS) == 11)
