@@ -7,13 +7,14 @@ import pytest
 from pictures import box_texts, chain, example, faces, look, looks, network, words
 
 import autodiff as ad
-from autodiff import Matrix, Value, Vector, draw, logsumexp
+from autodiff import Matrix, Value, Vector, draw, logsumexp, relu
 from autodiff.nn import Linear
 from autodiff.pictures import sheet
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
-V, CUBE = Vector([5, 6]), Value(3.0, label="x")
+V, W, CUBE = Vector([5, 6]), Matrix([[1, 2], [3, 4]]), Value(3.0, label="x")
 (CUBE**3).backward(create_graph=True)
+ARRAYS, GRADED_ARRAYS = {"arrays": True}, {"arrays": True, "color": "grad"}
 
 
 def titles(root):
@@ -79,10 +80,14 @@ def test_nan_and_inf_are_red(bad, options):
      # where messages meet, a gradient is their sum
      (example() * 10.0, {"edges": "message"}, "b | data 2 | grad 80 = 120 − 40"),
      (logsumexp([X] * 8), {"edges": "message"}, "x | data 0.5 | grad 1 = sum of 8"),
-     ((Matrix([[1, 2], [3, 4]]) @ V).sum(), {"edges": "message"},
-      "data | grad | 5 | 4 = 3 + 1 | 6 | 6 = 4 + 2"),
+     ((W @ V).sum(), {"edges": "message"}, "data | grad | 5 | 4 = 3 + 1 | 6 | 6 = 4 + 2"),
      # a gradient may have a graph
-     (CUBE, {}, "x | data 3 | grad 27"), (CUBE.grad, {"edges": "message"}, "x | data 3 | grad 18")],
+     (CUBE, {}, "x | data 3 | grad 27"), (CUBE.grad, {"edges": "message"}, "x | data 3 | grad 18"),
+     # in an array, the largest counts; dots that are computed twice are one
+     (example(), ARRAYS, "a | data −4"), (example(), ARRAYS, "+ c | data 0"), (X, ARRAYS, "x | data 0.5"),
+     ((2 * (W @ V)).sum() + (3 * (W @ V)).sum(), GRADED_ARRAYS, "dot | 2 | |grad| ≤ 5"),
+     (relu(Value(-1.0)) + relu(Value(-2.0)), GRADED_ARRAYS, "input | 2 | |grad| ≤ 0"),
+     (relu(Value(-1.0)) * 2, GRADED_ARRAYS, "input | data −1 | grad 0")],
 )  # fmt: skip
 def test_what_a_box_says(y, options, box):
     assert box in box_texts(y, **options)
