@@ -4,7 +4,7 @@ import math
 from operator import neg
 
 import pytest
-from pictures import box_texts, chain, example, faces, look, looks, network, words
+from pictures import box_texts, chain, constant, example, faces, look, looks, network, words
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, logsumexp, relu
@@ -12,7 +12,8 @@ from autodiff.nn import Linear
 from autodiff.pictures import sheet
 
 X, Y = Value(0.5, label="x"), Value(2.0, label="y")
-V, W, CUBE = Vector([5, 6]), Matrix([[1, 2], [3, 4]]), Value(3.0, label="x")
+V, W = Vector([5, 6]), Matrix([[1, 2], [3, 4]])
+TWO, CUBE = constant(2.0), Value(3.0, label="x")
 (CUBE**3).backward(create_graph=True)
 ARRAYS, GRADED_ARRAYS = {"arrays": True}, {"arrays": True, "color": "grad"}
 
@@ -22,10 +23,8 @@ def titles(root):
 
 
 def test_a_box_shows_label_data_and_a_gradient_that_is_known_or_asked_for():
-    c, boxes = (
-        example(),
-        ["a | data −4", "b | data 2", "× | data −8", "b³ | data 8", "+ | c | data 0"],
-    )
+    c = example()
+    boxes = ["a | data −4", "b | data 2", "× | data −8", "b³ | data 8", "+ | c | data 0"]
     graded = [f"{box} | grad {x}" for box, x in zip(boxes, (2, 8, 1, 1, 1))]
     product, _ = c.parents
     product.backward()  # of which c has no gradient yet
@@ -77,6 +76,8 @@ def test_nan_and_inf_are_red(bad, options):
     [(X**0.5, {}, "x**0.5 | data 0.7071"), ((X + 1) ** 3, {}, "( )³ | data 3.375"),
      (Value(3.0, label="a b") ** 2, {}, "( )² | data 9"), (X**Y, {}, "** | data 0.25"),
      (X / 2, {}, "÷ | data 0.25"),
+     # an exponent, or an entry of a vector, that is used elsewhere as well
+     (X**TWO + TWO, {}, "2"), (V @ Vector([7, 8]) + V[0], {}, "data 5"),
      # where messages meet, a gradient is their sum
      (example() * 10.0, {"edges": "message"}, "b | data 2 | grad 80 = 120 − 40"),
      (logsumexp([X] * 8), {"edges": "message"}, "x | data 0.5 | grad 1 = sum of 8"),
