@@ -106,9 +106,8 @@ def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path
     notebook.cells += [filled(path, *exercise) for exercise in exercises(path)]
     noted = grading.executed(notebook, tmp_path, 600)
     assert_prints_what_is_committed(path, notebook.cells)
-    assert [(n, right) for _, n, right, _ in noted] == [
-        *[(number, False) for number in numbers], *[(number, True) for number in numbers]
-    ], noted  # fmt: skip
+    expected = [(number, right) for right in (False, True) for number in numbers]
+    assert [(n, right) for _, n, right, _ in noted] == expected, noted
     verdicts = grading.verdicts(notebook, notebook.metadata.autodiff, noted, 600)
     assert [(n, right) for n, (right, _) in verdicts.items()] == [(n, True) for n in numbers]
     assert grading.lesson_of(notebook, "") == path.stem[3:]
@@ -167,12 +166,9 @@ def test_a_lesson_is_one_sitting_of_short_cells_with_exercises_and_an_error_on_p
         assert len(cell.source.splitlines()) <= 20, cell.source
         assert cell.outputs, cell.source
         assert not cell.metadata.get("jupyter", {}).get("source_hidden"), cell.source
-        if re.search(
-            r"(?m)^check_\d\(", cell.source
-        ):  # a broken import would take the others with it
-            assert not re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source), (
-                cell.source
-            )
+        if re.search(r"(?m)^check_\d\(", cell.source):
+            imported = re.search(r"import .*\b(check_\d|predict|solution)\b", cell.source)
+            assert not imported, "if this cell is broken, others miss what it imports"
 
 
 BOX = re.compile(r"<details><summary>After your guess.*?</details>", re.DOTALL)

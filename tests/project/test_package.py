@@ -51,10 +51,7 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
 
 
 def imported(path, everywhere=False):
-    """The files of the package that a file imports when it is imported itself, or anywhere in it.
-
-    Those that only a type checker imports do not count.
-    """
+    """The files of the package that a file imports as it is run, or anywhere; not for types alone."""
     found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
     guarded = [node for node in tree.body if ast.unparse(node).startswith("if TYPE_CHECKING:")]
     types = [x for node in guarded for x in node.body]

@@ -113,9 +113,6 @@ def output(*sizes):
     return found.sum() if len(found) > 1 else found[0]
 
 
-# -- Trainings ------------------------------------------------------------------------------------
-
-
 def classes(n):
     """Points of a plane, in two classes."""
     return [[math.sin(3 * i), math.cos(i)] for i in range(n)], [i % 2 for i in range(n)]
