@@ -19,6 +19,7 @@ from autodiff.pictures import layout
 from autodiff.pictures.layout import FOLDER
 
 X = Value(1.0)
+FONTS = [TTFont(path) for path in (FOLDER / "fonts").glob("*.ttf")]
 PICTURES = """
 import hashlib
 from autodiff import Value, Vector, draw, tanh
@@ -66,7 +67,7 @@ def test_a_png_has_letters():  # boxes in their place would have about the same 
 
 
 def test_the_fonts_hold_the_characters_of_pictures():
-    held = {chr(c) for path in (FOLDER / "fonts").glob("*.ttf") for c in TTFont(path).getBestCmap()}
+    held = {chr(c) for font in FONTS for c in font.getBestCmap()}
     letters = "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρςστυφχψω"
     accents = "\N{COMBINING MACRON}\N{COMBINING DOT ABOVE}\N{COMBINING CIRCUMFLEX ACCENT}"
     labels = {unicodedata.normalize("NFC", x + accent) for x in letters for accent in accents}
@@ -75,8 +76,8 @@ def test_the_fonts_hold_the_characters_of_pictures():
 
 
 def test_no_font_has_a_reserved_name():
-    for path in (FOLDER / "fonts").glob("*.ttf"):
-        names = {name.nameID: str(name) for name in TTFont(path)["name"].names}
+    for font in FONTS:
+        names = {name.nameID: str(name) for name in font["name"].names}
         told = {word for code in (1, 3, 4, 6) for word in names.get(code, "").split()}
         assert "Autodiff" in told
         assert not {"Liberation", "Arimo", "Bitstream", "Vera"} & told

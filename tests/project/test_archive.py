@@ -14,6 +14,7 @@ from addresses import REPOSITORY, SITE, leads_somewhere, settings
 import autodiff
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 pytest.importorskip("hatchling")
 in_repository = pytest.mark.skipif(
     not (ROOT / ".github" / "CITATION.cff").exists(), reason="an archive has no .github to look in"
@@ -55,10 +56,9 @@ def test_every_link_of_the_published_readme_leads_somewhere(readmes):
 
 
 def test_the_code_and_the_headings_of_the_readme_are_those_of_the_repository(readmes):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for text in readmes[1]:
         for part in ("(?s)```.*?```", "(?m)^#+ .*"):
-            assert re.findall(part, text) == re.findall(part, readme)
+            assert re.findall(part, text) == re.findall(part, README)
 
 
 @in_repository
@@ -73,5 +73,4 @@ def test_the_first_door_of_the_readme_leads_to_the_site_where_there_is_one(monke
     monkeypatch.syspath_prepend(ROOT / ".github")
     from address import Address
 
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"]({Address.of().site}notebooks/graph.html)" in readme
+    assert f"]({Address.of().site}notebooks/graph.html)" in README
