@@ -1,7 +1,4 @@
-"""The exercises: right answers however written, every slip for its own hint, and nothing yet.
-
-The answers of each notebook stand in the folder `answers`.
-"""
+"""The exercises: answers (of each notebook in the folder `answers`), slips with hints, and dots."""
 
 import importlib
 import inspect
