@@ -52,8 +52,8 @@ def test_fifty_steps_are_those_of_pytorch(name, run):
 
     freeze(nn.History())
     history, *_ = run(
-        model, TARGETS, optimizer=lambda p: optimizer, inputs=INPUTS, epochs=REFERENCE["steps"],
-        batch_size=None, callback=freeze,
+        model=model, targets=TARGETS, optimizer=lambda p: optimizer, inputs=INPUTS,
+        epochs=REFERENCE["steps"], batch_size=None, callback=freeze,
     )  # fmt: skip
     assert history.losses[-1] == pytest.approx(case["loss"], rel=1e-12)
     assert numbers(model) == pytest.approx(case["parameters"], rel=1e-12, abs=1e-12)
@@ -81,8 +81,6 @@ def test_a_parameter_that_is_given_twice_counts_once():
 
 
 class Rule(optim.SGD):
-    """A rule that a test writes."""
-
     memory = ("last",)
 
     def change(self, grad, state):
