@@ -12,7 +12,7 @@ from oracles import exact
 from tables import cases
 
 import autodiff as ad
-from autodiff import Dual, Value, grad, hessian, topological_order
+from autodiff import Dual, Value, grad, topological_order
 
 INF, NAN = math.inf, math.nan
 each = pytest.mark.parametrize("name", PAGE)
@@ -109,26 +109,17 @@ SLOPES = [
     # a negative base has no derivative in the exponent, as in PyTorch and JAX
     (lambda v: v[0] ** v[1], [-2.0, 3.0], [12.0, NAN]),
     (lambda x: (-2.0) ** x, 3.0, NAN),
+    # curvatures at the origin of a norm and at exponent 0
+    (lambda v: grad(lambda v: ad.hypot(*v))(v), [0.0, 0.0], np.zeros((2, 2))),
+    (lambda v: grad(lambda v: v[0] ** v[1])(v), [1e-300, 0.0], [[0.0, 1e300], [1e300, math.log(1e-300) ** 2]]),
+    *[(lambda x: grad(lambda x: x**0)(x), at, 0.0) for at in (0.0, -INF, NAN)],
 ]  # fmt: skip
 
 
 @cases(("f", "at", "slopes"), SLOPES)
-def test_a_slope_at_a_kink_or_far_out(f, at, slopes):
-    for derivative in (grad, ad.jacfwd, ad.jacrev):
-        assert derivative(f)(at) == pytest.approx(slopes, rel=1e-15, nan_ok=True)
-
-
-CURVATURES = [
-    (lambda v: ad.hypot(*v), [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]]),
-    (lambda v: v[0] ** v[1], [1e-300, 0.0], [[0.0, 1e300], [1e300, math.log(1e-300) ** 2]]),
-    *[(lambda x: x**0, at, 0.0) for at in (0.0, -INF, NAN)],
-]
-
-
-@cases(("f", "at", "curvatures"), CURVATURES)
-def test_curvatures_at_the_origin_of_a_norm_and_at_exponent_0(f, at, curvatures):
-    for derivative in (hessian, lambda f: ad.jacrev(grad(f))):
-        assert np.allclose(derivative(f)(at), curvatures, rtol=1e-14, atol=0)
+def test_a_slope_or_a_curvature_at_a_kink_or_far_out(f, at, slopes):
+    for derivative in (ad.jacfwd, ad.jacrev):
+        np.testing.assert_allclose(derivative(f)(at), slopes, rtol=1e-15)
 
 
 def along(f, i):
