@@ -31,9 +31,6 @@ def test_functions_of_nothing_of_iterators_and_of_infinities():
 def test_numbers_of_any_kind_give_floats(x):
     for found in (ad.sqrt(x), ad.maximum(x, 2) / 2, ad.sum([x]) / 2, as_float(x, "here") / 2):
         assert (type(found), found) == (float, 2.0)
-
-
-def test_infinities_of_other_kinds_are_infinite():
     assert as_float(np.longdouble("inf"), "") == as_float(np.float32("inf"), "") == math.inf
 
 
@@ -44,13 +41,10 @@ def test_a_condition_is_true_unless_it_is_0():
     assert ad.where(0, 1.0, x) == x
 
 
-def cube(x):
-    return ad.operation(lambda x: (x * x * x, lambda grad: (3 * x * x * grad,)))(x)
-
-
 OF_INTEGERS = {
     **{f.__name__: f for f in (ad.sigmoid, ad.softplus, ad.relu, ad.abs, ad.sin, ad.tanh, ad.erf)},
-    "an operation of one's own": cube,
+    "an operation of one's own": ad.operation(lambda x: (x * x * x, lambda grad: (grad,))),
+    "truths of one's own": lambda x: -ad.operation(lambda x: (x > 1, lambda grad: (grad,)))(x),
     **{f.__name__: lambda x, f=f: f([x, x, x]) for f in (ad.sum, ad.prod, ad.logsumexp)},
     "dot": lambda x: ad.dot([x, x], [x, x]),
     "hypot of two": lambda x: ad.hypot(x, x),
@@ -116,14 +110,11 @@ def rounded(x):
 
 @operation
 def leaky(x):
+    """One that chooses for its result and again in its closure, with every comparison."""
     slope = where(x > 0, 1.0, 0.1)
-    return x * slope, lambda grad: (grad * slope,)
-
-
-@operation
-def late(x):  # asks in its closure, and with every comparison
-    return x * x, lambda grad: (
-        grad * where(x != 0, 2.0 * x, 0.0) * where(x >= 0, 1.0, 3.0) * where(x == 2, 5.0, 1.0),
+    three = where(x >= 0, 1.0, 3.0)
+    return x * x * slope, lambda grad: (
+        grad * slope * where(x != 0, 2.0 * x, 0.0) * three * where(x == 2, 5.0, 1.0),
     )
 
 
@@ -151,10 +142,8 @@ STATED = {  # a function, a point, and its value, gradient and second derivative
     "a part held still": (lambda x: held_still(x * x) * x * x, [2.0], [16.0, 16.0], [[8.0]]),
     "rounded": (lambda x: rounded(x) ** 2 * x, [2.0], [2.0, 5.0], [[8.0]]),
     **{f"the name of {name}": (one_called(name), [3.0, 5.0], [45.0, 30.0, 9.0], [[10.0, 6.0], [6.0, 0.0]]) for name in TAKEN},
-    **{f"leaky at {x}": (leaky, [x], [x * slope, slope], [[0.0]]) for x, slope in [
-        (-3.0, 0.1), (-0.0, 0.1), (0.0, 0.1), (1.0, 1.0), (2.0, 1.0)]},
-    **{f"late at {x}": (late, [x], [x * x, slope], [[second]]) for x, slope, second in [
-        (-3.0, -18.0, 6.0), (-0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 2.0, 2.0), (2.0, 20.0, 10.0)]},
+    **{f"leaky at {x}": (leaky, [x], [value, slope], [[second]]) for x, value, slope, second in [
+        (-3.0, 0.9, -1.8, 0.6), (-0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 2.0, 2.0), (2.0, 4.0, 20.0, 10.0)]},
 }  # fmt: skip
 
 
@@ -184,8 +173,6 @@ def test_a_closure_counts_on_arrays_of_values_too():
     at = np.array([-2.0, 0.25, 3.0])
     assert grad(lambda x: rounded(x).sum())(at).tolist() == [1.0, 1.0, 1.0]
     assert grad(lambda x: clipped(x).sum())(at).tolist() == [-4.0, 0.5, 1.0]
-    with pytest.raises(AssertionError, match="disagree"):
-        ad.check_gradients(lambda x: clipped(x).sum(), at)
 
 
 def test_a_rule_may_hold_a_number_of_an_outer_derivative():
@@ -197,14 +184,12 @@ def test_a_rule_may_hold_a_number_of_an_outer_derivative():
     assert grad(times(Value(2.0)))(3.0).data == 2.0  # as grad(lambda x: w * x)
 
 
-def test_an_if_in_a_rule_is_no_program():
+def test_an_if_in_a_rule_chooses_but_is_in_no_graph():
     assert [[d(chooser)(x) for x in (-3.0, 0.0, 2.0)] for d in DERIVATIVES.values()] == [
         [0.1, 0.1, 1.0]
     ] * 5
     assert grad(grad(lambda x: chooser(x) * x))(-2.0) == pytest.approx(0.2, rel=1e-15)
     x = Value(2.0)
-    with pytest.raises(TypeError, match="not known"):
-        Expression(chooser(x)).compile([x], wrt=[x])
     same = operation(lambda x: (x, lambda grad: (0.0 if x == 3 else grad,)))
     for y in (chooser(x), same(x)):
         with pytest.raises(TypeError, match=r"create_graph: found a bool .* write autodiff.where"):
@@ -217,7 +202,6 @@ def test_an_if_in_a_rule_is_no_program():
 def test_the_domain_and_the_name_of_ones_own_are_shown(x):
     with pytest.raises(ValueError, match=r"^lgamma: x = -1.0.* is outside the domain x > 0$"):
         lgamma(x)
-    assert "ValueError unless x > 0." in lgamma.__doc__
     _, result, _ = ad.trace(lambda x: lgamma(x), 3.0).rows
     assert (result.formula, result.derivative_formula) == ("lgamma(v₀)", "v̇₀·digamma(v₀)")
 

@@ -39,16 +39,18 @@ def test_the_adjoint_is_the_sum_over_all_paths_and_each_closure_runs_once(n):
 def test_adjoints_are_pure():
     x, y, stranger = Value(2.0), Value(5.0), Value(1.0)
     z = x * y + x
-    found = adjoints(z)
-    assert [found[n] for n in (x, y, z)] == [6.0, 2.0, 1.0]
+    assert adjoints(z) == {x: 6.0, y: 2.0, z.parents[0]: 1.0, z: 1.0}
     assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
     assert adjoints(z, inputs=[y]) == {y: 2.0, z.parents[0]: 1.0, z: 1.0}
     assert adjoints(x, inputs=[y]) == {y: 0.0}
     assert adjoints(z, inputs=[stranger, x])[stranger] == 0.0
 
 
-def test_a_node_that_matters_only_to_conditions_has_gradient_0():
+def test_a_condition_is_sent_nothing_beside_what_others_send():
     x, y = Value(2.0), Value(3.0)
     s = x * y
-    found = adjoints(ad.where(s, x, y))
-    assert [found[n] for n in (x, y, s)] == [1.0, 0.0, 0.0]
+    for chosen, expected in (
+        (ad.where(s, x, y), [1.0, 0.0, 0.0]),
+        (ad.less(s, x) + ad.where(s, x, y) + s, [4.0, 2.0, 1.0]),
+    ):
+        assert [adjoints(chosen)[n] for n in (x, y, s)] == expected
