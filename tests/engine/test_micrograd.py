@@ -1,8 +1,11 @@
-"""Code for micrograd, as people type it, runs with one import changed."""
+"""Code for micrograd, as people type it, runs with one import changed; and `tiny.py`."""
 
 import inspect
 import math
+import operator
 import random
+from functools import reduce
+from types import SimpleNamespace
 
 import catalogue
 import micrograd.engine
@@ -10,10 +13,11 @@ import micrograd.nn
 import pytest
 from catalogue import MLP
 from graphviz import Digraph
+from random_graphs import for_all, programs
 from tables import raising
 
 import autodiff
-from autodiff import Value, nn, optim, tiny
+from autodiff import Value, nn, ops, optim, tiny
 
 # -- The lecture: one neuron, its picture, and a network that learns ----------------------------
 
@@ -156,6 +160,35 @@ def test_fit_compiles_the_networks(make):
     descent = optim.SGD(model.parameters(), lr=0.5)
     history = nn.fit(model, data, classes, nn.cross_entropy, descent, epochs=50, progress=False)
     assert (history.engine, history.losses[-1] < 0.5) == ("compiled", True)
+
+
+# -- The idea on one screen gives what the package gives ------------------------------------------
+
+FORMULAS = [
+    lambda m, a, b: a + b,
+    lambda m, a, b: a * b,
+    lambda m, a, b: a - b,
+    lambda m, a: 2.5 * a + 0.5,
+    lambda m, a: a**2,
+    lambda m, a: a**3,
+    lambda m, a: (a * a + 0.25) ** -0.5,
+    lambda m, a: m.tanh(a),
+]
+
+
+def result(number, sin, program, xs):
+    """The value of a program and its derivatives, with numbers of one class and their sine."""
+    add_up = lambda terms: reduce(operator.add, terms)  # noqa: E731
+    leaves = [number(x) for x in xs]
+    y = program(leaves, SimpleNamespace(sin=sin, sum=add_up, tanh=number.tanh))
+    y.backward()
+    return [y.data, *[x.grad for x in leaves]]
+
+
+@for_all(programs(inputs=3, formulas=FORMULAS), examples=300)
+def test_the_numbers_are_those_of_the_package_to_the_last_bit(drawn):
+    sin = tiny.recorded(ops.sin.rule)  # any rule of the page will do
+    assert result(tiny.Value, sin, *drawn) == result(Value, ops.sin, *drawn)
 
 
 # -- What is not there ---------------------------------------------------------------------------

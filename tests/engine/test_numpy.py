@@ -23,11 +23,12 @@ def charges(q):  # equal charges on a circle repel one another
 
 
 def filled_in_place(p):
-    p = p.copy()
+    p, objects = p.copy(), np.zeros(4, dtype=object)
+    objects[1:] = p[1:]
     p += 1.0
     p[0] = 0.5
     np.multiply(p, 2.0, out=p)
-    return np.sin(p).sum()
+    return np.sin(p).sum() + (objects + 1).prod()
 
 
 OF_A_ROW = [
@@ -112,12 +113,6 @@ def test_the_errors_of_a_users_function_are_left_alone(f):
         grad(f)(np.array([1.0, 2.0]))
 
 
-def test_an_array_of_objects_can_be_filled():
-    z = np.zeros(3, dtype=object)
-    z[0] = Value(2.0)
-    assert ((z + 1)[0] * 3.0).data == 9.0
-
-
 # -- Values in arrays, and arrays beside Values ------------------------------------------------------
 
 OURS = {
@@ -126,13 +121,6 @@ OURS = {
     "arccos", "arctan", "exp", "expm1", "log1p", "log", "sqrt", "sin", "cos", "tan", "sinh",
     "cosh", "tanh", "maximum", "minimum",
 }  # fmt: skip
-
-
-def result_or_error(f, *inputs):
-    try:
-        return f(*inputs)
-    except TypeError as error:
-        return error
 
 
 ENTRYWISE = {
@@ -154,16 +142,19 @@ def test_every_function_of_numpy_is_right_or_a_type_error_of_ours(name):
         inputs = [*itertools.product(kinds, beside), *itertools.product(beside, kinds)]
     for given in inputs:
         ours, numbers = zip(*given)
-        found = result_or_error(ufunc, *ours)
+        try:
+            found = ufunc(*ours)
+        except TypeError as error:
+            found = error
         if isinstance(found, TypeError):
             assert name not in OURS
             assert type(found) is TypeError  # NumPy has some of its own
             assert re.search(r": found .*, expected|or x\.data for", str(found))
-        else:
-            expected = ufunc(*numbers)
-            assert name not in OURS or expected.dtype != bool or np.asarray(found).dtype == bool
-            found = np.vectorize(plain, otypes=[expected.dtype])(found)
-            assert np.allclose(found, expected, rtol=1e-15, atol=0)
+            continue
+        expected = ufunc(*numbers)
+        assert name not in OURS or expected.dtype != bool or np.asarray(found).dtype == bool
+        found = np.vectorize(plain, otypes=[expected.dtype])(found)
+        assert np.allclose(found, expected, rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("kind", [np.array, pandas.Series])
@@ -176,17 +167,13 @@ def test_an_array_or_series_times_a_value(kind):
     assert x.grad == 6.0
 
 
-def rosenbrock(x):
-    return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
-
-
 @pytest.mark.parametrize(("method", "more"), [
     ("BFGS", {}),
-    ("trust-exact", {"hess": hessian(rosenbrock)}),
-    ("trust-krylov", {"hessp": lambda x, v: ad.hvp(rosenbrock, x, v)}),
+    ("trust-exact", {"hess": hessian(optimize.rosen)}),
+    ("trust-krylov", {"hessp": lambda x, v: ad.hvp(optimize.rosen, x, v)}),
 ])  # fmt: skip
-def test_scipy_minimises_with_our_derivatives(method, more):
-    f, start = value_and_grad(rosenbrock), np.array([-1.0, 1.5])
+def test_scipy_minimises_its_own_function_with_our_derivatives(method, more):
+    f, start = value_and_grad(optimize.rosen), np.array([-1.0, 1.5])
     found = optimize.minimize(f, start, jac=True, method=method, tol=1e-9, **more)
     assert found.x == pytest.approx([1.0, 1.0], abs=1e-6)
 
