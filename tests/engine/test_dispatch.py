@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from modes import DERIVATIVES, GRADIENTS, HESSIANS
+from tables import cases
 from trainings import chooser
 
 import autodiff as ad
@@ -159,12 +160,13 @@ def test_every_mode_has_the_value_and_the_derivatives_of_a_rule(f, at, expected,
     assert f(*[np.array([x]) for x in at]).tolist() == pytest.approx(expected[:1], rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("name", "third"), [("held still", 0.0), ("a part held still", 0.0), ("rounded", 6.0)]
-)
-def test_what_a_rule_states_holds_in_third_derivatives(name, third):
-    for a, b in itertools.product(DERIVATIVES.values(), repeat=2):
-        assert a(b(grad(STATED[name][0])))(2.0) == third
+@cases(("f", "third"), [
+    (lambda x: x**4, 48.0), (lambda x: held_still(x) * x, 0.0),
+    (lambda x: held_still(x * x) * x * x, 0.0), (lambda x: rounded(x) ** 2 * x, 6.0),
+])  # fmt: skip
+def test_all_mixtures_of_modes_nest_and_hold_to_what_a_rule_states(f, third):
+    for a, b, c in itertools.product(DERIVATIVES.values(), repeat=3):
+        assert a(b(c(f)))(2.0) == third
 
 
 def test_a_closure_counts_on_arrays_of_values_too():

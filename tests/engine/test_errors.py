@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 import pandas
 import pytest
-from modes import forward
+from modes import DERIVATIVES, forward
 from operations import UNARY
 from tables import check_raises, text_of
 
@@ -57,6 +57,7 @@ OUTSIDE = [
     *[(f, math.inf, "-inf < x < inf") for f in (ad.sin, ad.cos, ad.tan)],
 ]
 INFINITE = "the derivative of sqrt at x = ...0.0...: it is infinite or undefined there"
+PAIRS = [(n, pair) for n in (x, Dual(5.5, 1.0), v) for pair in ((n, 2.0), (2.0, n))]
 INSIDE = "...a number inside a function that is being differentiated, expected a Value of your own"
 PLAIN = "this number is being differentiated, ...; write autodiff.sin for math.sin, or x.data for the plain number (x.primal of a Dual)"
 # What a rule of one's own may not return, in whatever mode it is used.
@@ -86,6 +87,13 @@ def changed(f, number):
     y.backward(create_graph=True)
 
 
+def leaked(d):
+    """A number of a derivative that is finished."""
+    numbers = []
+    d(lambda x: numbers.append(x * x) or x)(3.0)
+    return numbers[0]
+
+
 class OutsideError(ValueError):
     def __init__(self, where, what):
         super().__init__(f"{where}: {what}")
@@ -112,6 +120,9 @@ REFUSALS = {
         *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...too large"),
         *each([lambda n=n, use=use: use(n) for n in (x, Dual(1.0, 1.0)) for use in (float, int, math.sin)], PLAIN),
         (lambda: np.array([x], dtype=float), PLAIN),
+        *each([lambda f=f, pair=pair: f(*pair) for f in (operator.mod, operator.floordiv, divmod, operator.and_, operator.or_) for _, pair in PAIRS],
+              "unsupported operand type"),
+        *[(lambda pair=pair: operator.xor(*pair), f"^: found a {type(n).__name__}, expected a plain number; write x**2 for a power") for n, pair in PAIRS],
     ],
     "domains": [
         *[(lambda f=f, kind=kind, at=at: f(kind(at)), ValueError, f"{f.__name__}: x = {at}{label}...is outside the domain {domain}")
@@ -154,6 +165,13 @@ REFUSALS = {
         *each([lambda f=f: f(x * x) for f in (pickle.dumps, copy.copy, copy.deepcopy)],
               "a Value that was computed (*) cannot be copied or pickled"),
     ],
+    "what is not there": [
+        (lambda: Value(1.0, (Value(2.0),), "relu"), "Value: found parents and an operation, as in micrograd, expected a number and a label; "
+         "operators record the rest; an operation of your own needs @autodiff.operation"),
+        *[(lambda where=where, name=name: getattr(where, name), AttributeError, f"...has no attribute '{name}'")
+          for where, name in [(ad, "jacobian"), (ad, "draw_dot"), (nn, "MLP"), (x, "_backward")]],
+        (lambda: setattr(x, "gard", 0), AttributeError, "...gard"),  # no room for anything else
+    ],
     "linalg": [
         (lambda: A + v, ValueError, "add: found shapes (2, 2) and (3,), expected equal shapes"),
         (lambda: v + [1, 2], ValueError, "add: found shapes (3,) and (2,), expected equal shapes, or a number"),
@@ -175,15 +193,15 @@ REFUSALS = {
         (lambda: grad(lambda x, y: x, (0, -2))(1.0, 2.0), ValueError, "...several different ones"),
         (lambda: grad(ad.sin, x), "grad: found argnums Value(data=2.0, grad=0.0), expected the index of an argument; did you mean grad(f)(Value(data=2.0, grad=0.0))?"),
         *[(program, ValueError, f"{words}, expected the shape of ...; give one number for each of its numbers") for program, words in [
-            (lambda: jvp(ad.sum, ([1.0, 2.0],), ([1.0],)), "jvp: the tangents: found ([1.0],)"),
             (lambda: jvp(lambda p: p["a"], ({"a": 1.0},), ({"b": 1.0},)), "jvp: the tangents: found ({'b': 1.0},)"),
             (lambda: ad.hvp(lambda x: x.sum(), np.ones(2), np.ones((2, 1))), "jvp: the tangents: found (array([[1.], [1.]]),)"),
-            (lambda: ad.vjp(lambda x: {"a": x}, 1.0)[1](1.0), "vjp: the cotangent: found 1.0")]],
+            *[(lambda f=f, n=n: ad.vjp(f, 1.0)[1](n), f"vjp: the cotangent: found {n}") for f, n in ((ad.sin, [1.0]), (lambda x: [x, x], 1.0), (lambda x: {"a": x}, 1.0))]]],
         (lambda: grad(lambda x: {"a": x})(1.0), "grad: found a dict of 1 number, expected one number as the result of f"),
-        *[(lambda f=f, n=n: ad.vjp(f, 1.0)[1](n), ValueError, f"vjp: the cotangent: found {n}, expected the shape of")
-          for f, n in ((ad.sin, [1.0]), (lambda x: [x, x], 1.0))],
         *each([lambda d=d: d(lambda x: x + math.sin(x))(1.0) for d in (grad, jacrev, jacfwd, forward, hessian)], PLAIN),
         *each([lambda d=d, f=f: d(f)(2.0) for d in (grad, forward) for f in (lambda x: Value(x) ** 2, lambda x: (Dual(x, 1.0) ** 2).tangent)], OTHER),
+        *each([lambda d=d, use=use: use(leaked(d)) for d in DERIVATIVES.values() for use in (
+                   lambda n: grad(lambda z: z * n)(2.0), lambda n: grad(lambda z: n)(2.0), lambda n: ad.vjp(lambda z: [z, n], 1.0))],
+              RuntimeError, "...a derivative that has been computed already"),
         *each([use for d in (jacfwd, hessian) for use in (
             lambda d=d: d(lambda x, s: x[0] * ad.sum(s))([1.0, 2.0], iter([3.0])),
             lambda d=d: d(lambda x, s: x[0] * ad.sum(s))([1.0, 2.0], s=map(float, [3])))],
@@ -252,8 +270,8 @@ def calls(call, *functions, place=""):
 X, Y = Value(2.0, label="x"), Value(3.0, label="y")
 Z = X * Y
 THING = Thing()
-DERIVATIVES = [grad, ad.value_and_grad, jacrev, jacfwd]
 TWO = [ad.maximum, ad.minimum, ad.hypot, ad.atan2, ad.less]
+OF_ARGNUMS = [grad, ad.value_and_grad, jacrev, jacfwd]
 OF_F = [ad.vjp, ad.finite_difference, ad.check_gradients, ad.trace]
 OPTIMIZERS = [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam]
 NUMBERS_IN = [ad.sum, ad.prod, ad.logsumexp, Vector]
@@ -287,14 +305,14 @@ PLACES = [
     (0.0, NOT_PLAIN | {NONE: [], "found None, expected a number; to clear it, assign 0.0": [None]}, {},
      calls(lambda f, w: setattr(X, "grad", w), Value)),
     (0.5, NO_NUMBER, {}, [
-        *calls(lambda d, w: d(square)(w), *DERIVATIVES), *calls(lambda f, w: f(square, w), *OF_F),
+        *calls(lambda d, w: d(square)(w), *OF_ARGNUMS), *calls(lambda f, w: f(square, w), *OF_F),
         *calls(lambda f, w: f(square, w, 1.0), ad.hvp), *calls(lambda f, w: f(square, 1.0, w), ad.hvp),
         *calls(lambda f, w: f(square, (w,), (1.0,)), jvp), *calls(lambda f, w: f(square, (1.0,), (w,)), jvp, place=": the tangents"),
         *calls(lambda f, w: f(square, 2.0)[1](w), ad.vjp, place=": the cotangent"), *calls(lambda d, w: d(total)([w]), hessian),
         *calls(lambda d, w: d(lambda x: x[0])([2.0, w]), grad), *calls(lambda d, w: d(lambda x: x[0])((2.0, [w])), grad),
         *calls(lambda d, w: d(lambda x: x[0])({0: 2.0, 1: {"a": w}}), grad),
         *calls(lambda d, w: d(lambda x: x[0])(np.array([1.0, w], dtype=object)), grad),
-        *calls(lambda d, w: d(lambda x: w)(2.0), *DERIVATIVES, hessian, place=": the result of f"),
+        *calls(lambda d, w: d(lambda x: w)(2.0), *OF_ARGNUMS, hessian, place=": the result of f"),
         *calls(lambda f, w: f(lambda x: w, 2.0), *OF_F[:3], place="...: the result of f"),
         *calls(lambda f, w: v + w, Vector)]),
     (0.5, NO_NUMBER, {"found -0.1, expected a number >= 0": [-0.1], "found nan, expected": [math.nan]}, [
@@ -315,7 +333,7 @@ PLACES = [
     (v, {"a Vector or Matrix, or its numbers in": [None, 2.0, "ab", THING]}, {"found shapes ... and (1,), expected 3 as the": [Vector([1.0])]}, [
         *calls(lambda f, w: v @ w, Vector), *calls(lambda f, w: f([[1, 2, 3]]) @ w, Matrix)]),
     (square, {"a function": [None, 2.0, "f", [], THING]}, {}, [
-        *calls(lambda d, w: d(w)(2.0), *DERIVATIVES, hessian), *calls(lambda f, w: f(w, (2.0,), (1.0,)), jvp),
+        *calls(lambda d, w: d(w)(2.0), *OF_ARGNUMS, hessian), *calls(lambda f, w: f(w, (2.0,), (1.0,)), jvp),
         *calls(lambda f, w: f(w, 2.0, 1.0), ad.hvp), *calls(lambda f, w: f(w, 2.0), *OF_F)]),
     (square, {"found ..., expected a function with a name": [None, 2.0, "f", functools.partial(ad.sin)]}, {}, calls(lambda f, w: f(w), ad.operation)),
     ((2.0,), {}, {"found ..., expected the shape of (1.0,); give one": [2.0, (2.0, 3.0), ([2.0],)]}, calls(lambda f, w: f(square, (1.0,), w), jvp, place=": the tangents")),
@@ -323,7 +341,7 @@ PLACES = [
      {"found (1.0,), expected the shape of (2.0, 3.0); give one": [(2.0, 3.0)]}, calls(lambda f, w: f(square, w, (1.0,)), jvp)),
     (0, {"found argnums ..., expected the index of an argument; did you mean": [None, 1.5, "x", THING, [None], ["0"], [1.0, 2.0], X]},
      {"found argnums ... and 1 positional argument, expected the index of one of them, or several different ones": [7, -7, [7], [0, 0]]},
-     calls(lambda d, w: d(square, w)(2.0), *DERIVATIVES, hessian)),
+     calls(lambda d, w: d(square, w)(2.0), *OF_ARGNUMS, hessian)),
     (1e-5, NO_NUMBER | {NONE: []}, {"found step h = ..., expected h > 0": [0.0, -1.0, math.nan, math.inf]}, [
         *calls(lambda f, w: f(square, 2.0, w), ad.finite_difference), *calls(lambda f, w: f(square, 2.0, h=w), ad.check_gradients)]),
     (Z, {"a Value, such as a loss": [None, [], {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]}, {},

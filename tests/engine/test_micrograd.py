@@ -14,9 +14,7 @@ import pytest
 from catalogue import MLP
 from graphviz import Digraph
 from random_graphs import for_all, programs
-from tables import raising
 
-import autodiff
 from autodiff import Value, nn, ops, optim, tiny
 
 # -- The lecture: one neuron, its picture, and a network that learns ----------------------------
@@ -189,17 +187,3 @@ def result(number, sin, program, xs):
 def test_the_numbers_are_those_of_the_package_to_the_last_bit(drawn):
     sin = tiny.recorded(ops.sin.rule)  # any rule of the page will do
     assert result(tiny.Value, sin, *drawn) == result(Value, ops.sin, *drawn)
-
-
-# -- What is not there ---------------------------------------------------------------------------
-
-
-test_what_is_not_there_says_so = raising(
-    (lambda: Value(1.0, (Value(2.0),), "relu"), TypeError,
-     "Value: found parents and an operation, as in micrograd, expected a number and a label; operators "
-     "record the rest; an operation of your own needs @autodiff.operation"),
-    *[(lambda where=where, name=name: getattr(where, name), AttributeError, f"...has no attribute '{name}'")
-      for where, name in [
-          (autodiff, "jacobian"), (autodiff, "draw_dot"), (nn, "MLP"), (Value(1.0), "_backward")]],
-    (lambda: setattr(Value(1.0), "gard", 0), AttributeError, "...gard"),  # no room for anything else
-)  # fmt: skip
