@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import math
 import operator
 import pickle
 
@@ -20,9 +19,6 @@ def object_array(numbers):  # as a transform makes it
     return array_of(np.vectorize(Value, otypes=[object])(numbers))
 
 
-# -- Article 000 --------------------------------------------------------------------------------
-
-
 def test_article_000():
     a, b = Matrix([[1, 2], [3, 4]]), Matrix([[5, 6], [7, 8]])
     mean, norm = ((a - b) @ (a + b)).mean(), relu((a + b) + (a - b) * 2.2).norm()
@@ -34,9 +30,6 @@ def test_article_000():
     assert norm.data == pytest.approx(3.4176, abs=5e-5)
     assert np.allclose(a.grad, [[0, 0], [1.12359, 2.99625]], atol=5e-6)
     assert np.allclose(b.grad, [[0, 0], [-0.421348, -1.12359]], atol=5e-6)
-
-
-# -- Products -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(2, 3, 4), (4, 1, 2), (1, 1, 1)])
@@ -107,7 +100,6 @@ def test_what_stands_beside_a_vector_or_matrix_counts_as_one(f, own, kind):
 
 
 @cases(("f", "expected"), [
-    (lambda v: np.exp(v), Vector([1.0, math.e])),
     (lambda v: np.hypot(Value(0.0), v), Vector([0.0, 1.0])),
     (lambda v: np.sum(v), 1.0), (lambda v: np.mean(v), 0.5), (lambda v: np.add.reduce(v), 1.0),
     (lambda v: np.linalg.norm(v), 1.0), (lambda v: np.dot([[0.0, 2.0]], v)[0], 2.0),

@@ -155,22 +155,12 @@ def with_others(others):
 
 def set_last(x):
     """A rule that remembers something of the gradient."""
-
-    def rule(grad, state):
-        state["last"] = x(grad)
-        return grad
-
-    return rule
+    return lambda grad, state: state.update(last=x(grad)) or grad
 
 
 def undeclared(grad, state):
     state["mine"] = 0.9 * state["mine"] + grad
     return state["mine"]
-
-
-def forgets(grad, state):
-    del state["last"]
-    return grad
 
 
 def counts(grad, state):
@@ -185,7 +175,7 @@ WRONG = {
     "Values": (lambda grad, state: np.array([Value(g) for g in grad]), "found array([Value(data="),
     "complex": (lambda grad, state: grad * 1j, "of type ndarray"),
     "undeclared": (undeclared, "found ['p', 'last', 'mine'], expected ['p', 'last']; change() returns such amounts, memory names what is in state"),
-    "forgotten": (forgets, "found ['p'], expected ['p', 'last']"),
+    "forgotten": (lambda grad, state: state.pop("last"), "found ['p'], expected ['p', 'last']"),
     "a scalar state": (set_last(max), "last: found np.float64(...) of type float64, shape (), expected floats of shape (2,)"),
     "a longer state": (set_last(lambda grad: np.ones(3)), "shape (3,), expected floats of shape (2,)"),
     "a list": (set_last(list), "of type list, shape (), expected"),

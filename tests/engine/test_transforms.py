@@ -101,9 +101,6 @@ def test_the_pullback_of_a_result_that_is_returned_twice():
     assert back([1.0, 10.0]) == (66.0,)
 
 
-# -- Cost, counted ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [1, 3, 20])
 def test_the_number_of_calls_and_of_backward_passes(n, monkeypatch):
     passes, calls = [], []
