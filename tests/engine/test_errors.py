@@ -173,12 +173,9 @@ REFUSALS = {
         (lambda: setattr(x, "gard", 0), AttributeError, "...gard"),  # no room for anything else
     ],
     "linalg": [
-        (lambda: A + v, ValueError, "add: found shapes (2, 2) and (3,), expected equal shapes"),
         (lambda: v + [1, 2], ValueError, "add: found shapes (3,) and (2,), expected equal shapes, or a number"),
         (lambda: np.ones((2, 3)) * v, ValueError, "multiply: found shapes (3,) and (2, 3), expected equal"),
         (lambda: np.ones((1, 2, 2)) @ A, "@: found array("),
-        (lambda: A @ v, ValueError, "@: found shapes (2, 2) and (3,), expected 2 as the"),
-        (lambda: v @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
         (lambda: [1, 2, 3] @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
@@ -217,6 +214,10 @@ REFUSALS = {
                          lambda x: ad.Expression([x**3]).compile([x], wrt=[])(2.0)[0], lambda x: (x**3).backward(),
                          lambda x: setattr(x, "requires_grad", True), lambda x: setattr(x, "data", 5.0))],
               RuntimeError, f"{INSIDE}; use it only in operations"),
+        # An error of the user's function is left alone.
+        *each([lambda: grad(lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p))(np.ones(2)),
+               lambda: grad(lambda p: np.piecewise(p, [p > 0], [lambda x: x.nothing]))(np.ones(2))], AttributeError, "...nothing"),
+        (lambda: ad.check_gradients(lambda x: x * x if x <= 2.0 else len(2), 2.0), "object of type 'int' has no len()"),
         *each([lambda f=f: grad(lambda x: f(ad.sin, x) or x)(1.0) for f in (ad.check_gradients, ad.trace)], RuntimeError, INSIDE),
         *each([lambda m=m: ad.finite_difference(ad.sin, 1.0, h=1e-30, method=m) for m in ("forward", "backward", "central")], ValueError,
               "finite_difference: found step h = 1e-30 at x = 1.0, expected a larger"),

@@ -36,12 +36,9 @@ def test_value_gradient_and_trace(command):
     wrong, out = command(*GOOD)
     assert wrong is None
     x, y = 2.0, 3.0
-    slopes = y + autodiff.cos(x), x
-    assert out.startswith(
-        f"value   {x * y + autodiff.sin(x)}\n∂/∂x    {slopes[0]}\n∂/∂y    {slopes[1]}\n\n"
-    )
+    numbers = f"value   {x * y + autodiff.sin(x)}\n∂/∂x    {y + autodiff.cos(x)}\n∂/∂y    {x}\n"
     table = autodiff.trace(lambda x, y: x * y + autodiff.sin(x), 2, 3, mode="reverse")
-    assert out.endswith(f"\n\n{table}\n")
+    assert out == f"{numbers}\n{table}\n"
 
 
 def test_the_graph_and_the_steps_as_files_whose_names_may_begin_with_a_dash(
@@ -116,9 +113,8 @@ MEANINGLESS = "this has no meaning here; an expression has numbers, names, + - *
 REFUSED = [  # the arguments, with marks around the place at which the message points; and its words
     ("x*y + «sine»(x); x=2; y=3", "there is no function sine; there are abs, acos"),
     ("«x»(x + 1); x=2", "there is no function x; there are"),
-    ("2 + sin «x»; x=2", "this is not an expression: invalid syntax; one is 3*x**2"),
+    *[(text, "this is not an expression: invalid syntax; one is 3*x**2") for text in ("2 + sin «x»; x=2", "x + «*»*x; x=2", " ")],
     ("«2»x; x=2", "this is not an expression: invalid decimal literal; one is"),
-    ("x + «*»*x; x=2", "this is not an expression: invalid syntax"),
     ("x + «(»3*x; x=2", "'(' was never closed"),
     ("x*«y»; x=2", "y has no value; give it one after the expression, as in x=2"),
     ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
@@ -137,14 +133,11 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
         "«x // 2»; x=2", "«{x}»; x=2", "sum([«[x]»]); x=2", "«[x]» + [x]; x=2",
     ]],
     ("x; x=«nan»", "nan has no value"),
-    ("x; x=«»", "this is not an expression"),
     ("x; x", "the command: found 'x', expected a new name and its number, such as x=2"),
     ("x; x=2; x=3", "the command: found 'x=3', expected a new name"),
     ("x; x=y=3", "found 'x=y=3', expected a new name"),
     ("x; -y=3", "cannot assign to expression"),
-    ("x; x=2; lambda=3", "this is not an expression"),
-    (" ", "this is not an expression: invalid syntax"),
-    *[(f"{text}; x=1", "this is not an expression") for text in ("010*x", "1__0*x", "1_*x", "x +", "|x|")],
+    *[(text, "this is not an expression") for text in ("010*x; x=1", "1__0*x; x=1", "1_*x; x=1", "x +; x=1", "|x|; x=1", "x; x=2; lambda=3", "x; x=«»")],
     ("1 + 2", "found the constant 3.0, expected one with variables, such as x*y"),
     ("sqrt(x); x=0", "the derivative of sqrt at x = 0.0 ('x'): it is infinite"),
     *[(f"x; x=2; {option}", "expected one that ends in") for option in ("--draw; graph.jepg", "--steps; page.txt", "--steps; -")],

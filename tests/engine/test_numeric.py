@@ -21,9 +21,7 @@ def test_a_method_is_what_its_row_in_the_docstring_says(method, ends, order, cal
     quotient = (math.cos(high) - math.cos(low)) / (high - low)
     found = finite_difference(ad.cos, 2.0, np.array(0.5), method)
     assert (type(found), found) == (float, pytest.approx(quotient))
-    assert (
-        abs(finite_difference(lambda x: x * x, 0.0, 1e-30, method)) <= 1e-30
-    )  # no step is too small
+    assert finite_difference(lambda x: 2 * x, 0.0, 1e-30, method) == 2.0  # no step is too small
 
     steps = [2.0**-k for k in range(3, 9)]
     errors = [abs(finite_difference(ad.exp, 1.0, h, method) - math.e) for h in steps]
@@ -178,13 +176,3 @@ def test_all_derivatives_are_named_and_the_wrong_ones_marked(f, args, names, in_
     lines = str(error.value).splitlines()[2:]
     assert [line.split()[0] for line in lines] == names
     assert [line.split()[0] for line in lines if line.endswith("<- wrong")] == in_doubt
-
-
-def test_an_error_of_the_function_is_passed_on():
-    def picky(x):
-        if x > 2.0:
-            raise TypeError("of the function's own")
-        return x * x
-
-    with pytest.raises(TypeError, match="own"):
-        check_gradients(picky, 2.0)

@@ -104,15 +104,6 @@ def test_what_numpy_has_for_floats_or_bools_alone_says_what_to_write(d, f, name)
         d(lambda x: f(x * np.ones(4)))(2.0)
 
 
-@pytest.mark.parametrize("f", [
-    lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p),
-    lambda p: np.piecewise(p, [p > 1], [lambda x: x.nothing]),
-])  # fmt: skip
-def test_the_errors_of_a_users_function_are_left_alone(f):
-    with pytest.raises(AttributeError, match="nothing"):
-        grad(f)(np.array([1.0, 2.0]))
-
-
 # -- Values in arrays, and arrays beside Values ------------------------------------------------------
 
 OURS = {
