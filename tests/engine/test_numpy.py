@@ -12,7 +12,7 @@ from tables import cases, same
 
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad
-from autodiff.ufuncs import array_of
+from autodiff.ufuncs import LOGICAL, array_of
 
 
 def charges(q):  # equal charges on a circle repel one another
@@ -74,33 +74,30 @@ def test_every_mode_agrees_with_differences_of_the_same_kind(f, x):
     ad.check_gradients(f, x)
 
 
+def what_to_write(name):
+    """The words about a function that NumPy has for floats or bools alone."""
+    remedy = (
+        rf"bools; .*np\.{name}\(x != 0, y != 0\)" if name in LOGICAL else r"floats; .*dtype=object"
+    )
+    return rf"^{name}: found numbers that are being differentiated, expected {remedy}"
+
+
 @cases(("f", "name"), [
     (lambda p: np.exp2(p).sum(), "exp2"),
-    (lambda p: np.cbrt(p[0]), "cbrt"),
-    (lambda p: np.logaddexp(0.0, p).sum(), "logaddexp"),
     (lambda p: np.percentile(p, 50), "percentile"),
     (lambda p: np.sinc(p[0]), "sinc"),
     (lambda p: np.cov(p), "cov"),
     (lambda p: np.corrcoef(p, p), "cov"),
     (lambda p: np.interp(p, [0.0, 1.0], [2.0, 4.0]), "interp"),
-    (lambda p: np.log2(ad.Vector(p)), "log2"),
     (lambda p: np.linalg.det(p.reshape(2, 2)), "det"),
     (lambda p: np.linalg.solve(p.reshape(2, 2), [1.0, 2.0])[0], "solve"),
     (lambda p: np.add(np.zeros(4), p, out=np.zeros(4)).sum(), "add"),
     (lambda p: np.zeros(4).__iadd__(p[0]).sum(), "add"),
-    (lambda p: np.logical_and(p, p > 1), "logical_and"),
-    (lambda p: np.logical_or(1.0, p[0]), "logical_or"),
     (lambda p: np.logical_or.reduce(p), "logical_or"),
-    (lambda p: np.logical_xor(p, p), "logical_xor"),
-    (lambda p: np.logical_and(ad.Vector(p), 1.0), "logical_and"),
 ])  # fmt: skip
 @in_every_derivative
 def test_what_numpy_has_for_floats_or_bools_alone_says_what_to_write(d, f, name):
-    remedy = r"floats; .*dtype=object"
-    if name.startswith("logical"):
-        remedy = rf"bools; .*np\.{name}\(x != 0, y != 0\)"
-    words = rf"^{name}: found numbers that are being differentiated, expected {remedy}"
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=what_to_write(name)):
         d(lambda x: f(x * np.ones(4)))(2.0)
 
 
@@ -140,7 +137,7 @@ def test_every_function_of_numpy_is_right_or_a_type_error_of_ours(name):
         if isinstance(found, TypeError):
             assert name not in OURS
             assert type(found) is TypeError  # NumPy has some of its own
-            assert re.search(r": found .*, expected|or x\.data for", str(found))
+            assert re.search(rf"{what_to_write(name)}|\^: found a V|or x\.data for", str(found))
             continue
         expected = ufunc(*numbers)
         assert name not in OURS or expected.dtype != bool or np.asarray(found).dtype == bool
