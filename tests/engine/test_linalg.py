@@ -47,8 +47,6 @@ def test_products_are_those_of_numpy_and_one_dot_an_entry(m, n, k):
     assert len(adjoints((A @ B).sum())) == 1 + m * k + m * n + n * k
 
 
-# -- Entry by entry -----------------------------------------------------------------------------
-
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
 NUMBERS = [2, Value(2.0), np.float64(2), np.array(2.0)]
 
@@ -132,9 +130,6 @@ def test_reductions_are_one_node():
     v = Vector([3.0, 4.0])
     assert v.sum().parents == v.norm().parents == tuple(v)
     assert [f.data for f in (ad.sum(v), ad.dot(v, v))] == [7.0, 25.0]
-
-
-# -- A sequence ---------------------------------------------------------------------------------
 
 
 def test_indexing_and_slicing():

@@ -97,11 +97,9 @@ def test_dual_over_value_differentiates_a_tangent_and_value_over_dual_an_adjoint
     assert (y.tangent.data, x.grad) == (27.0, 18.0)
     x.requires_grad = False
     assert (Dual(x, 1.0) ** 3).tangent.data == 27.0
-    for create_graph in (False, True):
-        x = Value(Dual(2.0, 1.0))
-        (x**3 + 1).backward(create_graph=create_graph)
-        found = x.grad.data if create_graph else x.grad
-        assert (found.primal, found.tangent) == (12.0, 12.0)  # 3x², 6x
+    x = Value(Dual(2.0, 1.0))
+    (x**3 + 1).backward(create_graph=True)
+    assert (x.grad.data.primal, x.grad.data.tangent) == (12.0, 12.0)  # 3x², 6x
 
 
 def test_a_dual_moves_if_its_tangent_is_not_0_or_became_0():

@@ -186,7 +186,6 @@ def test_adjoints_are_pure():
 
 
 def test_steps_are_the_backward_pass_and_change_nothing():
-    """Each message is upstream times local."""
     a, b = Value(2.0, label="a"), Value(5.0, label="b")
     u = a * b
     y = u * a
