@@ -18,7 +18,7 @@ import pandas
 import pytest
 from modes import DERIVATIVES, forward
 from operations import UNARY
-from tables import check_raises, text_of
+from tables import check_raises, raising, text_of
 
 import autodiff as ad
 from autodiff import Dual, Matrix, Value, Vector, grad, hessian, jacfwd, jacrev, jvp, nn, ops, optim
@@ -231,17 +231,13 @@ REFUSALS = {
 # fmt: on
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, id=f"{part}: {text_of(row[0]) or row[0].__name__}")
-        for part, rows in REFUSALS.items()
+test_what_is_refused = raising(
+    *[
+        row if len(row) == 3 else (row[0], TypeError, row[1])
+        for rows in REFUSALS.values()
         for row in rows
-    ],
+    ]
 )
-def test_what_is_refused(row):
-    program, kind, words = row if len(row) == 3 else (row[0], TypeError, row[1])
-    check_raises(program, kind, words)
 
 
 # -- Every public function, given what it cannot take ----------------------------------------------
