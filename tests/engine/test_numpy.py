@@ -12,14 +12,7 @@ from tables import cases, same
 
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad
-from autodiff.ufuncs import LOGICAL, array_of
-
-
-def charges(q):  # equal charges on a circle repel one another
-    x, y = np.cos(q), np.sin(q)
-    return sum(
-        1 / np.sqrt((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2) for i in range(4) for j in range(i)
-    )
+from autodiff.ufuncs import array_of
 
 
 def filled_in_place(p):
@@ -32,7 +25,7 @@ def filled_in_place(p):
 
 
 OF_A_ROW = [
-    np.max, np.linalg.norm, np.std, charges, filled_in_place, lambda p: np.dot(p, p),
+    np.max, np.linalg.norm, np.std, filled_in_place, lambda p: np.dot(p, p),
     lambda p: (p.reshape(2, 2) @ p.reshape(2, 2)).sum(), lambda p: np.clip(p, 0.0, 2.5).sum(),
     lambda p: np.einsum("i,ij,j->", p, np.arange(16.0).reshape(4, 4), p),
     lambda p: (np.sort(p) * [1, 2, 3, 4]).sum(), lambda p: (np.cumsum(p) ** 2).sum(),
@@ -74,11 +67,14 @@ def test_every_mode_agrees_with_differences_of_the_same_kind(f, x):
     ad.check_gradients(f, x)
 
 
+OF_BOOLS = "logical_and", "logical_or", "logical_xor"
+
+
 def what_to_write(name):
     """The words about a function that NumPy has for floats or bools alone."""
-    remedy = (
-        rf"bools; .*np\.{name}\(x != 0, y != 0\)" if name in LOGICAL else r"floats; .*dtype=object"
-    )
+    remedy = r"floats; .*dtype=object"
+    if name in OF_BOOLS:
+        remedy = rf"bools; .*np\.{name}\(x != 0, y != 0\)"
     return rf"^{name}: found numbers that are being differentiated, expected {remedy}"
 
 
@@ -139,6 +135,7 @@ def test_every_function_of_numpy_is_right_or_a_type_error_of_ours(name):
             assert type(found) is TypeError  # NumPy has some of its own
             assert re.search(rf"{what_to_write(name)}|\^: found a V|or x\.data for", str(found))
             continue
+        assert name not in OF_BOOLS
         expected = ufunc(*numbers)
         assert name not in OURS or expected.dtype != bool or np.asarray(found).dtype == bool
         found = np.vectorize(plain, otypes=[expected.dtype])(found)

@@ -12,7 +12,7 @@ from oracles import exact
 from tables import cases
 
 import autodiff as ad
-from autodiff import Dual, Value, grad
+from autodiff import Dual, Value, grad, topological_order
 
 INF, NAN = math.inf, math.nan
 each = pytest.mark.parametrize("name", PAGE)
@@ -53,6 +53,7 @@ def test_a_rule_states_its_derivative_and_makes_one_node_of_its_inputs(name):
     inputs = [Value(x) for x in points(name, 1)[0]]
     node = inputs[0]._apply(PAGE[name], *inputs)
     assert [*map(id, node.parents)] == [*map(id, inputs)]
+    assert [*map(id, topological_order(node))] == [*map(id, [*inputs, node])]
 
 
 def call(name, *inputs):
