@@ -90,7 +90,7 @@ def chain(count, f=ad.sin):
 
 
 def woven():
-    """Fifty nodes, with many crossings."""
+    """55 nodes, about as many as a live graph may have, with many crossings."""
     row = [Value(0.3 * i - 1.0, label=f"x{i}") for i in range(6)]
     while len(ad.topological_order(ad.sum(row))) < 50:
         row = [ad.sin(u * v) for u, v in zip(row, row[1:] + row[:1])]
