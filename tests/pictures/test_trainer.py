@@ -5,19 +5,14 @@ from pictures import classes, network, of_classes
 from trainings import OPTIMIZERS
 
 import autodiff as ad
-from autodiff import nn, optim, show_training
+from autodiff import nn, show_training
 
 
-@pytest.fixture
-def run(node):
+def run(node, script, page):
     """The value of a script that knows the data and programs of a page, and its trainer."""
-
-    def run(script, page):
-        text = page._page
-        program = text[text.index("const data =") : text.index("const main =")]
-        return node(f"(() => {{ {program}\n{script} }})()")
-
-    return run
+    text = page._page
+    program = text[text.index("const data =") : text.index("const main =")]
+    return node(f"(() => {{ {program}\n{script} }})()")
 
 
 STEPS = """
@@ -25,21 +20,25 @@ const t = trainer(programs, data);
 for (let i = 0; i < 100; i++) t.step(data.rate);
 return [t.losses.slice(0, -1), t.p];
 """
-TRAININGS = {
-    nn.mse_loss: (1, ad.relu, "compiled"),
-    nn.cross_entropy: (3, ad.tanh, "eager"),
-    nn.binary_cross_entropy_with_logits: (1, ad.softplus, "compiled"),
+TRAININGS = {  # outputs, activation, engine of `fit`, and whether it has begun
+    nn.mse_loss: (1, ad.relu, "compiled", True),
+    nn.cross_entropy: (3, ad.tanh, "eager", False),
+    nn.binary_cross_entropy_with_logits: (1, ad.softplus, "compiled", False),
 }
 
 
 @pytest.mark.parametrize("loss", TRAININGS)
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_hundred_steps_are_those_of_fit_and_of_walking(run, name, loss):
-    outputs, activation, engine = TRAININGS[loss]
+def test_a_hundred_steps_go_on_where_the_optimiser_stands_as_those_of_fit_do(node, name, loss):
+    outputs, activation, engine, begun = TRAININGS[loss]
     model, (inputs, targets) = network(2, 5, 3, outputs, activation=activation), classes(9)
     targets = [i % 3 for i in range(9)] if outputs == 3 else targets
     given = model, inputs, targets, loss, OPTIMIZERS[name](model.parameters())
-    losses, parameters = run(STEPS, show_training(*given))
+    for thawed in (False, True) if begun else ():
+        for p in model.layers[0].parameters():  # each takes its own number of steps
+            p.requires_grad = thawed
+        nn.fit(*given, epochs=5, progress=False)
+    losses, parameters = run(node, STEPS, show_training(*given))
     history = nn.fit(*given, epochs=100, progress=False, engine=engine)
     apart = 1e-8 if name == "RMSprop" else 1e-9  # its steps do not shrink, and roundings grow
     assert losses == pytest.approx(history.losses, rel=apart)
@@ -47,36 +46,24 @@ def test_a_hundred_steps_are_those_of_fit_and_of_walking(run, name, loss):
     assert parameters == pytest.approx(trained, rel=apart, abs=apart)
 
 
-def test_it_goes_on_where_the_optimiser_stands(run):
-    model = network(2, 4, 1)
-    given = model, *classes(20), nn.mse_loss, optim.Adam(model.parameters(), lr=0.05)
-    for thawed in (False, True):  # each parameter has taken its own number of steps
-        for p in model.layers[0].parameters():
-            p.requires_grad = thawed
-        nn.fit(*given, epochs=5, progress=False)
-    losses, _ = run(STEPS, show_training(*given))
-    assert losses == pytest.approx(nn.fit(*given, epochs=100, progress=False).losses, rel=1e-9)
-
-
-def test_batches_cover_every_sample_once_an_epoch(run):
+def test_batches_cover_every_sample_once_an_epoch(node):
     script = """
     const seen = [], sample = (x) => (seen.push(x[0]), programs.sample(x));
     const t = trainer({ sample, move: programs.move }, data), before = seen.length;
     for (let i = 0; i < 3; i++) t.step(0.1);
     return seen.slice(before);
     """
-    found = run(script, of_classes(2, 3, 1, n=10, batch_size=4))
+    found = run(node, script, of_classes(2, 3, 1, n=10, batch_size=4))
     of_batches = found[0:4] + found[14:18] + found[28:30]  # after each, the loss of all ten
     assert sorted(of_batches) == pytest.approx(sorted(x for x, _ in classes(10)[0]))
 
 
-def test_neurons_and_their_slopes(run):
+def test_neurons_and_their_slopes(node):
     script = """
     const v = programs.neurons([0.3, -0.7, ...data.parameters]);
     return [v, v.slice(-5).map((z) => programs.slopes[0]([z])[1][0])];
     """
-    page = of_classes(2, 3, 2, 1, activation=ad.tanh)
-    values, slopes = run(script, page)
+    values, slopes = run(node, script, of_classes(2, 3, 2, 1, activation=ad.tanh))
     first, second, last = network(2, 3, 2, 1).layers
     hidden = first([0.3, -0.7])
     deeper = second(hidden)
