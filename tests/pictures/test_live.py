@@ -164,6 +164,7 @@ def test_a_drag_moves_every_number_as_in_python(browser):
 BESIDE, END = ".place-of p", "go(99)"
 TOUCHED = f"{END}; actions.touch(state.graph.inputs[0])"
 CHOSEN = "document.querySelectorAll('.choices button')[{}].click()"
+SHARE, FILES = "set({ share: true })", "Page, a file | Picture, SVG | Picture, PNG"
 STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
 BENDS = "Off by {}, because the curve bends. Ten times {} {} times {}."
 
@@ -246,7 +247,10 @@ SAID = [
     # an announcement for each step, and none while something is dragged
     (fork, "move(0, 1.5)", "#sentence[aria-live=off] .first", "a moves, and y follows: 2.5."),
     (fork, "move(0, 1.5); left()", FIRST, "a moves, and y follows: 2.5."),
+    # an operation that no formula can say
     (own, "", "h1, .unit.op .box + text", "y = less(a, b) | less"),
+    (own, SHARE, ".menu button", FILES),
+    ("(a+b)*b", SHARE, ".menu button", f"Copy Python | {FILES}"),
 ]  # fmt: skip
 
 
@@ -528,17 +532,11 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
         assert browser.texts(".examples [aria-pressed=true]") == [browser.evaluate("EXAMPLES")[k]]
 
 
-def test_share_offers_what_works(browser, monkeypatch):
-    def offered(page):
-        browser.show(page)
-        browser.push("Share")
-        return browser.texts(".menu button")
-
-    files = ["Page, a file", "Picture, SVG", "Picture, PNG"]
-    assert offered(live.page()) == ["Copy Python", *files]
-    assert offered(show_steps(own())) == files
+def test_share_offers_a_link_where_a_page_is_published(browser, monkeypatch):
     monkeypatch.setattr(live, "home", lambda: "https://example.org/graph.html")
-    assert offered(show_steps(fork())) == ["Copy link", "Copy Python", *files]
+    browser.show(show_steps(fork()))
+    browser.push("Share")
+    assert said(browser, ".menu button") == f"Copy link | Copy Python | {FILES}"
     assert browser.evaluate("published()") == "https://example.org/graph.html"
 
 
