@@ -72,8 +72,10 @@ def test_without_scripts_three_pictures_stand_there():
 # -- In a browser -----------------------------------------------------------------------------------
 
 
-def test_step_run_and_start_again(browser):
+def test_buttons_enlarge_a_neuron_take_a_step_run_and_start_again(browser):
     browser.show(of_classes(2, 8, 8, 1), motion="no-preference")
+    browser.evaluate("document.querySelectorAll('button.neuron')[10].click()")
+    assert "what neuron 3 of layer 2 makes of the plane" in browser.words()
     before = browser.evaluate("t.loss")
     browser.push("Step")
     assert "step 1" in browser.words()
@@ -101,23 +103,7 @@ def test_no_number_moves_anything_and_the_rate_has_room_for_a_hand(browser, widt
         assert places() == before, state
 
 
-def test_the_rate_is_dragged_until_it_diverges(browser):
-    browser.show(sunflower(), width=833)
-    browser.push("Which way")
-    browser.words()
-    browser.enter(".rate input", math.log(0.1))
-    for _ in range(20):
-        browser.push("Step")
-    assert "Too large a step\n\nDiverged at step 7." in browser.words()
-    assert browser.texts(".slider.off")
-    browser.evaluate("t.loss = 213000, paint()")
-    assert browser.evaluate("document.documentElement.scrollWidth") <= 833
-    assert browser.evaluate("[412.3, 99.4, 99.6].map((x) => amount(x, 2))") == ["412", "99", "100"]
-    browser.push("Start again")
-    assert "Diverged" not in browser.words()
-
-
-def test_a_slider_of_a_parameter_and_its_derivative(browser):
+def test_a_parameter_is_dragged_beside_its_slope_and_the_rate_until_it_diverges(browser):
     browser.show(sunflower(names=["week", "height (m)"]), width=390)
     assert "4.10" in browser.words()
     assert "height = a tanh(b ((week − 6) / 3) + c) + d" in browser.words().replace("\n", "")
@@ -129,6 +115,18 @@ def test_a_slider_of_a_parameter_and_its_derivative(browser):
     arrows = browser.each(".arrow", "e.offsetWidth")
     far = [abs(slope) / max(map(abs, slopes)) for slope in slopes]
     assert [wide / max(arrows) for wide in arrows] == pytest.approx(far, abs=0.03)
+    browser.push("Start again")
+    browser.enter(".rate input", math.log(0.1))
+    for _ in range(20):
+        browser.push("Step")
+    assert "Too large a step\n\nDiverged at step 7." in browser.words()
+    assert browser.texts(".slider.off")
+    browser.emulate(width=833)
+    browser.evaluate("t.loss = 213000, paint()")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 833
+    assert browser.evaluate("[412.3, 99.4, 99.6].map((x) => amount(x, 2))") == ["412", "99", "100"]
+    browser.push("Start again")
+    assert "Diverged" not in browser.words()
 
 
 def test_points_are_dragged_by_mouse_and_keys(browser):
@@ -184,12 +182,6 @@ def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser
     assert len(browser.texts(".plot circle.value")) == 30
     browser.show(of_classes(2, 8, 1))
     assert browser.texts(".hits")[0].isdigit()
-
-
-def test_a_neuron_is_enlarged(browser):
-    browser.show(of_classes(2, 4, 4, 1))
-    browser.evaluate("document.querySelectorAll('button.neuron')[6].click()")
-    assert "what neuron 3 of layer 2 makes of the plane" in browser.words()
 
 
 HEALTH = {  # by weight and bias
