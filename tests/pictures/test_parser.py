@@ -18,12 +18,12 @@ ANSWER = """
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
 const answer = ([text, values, adjoints]) => {
   try {
-    const graph = graphOf(parse(text, byName)), run = pass(graph, graph.start);
+    const read = parse(text, byName), graph = graphOf(read), run = pass(graph, graph.start);
     const own = graph.nodes.map(({ rule, inputs }, i) => {
       const xs = values && rule && inputs.map((j) => values[j]);
       return xs ? [rule.value(...xs), rule.back(adjoints[i], ...xs)] : null;
     });
-    return [run.values, run.adjoints, own, graph.inputs.map((i) => graph.labels[i])];
+    return [run.values, run.adjoints, own, graph.inputs.map((i) => graph.labels[i]), read.formula];
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return error.message;
@@ -32,17 +32,11 @@ const answer = ([text, values, adjoints]) => {
 """
 
 
-@pytest.fixture(scope="module")
-def page(node):
-    """The value of an expression where the program of the page is known."""
-    program = live.script(live.all_rules(), parts=["numbers", "core", "parser"]) + ANSWER
-    return lambda expression: node(f"(() => {{ {program} return {expression} }})()")
-
-
 @pytest.fixture
-def read(page):
+def read(node):
     """What the page makes of texts; each operation also alone, if its numbers are given."""
-    return lambda *cases: page(f"{json.dumps(cases)}.map(answer)")
+    program = live.script(live.all_rules(), parts=["numbers", "core", "parser"]) + ANSWER
+    return lambda *cases: node(f"(() => {{ {program} return {json.dumps(cases)}.map(answer) }})()")
 
 
 SHAPES = [text_of(formula).replace("m.", "") for formula in FORMULAS[:-1]]  # m is the package
@@ -85,7 +79,7 @@ def test_the_page_reads_and_computes_as_python_does(read):
         asked.append((text, [x.data for x in order], [adjoint.get(x, 0.0) for x in order]))
     for (text, root), (_, *at), answer in zip(found, asked, read(*asked), strict=True):
         assert type(answer) is list, (text, answer)
-        values, slopes, own, _ = answer
+        values, slopes, own, *_ = answer
         exact += [values, slopes] == at
         assert len(values) == len(at[0]), text
         for node, said, grad in zip(topological_order(root), own, at[1]):
@@ -133,26 +127,23 @@ AS_WRITTEN = {
 }  # fmt: skip
 
 
-def test_formulas_as_people_write_them(read, page):
-    said = page(f"{json.dumps([*AS_WRITTEN])}.map((x) => parse(x, byName).formula)")
+def test_formulas_as_people_write_them(read):
+    answers = read(*[[x] for x in AS_WRITTEN])
+    said = [formula for *_, formula in answers]
     assert said == [*AS_WRITTEN.values()]
-    answers = zip(read(*[[x] for x in AS_WRITTEN]), read(*[[x] for x in said]), strict=True)
-    for text, (typed, plain) in zip(said, answers, strict=True):
+    for text, typed, plain in zip(said, answers, read(*[[x] for x in said]), strict=True):
         assert typed == plain
         names = typed[3]  # and the command line reads what the page makes of it
         assert close(plain[0][-1], parse(text, names)(*[2.0, 1.0, 0.5][: len(names)])), text
 
 
-def odd():
-    """Shared results, labels that are no names, a constant and a negative one."""
-    a, b = Value(-1.5, label="my loss"), Value(2.5, label="lambda")
-    shared = a * b - constant(3.0, "c")
-    return shared * shared + (-a) ** 2 + 2**b - a / -2.0
-
-
 def test_a_link_holds_the_graph(read):
-    for root in (odd(), *[root for _, root in cases(100)]):
-        [(values, slopes, *_)] = read([unquote(live.show_steps(root).link[1:])])
+    a, b = Value(-1.5, label="my loss"), Value(2.5, label="lambda")  # which are no names
+    shared = a * b - constant(3.0, "c")
+    odd = shared * shared + (-a) ** 2 + 2**b - a / -2.0
+    roots = [odd, *[root for _, root in cases(100)]]
+    texts = [[unquote(live.show_steps(root).link[1:])] for root in roots]
+    for root, (values, slopes, *_) in zip(roots, read(*texts), strict=True):
         order, adjoint = topological_order(root), adjoints(root)
         assert sorted(values) == pytest.approx(sorted(x.data for x in order))
         assert sorted(slopes) == pytest.approx(sorted(adjoint.get(x, 0.0) for x in order))
