@@ -49,7 +49,7 @@ def in_a_notebook(browser, page, head=""):
     eventually(lambda: browser.in_frames("document.readyState") == ["complete"])
 
 
-def test_a_frame_takes_the_height_and_the_ground_of_its_page(browser):
+def test_a_frame_takes_the_height_and_the_ground_of_its_page_and_answers(browser):
     height = "document.querySelector('iframe').clientHeight"
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = "<style>body { color: #eee }</style>"
@@ -58,22 +58,17 @@ def test_a_frame_takes_the_height_and_the_ground_of_its_page(browser):
     (own,) = browser.in_frames("document.documentElement.scrollHeight")
     assert abs(browser.evaluate(height) - own) <= 9
     assert browser.in_frames("document.documentElement.scrollHeight > innerHeight") == [False]
-    in_a_notebook(browser, show_steps(fork()), dark)
+    in_a_notebook(browser, show_steps(fork(), ask=True), dark)
     eventually(lambda: browser.in_frames(ground) == ["rgb(22, 24, 28)"])
     assert browser.evaluate(height) == 760  # it fills its frame
     assert browser.in_frames("document.documentElement.scrollHeight") == [760]
-    for scheme, colour in (("dark", "rgb(22, 24, 28)"), ("light", "rgb(255, 255, 255)")):
-        browser.show(show_steps(fork()), scheme=scheme)
-        assert browser.evaluate(ground) == colour
-
-
-def test_it_takes_answers_in_a_notebook(browser):
-    in_a_notebook(browser, show_steps(fork(), ask=True))
-    eventually(lambda: browser.in_frames("typeof state") == ["object"])
     answer = "(f => { f.value = -5; f.form.requestSubmit() })(document.getElementById('answer'))"
     browser.in_frames(f"go(state.graph.half + 2); {answer}")
     (told,) = browser.in_frames("document.getElementById('told').textContent")
     assert told.startswith("Not yet")
+    for scheme, colour in (("dark", "rgb(22, 24, 28)"), ("light", "rgb(255, 255, 255)")):
+        browser.show(show_steps(fork()), scheme=scheme)
+        assert browser.evaluate(ground) == colour
 
 
 def test_without_scripts_a_picture_stands_there(browser, tmp_path, monkeypatch):

@@ -76,6 +76,7 @@ def test_buttons_enlarge_a_neuron_take_a_step_run_and_start_again(browser):
     browser.show(of_classes(2, 8, 8, 1), motion="no-preference")
     browser.evaluate("document.querySelectorAll('button.neuron')[10].click()")
     assert "what neuron 3 of layer 2 makes of the plane" in browser.words()
+    assert browser.texts(".hits")[0].isdigit()
     before = browser.evaluate("t.loss")
     browser.push("Step")
     assert "step 1" in browser.words()
@@ -180,8 +181,6 @@ def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser
     browser.show(of_flowers(1, math.cos))
     assert browser.texts(".hits") == []
     assert len(browser.texts(".plot circle.value")) == 30
-    browser.show(of_classes(2, 8, 1))
-    assert browser.texts(".hits")[0].isdigit()
 
 
 HEALTH = {  # by weight and bias
