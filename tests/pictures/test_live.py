@@ -15,7 +15,7 @@ from pictures import chain, constant, fork, network, output, running, woven
 
 import autodiff as ad
 from autodiff import Dual, Value, Vector, adjoints, nn, operation, show_steps, topological_order
-from autodiff.__main__ import main, parse
+from autodiff.__main__ import main
 from autodiff.pictures import live
 
 LINK = r"#([A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+"  # at any other sign a messenger may cut it
@@ -79,10 +79,9 @@ def test_a_changed_number_counts_and_inputs_stand_before_parameters():
 
 
 def loss():
-    x = Vector([0.5, -1.0])
-    y = nn.mse_loss(network(2, 3, 1)(x), [1.0])
-    for value, label in zip([*x, y], ("x1", "x2", "loss")):
-        value.label = label
+    x1, x2 = Value(0.5, label="x1"), Value(-1.0, label="x2")
+    y = nn.mse_loss(network(2, 3, 1)([x1, x2]), [1.0])
+    y.label = "loss"
     return y
 
 
@@ -102,6 +101,13 @@ FIRST = "#sentence[aria-live=polite] .first"
 
 def said(browser, place):
     return " | ".join(browser.texts(place))
+
+
+def opened(browser, graph):
+    """Show a graph of Python, or type a formula."""
+    browser.show(live.page() if isinstance(graph, str) else show_steps(graph()))
+    if isinstance(graph, str):
+        browser.evaluate(f"retype({graph!r})")
 
 
 def gradients(browser):
@@ -260,9 +266,7 @@ def cut(x):
 
 @pytest.mark.parametrize(("graph", "deed", "place", "words"), SAID, ids=cut)
 def test_what_it_says_is_true(browser, graph, deed, place, words):
-    browser.show(live.page() if isinstance(graph, str) else show_steps(graph()))
-    if isinstance(graph, str):
-        browser.evaluate(f"retype({graph!r})")
+    opened(browser, graph)
     browser.evaluate(deed)
     assert said(browser, place) == words
     assert "NaN" not in browser.evaluate("main.innerHTML")
@@ -342,25 +346,18 @@ def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
 # -- One window -----------------------------------------------------------------------------------
 
 
-FORMULAS = {
-    "1 / (1 + exp(-(w*x + b)))": {"w": 2.0, "x": 1.5, "b": 0.5},
-    "(x**2*y + exp(z)*x - y/z) * (x + y + z)": {"x": -1.234, "y": 123.4, "z": 0.001},
-    "sin(x)*x + exp(x)*x*x": {"x": 1.5},
-    "temperature / b": {"temperature": 0.5, "b": 2.0},
-    "tanh(temperature)**3": {"temperature": 0.5},
-    "maximum(temperature, b)": {"temperature": 0.5, "b": 2.0},
-    "temperature * b + temperature": {"temperature": 0.5, "b": 2.0},
-}
-
-
-def of_formula(text):
-    inputs = {name: Value(x, label=name) for name, x in FORMULAS[text].items()}
-    return parse(text, [*inputs])(*inputs.values())
-
-
+FORMULAS = [
+    "w=2; x=1.5; b=0.5; 1 / (1 + exp(-(w*x + b)))",
+    "x=-1.234; y=123.4; z=0.001; (x**2*y + exp(z)*x - y/z) * (x + y + z)",
+    "x=1.5; sin(x)*x + exp(x)*x*x",
+    "temperature=0.5; b=2; temperature / b",
+    "temperature=0.5; tanh(temperature)**3",
+    "temperature=0.5; b=2; maximum(temperature, b)",
+    "temperature=0.5; b=2; temperature * b + temperature",
+]
 GRAPHS = {graph.__name__: graph for graph in (fork, running, loss, woven, lecture)}
 GRAPHS |= {str(sizes): partial(output, *sizes) for sizes in ((2, 2, 1), (10, 5, 1))}
-GRAPHS |= {"long": partial(chain, 59)} | {text: partial(of_formula, text) for text in FORMULAS}
+GRAPHS |= {"long": partial(chain, 59)} | dict(zip(FORMULAS, FORMULAS))
 BOX = "e.getBoundingClientRect()"
 SIZES = (390, 844), (900, 800), (1200, 900), (1600, 1000)
 # What is wrong with what is seen.
@@ -416,7 +413,7 @@ EVERY = f"""(() => {{
 
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_nothing_is_covered_small_or_misnamed_and_nothing_jumps_or_scrolls(browser, graph):
-    browser.show(show_steps(GRAPHS[graph]()))
+    opened(browser, GRAPHS[graph])
     for width, height in SIZES:
         browser.emulate(width=width, height=height)
         assert browser.evaluate(EVERY) == [], width
