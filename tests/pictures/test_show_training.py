@@ -134,9 +134,8 @@ def test_points_are_dragged_by_mouse_and_keys(browser):
     browser.show(sunflower(), width=1200)
     x, y = browser.place(".point[data-i='4']")
     browser.drag(x, y, x + 40)
-    moved, loss, unit = browser.evaluate(
-        "[t.rows[4][0], t.loss, (ranges[0][1] - ranges[0][0]) / (s.box.right - s.box.left)]"
-    )
+    unit = "(ranges[0][1] - ranges[0][0]) / (s.box.right - s.box.left)"
+    moved, loss, unit = browser.evaluate(f"[t.rows[4][0], t.loss, {unit}]")
     assert moved == pytest.approx(5 + 40 * unit, abs=0.1)
     assert loss != pytest.approx(4.0999, abs=1e-3)
     browser.evaluate("document.querySelector('.point').focus()")

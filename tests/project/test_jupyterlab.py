@@ -33,7 +33,7 @@ def server(tmp_path_factory):
     trusted = nbformat.read(NUDGES, as_version=4)
     trusted.metadata.title = "one that is trusted, by what is in it"
     nbformat.write(trusted, folder / "notebooks/trusted.ipynb")
-    (folder / "data").mkdir()
+    (folder / "data").mkdir()  # records which notebooks are trusted
     notary = sign.NotebookNotary(data_dir=str(folder / "data"))
     notary.sign(trusted)
     notary.store.close()  # a database, which it leaves open
@@ -43,19 +43,14 @@ def server(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = os.environ | {
-        "JUPYTER_DATA_DIR": str(folder / "data"),  # records which notebooks are trusted
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
-    }
+    own = "_DATA", "_CONFIG", "_RUNTIME", "LAB_SETTINGS", "LAB_WORKSPACES"
+    folders = {f"JUPYTER{x}_DIR": str(folder / x.split("_")[1].lower()) for x in own}
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
         "--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'notebooks'}",
     ]  # fmt: skip
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen(command, env=os.environ | folders, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
 
     def answers():
