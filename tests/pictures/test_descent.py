@@ -1,4 +1,4 @@
-"""The page of gradient descent. What all pages have in common is in test_pages.py."""
+"""The page of gradient descent."""
 
 import math
 import re

@@ -1,7 +1,4 @@
-"""The page of training: what people do in it, what it says, what it refuses.
-
-Its steps are in test_trainer.py, what all pages have in common in test_pages.py.
-"""
+"""The page of training: what people do in it, what it says, what it refuses."""
 
 import base64
 import math

