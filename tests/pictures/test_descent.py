@@ -43,6 +43,7 @@ def test_where_the_function_is_zero_there_is_a_plot_too(browser, f):
     assert "NaN" not in "".join(curves)
     assert len(browser.texts(".below .end")) > 2
     assert browser.evaluate("pathAt(1).points.every((x) => !Number.isNaN(value(x)))")
+    assert browser.texts("h1")[0] == "40 steps downhill"
 
 
 def test_a_step_out_of_the_domain_is_told(browser):

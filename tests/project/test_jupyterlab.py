@@ -65,24 +65,19 @@ def server(tmp_path_factory):
         yield address
     finally:
         process.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(30)
-        except subprocess.TimeoutExpired:  # it still asks its kernels to end
-            process.kill()
-            process.wait()
+        process.kill()  # if it still asks its kernels to end
+        process.wait()
 
 
 def test_the_command_of_the_readme_opens_the_first_notebook(tmp_path):
     """With a browser that only says what it was told to open."""
     (command,) = re.findall(r"^\.venv/bin/python (-m jupyter .*)", README.read_text("utf-8"), re.M)
-    with subprocess.Popen(
-        [sys.executable, *command.split(), "--allow-root"],
-        cwd=README.parent,
-        env=os.environ | {"BROWSER": "echo opened %s", "JUPYTER_RUNTIME_DIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
+    arguments = [sys.executable, *command.split(), "--allow-root"]
+    env = os.environ | {"BROWSER": "echo opened %s", "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(arguments, cwd=README.parent, env=env, **streams) as process:
         try:
             address = next(line for line in process.stdout if line.startswith("opened"))
             page = Path(url2pathname(urlsplit(address.split()[1]).path)).read_text("utf-8")
