@@ -106,10 +106,6 @@ def opened(browser, graph):
         browser.evaluate(f"retype({graph!r})")
 
 
-def gradients(browser):
-    return browser.texts(".slider .end")
-
-
 KEYS = [  # what is pressed, where one reads, and what stands there
     ("", f"h1, {FIRST}, .bar .here, .slider .end",
      "y = (a + b) · b | The values have run forward, in blue. Press Play to send the gradients back, "
@@ -146,7 +142,7 @@ def test_play_sends_the_gradients_back(browser):
         lambda: seen.update(browser.texts("#sentence")) or browser.texts(".play") == ["↻ Again"]
     )
     assert any("b is used twice: its messages add, 4 = 3 + 1." in x for x in seen)
-    assert gradients(browser) == ["1", "4"]
+    assert said(browser, ".slider .end") == "1 | 4"
 
 
 def test_a_drag_moves_every_number_as_in_python(browser):
@@ -274,9 +270,9 @@ def test_what_is_typed_into_a_field_stays_and_numbers_that_are_none_are_refused(
     for text in ("1e400", ""):
         browser.enter(b, text)
         assert len(browser.texts(".field:invalid")) == 1
-        assert gradients(browser) == ["1", "4"]
+        assert said(browser, ".slider .end") == "1 | 4"
     browser.enter(b, "-1.5")
-    assert gradients(browser) == ["−1.5", "−1"]  # ∂y/∂b = a + 2b
+    assert said(browser, ".slider .end") == "−1.5 | −1"  # ∂y/∂b = a + 2b
     for typed, end in (("1e200", 2e200), ("123456.789", 2e5), ("2", 5), ("0.1234", 5)):
         browser.enter(b, typed)
         browser.evaluate("document.activeElement.blur()")
@@ -427,7 +423,6 @@ def test_a_large_graph_opens_with_its_inputs_and_a_step_shows_the_operation_with
         browser.evaluate(f"go({step}, true)")
         assert min(browser.each(".unit.now .box", inside), default=1) > 0, step
         assert browser.evaluate(scale) >= 0.74
-        assert browser.texts(".map .frame") == [""]
     for key, bigger in (("+", True), ("-", False), ("0", False)):
         before = browser.evaluate(scale)
         browser.press(key)
