@@ -320,7 +320,6 @@ QUIZ = [  # what is typed, and what it says then
 def test_it_asks_and_a_wrong_answer_is_not_told_the_result(browser):
     browser.show(show_steps(fork(), ask=True))
     assert said(browser, FIRST) == "Which message goes from × back to v₁?"
-    browser.evaluate("document.querySelector('#answer').focus()")
     for typed, place, words in QUIZ:
         browser.enter("#answer", typed)
         browser.evaluate("document.querySelector('form').requestSubmit()")
@@ -462,9 +461,8 @@ def test_neurons_written_by_hand_are_folded_and_a_click_shows_their_weights_in_p
     assert browser.each(".unit", f"{BOX}.x") == before
     assert browser.evaluate("state.step") == 2
     assert len(browser.texts(".slider")) == sliders + 4
-    wide = browser.evaluate("seen.fit.place.length * seen.fit.scale / state.width")
-    tall = browser.evaluate("seen.fit.tall * seen.fit.scale / state.height")
-    assert max(wide, tall) > 0.9
+    filled = "Math.max(seen.fit.place.length / state.width, seen.fit.tall / state.height)"
+    assert browser.evaluate(f"{filled} * seen.fit.scale") > 0.9
     assert browser.texts(".map") == []
 
 

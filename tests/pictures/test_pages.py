@@ -82,8 +82,7 @@ def test_without_scripts_a_picture_stands_there(browser, tmp_path, monkeypatch):
         saved = Path(page.save(tmp_path / "new" / "page.html"))
         browser.show(saved.read_text("utf-8"), scripts=False)
         assert "needs scripts" in browser.evaluate("document.body.innerText")
-        wide = "[...document.querySelectorAll('img')].map((x) => x.clientWidth > 100)"
-        assert browser.evaluate(wide) == [True] * pictures
+        assert browser.each("img", "e.clientWidth > 100") == [True] * pictures
     monkeypatch.setattr(layout, "pygraphviz_folder", str)
     monkeypatch.setenv("PATH", "")  # without Graphviz, nothing is missed but the picture
     assert show_steps(fork())._repr_html_().count("run its cell.</p></iframe>") == 1
