@@ -88,17 +88,15 @@ def test_buttons_enlarge_a_neuron_take_a_step_run_and_start_again(browser):
 @pytest.mark.parametrize("width", [1200, 948, 833, 760, 390, 360, 324])
 def test_no_number_moves_anything_and_the_rate_has_room_for_a_hand(browser, width):
     browser.show(of_classes(2, 8, 8, 1), width=width)
-
-    def places():
-        size = browser.evaluate("[main.offsetHeight, document.documentElement.scrollWidth]")
-        return [*browser.each(".controls > *", "[e.offsetLeft, e.offsetTop]"), size]
-
-    before = places()
-    assert len({y for _, y in before[:3]}) == 1  # the buttons stand in a row
+    controls = "[...document.querySelectorAll('.controls > *')]"
+    where = f"{controls}.map((e) => [e.offsetLeft, e.offsetTop])"
+    places = f"[{where}, main.offsetHeight, document.documentElement.scrollWidth]"
+    before = browser.evaluate(places)
+    assert len({y for _, y in before[0][:3]}) == 1  # the buttons stand in a row
     assert browser.each(".rate input", "e.clientWidth")[0] >= 120
     for state in ("loss: 0.000634, steps: 12345", "loss: 1.2e-5, steps: 1234"):
         browser.evaluate(f"Object.assign(t, {{ {state} }}), s.running = !s.running, paint()")
-        assert places() == before, state
+        assert browser.evaluate(places) == before, state
 
 
 def test_a_parameter_is_dragged_beside_its_slope_and_the_rate_until_it_diverges(browser):
