@@ -1,32 +1,121 @@
-"""Compiled graphs beside programs that a person writes in NumPy."""
+"""Recurrence, attention and convolutions as compiled programs, beside NumPy that a person writes.
+
+Layers are in test_fit.py and test_lecture.py.
+"""
 
 import inspect
+import itertools
+import math
 
 import numpy as np
 import pytest
-from by_hand import PROGRAMS, by_hand
 from catalogue import MAKE
 
 from autodiff import Expression, topological_order
 
+# -- By hand: x is (features, n), and each program returns the values and a gradient for each array --
+
+
+def by_step(x, size):
+    return x.reshape(len(x) // size, size, x.shape[1])
+
+
+def rnn(x, u, w, b, v):
+    x = by_step(x, u.shape[1])
+    z = u @ x + b[:, None]
+    hs = [np.tanh(z[0])]
+    for t in range(1, len(x)):
+        hs.append(np.tanh(w @ hs[-1] + z[t]))
+    error = v @ hs[-1] - 0.5
+    dh, dz, dw = v[:, None] * (2 * error), np.empty_like(z), np.zeros_like(w)
+    for t in reversed(range(len(x))):
+        dz[t] = dh * (1 - hs[t] ** 2)
+        if t:
+            dw += dz[t] @ hs[t - 1].T
+            dh = w.T @ dz[t]
+    du = (dz @ x.mT).sum(axis=0)
+    return error**2, [du, dw, dz.sum(axis=(0, 2)), hs[-1] @ (2 * error)]
+
+
+def lstm(x, *weights):
+    gates, v = weights[:-1], weights[-1]
+    u, w, b = (np.concatenate(gates[i::3]) for i in range(3))
+    x, k = by_step(x, u.shape[1]), len(v)
+    z = u @ x + b[:, None]
+    h = c = np.zeros((k, x.shape[2]))
+    steps = []
+    for t in range(len(x)):
+        a = z[t] + w @ h
+        s, g = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
+        before = h, c
+        c = s[k : 2 * k] * c + s[:k] * g
+        r = np.tanh(c)
+        h = s[2 * k :] * r
+        steps.append((s, g, r, before))
+    error = v @ h - 0.5
+    dh, dc, dz, dw = v[:, None] * (2 * error), 0.0, np.empty_like(z), np.zeros_like(w)
+    for t in reversed(range(len(x))):
+        s, g, r, (h0, c0) = steps[t]
+        dc = dc + dh * s[2 * k :] * (1 - r * r)
+        ds = np.concatenate([dc * g, dc * c0, dh * r])
+        dz[t, : 3 * k] = ds * s * (1 - s)
+        dz[t, 3 * k :] = dc * s[:k] * (1 - g * g)
+        dw += dz[t] @ h0.T
+        dh, dc = w.T @ dz[t], dc * s[k : 2 * k]
+    du, db = (dz @ x.mT).sum(axis=0), dz.sum(axis=(0, 2))
+    parts = zip(*[np.split(d, 4) for d in (du, dw, db)])
+    return error**2, [*[d for gate in parts for d in gate], h @ (2 * error)]
+
+
+def attention(x, q, k, v):
+    x = by_step(x, len(q)).transpose(2, 0, 1)
+    a, b, c = x @ q, x @ k, x @ v
+    s = np.exp(a @ b.mT)
+    s /= s.sum(axis=2, keepdims=True)
+    y = np.tanh(s @ c)
+    error = y.sum(axis=(1, 2)) - 0.5
+    dy = (2 * error)[:, None, None] * (1 - y * y)
+    ds = dy @ c.mT
+    ds = s * (ds - (ds * s).sum(axis=2, keepdims=True))
+    da, db, dc = ds @ b, ds.mT @ a, s.mT @ dy
+    return error**2, [(x.mT @ d).sum(axis=0) for d in (da, db, dc)]
+
+
+def convolution(x, kernels, bias, v):
+    side = math.isqrt(len(x))
+    corners = (np.arange(0, side * (side - 2), side)[:, None] + np.arange(side - 2)).reshape(-1)
+    patch = (np.arange(0, 3 * side, side)[:, None] + np.arange(3)).reshape(-1)
+    patches = x[corners[:, None] + patch]  # (positions, 9, n)
+    h = (kernels @ patches).swapaxes(0, 1) + bias[:, None, None]
+    y = np.maximum(h, 0.0).reshape(len(v), -1)
+    error = v @ y - 0.5
+    dh = np.where(h > 0, (v[:, None] * (2 * error)).reshape(h.shape), 0.0)
+    dk = (dh.swapaxes(0, 1) @ patches.mT).sum(axis=0)
+    return error**2, [dk, dh.sum(axis=(1, 2)), y @ (2 * error)]
+
+
+BY_HAND = {"RNN": rnn, "LSTM": lstm, "attention": attention, "convolution": convolution}
 LARGE = [("RNN", (50, 8, 32)), ("attention", (16, 8)), ("convolution", (28, 8))]
 
 
-@pytest.mark.parametrize(("name", "sizes"), [*[(name, ()) for name in PROGRAMS], *LARGE])
+@pytest.mark.parametrize(("name", "sizes"), [*[(name, ()) for name in BY_HAND], *LARGE])
 def test_models_beside_the_programs_by_hand(side_by_side, name, sizes):
     """Value and gradients of 150 samples."""
-    model = MAKE[name](*sizes)
+    model, function = MAKE[name](*sizes), BY_HAND[name]
     program = Expression(model.loss).compile([model.x], model.parameters, xp=np, batch=True)
     rows = np.asfortranarray(model.rows(150))
-    peers = {
-        "hand-written NumPy": lambda: by_hand(name, model, rows, model.p),
-        "autodiff, compiled": lambda: program(rows, model.p),
-    }
+    ends = list(itertools.accumulate(map(math.prod, model.shapes), initial=0))
+    arrays = [model.p[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], model.shapes)]
+
+    def by_hand():
+        values, gradients = function(rows.T, *arrays)
+        return values, np.concatenate(gradients, axis=None)
+
+    peers = {"hand-written NumPy": by_hand, "autodiff, compiled": lambda: program(rows, model.p)}
     (losses, gradient), (values, gradients) = [peer() for peer in peers.values()]
     assert np.sum(values) == pytest.approx(np.sum(losses), rel=1e-9)
     np.testing.assert_allclose(gradients, gradient, rtol=1e-6, atol=1e-8)
-    lines = program.source.count("\n")
-    written = inspect.getsource(PROGRAMS[name]).count("\n")
+    written, lines = inspect.getsource(function).count("\n"), program.source.count("\n")
     side_by_side(f"{name} {sizes or ''}: {written} lines by hand, {lines} compiled", peers, 20)
 
 
