@@ -18,25 +18,32 @@ def pytest_ignore_collect(config):
     return None if any("benchmarks" in argument for argument in config.args) else True
 
 
-def _calls(function):
-    """How many calls take about 5 ms: one alone would be measured with cold caches."""
-    function()
-    start = time.perf_counter()
-    function()
-    return max(1, int(0.005 / (time.perf_counter() - start)))
+def of_a_call(function):
+    """Measures a call, as one of many that take about 5 ms: one alone would find cold caches."""
+
+    def seconds(calls):
+        start = time.perf_counter()
+        for _ in range(calls):
+            function()
+        return (time.perf_counter() - start) / calls
+
+    calls = 1 if QUICK else max(1, int(0.005 / min(seconds(1), seconds(1))))
+    return lambda: seconds(calls)
 
 
-def _per_epoch(train, epochs, *given):
-    """Seconds per epoch: the difference between many epochs and few, without recording and compiling.
+def of_an_epoch(train, epochs):
+    """Measures an epoch: the difference between many and one, without recording and compiling.
 
     Of processor time: all use one thread, and others may use the machine.
     """
-    times = []
-    for n in (1, 1 + epochs):
+
+    def seconds(n):
         start = time.process_time()
-        train(n, *given)
-        times.append(time.process_time() - start)
-    return (times[1] - times[0]) / epochs
+        train(n)
+        return time.process_time() - start
+
+    epochs = min(epochs, 20) if QUICK else epochs
+    return lambda: (seconds(1 + epochs) - seconds(1)) / epochs
 
 
 @pytest.fixture
@@ -45,38 +52,32 @@ def side_by_side(capsys):
 
     The rounds are interleaved (a, b, c, a, b, c ...), so that a machine that slows down slows
     all of them; pytest-benchmark runs one after the other and cannot do this. The ratio is that
-    of the medians, the first function's to each.
+    of the medians, each function's to the first. With `epochs`, a number for each, the functions
+    train for n epochs.
     """
 
-    def measure(title, functions, rounds, unit=1.0, per=""):
+    def measure(title, functions, rounds, unit=1.0, per="", epochs=None):
         gc.collect()
         gc.freeze()  # so that no garbage collection scans all loaded libraries
-        rounds = 1 if QUICK else rounds
-        calls = {name: 1 if QUICK else _calls(function) for name, function in functions.items()}
-        seconds = {name: [] for name in functions}
-        for _ in range(rounds):
-            for name, function in functions.items():
+        measures = {
+            name: of_an_epoch(function, epochs[name]) if epochs else of_a_call(function)
+            for name, function in functions.items()
+        }
+        found = {name: [] for name in functions}
+        for _ in range(1 if QUICK else rounds):
+            for name, seconds in measures.items():
                 gc.collect()  # so that none clears away the garbage of another
-                start = time.perf_counter()
-                for _ in range(calls[name]):
-                    function()
-                seconds[name].append((time.perf_counter() - start) / calls[name])
+                found[name].append(seconds() / unit)
         gc.unfreeze()
-        medians = {name: statistics.median(times) for name, times in seconds.items()}
+        medians = {name: statistics.median(each) for name, each in found.items()}
         first = next(iter(medians.values()))
         with capsys.disabled():
             print(f"\n{title}")
             for name, median in medians.items():
-                lowest = min(seconds[name])
                 print(
-                    f"  {name:<32} {median / unit * 1e6:12.3f} µs{per}"
-                    f"   (lowest {lowest / unit * 1e6:.3f})   {first / median:8.3g}x"
+                    f"  {name:<32} {median * 1e6:12.3f} µs{per}"
+                    f"   (lowest {min(found[name]) * 1e6:.3f})   {median / first:8.3g}x"
                 )
         return medians
 
-    def say(text):
-        with capsys.disabled():
-            print(text)
-
-    measure.say, measure.quick, measure.per_epoch = say, QUICK, _per_epoch
     return measure

@@ -53,11 +53,10 @@ def without_quick_operators():
         chain(Value).backward()
 
 
-def test_growth_with_depth(side_by_side):
-    for n in (1_000, 10_000, 100_000, 1_000_000)[: 1 if side_by_side.quick else None]:
-        rounds = max(3, 100_000 // n)
-        once = {"autodiff": lambda n=n: chain(Value, n).backward()}
-        side_by_side(f"chain, {n} operations, per node", once, rounds, n, "/node")
+@pytest.mark.parametrize("n", [1_000, 10_000, 100_000, 1_000_000])
+def test_growth_with_depth(side_by_side, n):
+    once = {"autodiff": lambda: chain(Value, n).backward()}
+    side_by_side(f"chain, {n} operations, per node", once, max(3, 100_000 // n), n, "/node")
 
 
 # -- A training step of a 2-16-16-1 network on 100 samples ------------------------------------------

@@ -3,8 +3,6 @@
 PyTorch is a peer where it is installed.
 """
 
-import statistics
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
@@ -38,10 +36,10 @@ class Task:
 TASKS = {"iris": lambda: Task(load_iris(), 10), "digits": lambda: Task(load_digits(), 32)}
 
 
-def training(step, n):
+def training(step, n, size):
     """Trains by steps, each with a batch, and returns the losses."""
 
-    def train(epochs, size=None):
+    def train(epochs):
         rng, losses = np.random.default_rng(0), []
         for _ in range(epochs):
             order = rng.permutation(n) if size else None
@@ -67,7 +65,6 @@ class ByHand:
             for a in (self.p, self.gradient)
         )
         self.steps, self.adam = 0, adam
-        self.train = training(self.step, self.x.shape[1])
 
     def derive(self, x, t):
         """The sum of the losses of a batch; leaves its derivatives in `gradient`."""
@@ -125,7 +122,11 @@ class ByHand:
         self.p -= root
 
 
-def by_torch(task, adam=False):
+def by_hand(task, size, adam):
+    return training(ByHand(task, adam).step, len(task.x), size)
+
+
+def by_torch(task, size, adam):
     n, h, k = task.sizes
     model = torch.nn.Sequential(torch.nn.Linear(n, h), torch.nn.Tanh(), torch.nn.Linear(h, k))
     model.double()
@@ -144,14 +145,14 @@ def by_torch(task, adam=False):
         optimizer.step()
         return loss.item() * len(x[batch])
 
-    return training(step, len(x))
+    return training(step, len(x), size)
 
 
-def by_fit(task, adam=False):
+def by_fit(task, size, adam):
     kind = optim.Adam if adam else optim.SGD
     optimizer = kind(task.model.parameters(), lr=0.01)
 
-    def train(epochs, size=None):
+    def train(epochs):
         given = task.model, task.x, task.kinds, nn.cross_entropy, optimizer
         return nn.fit(*given, epochs, size, progress=False, seed=0, engine="compiled").losses
 
@@ -182,21 +183,13 @@ def test_value_and_gradient_of_an_epoch(side_by_side, name):
     [("iris", None, False, 5000), ("digits", None, False, 300), ("digits", 32, True, 20)],
 )
 def test_an_epoch_of_fit(side_by_side, name, size, adam, epochs):
-    task = TASKS[name]()
-    epochs, rounds = (1, 1) if side_by_side.quick else (epochs, 9)
-    peers = {"hand-written NumPy": ByHand(task, adam).train, "autodiff, fit": by_fit(task, adam)}
+    task, kind = TASKS[name](), "Adam" if adam else "SGD"
+    makers = {"hand-written NumPy": by_hand, "autodiff, fit": by_fit}
     if torch:
-        peers["PyTorch"] = by_torch(task, adam)
-    found = [train(3, size) for train in peers.values()]
+        makers["PyTorch"] = by_torch
+    peers = {peer: make(task, size, adam) for peer, make in makers.items()}
+    found = [train(3) for train in peers.values()]
     for losses in found:
         np.testing.assert_allclose(losses, found[0], rtol=1e-9)
-    times = {name: [] for name in peers}
-    for _ in range(rounds):
-        for peer, train in peers.items():
-            times[peer].append(side_by_side.per_epoch(train, epochs, size))
-    kind = "Adam" if adam else "SGD"
-    side_by_side.say(f"\n{name}, {kind}, batches of {size or len(task.x)}: an epoch")
-    medians = {peer: statistics.median(taken) for peer, taken in times.items()}
-    for peer, median in medians.items():
-        ratio = median / medians["hand-written NumPy"]
-        side_by_side.say(f"  {peer:<24} {median * 1e6:10.1f} µs  {ratio:6.2f}x by hand")
+    title = f"{name}, {kind}, batches of {size or len(task.x)}: an epoch"
+    side_by_side(title, peers, 9, epochs=dict.fromkeys(peers, epochs))
