@@ -13,18 +13,17 @@ rng = np.random.default_rng(0)
 
 
 class Model:
-    """`loss` is the graph of a function of x and the parameters, arrays of these shapes."""
+    """`loss` is the graph of a function of x and the parameters: those of a network, or arrays."""
 
-    def __init__(self, features, shapes, loss, network=None):
-        self.shapes, self.network = shapes, network
-        make = {1: Vector, 2: Matrix}
-        self.x = Vector(rng.normal(size=features))
+    def __init__(self, features, loss, *shapes, network=None):
+        self.x, self.shapes = Vector(rng.normal(size=features)), shapes
         if network:
             self.parameters, self.loss = network.parameters(), loss(self.x, network)
         else:
-            held = [make[len(s)](rng.normal(size=s) / np.sqrt(s[-1])) for s in shapes]
-            self.parameters = [p for array in held for p in getattr(array, "_entries", array)]
-            self.loss = loss(self.x, *held)
+            draws = [rng.normal(size=s) / np.sqrt(s[-1]) for s in shapes]
+            arrays = [Vector(d) if d.ndim == 1 else Matrix(d) for d in draws]
+            self.parameters = [p for a in arrays for p in getattr(a, "_entries", a)]
+            self.loss = loss(self.x, *arrays)
         self.p = np.array([p.data for p in self.parameters])
 
     def rows(self, n):
@@ -82,12 +81,13 @@ class MLP:
         return [p for layer in self.layers for p in layer.parameters()]
 
 
-def lecture(*sizes):
+def of_neurons(make, loss, inputs, *sizes):
     random.seed(0)
-    sizes = sizes or (4, 16, 16, 1)
-    shapes = [(m, n + 1) for n, m in zip(sizes, sizes[1:])]
-    network = MLP(sizes[0], [*sizes[1:]])
-    return Model(sizes[0] + 1, shapes, lambda x, f: (f([*x][:-1]) - x[-1]) ** 2, network)
+    return Model(inputs + 1, loss, network=make(inputs, [*sizes]))
+
+
+def lecture(*sizes):
+    return of_neurons(MLP, lambda x, f: (f([*x][:-1]) - x[-1]) ** 2, *sizes or (4, 16, 16, 1))
 
 
 def of_ours(network):
@@ -97,21 +97,18 @@ def of_ours(network):
     return network
 
 
+def hinge(x, model):
+    *xrow, yi = x
+    data_loss = (1 + -yi * model(xrow)).relu()
+    alpha = 1e-4
+    reg_loss = alpha * sum(p * p for p in model.parameters())
+    return data_loss + reg_loss
+
+
 def demo(*sizes):
-    """micrograd's, with numbers of ours: its loss is a hinge and a sum of squares."""
-    random.seed(0)
-    sizes = sizes or (2, 16, 16, 1)
-    shapes = [(m, n + 1) for n, m in zip(sizes, sizes[1:])]
-    network = of_ours(micrograd.nn.MLP(sizes[0], [*sizes[1:]]))
-
-    def loss(x, model):
-        *xrow, yi = x
-        data_loss = (1 + -yi * model(xrow)).relu()
-        alpha = 1e-4
-        reg_loss = alpha * sum(p * p for p in model.parameters())
-        return data_loss + reg_loss
-
-    return Model(sizes[0] + 1, shapes, loss, network)
+    """micrograd's, with numbers of ours."""
+    mlp = micrograd.nn.MLP
+    return of_neurons(lambda *given: of_ours(mlp(*given)), hinge, *sizes or (2, 16, 16, 1))
 
 
 # -- Layers ---------------------------------------------------------------------------------------
@@ -217,19 +214,19 @@ def looped(x, kernel, v):
 MAKE = {
     "lecture": lecture,
     "demo": demo,
-    "linear": lambda n=8: Model(n + 1, [(n,), (1,)], linear),
-    "softmax": lambda n=4, k=3: Model(n, [(k, n), (k,)], softmax),
-    "network": lambda n=64, h=32, k=10: Model(n, [(h, n), (h,), (k, h), (k,)], classified),
-    "residual": lambda n=8: Model(n, [(n, n), (n,), (n, n), (n,), (n,)], residual),
-    "tied": lambda n=8, h=5: Model(n, [(h, n)], tied),
-    "logistic": lambda n=8: Model(n, [(n,), (1,)], logistic),
-    "RNN": lambda steps=6, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,), (h,)], recurrence),
-    "LSTM": lambda steps=5, n=3, h=8: Model(steps * n, [(h, n), (h, h), (h,)] * 4 + [(h,)], memory),
-    "attention": lambda steps=6, n=4: Model(steps * n, [(n, n)] * 3, attending),
-    "conv1d": lambda n=16, k=5: Model(n, [(k,), (1,), (n - k + 1,)], slid),
+    "linear": lambda n=8: Model(n + 1, linear, (n,), (1,)),
+    "softmax": lambda n=4, k=3: Model(n, softmax, (k, n), (k,)),
+    "network": lambda n=64, h=32, k=10: Model(n, classified, (h, n), (h,), (k, h), (k,)),
+    "residual": lambda n=8: Model(n, residual, (n, n), (n,), (n, n), (n,), (n,)),
+    "tied": lambda n=8, h=5: Model(n, tied, (h, n)),
+    "logistic": lambda n=8: Model(n, logistic, (n,), (1,)),
+    "RNN": lambda steps=6, n=3, h=8: Model(steps * n, recurrence, (h, n), (h, h), (h,), (h,)),
+    "LSTM": lambda steps=5, n=3, h=8: Model(steps * n, memory, *[(h, n), (h, h), (h,)] * 4, (h,)),
+    "attention": lambda steps=6, n=4: Model(steps * n, attending, *[(n, n)] * 3),
+    "conv1d": lambda n=16, k=5: Model(n, slid, (k,), (1,), (n - k + 1,)),
     "convolution": lambda side=8, k=4: Model(
-        side**2, [(k, 9), (k,), (k * (side - 2) ** 2,)], convolved
+        side**2, convolved, (k, 9), (k,), (k * (side - 2) ** 2,)
     ),
-    "loops": lambda side=8, k=3: Model(side**2, [(k, k), ((side - k + 1) ** 2,)], looped),
+    "loops": lambda side=8, k=3: Model(side**2, looped, (k, k), ((side - k + 1) ** 2,)),
     "shuffled": lambda *sizes: shuffled(lecture(*sizes)),
 }
