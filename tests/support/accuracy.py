@@ -11,7 +11,6 @@ import functools
 import itertools
 import math
 import random
-from operator import itemgetter
 from typing import NamedTuple
 
 import mpmath
@@ -44,9 +43,8 @@ def differentiated(name, point):
     free = [i for i in range(len(point)) if i not in OPERATIONS[name].constants]
 
     def f(xs):
-        inputs = list(point)
-        for i, x in zip(free, xs, strict=True):
-            inputs[i] = x
+        given = dict(zip(free, xs, strict=True))
+        inputs = [given.get(i, x) for i, x in enumerate(point)]
         numbers = any(isinstance(x, Number) for x in inputs)
         return apply(PAGE[name], *inputs) if numbers else PAGE[name].rule(*inputs)[0]
 
@@ -58,15 +56,10 @@ def ordinary(x):
 
 
 class Errors(NamedTuple):
-    """The largest errors so far, each with the point where it is."""
+    """The largest errors, each with the point where it is."""
 
-    relative: tuple = (0.0, None)
-    absolute: tuple = (0.0, None)  # relative to max(1, |derivative|)
-
-    def with_another(self, found, expected, point):
-        error, size = mpmath.inf if mpmath.isnan(found) else abs(found - expected), abs(expected)
-        each = float(error / (size or 1)), float(error / max(1, size))
-        return Errors(*(max(worst, (x, point), key=itemgetter(0)) for worst, x in zip(self, each)))
+    relative: tuple
+    absolute: tuple  # relative to max(1, |derivative|)
 
 
 def derived(mode, order, f, xs):
@@ -89,7 +82,7 @@ def attempt(compute, *args):
 def measured(name, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
     reference = functools.cache(REFERENCES[name])  # differences share their points
-    errors = dict.fromkeys(MODES[order], Errors())
+    relative, absolute = ({mode: [(0.0, ())] for mode in MODES[order]} for _ in Errors._fields)
     for point in points(name, count):
         f, xs, free = differentiated(name, point)
         places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
@@ -101,12 +94,14 @@ def measured(name, order, count=30):
             expected = [once(*sorted(at)) for at in places]
             if not ordinary(once()) or any(abs(x) > HUGE for x in expected):
                 continue
-            for mode in errors:
-                found = attempt(derived, mode, order, f, xs) or [mpmath.nan] * len(expected)
+            for mode in MODES[order]:
+                found = attempt(derived, mode, order, f, xs) or [math.nan] * len(expected)
                 for number, x in zip(found, expected, strict=True):
                     if ordinary(x):
-                        errors[mode] = errors[mode].with_another(mpmath.mpf(number), x, point)
-    return errors
+                        error = math.inf if math.isnan(number) else abs(mpmath.mpf(number) - x)
+                        relative[mode].append((float(error / (abs(x) or 1)), point))
+                        absolute[mode].append((float(error / max(1, abs(x))), point))
+    return {mode: Errors(max(relative[mode]), max(absolute[mode])) for mode in MODES[order]}
 
 
 def table(title, order):

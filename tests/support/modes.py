@@ -40,13 +40,21 @@ def at_once(derive):
 
 def walked(f, xs, **how):
     y, leaves = recorded(f, xs)
-    return y.data, list(map(plain, accumulated(y, leaves, **how)))
+    return y.data, [*map(plain, accumulated(y, leaves, **how))]
+
+
+def directions(xs):
+    """The unit vectors."""
+    return np.eye(len(xs)).tolist()
+
+
+def tangent(y):
+    return y.tangent if isinstance(y, Dual) else 0.0
 
 
 def by_duals(f, xs):
-    each = [f([Dual(x, float(i == j)) for j, x in enumerate(xs)]) for i in range(len(xs))]
-    first = each[0].primal if isinstance(each[0], Dual) else each[0]
-    return first, [y.tangent if isinstance(y, Dual) else 0.0 for y in each]
+    each = [f([*map(Dual, xs, v)]) for v in directions(xs)]
+    return getattr(each[0], "primal", each[0]), [*map(tangent, each)]
 
 
 def of_graph(derive):
@@ -73,12 +81,7 @@ def compiled(y, leaves, xp=math, number=float):
 def batched_over_inputs(y, leaves):
     program = Expression(y).compile(leaves, wrt=leaves, xp=np, batch=True)
     other = [x.data for x in leaves]
-
-    def second_of_two(xs):
-        values, gradients = program(np.array([other, xs]))
-        return values[1], gradients[1].tolist()
-
-    return second_of_two
+    return lambda xs: [found[1].tolist() for found in program(np.array([other, xs]))]
 
 
 def batched_over_parameters(y, leaves):
@@ -117,30 +120,21 @@ def pullback(f):
     return lambda x: ad.vjp(f, x)[1](1.0)[0]
 
 
-DERIVATIVES = {
-    "grad": ad.grad,
-    "jvp": forward,
-    "jacrev": ad.jacrev,
-    "jacfwd": ad.jacfwd,
-    "vjp": pullback,
-}
+DERIVATIVES = {f.__name__: f for f in (ad.grad, forward, ad.jacrev, ad.jacfwd, pullback)}
 in_every_derivative = pytest.mark.parametrize("d", DERIVATIVES.values(), ids=DERIVATIVES)
 
 # -- Second derivatives ---------------------------------------------------------------------------
 
 
-def along(rows):
+def along(product):
     """The Hessian row by row, from a product with each unit vector."""
-    return lambda f, xs: [
-        rows(f, xs, [float(i == j) for j in range(len(xs))]) for i in range(len(xs))
-    ]
+    return lambda f, xs: [product(f, xs, v) for v in directions(xs)]
 
 
 def over_duals(f, xs, v):
     """Values that hold dual numbers."""
-    leaves = [Value(Dual(x, t)) for x, t in zip(xs, v)]
-    gradients = accumulated(f(leaves), leaves)
-    return [g.tangent if isinstance(g, Dual) else 0.0 for g in gradients]
+    leaves = [*map(Value, map(Dual, xs, v))]
+    return [*map(tangent, accumulated(f(leaves), leaves))]
 
 
 def of_gradients(derive, at=lambda xs: [0.5 for _ in xs]):
@@ -165,7 +159,7 @@ HESSIANS = {
     "hvp": along(ad.hvp),
     "Value over Dual": along(over_duals),
     "grad of jvp": along(lambda f, xs, v: ad.grad(lambda x: ad.jvp(f, (x,), (v,))[1])(xs)),
-    "jvp of vjp": along(lambda f, xs, v: ad.jvp(lambda x: ad.vjp(f, x)[1](1.0)[0], (xs,), (v,))[1]),
+    "jvp of vjp": along(lambda f, xs, v: ad.jvp(pullback(f), (xs,), (v,))[1]),
     "compile": of_gradients(compiled),
     "batch": of_gradients(batched_over_inputs),
 }

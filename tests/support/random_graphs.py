@@ -46,14 +46,10 @@ def arity(formula):
     return formula.__code__.co_argcount - 1
 
 
-def of_three(formula):
-    """The formula of this package as a function of three numbers, of which it takes the first."""
-    return lambda *xs: formula(ours, *xs[: arity(formula)])
-
-
 ours = SimpleNamespace(**{name: getattr(ad, name) for name in dir(ad)}, cube=cube)
 ours.less_equal = ad.ops.less_equal
-OPERATIONS = [of_three(formula) for formula in FORMULAS]
+# The formulas as functions of three numbers, of which they take the first.
+OPERATIONS = [lambda *xs, f=f: f(ours, *xs[: arity(f)]) for f in FORMULAS]
 numbers = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
 
