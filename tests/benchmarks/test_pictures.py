@@ -20,19 +20,14 @@ def tangle(count):
     return ad.sum(nodes[-30:])
 
 
-GRAPHS = {
-    "150 random nodes": tangle(100),
-    "woven": woven(),
-}
-
-
 def drawn(root, **options):
     return lambda: draw(root, **options).pipe()
 
 
 @pytest.mark.parametrize("edges", [None, "message"])
 def test_layout(edges, side_by_side):
-    pictures = {name: drawn(root, edges=edges) for name, root in GRAPHS.items()}
+    graphs = {"150 random nodes": tangle(100), "woven": woven()}
+    pictures = {name: drawn(root, edges=edges) for name, root in graphs.items()}
     side_by_side(f"Layout, edges={edges!r}", pictures, rounds=5)
 
 

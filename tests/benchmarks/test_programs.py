@@ -4,7 +4,6 @@ Layers are in test_fit.py and test_lecture.py.
 """
 
 import inspect
-import itertools
 import math
 
 import numpy as np
@@ -37,36 +36,6 @@ def rnn(x, u, w, b, v):
     return error**2, [du, dw, dz.sum(axis=(0, 2)), hs[-1] @ (2 * error)]
 
 
-def lstm(x, *weights):
-    gates, v = weights[:-1], weights[-1]
-    u, w, b = (np.concatenate(gates[i::3]) for i in range(3))
-    x, k = by_step(x, u.shape[1]), len(v)
-    z = u @ x + b[:, None]
-    h = c = np.zeros((k, x.shape[2]))
-    steps = []
-    for t in range(len(x)):
-        a = z[t] + w @ h
-        s, g = 1 / (1 + np.exp(-a[: 3 * k])), np.tanh(a[3 * k :])
-        before = h, c
-        c = s[k : 2 * k] * c + s[:k] * g
-        r = np.tanh(c)
-        h = s[2 * k :] * r
-        steps.append((s, g, r, before))
-    error = v @ h - 0.5
-    dh, dc, dz, dw = v[:, None] * (2 * error), 0.0, np.empty_like(z), np.zeros_like(w)
-    for t in reversed(range(len(x))):
-        s, g, r, (h0, c0) = steps[t]
-        dc = dc + dh * s[2 * k :] * (1 - r * r)
-        ds = np.concatenate([dc * g, dc * c0, dh * r])
-        dz[t, : 3 * k] = ds * s * (1 - s)
-        dz[t, 3 * k :] = dc * s[:k] * (1 - g * g)
-        dw += dz[t] @ h0.T
-        dh, dc = w.T @ dz[t], dc * s[k : 2 * k]
-    du, db = (dz @ x.mT).sum(axis=0), dz.sum(axis=(0, 2))
-    parts = zip(*[np.split(d, 4) for d in (du, dw, db)])
-    return error**2, [*[d for gate in parts for d in gate], h @ (2 * error)]
-
-
 def attention(x, q, k, v):
     x = by_step(x, len(q)).transpose(2, 0, 1)
     a, b, c = x @ q, x @ k, x @ v
@@ -94,7 +63,7 @@ def convolution(x, kernels, bias, v):
     return error**2, [dk, dh.sum(axis=(1, 2)), y @ (2 * error)]
 
 
-BY_HAND = {"RNN": rnn, "LSTM": lstm, "attention": attention, "convolution": convolution}
+BY_HAND = {"RNN": rnn, "attention": attention, "convolution": convolution}
 LARGE = [("RNN", (50, 8, 32)), ("attention", (16, 8)), ("convolution", (28, 8))]
 
 
@@ -104,8 +73,8 @@ def test_models_beside_the_programs_by_hand(side_by_side, name, sizes):
     model, function = MAKE[name](*sizes), BY_HAND[name]
     program = Expression(model.loss).compile([model.x], model.parameters, xp=np, batch=True)
     rows = np.asfortranarray(model.rows(150))
-    ends = list(itertools.accumulate(map(math.prod, model.shapes), initial=0))
-    arrays = [model.p[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], model.shapes)]
+    parts = np.split(model.p, np.cumsum([*map(math.prod, model.shapes)]))
+    arrays = [part.reshape(shape) for part, shape in zip(parts, model.shapes)]
 
     def by_hand():
         values, gradients = function(rows.T, *arrays)
