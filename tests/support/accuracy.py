@@ -7,17 +7,17 @@ relative to the derivative itself, and relative to max(1, |derivative|). Points 
 exact value or derivative is not an ordinary float, but above 1e300, or below 1e-290 and not 0.
 """
 
-import functools
-import itertools
 import math
 import random
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import mpmath
 import numpy as np
 from modes import GRADIENTS, HESSIANS
 from operations import OPERATIONS, REFERENCES
-from oracles import exact
+from oracles import derivatives
 
 from autodiff import ops
 from autodiff.number import Number, apply
@@ -42,13 +42,15 @@ def differentiated(name, point):
     """The operation as a function of those inputs that have a derivative, and their numbers."""
     free = [i for i in range(len(point)) if i not in OPERATIONS[name].constants]
 
-    def f(xs):
-        given = dict(zip(free, xs, strict=True))
-        inputs = [given.get(i, x) for i, x in enumerate(point)]
+    def of_all(*inputs):
         numbers = any(isinstance(x, Number) for x in inputs)
         return apply(PAGE[name], *inputs) if numbers else PAGE[name].rule(*inputs)[0]
 
-    return f, [point[i] for i in free], free
+    def f(xs, operation=of_all):
+        given = dict(zip(free, xs, strict=True))
+        return operation(*[given.get(i, x) for i, x in enumerate(point)])
+
+    return f, [point[i] for i in free]
 
 
 def ordinary(x):
@@ -65,7 +67,7 @@ class Errors(NamedTuple):
 def derived(mode, order, f, xs):
     """The value and the gradient, or the Hessian row by row, in one list."""
     if order == 2:
-        return [entry for row in HESSIANS[mode](f, xs) for entry in row]
+        return [*chain(*HESSIANS[mode](f, xs))]
     value, gradient = GRADIENTS[mode](f, [0.5 for _ in xs])(xs)  # recorded at another point
     return [value, *gradient]
 
@@ -81,26 +83,23 @@ def attempt(compute, *args):
 
 def measured(name, order, count=30):
     """The Errors of each mode: in the value and the gradient, or in the Hessian (order 2)."""
-    reference = functools.cache(REFERENCES[name])  # differences share their points
     relative, absolute = ({mode: [(0.0, ())] for mode in MODES[order]} for _ in Errors._fields)
     for point in points(name, count):
-        f, xs, free = differentiated(name, point)
-        places = itertools.product(free, repeat=2) if order == 2 else [(), *[(i,) for i in free]]
+        f, xs = differentiated(name, point)
         sizes = [abs(math.log10(abs(x))) for x in [1.0, *point] if x]
         # enough for second differences, whose steps are 1e-45 of the numbers, and for sums with 1
-        with mpmath.workdps(700 + 2 * int(max(sizes))):
-            numbers = tuple(map(mpmath.mpf, point))
-            once = functools.cache(lambda *at: exact(reference, numbers, *at))  # noqa: B023
-            expected = [once(*sorted(at)) for at in places]
-            if not ordinary(once()) or any(abs(x) > HUGE for x in expected):
-                continue
-            for mode in MODES[order]:
-                found = attempt(derived, mode, order, f, xs) or [math.nan] * len(expected)
-                for number, x in zip(found, expected, strict=True):
-                    if ordinary(x):
-                        error = math.inf if math.isnan(number) else abs(mpmath.mpf(number) - x)
-                        relative[mode].append((float(error / (abs(x) or 1)), point))
-                        absolute[mode].append((float(error / max(1, abs(x))), point))
+        digits, reference = 700 + 2 * int(max(sizes)), partial(f, operation=REFERENCES[name])
+        value, gradient, hessian = derivatives(reference, xs, digits, order)
+        expected = [*chain(*hessian)] if order == 2 else [value, *gradient]
+        if not ordinary(value) or any(abs(x) > HUGE for x in expected):
+            continue
+        for mode in MODES[order]:
+            found = attempt(derived, mode, order, f, xs) or [math.nan] * len(expected)
+            for number, x in zip(found, expected, strict=True):
+                if ordinary(x):
+                    error = math.inf if math.isnan(number) else abs(mpmath.mpf(number) - x)
+                    relative[mode].append((float(error / (abs(x) or 1)), point))
+                    absolute[mode].append((float(error / max(1, abs(x))), point))
     return {mode: Errors(max(relative[mode]), max(absolute[mode])) for mode in MODES[order]}
 
 

@@ -28,8 +28,8 @@ def exact(f, point, *indices):
     return found if abs(found) > mpmath.mpf(10) ** -400 else mpmath.mpf(0)  # 0 up to rounding
 
 
-def derivatives(f, xs, digits):
-    """The value, the gradient and the Hessian of a function of a list of numbers of mpmath."""
+def derivatives(f, xs, digits, order=2):
+    """The value, the gradient and, of order 2, the Hessian of a function of a list of numbers."""
     with mpmath.workdps(digits):
         point, places = tuple(map(mpmath.mpf, xs)), range(len(xs))
         once = functools.cache(lambda *v: f(v))  # neighbouring differences share their points
@@ -37,7 +37,8 @@ def derivatives(f, xs, digits):
         def of(*indices):
             return exact(once, point, *sorted(indices))
 
-        return of(), [of(i) for i in places], [[of(i, j) for j in places] for i in places]
+        rows = places if order == 2 else ()
+        return of(), [of(i) for i in places], [[of(i, j) for j in places] for i in rows]
 
 
 # -- Rounding errors ------------------------------------------------------------------------------
