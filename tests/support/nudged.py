@@ -4,20 +4,18 @@ Processors add in another order, so the last digit of what they compute differs.
 enlarges that prints other numbers on each of them; so it does if its first weights are nudged.
 """
 
-from collections.abc import Callable
 from random import Random
-from typing import Any
 
 from autodiff.nn import Linear
 from autodiff.optim import Optimizer
 
 
-def nudge(seed: int) -> None:
+def nudge(seed):
     """From now on, all parameters that a layer makes, or an optimiser gets, are nudged."""
     chance = Random(seed)
 
-    def nudging(made: Callable[..., None]) -> Callable[..., None]:
-        def make(self: Any, *args: Any, **settings: Any) -> None:
+    def nudging(made):
+        def make(self, *args, **settings):
             made(self, *args, **settings)
             for p in self.params if isinstance(self, Optimizer) else self.parameters():
                 p.data *= 1 + chance.choice((-1e-15, 1e-15))

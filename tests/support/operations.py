@@ -61,12 +61,6 @@ def unary(domain, formula, *ends, **others):
     return Operation([domain], [formula], [(x,) for x in ends], **others)
 
 
-def power(formulas, domain, ends, constants=()):
-    return Operation(domain, formulas, ends, lambda x, y: x**y, constants)
-
-
-arc = {"loses": (2,)}
-
 # fmt: off
 OPERATIONS = {
     "add": Operation([anything] * 2, [lambda m, a, b: a + b], (), lambda x, y: x + y),
@@ -77,17 +71,20 @@ OPERATIONS = {
         [wide, magnitudes(-90, 90)],
         [lambda m, a, b: a / (b * b + 0.5), lambda m, a: 2.0 / (a * a + 0.5)],
         [(0.0, 1.0), (1e-100, 1e-100), (1e200, 1e200)], lambda x, y: x / y),
-    "power": power(
+    "power": Operation(
+        [magnitudes(-150, 150), whole],
         [lambda m, a: a**2, lambda m, a: a**3, lambda m, a: (a * a + 0.5) ** -1.5,
-         lambda m, a: a**0], [magnitudes(-150, 150), whole],
+         lambda m, a: a**0],
         [(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (0.0, 3.0), (-2.0, 3.0), (-3.0, -2.0), (-1.5, 0.0),
-         (1e-100, 3.0), (1e-290, 1.0), (-1e-150, 2.0), (2.0, -2.5), (5.0, 0.3)], (1,)),
-    "pow": power(
-        [lambda m, a, b: (a * a + 0.5) ** m.sin(b)], [base, exponents],
-        [(1.0, 0.0), (1e-100, 0.01), (1e-5, 3.0), (2.0, 0.0), (1e-5, 0.0), (1e100, 0.0)]),
-    "exponential": power(
-        [lambda m, a: 2.0 ** m.sin(a)], [base, exponents],
-        [(0.0, 2.0), (0.0, 0.5), (1.0, 0.0), (1e-100, 0.01)], (0,)),
+         (1e-100, 3.0), (1e-290, 1.0), (-1e-150, 2.0), (2.0, -2.5), (5.0, 0.3)],
+        lambda x, y: x**y, constants=(1,)),
+    "pow": Operation(
+        [base, exponents], [lambda m, a, b: (a * a + 0.5) ** m.sin(b)],
+        [(1.0, 0.0), (1e-100, 0.01), (1e-5, 3.0), (2.0, 0.0), (1e-5, 0.0), (1e100, 0.0)],
+        lambda x, y: x**y),
+    "exponential": Operation(
+        [base, exponents], [lambda m, a: 2.0 ** m.sin(a)],
+        [(0.0, 2.0), (0.0, 0.5), (1.0, 0.0), (1e-100, 0.01)], lambda x, y: x**y, constants=(0,)),
     "less": Operation(
         [anything] * 2, [lambda m, a, b, c: m.where(m.less(a, b), c, a)], (),
         lambda x, y: mpmath.mpf(x < y)),
@@ -108,9 +105,9 @@ OPERATIONS = {
     "sin": unary(angles, lambda m, a: m.sin(a), 0.0),
     "cos": unary(angles, lambda m, a: m.cos(a), 0.0),
     "tan": unary(angles, lambda m, a: m.tan(m.sin(a)), 0.0, 1.57),
-    "asin": unary(unit, lambda m, a: m.asin(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, **arc),
-    "acos": unary(unit, lambda m, a: m.acos(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, **arc),
-    "atan": unary(magnitudes(-300, 90), lambda m, a: m.atan(a), 0.0, 1e150, -1e150, **arc),
+    "asin": unary(unit, lambda m, a: m.asin(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, loses=(2,)),
+    "acos": unary(unit, lambda m, a: m.acos(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, loses=(2,)),
+    "atan": unary(magnitudes(-300, 90), lambda m, a: m.atan(a), 0.0, 1e150, -1e150, loses=(2,)),
     "atan2": Operation(
         [magnitudes(-70, 70)] * 2, [lambda m, a, b: m.atan2(a, b * b + 0.5)],
         [(0.0, 1.0), (1.0, 0.0), (3e100, 4e100), (-2.0, 3.0)]),
