@@ -58,10 +58,9 @@ class ByHand:
         self.p = np.concatenate(task.layers, axis=None)
         self.gradient, self.mean, self.square = np.zeros((3, self.p.size))
         n, h, k = task.sizes
-        ends = np.cumsum([h * n, h, k * h, k])
-        shapes = (h, n), (h, 1), (k, h), (k, 1)
+        ends = np.cumsum([h * n, h, k * h])
         self.parts, self.gradients = (
-            [a[e - np.prod(s) : e].reshape(s) for e, s in zip(ends, shapes)]
+            [part.reshape(rows, -1) for part, rows in zip(np.split(a, ends), (h, h, k, k))]
             for a in (self.p, self.gradient)
         )
         self.steps, self.adam = 0, adam
