@@ -1,6 +1,7 @@
 """JavaScript for tests: a real browser, Chromium without a window, and Node.js.
 
-The browser is controlled by its DevTools protocol.
+The browser is controlled by its DevTools protocol: Playwright, tried, saves 73 lines, but takes 1.5
+times as long, and 168 MB for a browser of its own.
 """
 
 import itertools
