@@ -12,13 +12,8 @@ from autodiff.graph import topological_order
 
 
 def example():
-    """y = ln x1 + x1 x2 - sin x2 at (2, 5), with dy/dx1 = 1/x1 + x2 and dy/dx2 = x1 - cos x2."""
     x1, x2 = Value(2.0, label="x1"), Value(5.0, label="x2")
     return x1, x2, ad.log(x1) + x1 * x2 - ad.sin(x2)
-
-
-def derivatives(x1, x2):
-    return 1 / x1 + x2, x1 - math.cos(x2)
 
 
 def test_sources_are_the_leaves_in_topological_order():
@@ -59,21 +54,6 @@ def test_a_vector_of_one_output_is_not_a_number():
 # -- propagate ------------------------------------------------------------------------------------
 
 
-def test_propagate_computes_every_node_anew():
-    x1, x2, y = example()
-    expression = Expression(y)
-    assert expression.sink is y
-    found = expression.propagate({x1: 3, x2: 1.0})
-    again = expression.sink
-    assert found == math.log(3.0) + 3.0 - math.sin(1.0) == again.data
-    operations = [node.op for node in topological_order(y)]
-    assert [node.op for node in topological_order(again)] == operations
-    assert expression.sources == [x1, x2]
-    assert (x1.data, x2.data) == (3.0, 1.0)
-    again.backward()
-    assert (x1.grad, x2.grad) == pytest.approx(derivatives(3.0, 1.0), rel=1e-15)
-
-
 def test_other_graphs_over_the_same_nodes_stay_as_they_are():
     x = Value(2.0)
     y = x * x
@@ -93,7 +73,7 @@ def test_other_graphs_over_the_same_nodes_stay_as_they_are():
     assert node.data == 75.0
 
 
-def test_propagate_keeps_constants_gradients_and_what_the_graph_knows():
+def test_propagate_makes_the_same_graph_anew():
     with ad.scope("part"):
         x, c = Value(2.0), Value(3.0)
         c.requires_grad = False
@@ -102,9 +82,11 @@ def test_propagate_keeps_constants_gradients_and_what_the_graph_knows():
     y.backward()
     before = x.grad, y.grad, "y"
     expression = Expression([y, c * c, x])
-    assert expression.propagate({x: 5.0}) == [45.0, 9.0, 5.0]
+    assert expression.propagate({x: 5}) == [45.0, 9.0, 5.0]
     again, constant, leaf = expression.sink
-    assert leaf is x
+    assert (leaf, expression.sources) == (x, [c, x])
+    operations = [[node.op for node in topological_order(root)] for root in (y, again)]
+    assert operations[0] == operations[1]
     assert (again.requires_grad, constant.requires_grad) == (True, False)
     assert (x.grad, again.grad, again.label) == before
     assert "part" in ad.draw(again).source
@@ -116,9 +98,8 @@ def test_propagate_keeps_constants_gradients_and_what_the_graph_knows():
 def test_backpropagate_returns_adjoints_and_leaves_grad_alone():
     x1, x2, y = example()
     x1.grad = 7.0
-    found = Expression(y).backpropagate()
-    assert found == pytest.approx(dict(zip((x1, x2), derivatives(2.0, 5.0))), rel=1e-15)
-    assert Expression(y).backpropagate([x2]) == {x2: found[x2]}
+    slopes = {x1: 1 / 2.0 + 5.0, x2: 2.0 - math.cos(5.0)}
+    assert Expression(y).backpropagate() == pytest.approx(slopes, rel=1e-15)
     assert (x1.grad, x2.grad, y.grad) == (7.0, 0.0, 0.0)
     assert Expression(x1).backpropagate([x1]) == {x1: 1.0}
     assert Expression(2.0 * x1).backpropagate() == {x1: 2.0}  # without the constant
@@ -182,8 +163,6 @@ def test_what_is_refused_leaves_all_nodes_and_the_sink_as_they_were(use, kind, w
 
 
 test_what_is_refused = raising(
-    (lambda: Expression([]), ValueError, "Expression: found no outputs, expected at least one"),
-    (lambda: Expression([1.0]), TypeError, "...expected a Value, such as a loss, or several"),
     (lambda: Expression([Y, Y]).backpropagate(), ValueError, "...found an expression of 2 outputs"),
     (lambda: Expression(Y).backpropagate([TWO]), ValueError, "...found a constant, 2.0, exp"),
     *[(lambda given=given: Expression(Y).compile(*given), ValueError, f"compile: found a leaf twice in {name}, expected each once")

@@ -88,10 +88,11 @@ def allowed(y, leaves):
     analysis holds for it. A graph with a choice that rounding may decide is passed over: right
     beside a kink, two computations may well be on different sides of it.
     """
-    of_nodes, added = errors(y), additions(y)
+    slopes, added = slopes_of(y, leaves), additions(y)
+    of_nodes = errors(ad.sum([y, *slopes]))  # of all graphs at once
     if hypothesis.currently_in_test_context():
-        hypothesis.assume(not any(undecided(node, of_nodes) for node in of_nodes))
-    of_slopes = map(bound, slopes_of(y, leaves))
+        hypothesis.assume(not any(undecided(node, of_nodes) for node in topological_order(y)))
+    of_slopes = [of_nodes.get(slope, 0.0) for slope in slopes]
     return of_nodes[y], [added[x] + error for x, error in zip(leaves, of_slopes)]
 
 
