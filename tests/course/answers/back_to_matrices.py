@@ -4,7 +4,7 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Vector
-from autodiff.course.back_to_matrices import backward_with, solution_3, stacked
+from autodiff.course.back_to_matrices import backward_with, stacked
 
 
 def by_get(values, done):
@@ -40,11 +40,6 @@ def with_einsum_in_place(x, t, w, b, v, c):
     return error**2, [2 * error.sum(), (h * (h > 0)) @ (2 * error), h_bar.sum(1), to_w]
 
 
-def transposed(x, t, w, b, v, c):
-    losses, (*others, to_w) = solution_3(x, t, w, b, v, c)
-    return losses, [*others, to_w.T]
-
-
 RIGHT = {  # spellings of each exercise beside our own
     1: [by_get],
     2: [
@@ -61,5 +56,4 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, lambda coefficients, x: ad.sum([a * ad.exp(k * ad.log(x)) for k, a in enumerate(coefficients)]), "log: x = -0.7"),
     (2, lambda coefficients, x: Vector([a * x**k for k, a in enumerate(coefficients)]), "Expected a Value, found a Vector"),
     (3, lambda x, t, w, b, v, c: w @ (... * x), "still computes with the dots"),
-    (3, transposed, "W_bar: The shape should be (8, 3), not (3, 8). Yours is transposed."),
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import math
 
-from autodiff import exp, grad, log1p, logsumexp, operation, sigmoid, softplus, tanh
+from autodiff import exp, grad, logsumexp, operation, sigmoid, softplus, tanh
 from autodiff.course.one_page_of_derivatives import ln_cosh, reading, solution_1
 
 
@@ -14,11 +14,6 @@ def by_loop(rule, primals, tangents):
             continue
         total += tangent * message
     return [y, total]
-
-
-def by_difference(rule, x, h=1e-5):
-    slopes = [solution_1(rule, [x + step], [1.0])[1] for step in (h, -h)]
-    return (slopes[0] - slopes[1]) / (2 * h)
 
 
 def by_exp(x, exp=exp):
@@ -39,19 +34,16 @@ RIGHT = {  # spellings of each exercise beside our own
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, lambda rule, xs, ts: rule(*xs), "the tangent: That is a function"),
     (1, lambda rule, xs, ts: solution_1(rule, xs, ts)[1], "Return two things"),
     (1, reading(lambda closure, ts: closure(1.0)), "the tangent: The shape should be ()"),
     (1, reading(lambda closure, ts: sum(closure(*ts))), "the tangent should be 23, not 27"),
     (1, reading(lambda closure, ts: sum(m * t for m, t in zip(closure(1.0), ts) if m)), "Only None is left out, not 0."),
-    (2, by_difference, "Close, but not exact."),
     (2, lambda rule, x: rule(x), "found"),
     (3, lambda x: by_exp(x, math.exp), "Right for floats."),
     (3, lambda x: (x * sigmoid(x), lambda g: list(by_exp(x)[1](g))), "return a tuple"),
     (3, lambda x: (x * sigmoid(x), lambda g: g), "Mind the comma"),
     (3, lambda x: x * sigmoid(x), "Return a pair"),
     (4, ln_cosh(lambda x: abs(x) - math.log(2)), "the result should be 0.120115"),
-    (4, ln_cosh(lambda x: x + log1p(exp(-2 * x)) - math.log(2)), "That holds at one end."),
     (4, ln_cosh(lambda x: softplus(2 * x) - x - math.log(2), lambda g, x: g * math.tanh(x)), "Right for floats."),
     (4, ln_cosh(lambda x: softplus(2 * x) - x - math.log(2), lambda g, x: g / tanh(x)), "not 2.16395"),
 ]  # fmt: skip

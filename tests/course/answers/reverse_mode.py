@@ -8,7 +8,6 @@ from autodiff.course import reverse_mode
 from autodiff.course.gallery import PATH_BY_PATH
 from autodiff.course.reverse_mode import (
     all_paths,
-    by_queue,
     engine,
     merged,
     ruled,
@@ -95,17 +94,13 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, math.tanh, "Return a pair: the result, and the closure."),
     (2, lambda x: (math.tanh(x), lambda grad: grad * 0.5), "Mind the comma"),
     (2, ruled(lambda x, y, grad: grad * (1 - y)), "it has two factors"),
-    (3, lambda node: [p.grad + m for p, m in zip(node.parents, node.closure(node.grad))], "No grad has changed"),
-    (3, lambda node: node.parents.grad, "Your code raises AttributeError"),
     (4, lambda root: {*solution_4(root)}, "Expected a list of the nodes, found a set"),
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
-    (4, lambda root: by_queue(root)[::-1], "the root comes first"),
     (5, recursive, "Who sends too early"),
     (5, answer_that_rests_on(solution_5, order=lambda root: [*dict.fromkeys(all_paths(root))]), PATH_BY_PATH),
     (5, answer_that_rests_on(solution_5, send=merged), "First mend your `send`: A node that is a parent twice"),
     (6, answer_that_rests_on(reverse_mode.solution_6, backward=engine(walk=lambda nodes: [])), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
     (6, lambda parameters, loss, rate: loss.backward(), "Yours is a function: backward(loss)."),
-    (6, stepping(lambda x, grad, rate: x - rate * grad, walk=id), "First walk back from the loss"),
     (6, stepping(lambda x, grad, rate: x - rate * grad / 2), "downhill"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
 ]  # fmt: skip
