@@ -12,10 +12,8 @@ import functools
 import inspect
 import math
 import operator
-import os
 import random
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -46,8 +44,7 @@ class Net(nn.Module):
         self.w, self.b, self.fixed = Vector([0.1, -0.2]), Value(0.5), Value(2.0)
         self.fixed.requires_grad = False
         self.calls, self.notes, self.cache = 0, [], {}
-        self.rng, self.of_numpy = random.Random(0), np.random.default_rng(0)
-        self.parts = [{"act": (ad.tanh, self.block)}]
+        self.rng = random.Random(0)
         halved, other = self.hidden.weight / 2.0, nn.Linear(2, 1, seed=4)
         self.project = lambda x: halved @ x
         row, bias = ad.tanh(other.weight[0]), other.bias[0] * 2.0  # of what is not trained
@@ -56,10 +53,6 @@ class Net(nn.Module):
     @functools.cached_property
     def columns(self):
         return self.hidden.weight.T  # the same Values
-
-    @functools.cached_property
-    def positive(self):
-        return ad.exp(self.out.weight)
 
     def plain(self, x):
         return self.out(self.hidden(x))
@@ -86,17 +79,6 @@ def rows(table):
 
 
 # -- Pure -----------------------------------------------------------------------------------------
-
-
-@ad.operation
-def swish(x):
-    s = ad.sigmoid(x)
-    return x * s, lambda grad: (grad * (s + x * s * (1 - s)),)
-
-
-@ad.operation
-def sloped(x):
-    return ad.grad(lambda t: x * t * t)(0.25), lambda adjoint: (adjoint / 2,)  # x / 2
 
 
 def fresh(x):
@@ -127,33 +109,23 @@ PURE = {
     # models
     "cached_property": lambda m, x: m.out((x @ m.columns + m.hidden.bias).map(ad.tanh)),
     "fresh_generator": lambda m, x: m.plain(x + np.random.default_rng(5).choice([-1, 1], 2)),
-    "nested_modules": lambda m, x: m.out(m.parts[0]["act"][1](m.hidden(x).map(m.parts[0]["act"][0]))),
     "partial_function": lambda: {"model": partial(operator.matmul, w := Vector([0.1, 0.2])), "parameters": w},
-    "shared_layer": lambda m, x: m.plain(m.square(m.square(x))),
-    "own_operation": lambda m, x: m.out([*m.square(x).map(swish), x[0]]),
-    "operation_that_differentiates": lambda m, x: m.plain(x).map(sloped),
     "operation_made_anew": lambda m, x: m.plain(x).map(fresh),
-    "tied_weights": lambda: {"model": Net(lambda m, x: m.hidden.weight.T @ m.hidden(x)), "targets": INPUTS},
     "computed_in_forward": lambda m, x: (m.b * Matrix([[1.0, 2.0]]).requires_grad_(False)) @ x * m.fixed,
     "computed_of_what_is_not_trained": lambda m, x: m.w * m.pretrained(x) @ x,
     "numpy_constants": lambda m, x: m.plain(SMOOTH @ ((np.array(x, object) - 0.1) / 0.5)),
     "choices": lambda m, x: m.out(m.hidden(x).map(lambda v: ad.where(ad.less(0.0, v), v, 0.1 * v))),
-    "powers": lambda m, x: ad.dot(m.w, [x[0] ** i for i in range(2)]) * x[1],
     "branch_on_a_constant": lambda m, x: m.plain(x) if m.fixed > 0 else x,
     # what they return
     "a_number": losing(nn.mse_loss, outputs=2, result=lambda y, x: y[0]),
-    "a_tuple": losing(lambda p, t: far(p, p[1] + t), outputs=2, result=lambda y, x: (y[0], y[1])),
     "a_list_with_a_float": losing(lambda p, t: far(p, p[1] * t), outputs=2, result=lambda y, x: [y[0], 0.5]),
     "a_dict": losing(lambda p, t: (p["a"] - p["b"][0] - t) ** 2, outputs=2, result=lambda y, x: {"a": y[0], "b": [y[1]]}),
     "a_matrix": losing(lambda p, t: ((p - t) * (p - t)).sum(), outputs=2, result=lambda y, x: Matrix([[y[0], y[1]], [y[1], y[0]]])),
     "a_generator": losing(lambda p, t: sum((y - t) ** 2 for y in p), outputs=2, result=lambda y, x: (each * 2.0 for each in y)),
     # losses and targets
-    "rows": losing(nn.mse_loss, PAIRS.tolist(), 2),
     "vectors": losing(nn.mse_loss, [Vector(row) for row in PAIRS], 2),
     "a_series": losing(nn.mse_loss, pandas.Series(NUMBERS)),
     "a_loss_that_is_a_vector_of_one": losing(lambda p, t: (p - t) * (p - t)),
-    "classes": losing(nn.cross_entropy, CLASSES, 3),
-    "one_hot": losing(nn.cross_entropy, np.eye(3)[CLASSES], 3),
     "one_class": losing(lambda p, t: nn.cross_entropy(p, 1), CLASSES, 3),
     "class_weights": lambda m, p, t: nn.cross_entropy(p, t) * [1.0, 2.0, 5.0][t],
     "label_smoothing": lambda m, p, t: nn.cross_entropy(p, [0.9 * (i == t) + 0.1 / 3 for i in range(3)]),
@@ -233,8 +205,7 @@ def after(change, epoch=2):
     """What gives a model to fit, and a callback that changes it, its optimiser or a note later."""
 
     def given():
-        note = {"weight": 1.0, "slope": 0.1, "seen": memoryview(bytearray([1]))}
-        os.environ["SCALE_OF_A_MODEL"] = "1.0"
+        note = {"weight": 1.0, "slope": 0.1}
         model, made = Net(lambda m, x: noted(m, x, note)), []
 
         def optimizer(p):
@@ -260,8 +231,7 @@ def noted(m, x, note):
         factor = ad.where(ad.less(0.0, x), 1.0, note["slope"])
         return x * factor, lambda grad: (grad * factor,)
 
-    scale = float(os.environ["SCALE_OF_A_MODEL"]) * note["seen"][0]
-    return (m.out(m.hidden(x)) + m.fixed).map(leaky) * scale
+    return (m.plain(x) + m.fixed).map(leaky)
 
 
 def freezing(m, descent, note, epoch):
@@ -273,9 +243,7 @@ def freezing(m, descent, note, epoch):
 CHANGES = {
     "a rate": lambda m, descent, note, epoch: setattr(descent, "lr", descent.lr / 2),
     "a dict": lambda m, descent, note, epoch: note.update(weight=5.0),
-    "a memoryview": lambda m, descent, note, epoch: note["seen"].__setitem__(0, 2),
     "a setting of an operation": lambda m, descent, note, epoch: note.update(slope=0.5),
-    "the environment": lambda m, descent, note, epoch: os.environ.update(SCALE_OF_A_MODEL="0.5"),
     "an activation": lambda m, descent, note, epoch: setattr(m.hidden, "activation", ad.sin),
     "a constant": lambda m, descent, note, epoch: setattr(m.fixed, "data", 0.3),
     "a bias": lambda m, descent, note, epoch: setattr(m.out, "bias", Vector([1.0])),
@@ -332,20 +300,16 @@ def with_targets_that_cannot_be_told_apart():
 
 
 IMPURE = {
-    "branch_on_an_input": (lambda m, x: m.plain(x) if float(x[0]) > 0 else m.w @ x, LOOKS),  # looks
     "branch_on_both": (lambda m, p, t: far(p, t) if t and p[t] < 1 else p[0] ** 2, LOOKS),  # looks
     "embedding": (lambda m, x: m.plain(m.square.weight[int(abs(x[1].data))] * x), LOOKS),  # looks
     "norm_by_numpy": (lambda m, x: m.plain(x) / np.linalg.norm(m.hidden.weight.data, 2), LOOKS),  # looks
     "copied_input": (lambda m, x: m.plain([copy.copy(v) for v in x]), LOOKS),  # looks
     "rule_that_branches": (lambda m, x: m.plain(x).map(chooser), UNKNOWN),
     "noise": (lambda m, x: m.plain([v + random.gauss(0, 0.1) for v in x]), DIFFERS),
-    "noise_of_numpy": (lambda m, x: m.out(m.hidden(x) + Vector(m.of_numpy.normal(0, 0.1, 3))), DIFFERS),
     "stochastic_depth": (lambda m, x: m.plain(x) if m.rng.random() < 0.5 else m.w @ x, f"{DIFFERS}|{WRONG}"),
     "label_noise": (lambda m, p, t: nn.cross_entropy(p, t if m.rng.random() < 0.6 else 0), DIFFERS),
-    "clock": (lambda m, x: m.plain(x) * (1.0 + 0.1 * math.sin(time.perf_counter() * 1e4)), DIFFERS),
     "lru_cache_of_parameters": (lambda m, x: ad.dot([softplus_of(p) for p in m.w], x), KEPT),
     "computed_weights": (lambda m, x: m.out(m.project(x)), KEPT),
-    "cached_property_of_parameters": (lambda m, x: m.positive @ m.hidden(x), KEPT),
     "logarithm_of_some_samples": (lambda: {"loss": guarded}, FAILS),
     "targets_that_cannot_be_told_apart": (with_targets_that_cannot_be_told_apart, "a target cannot be told from others: .* local object"),
 }  # fmt: skip
@@ -357,15 +321,6 @@ class Impure:
             return self.plain(x) if self.b > 0 else self.w @ x  # looks
         except:  # noqa: E722
             return self.plain(x)
-
-    def clipped_weights(self, x):
-        for w in self.w:
-            w.data = min(max(w.data, -0.3), 0.3)  # looks
-        return self.plain(x) * (self.w @ x)
-
-    def warm_up(self, x):
-        self.calls += 1
-        return self.plain(x) * min(1.0, self.calls / 100)
 
     def carried_state(self, x):
         self.last = self.square([x[0], (self.last or [0.0])[0]])
@@ -394,7 +349,7 @@ class Impure:
 
 
 WHY = {
-    "swallowed": LOOKS, "clipped_weights": LOOKS, "pinned_weight": WRONG,
+    "swallowed": LOOKS, "pinned_weight": WRONG,
     "loss_that_takes_one_target": "RuntimeError: one prediction, two targets",
 }  # fmt: skip
 IMPURE |= {text_of(look) or look.__name__: (looking(look), LOOKS) for look in WAYS_TO_LOOK}
