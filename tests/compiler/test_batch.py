@@ -1,7 +1,6 @@
 """From scalars back to matrices: the shapes, the lines and the numbers of programs for a batch."""
 
 import math
-import pickle
 
 import numpy as np
 import pandas
@@ -25,14 +24,16 @@ def batched(y, inputs, wrt, xp=np):
 
 
 def check(y, inputs, wrt):
-    """The program of y, which computes what walking computes."""
+    """The program of y, which computes what walking computes; so does that by the inputs."""
     inputs, wrt = leaves(inputs), leaves(wrt)
     rows, p = np.random.default_rng(1).normal(size=(3, len(inputs))), [x.data for x in wrt]
     program = batched(y, inputs, wrt)
     found, gradients = program(rows, p)
     values, each, of_values, of_each = walked(y, [*inputs, *wrt], [[*row, *p] for row in rows])
-    each, of_each = each[:, len(inputs) :], of_each[:, len(inputs) :]
     close(found, values, of_values)
+    n = len(inputs)
+    close(batched(y, inputs, inputs)(rows)[1], each[:, :n], of_each[:, :n])
+    each, of_each = each[:, n:], of_each[:, n:]
     close(gradients, each.sum(axis=0), (of_each + len(rows) * EPSILON * abs(each)).sum(axis=0))
     return program
 
@@ -71,13 +72,10 @@ def test_programs_do_not_grow(name, sizes, lines):
 
 def test_a_network_is_the_matrix_program_that_one_would_write():
     model = MAKE["network"](4, 10, 3)
-    program = batched(model.loss, model.x, model.parameters)
-    assert program.source.count(" @ ") == 5  # two forward, three back: none for the inputs
-    assert program.source.count(".reshape(") == 4  # two matrices, there and back
+    source = batched(model.loss, model.x, model.parameters).source
+    assert source.count(" @ ") == 5  # two forward, three back: none for the inputs
+    assert source.count(".reshape(") == 4  # two matrices, there and back
     check(model.loss, model.x, model.parameters[50:])  # the first layer is constant
-    given = model.rows(6), model.p
-    for found, expected in zip(pickle.loads(pickle.dumps(program))(*given), program(*given)):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_arrays_are_named_after_the_parameters_of_the_model():
@@ -184,6 +182,8 @@ WRITTEN = [  # a loss of x and w, their shapes, and how often texts stand in its
     (towers, (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: towers(x, w, turned=True), (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: ad.dot(w.map(ad.exp), x) + w.norm(), (2,), (2,), {"exp1 = xp.exp(parameters)  # (2,)": 1, "exp1[:, None]": 0}),
+    # outputs that are leaves or constants
+    *[(f, (1,), (1,), {}) for f in (lambda x, w: x[0], lambda x, w: w[0], lambda x, w: Value(3.0))],
     # choices and powers
     (lambda x, w: ad.relu(x[0] * w[0]), (1,), (1,), {"values = xp.maximum(": 1}),
     (lambda x, w: ad.maximum(x[0] * w[0], 0.5), (1,), (1,), {"maximum(mul1, 0.5)": 1}),
@@ -242,16 +242,6 @@ def test_the_norm_of_tiny_numbers_beside_zeros():
     np.testing.assert_allclose(values, [5e-200, 0.0, 10.0], rtol=1e-15)
 
 
-def test_the_last_digits_are_bounded():
-    """Terms of all sizes that almost cancel, in any order: an error of eps for each addition."""
-    rng = np.random.default_rng(0)
-    terms = rng.normal(size=200) * 10.0 ** rng.integers(-8, 8, size=200)
-    x = [Value(t) for t in terms]
-    (value,), _ = batched(sum(t if i % 3 else -t for i, t in enumerate(x)), x, [])([terms], [])
-    exact = math.fsum(np.where(np.arange(200) % 3, terms, -terms))
-    assert abs(value - exact) < 200 * EPSILON * abs(terms).sum()
-
-
 def test_near_the_largest_float():
     """Three terms stay in order; of more, those with a minus come last, and overflow is possible."""
     x = [Value(1.0) for _ in range(6)]
@@ -259,18 +249,6 @@ def test_near_the_largest_float():
     with np.errstate(over="ignore", invalid="ignore"):
         assert batched(three, x[:3], [])([[1e308, -1e308, 1e308]], [])[0] == 1e308
         assert not np.isfinite(batched(six, x, [])([[1e308] * 6], [])[0])
-
-
-LEAVES = [(lambda x, w: x, [5.0, 6.0], 0.0), (lambda x, w: w, [7.0, 7.0], 2.0), (lambda x, w: Value(3.0), [3.0, 3.0], 0.0)]  # fmt: skip
-
-
-@cases(("f", "values", "gradient"), LEAVES)
-def test_an_output_that_is_a_leaf_or_a_constant(f, values, gradient):
-    y = f(x := Value(1.0), w := Value(2.0))
-    found = batched(y, [x], [w])([[5.0], [6.0]], [7.0])
-    assert [each.tolist() for each in found] == [values, [gradient]]
-    _, by_x = batched(y, [x], [x])([[5.0], [6.0]])
-    assert by_x.tolist() == [[float(y is x)]] * 2
 
 
 def test_constants_that_are_nan_or_infinite():
@@ -300,5 +278,4 @@ test_what_a_program_refuses = raising(
     (lambda: PROGRAM(ROWS[0], P), ValueError, "inputs: found shape (2,), expected ... (n, 2)"),
     (lambda: PROGRAM(ROWS, P[:1]), ValueError, "parameters: found shape (1,), ... (2,)"),
     (lambda: PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P), TypeError, "...found unknown numbers"),
-    (lambda: PROGRAM(ROWS, W), TypeError, "program: found numbers that are being diff"),
 )  # fmt: skip

@@ -292,13 +292,13 @@ def test_a_program_inside_a_derivative_says_what_to_call(d, xp):
 def test_a_program_is_its_source():
     """So it is pickled and copied, and data that changes later does not change it."""
     x, w = Value(0.5), Value(3.0)
-    for xp in (math, np):
-        program = compiled(ad.erf(x) * w, [x], xp=xp)
-        found = program(0.25)
+    for how, given in (({}, 0.25), ({"xp": np}, 0.25), ({"xp": np, "batch": True}, [[0.25]])):
+        program = compiled(ad.erf(x) * w, [x], **how)
+        found = program(given)
         w.data += 1.0
         for other in (program, pickle.loads(pickle.dumps(program)), copy.deepcopy(program)):
             assert other.source == program.source
-            assert other(0.25) == found
+            assert other(given) == found
 
 
 @pytest.mark.numba

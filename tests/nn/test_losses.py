@@ -1,6 +1,7 @@
 """Losses and softmax: their values, their gradients, and what they refuse."""
 
 import math
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from oracles import EPSILON
 from tables import cases, raising
 
-from autodiff import Expression, Matrix, Value, Vector, grad, nn
+from autodiff import Expression, Matrix, Value, Vector, nn
 from autodiff.nn import cross_entropy, hinge_loss, mse_loss, softmax
 
 BINARY = nn.binary_cross_entropy_with_logits
@@ -51,38 +52,33 @@ def test_a_class_is_a_number_of_any_type_or_a_one_hot_row(kind, k):
     assert found == cross_entropy(logits, k).data
 
 
-def test_cross_entropy_and_softmax_are_about_shares():
-    soft = cross_entropy(Vector(LOGITS), [0.5, 0.25, 0.25]).data
-    assert soft == pytest.approx(-np.log(SHARES) @ [0.5, 0.25, 0.25])
-    assert softmax(LOGITS).data == pytest.approx(SHARES.tolist(), rel=1e-14)
-    rows = np.array([LOGITS, [5.0, 5.0, 5.0]])
-    np.testing.assert_allclose(softmax(rows), [SHARES, [1 / 3] * 3], rtol=1e-14)
+# -- Logits of any size ---------------------------------------------------------------------------
+
+EQUAL = [[size, size, size - 1e4 - abs(size)] for size in (0.0, 1e3, 1e16, -1e16, 1e300)]
+SOFT = {2: [[0.5, 0.5]], 3: [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]}
 
 
-# -- Large logits ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1e3, 1e8])
-def test_the_cross_entropy_of_large_logits(size):
-    assert [cross_entropy(Vector([size, -size]), k).data for k in (0, 1)] == [0.0, 2 * size]
-    assert grad(lambda z: cross_entropy(z, 1))([size, -size]) == [1.0, -1.0]
-
-
-@pytest.mark.parametrize("size", [0.0, 1e3, 1e16, -1e16, 1e300])
-def test_large_logits_that_are_equal_share_the_probability(size):
+@pytest.mark.parametrize("z", [LOGITS, [1e3, -1e3], [1e8, -1e8], *EQUAL])
+def test_softmax_and_cross_entropy_are_those_of_50_digits(z):
     """logsumexp(z) - z[k] is 0.0 at 1e16, where floats are 2 apart."""
-    z, shares = [size, size, size - 1e4 - abs(size)], np.array([0.5, 0.5, 0.0])
+    with mpmath.workdps(50):
+        powers = [mpmath.exp(mpmath.mpf(x) - max(z)) for x in z]
+        exact = [(power / sum(powers), mpmath.log(sum(powers) / power)) for power in powers]
+    shares, losses = np.array(exact, float).T
+    close = partial(pytest.approx, rel=1e-15, abs=1e-15)
     for given in (z, Vector(z)):
-        assert softmax(given).data == shares.tolist()
-    assert softmax(np.array(z)).tolist() == shares.tolist()
-    assert cross_entropy(Vector(z), 1).data == pytest.approx(math.log(2), rel=1e-15)
-    x = Vector([0.1, 0.2, 0.3])
-    for t in np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 2 / 3, 0.0]]):
-        assert cross_entropy(Vector(z), t).data == pytest.approx(math.log(2), rel=1e-15)
-        program = Expression(cross_entropy(x, t)).compile([x], wrt=[x], xp=np, batch=True)
+        assert softmax(given).data == close(shares.tolist())
+    assert softmax(np.array([z, z[::-1]])) == close(np.array([shares, shares[::-1]]))
+    assert [cross_entropy(Vector(z), k).data for k in range(len(z))] == close(losses.tolist())
+    for target in np.array([*np.eye(len(z)), *SOFT[len(z)]]):
+        logits, x = Vector(z), Vector([0.1, 0.2, 0.3][: len(z)])  # where it is recorded
+        loss, recorded = cross_entropy(logits, target), cross_entropy(x, target)
+        loss.backward()
+        program = Expression(recorded).compile([x], wrt=[x], xp=np, batch=True)
         values, gradients = program([z])
-        assert values == pytest.approx(math.log(2), rel=1e-15)
-        assert gradients[0] == pytest.approx(shares - t, abs=1e-15)
+        assert [loss.data, *values] == close([target @ losses] * 2)
+        for slopes in (logits.grad, gradients[0]):
+            assert slopes == close(shares - target)
 
 
 @pytest.mark.parametrize("logit", [1e16, -1e16, 1e3, 700.0, -40.0, 30.0, -1.2, 0.3])
