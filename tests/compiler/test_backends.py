@@ -11,7 +11,6 @@ from test_batch import batched, drawn, everything, leaves
 
 import autodiff as ad
 from autodiff import Expression, Value, Vector, nn
-from autodiff.compiler.backends import erf, scatter_add
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported, or first computes
 OTHERS = [
@@ -124,14 +123,6 @@ def test_integers_become_floats(xp):
     program = batched((x * w).sum() * 0.5, x, w, xp=xp)
     values, gradients = program(xp.asarray([[2, 4], [6, 8]]), xp.asarray(w.data))
     assert (values.tolist(), gradients.tolist()) == ([1.0, 2.5], [4.0, 6.0])
-
-
-def test_functions_that_libraries_lack():
-    x = np.array([0.5, -1.0], np.float32)
-    assert erf(x).dtype == np.float32
-    np.testing.assert_allclose(erf(x), [ad.erf(0.5), ad.erf(-1.0)], rtol=1e-7)
-    sums = scatter_add(np.ones((2, 2, 3)), np.array([[0, 1], [1, 3]]), 4)
-    assert sums.tolist() == [[1.0] * 3, [2.0] * 3, [0.0] * 3, [1.0] * 3]
 
 
 @pytest.mark.torch

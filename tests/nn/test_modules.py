@@ -167,17 +167,6 @@ def test_a_computed_weight_is_refused_by_the_optimiser():
                 ad.optim.SGD(model.parameters(), lr=0.1)
 
 
-@pytest.mark.parametrize("d", [ad.grad, ad.jacfwd])
-def test_a_module_may_hold_a_number_that_is_being_differentiated(d):
-    module = Module()
-
-    def squared(w):
-        module.held = w
-        return module.held**2
-
-    assert d(squared)(3.0) == 6.0
-
-
 # -- State ----------------------------------------------------------------------------------------
 
 

@@ -24,9 +24,7 @@ GIVEN = [
     (lambda: [tuple(row) for row in ROWS], ROWS),
     (lambda: [Vector(row) for row in ROWS], ROWS),
     (lambda: [[*map(Fraction, row)] for row in ROWS], ROWS),
-    (lambda: np.array(ROWS) > 0, [[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
     (lambda: pandas.DataFrame({"a": [1, 2], "b": [0.5, 0.5]}), [[1.0, 0.5], [2.0, 0.5]]),
-    (lambda: [1, 2], [[1.0], [2.0]]),
 ]  # fmt: skip
 
 

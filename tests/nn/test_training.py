@@ -76,7 +76,6 @@ def stopping(answer):
 
 TRAININGS = [  # what is given to fit
     *[lambda n=n, seed=seed: {"batch_size": n, "seed": seed} for n in (None, 1, 7, 19, 20, 21) for seed in (0, 1)],
-    *[lambda name=name: {"optimizer": OPTIMIZERS[name]} for name in OPTIMIZERS],
     lambda: {"validation": HELD_OUT},
     lambda: {"xp": np},
     *[stopping(answer) for answer in (bool, np.bool_, int)],

@@ -39,7 +39,6 @@ RIGHT = {  # others than our own
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, lambda net, x: net(x), "Return two lists"),
-    (1, lambda net, x: (solution_1(net, x)[0], ...), "Nothing here yet: the gradients."),
     (1, lambda net, x: solution_1(net, x)[::-1], "the activations of layer 1[0] should be"),
     (2, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
     (2, lambda n, m, rng: solution_2(n, m, Random(0)), "Draw each weight from rng"),
