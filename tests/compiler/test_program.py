@@ -46,6 +46,37 @@ def walked(y, leaves, points):
     return found[:, 0], found[:, 1:k], found[:, k], found[:, k + 1 :]
 
 
+def agree(y, inputs, wrt, rows, p, order=None):
+    """All programs of y compute what walking does; the one for a batch by the parameters wrt.
+
+    order: the places, among inputs and wrt, of what the others differentiate by.
+    """
+    leaves, n, cut = [*inputs, *wrt], len(rows), len(inputs)
+    points = np.hstack([rows, np.broadcast_to(p, (n, len(wrt)))])
+    values, gradients, of_values, of_gradients = walked(y, leaves, points)
+    program = compiled(y, inputs, wrt, xp=np, batch=True)
+    found, sums = program(rows, p)
+    assert (found.shape, sums.shape) == ((n,), (len(wrt),))
+    close(found, values, of_values)
+    bounds = of_gradients + n * EPSILON * abs(gradients)  # adding up rounds too
+    close(sums, gradients[:, cut:].sum(axis=0), bounds[:, cut:].sum(axis=0))
+
+    order = [*range(len(leaves))] if order is None else order
+    chosen = [leaves[i] for i in order]
+    found, each = compiled(y, leaves, chosen, xp=np, batch=True)(points)
+    close(found, values, of_values)
+    close(each, gradients[:, order], of_gradients[:, order])
+    if n:
+        found, each = compiled(y, leaves, chosen)(*points[0])
+        close(found, values[0], of_values[0])
+        close(np.array(each), gradients[0, order], of_gradients[0, order])
+        found, each = compiled(y, leaves, chosen, xp=np)(*points.T)
+        close(np.broadcast_to(found, n), values, of_values)
+        for i, gradient in zip(order, each):
+            close(np.broadcast_to(gradient, n), gradients[:, i], of_gradients[:, i])
+    return program
+
+
 @for_all(st.one_of(graphs(), layered()), st.data(), examples=100)
 def test_programs_compute_what_walking_computes(graph, data):
     """Number by number, entry by entry, and for a batch, by parameters and by inputs."""
@@ -53,31 +84,8 @@ def test_programs_compute_what_walking_computes(graph, data):
     n, cut = data.draw(st.integers(0, 3)), data.draw(st.integers(0, len(leaves)))
     order = data.draw(st.permutations(range(len(leaves))))[: data.draw(st.integers(1, 9))]
     shared = [data.draw(numbers) for _ in leaves[cut:]]
-    points = np.array([[data.draw(numbers) for _ in range(cut)] + shared for _ in range(n)])
-    points = points.reshape(n, len(leaves))
-    values, gradients, of_values, of_gradients = walked(y, leaves, points)
-    wrt = [leaves[i] for i in order]
-
-    found, sums = compiled(y, leaves[:cut], leaves[cut:], xp=np, batch=True)(
-        points[:, :cut], np.array(shared)
-    )
-    assert (found.shape, sums.shape) == ((n,), (len(shared),))
-    close(found, values, of_values)
-    bounds = of_gradients + n * EPSILON * abs(gradients)  # adding up rounds too
-    close(sums, gradients[:, cut:].sum(axis=0), bounds[:, cut:].sum(axis=0))
-
-    found, each = compiled(y, leaves, wrt, xp=np, batch=True)(points)
-    close(found, values, of_values)
-    close(each, gradients[:, order], of_gradients[:, order])
-
-    if n:
-        found, each = compiled(y, leaves, wrt)(*points[0])
-        close(found, values[0], of_values[0])
-        close(np.array(each), gradients[0, order], of_gradients[0, order])
-        found, each = compiled(y, leaves, wrt, xp=np)(*points.T)
-        close(np.broadcast_to(found, n), values, of_values)
-        for i, gradient in zip(order, each):
-            close(np.broadcast_to(gradient, n), gradients[:, i], of_gradients[:, i])
+    rows = np.array([[data.draw(numbers) for _ in range(cut)] for _ in range(n)]).reshape(n, cut)
+    agree(y, leaves[:cut], leaves[cut:], rows, np.array(shared), order)
 
 
 BIG = 2.0**600
