@@ -71,7 +71,6 @@ PREDICTED = [  # a model, and what it predicts
     (lambda x: DROPPING(x), lambda a, b: LINEAR([a, b]).data),
     (lambda x: x[0] * 2.0, lambda a, b: a * 2.0),
     (lambda x: [x[0] * 2.0, 0.5], lambda a, b: [a * 2.0, 0.5]),
-    (lambda x: (x[0] * 2.0, 0.5), lambda a, b: [a * 2.0, 0.5]),
     (lambda x: 2, lambda a, b: 2.0),
 ]
 

@@ -43,7 +43,7 @@ class Net(nn.Module):
         self.square = nn.Linear(2, 2, seed=3)
         self.w, self.b, self.fixed = Vector([0.1, -0.2]), Value(0.5), Value(2.0)
         self.fixed.requires_grad = False
-        self.calls, self.notes, self.cache = 0, [], {}
+        self.calls, self.notes = 0, []
         self.rng = random.Random(0)
         halved, other = self.hidden.weight / 2.0, nn.Linear(2, 1, seed=4)
         self.project = lambda x: halved @ x
@@ -158,23 +158,12 @@ class Pure:
         self.last = x
         return x
 
-    def loss_that_keeps_predictions(self, p, t):
-        self.notes.append(p)
-        self.cache[t] = self.cache.get(t, 0) + 1
-        return nn.cross_entropy(p, t)
-
     def backward_that_is_not_used(self, x):
         y = self.plain(x)[0]
         (y * y).backward()
         return y
 
     # errors, scopes and threads
-
-    def try_except(self, x):
-        try:
-            return self.square(h := self.hidden(x))
-        except ValueError:  # shapes that do not fit
-            return self.out(h)
 
     def context_managers(self, x):
         with ad.scope("out"), contextlib.suppress(ValueError):
@@ -276,11 +265,6 @@ def guarded(p, t):
         return nn.mse_loss(p, t)
 
 
-@functools.lru_cache
-def softplus_of(p):
-    return ad.softplus(p)
-
-
 def looking(look):
     def model(m, x):
         look((y := m.plain(x))[0])  # looks
@@ -308,7 +292,6 @@ IMPURE = {
     "noise": (lambda m, x: m.plain([v + random.gauss(0, 0.1) for v in x]), DIFFERS),
     "stochastic_depth": (lambda m, x: m.plain(x) if m.rng.random() < 0.5 else m.w @ x, f"{DIFFERS}|{WRONG}"),
     "label_noise": (lambda m, p, t: nn.cross_entropy(p, t if m.rng.random() < 0.6 else 0), DIFFERS),
-    "lru_cache_of_parameters": (lambda m, x: ad.dot([softplus_of(p) for p in m.w], x), KEPT),
     "computed_weights": (lambda m, x: m.out(m.project(x)), KEPT),
     "logarithm_of_some_samples": (lambda: {"loss": guarded}, FAILS),
     "targets_that_cannot_be_told_apart": (with_targets_that_cannot_be_told_apart, "a target cannot be told from others: .* local object"),
