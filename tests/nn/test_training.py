@@ -118,14 +118,14 @@ def test_the_history_plots():
     import matplotlib as mpl
 
     mpl.use("agg")
-    history, *_ = fitted(validation=(INPUTS[:5], NUMBERS[:5]))
+    history = nn.History([3.0, 1.5])
+    assert len(history.plot().lines) == 1
+    history.validation = [4.0, 2.5]
     axes = history.plot()
-    curves = [line.get_ydata().tolist() for line in axes.lines]
-    assert curves == [history.losses, history.validation]
+    curves = [(line.get_label(), line.get_ydata().tolist()) for line in axes.lines]
+    assert curves == [("training", history.losses), ("validation", history.validation)]
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("epoch", "loss", "log")
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["training", "validation"]
-    assert len(fitted()[0].plot().lines) == 1
+    assert axes.get_legend()
 
 
 # -- Callbacks ------------------------------------------------------------------------------------
@@ -220,11 +220,8 @@ REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"loss": lambda p, t: None}, TypeError, "fit, loss: found a NoneType returned, expected one Value"),
     (lambda: {"loss": own_error, "batch_size": None}, ValueError, "no such target"),
     (lambda: {"loss": lambda p, t: ad.log(p[0] - 1e3)}, ValueError, "log: x = -... is outside the domain x > 0"),
-    (lambda: {"loss": lambda p, t: 1.0 / (p[0] - p[0])}, ZeroDivisionError, "x / y: x = 1.0, y = 0.0 is outside the domain"),
     (lambda: {"inputs": [[1.0, 2.0, 3.0]] * 20}, ValueError, "Linear: found an input of shape (3,), expected (2,)"),
-    (lambda: {"targets": [math.nan] * 20}, FloatingPointError, "fit: the training diverged in epoch 1 ... the loss became nan"),
-    (lambda: {"optimizer": lambda p: optim.SGD(p, lr=1e6), "epochs": 50}, FloatingPointError,
-     "fit: the training diverged in epoch ... (a smaller learning rate may help): "),
+    (lambda: {"targets": [math.nan] * 20}, FloatingPointError, "fit: the training diverged in epoch 1 (a smaller learning rate may help): the loss became nan"),
     (lambda: {"optimizer": lambda p: optim.SGD(network().parameters(), lr=0.1)}, ValueError, "...depends on none of ..., with requires_grad = True"),
     (lambda: {"model": freeze(network())}, ValueError, f"fit: {NO_PARAMETERS}"),
     (lambda: freezing(network()), ValueError, f"fit: {NO_PARAMETERS}"),
