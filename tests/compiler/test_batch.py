@@ -213,41 +213,29 @@ def test_what_is_written(f, of_x, of_w, written):
     assert max(map(len, source.splitlines())) <= 100
 
 
-# -- Numbers --------------------------------------------------------------------------------------
+# -- Numbers of extreme size ----------------------------------------------------------------------
 
 
-def test_nothing_overflows_that_does_not_overflow_eagerly():
-    x, w = Vector([1000.0, -1000.0, 999.0]), Vector([1e200, 1e200, 0.0])
-    y = ad.logsumexp([*x]) + ad.logsumexp([a * 1.0 for a in x]) * 0.0 + w.norm() * 1e-200
-    with np.errstate(over="raise", invalid="raise"):
-        values, gradients = batched(y, x, w)(np.array([x.data]), np.array(w.data))
-    y.backward()
-    assert values[0] == pytest.approx(y.data, rel=1e-15)
-    assert gradients == pytest.approx(np.array(w.grad), rel=1e-15)
+SHARE = 1 / (1 + math.exp(-1.0))
+EXTREMES = [  # an output, inputs and parameters, and the values and gradients that come out
+    (lambda x, w: ad.hypot(*x), [[3e-200, 4e-200, 0.0, 0.0], [0.0] * 4, [6.0, 8.0, 0.0, 0.0]], [], [5e-200, 0.0, 10.0], []),
+    (lambda x, w: ad.logsumexp([*x]) * w[0], [[1000.0, -1000.0, 999.0]], [1.0], [1000.0 - math.log(SHARE)], [1000.0 - math.log(SHARE)]),
+    (lambda x, w: ad.logsumexp([a * 1.0 for a in x]) + w.norm() * 1e-200, [[1000.0, -1000.0]], [3e200, 4e200, 0.0], [1005.0], [6e-201, 8e-201, 0.0]),
+    (lambda x, w: ad.maximum(w[0] * x[0], -math.inf) + ad.sum([x[0] * c for c in (1.0, math.nan)]), [[3.0]], [2.0], [math.nan], [3.0]),
+    # three terms stay in order; of more, those with a minus come last, and overflow is possible
+    (lambda x, w: x[0] + x[1] + x[2] * 1.0, [[1e308, -1e308, 1e308]], [], [1e308], []),
+    (lambda x, w: x[0] - x[1] + x[2] - x[3] + x[4] - x[5], [[1e308] * 6], [], [math.nan], []),
+]  # fmt: skip
 
 
-def test_the_norm_of_tiny_numbers_beside_zeros():
-    x = Vector([1.0] * 4)
-    rows = np.array([[3e-200, 4e-200, 0.0, 0.0], [0.0] * 4, [6.0, 8.0, 0.0, 0.0]])
-    values, _ = batched(ad.hypot(*x), x, [])(rows, np.zeros(0))
-    np.testing.assert_allclose(values, [5e-200, 0.0, 10.0], rtol=1e-15)
-
-
-def test_near_the_largest_float():
-    """Three terms stay in order; of more, those with a minus come last, and overflow is possible."""
-    x = [Value(1.0) for _ in range(6)]
-    three, six = x[0] + x[1] + x[2] * 1.0, x[0] - x[1] + x[2] - x[3] + x[4] - x[5]
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert batched(three, x[:3], [])([[1e308, -1e308, 1e308]], [])[0] == 1e308
-        assert not np.isfinite(batched(six, x, [])([[1e308] * 6], [])[0])
-
-
-def test_constants_that_are_nan_or_infinite():
-    x, w = Value(1.0), Value(2.0)
-    y = ad.maximum(w * x, -math.inf) + ad.sum([x * c for c in (1.0, math.nan)])
-    values, gradients = batched(y, [x], [w])(np.array([[3.0]]), np.array([2.0]))
-    assert math.isnan(values[0])
-    assert gradients.tolist() == [3.0]
+@cases(("f", "rows", "p", "values", "gradients"), EXTREMES)
+def test_numbers_near_the_ends_of_the_range(f, rows, p, values, gradients):
+    x, w = drawn(len(rows[0])), drawn(len(p)) if p else []
+    how = "ignore" if math.isnan(values[0]) else "raise"
+    with np.errstate(over=how, invalid=how):
+        found, sums = batched(f(x, w), x, w)(rows, p)
+    np.testing.assert_allclose(found, values, rtol=1e-15)
+    np.testing.assert_allclose(sums, gradients, rtol=1e-15)
 
 
 # -- What it takes --------------------------------------------------------------------------------

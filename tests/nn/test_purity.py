@@ -279,10 +279,6 @@ WAYS_TO_LOOK = [
 ]  # fmt: skip
 
 
-def with_targets_that_cannot_be_told_apart():
-    return {"loss": lambda p, t: far(p, t(1.0)), "targets": [lambda y: y] * 20}
-
-
 IMPURE = {
     "branch_on_both": (lambda m, p, t: far(p, t) if t and p[t] < 1 else p[0] ** 2, LOOKS),  # looks
     "embedding": (lambda m, x: m.plain(m.square.weight[int(abs(x[1].data))] * x), LOOKS),  # looks
@@ -294,7 +290,7 @@ IMPURE = {
     "label_noise": (lambda m, p, t: nn.cross_entropy(p, t if m.rng.random() < 0.6 else 0), DIFFERS),
     "computed_weights": (lambda m, x: m.out(m.project(x)), KEPT),
     "logarithm_of_some_samples": (lambda: {"loss": guarded}, FAILS),
-    "targets_that_cannot_be_told_apart": (with_targets_that_cannot_be_told_apart, "a target cannot be told from others: .* local object"),
+    "targets_that_cannot_be_told_apart": (lambda: {"loss": lambda p, t: far(p, t(1.0)), "targets": [lambda y: y] * 20}, "a target cannot be told from others: .* local object"),
 }  # fmt: skip
 
 
