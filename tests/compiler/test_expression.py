@@ -41,13 +41,12 @@ def test_several_outputs_at_once(many):
 
 
 def test_a_vector_of_one_output_is_not_a_number():
-    x = Vector([2.0])
+    x, rows = Vector([2.0]), [[1.0], [2.0]]
     expression = Expression(x * 2.0)
     assert expression.compile([x], wrt=[])(3.0) == (6.0,)
     program = expression.compile([x], wrt=[], xp=np, batch=True)
-    assert program([[1.0], [2.0]]).tolist() == [[2.0], [4.0]]
-    assert program([[1.0], [2.0]], np.zeros(0)).tolist() == [[2.0], [4.0]]
-    values, gradients = Expression(x[0] * 2.0).compile([x], [], xp=np, batch=True)([[1.0], [2.0]])
+    assert program(rows).tolist() == program(rows, np.zeros(0)).tolist() == [[2.0], [4.0]]
+    values, gradients = Expression(x[0] * 2.0).compile([x], [], xp=np, batch=True)(rows)
     assert (values.tolist(), gradients.shape) == ([2.0, 4.0], (0,))
 
 

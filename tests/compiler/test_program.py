@@ -326,6 +326,5 @@ def test_a_constant_derivative_of_arrays_is_an_array():
     x, b = Value(2.0), Value(1.0)
     value, (slope,) = compiled(x * x + b, [x], [b], xp=np)(np.array([1.0, 2.0, 3.0]), 1.0)
     assert (value.tolist(), slope.tolist()) == ([2.0, 5.0, 10.0], [1.0, 1.0, 1.0])
-    assert [y.tolist() for y in compiled([x * x, Value(4.0)], [x], [], xp=np)(np.ones(2))] == [
-        [1.0, 1.0], [4.0, 4.0],
-    ]  # fmt: skip
+    several = compiled([x * x, Value(4.0)], [x], [], xp=np)(np.ones(2))
+    assert [y.tolist() for y in several] == [[1.0, 1.0], [4.0, 4.0]]

@@ -1,6 +1,5 @@
 """Programs are verified by walking a few samples; what is said where they are wrong, or diverge."""
 
-import os
 import random
 
 import numpy as np
@@ -17,22 +16,16 @@ from autodiff.nn.samples import Samples
 # -- Verification ---------------------------------------------------------------------------------
 
 
-class Hidden(nn.Module):
-    """A model that the environment changes after some calls, where nobody looks."""
+class Changing(nn.Module):
+    """A model that changes after some calls."""
 
     def __init__(self, calls, training=True):
         self.inner, self.calls, self.counts = nn.Linear(2, 1, seed=0), calls, training
-        os.environ["CALLS"] = "0"
+        self.called = 0
 
     def forward(self, x):
-        if self.training == self.counts:
-            os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
-        return self.inner(x) * (1.0 if int(os.environ["CALLS"]) <= self.calls else 1.001)
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch):
-    monkeypatch.setenv("CALLS", "0")
+        self.called += self.training == self.counts
+        return self.inner(x) * (1.0 if self.called <= self.calls else 1.001)
 
 
 WRONG = [(2, True, 1, 5), (4, True, 1, 5), (5, True, 2, 5), (6, True, 4, 20), (7, True, 8, 20), (6, False, 2, 2)]  # fmt: skip
@@ -45,14 +38,14 @@ def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(calls, training, ep
     since = f"; results since epoch {epoch // 2}, when it was last right, may be wrong"
     words = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by .*; a model and a loss are pure functions.* is passed in{since * (epoch > 1)}"
     with pytest.raises(RuntimeError, match=f"{words}; to walk it"):
-        fitted(Hidden(calls, training), **chosen)
+        fitted(Changing(calls, training), **chosen)
     samples = 20 if training else 9
     what = "graph of every sample" if training else "graphs of the validation samples"
     walks = f"walks the {what}, which is slow: {words}$"
-    history, *_ = fitted(Hidden(calls, training), engine="auto", walks=walks, **chosen)
+    history, model, _ = fitted(Changing(calls, training), engine="auto", walks=walks, **chosen)
     assert history.engine == ("eager" if training else "compiled")
     assert len(history.losses) == epochs
-    assert int(os.environ["CALLS"]) == calls + 1 + (epochs - epoch + 1) * samples
+    assert model.called == calls + 1 + (epochs - epoch + 1) * samples
 
 
 @pytest.mark.parametrize("called", [False, True])

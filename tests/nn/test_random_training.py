@@ -8,11 +8,6 @@ import pytest
 import autodiff as ad
 from autodiff import nn, optim
 
-try:
-    import torch
-except ImportError:  # the tests that are marked by it are skipped
-    torch = None
-
 LEAST = 1e-6  # the optimisers' eps: below it they make a step of the rounding of a gradient of 0
 ACTIVATIONS = [  # with the functions of a library m
     lambda m, z: m.tanh(z), lambda m, z: m.relu(z), lambda m, z: m.log(1 + m.exp(z)),
@@ -95,6 +90,8 @@ class Task:
 
     def by_torch(self):
         """Losses and weights by PyTorch."""
+        import torch
+
         layers = [
             torch.nn.Linear(a, b, bias=bias).double()
             for a, b, bias in zip(self.sizes, self.sizes[1:], self.biases)
