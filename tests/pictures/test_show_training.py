@@ -148,22 +148,26 @@ def places(browser):
 def test_a_sample_stands_between_the_classes_as_the_model_holds_it(browser):
     browser.show(of_flowers(3, THIRDS, [*"abcd", SPECIES]), width=1200)
     assert [text[2:] for text in browser.texts(".corner")] == SPECIES
+    asides = []  # how far aside each stands, because many coincide: the same whatever is said
     for _ in range(2):
         says = browser.evaluate("s.predictions")
         start = "(({ x, y }) => [x, y])(e.getPointAtLength(0))"
         corners = browser.each(".plot .axis:not(.dashed)", start)[:3]
         found, right = places(browser), 0
         assert len({(round(x), round(y)) for x, y in found}) == 30  # none hides another
+        asides.append([])
         for i, (logits, place) in enumerate(zip(says, found, strict=True)):
             p = [math.exp(z) / sum(map(math.exp, logits)) for z in logits]
             expected = [sum(x * c[axis] for x, c in zip(p, corners)) for axis in (0, 1)]
-            assert place == pytest.approx(expected, abs=12)  # so far aside, because many coincide
+            asides[-1] += [a - b for a, b in zip(place, expected)]
             right += max(range(3), key=logits.__getitem__) == i % 3
         assert browser.texts(".hits") == [str(right)]
         assert len(browser.texts(".ring")) == 30 - right
         table = [int(text) for text in browser.texts("td:not(:first-child)")]
         assert (sum(table), sum(table[::4])) == (30, right)
         browser.evaluate("for (let i = 0; i < 60; i++) t.step(s.rate); paint()")
+    assert asides[1] == pytest.approx(asides[0], abs=0.2)
+    assert max(map(abs, asides[0])) < 12.2
 
 
 def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser):
