@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from ..admission import AnyNumber, Floats, as_row
-from ..errors import counted, message
+from ..errors import counted, message, typed
 from ..linalg import Vector
 from ..number import check_outside
 from ..value import leaf
@@ -43,6 +43,14 @@ class Samples:
     def input(self, i: int) -> Vector:
         """The input of sample i as a Vector of constants."""
         return constants(self.inputs[i].tolist())
+
+
+def held_back(validation: Any, where: str) -> Samples:
+    """The samples of a pair, (inputs, targets); TypeError for anything else."""
+    if isinstance(validation, (tuple, list)) and len(validation) == 2:
+        inputs, targets = validation
+        return Samples(inputs, targets, where)
+    raise TypeError(message(where, typed(validation), "a pair: (inputs, targets)"))
 
 
 def constants(numbers: list[float]) -> Vector:

@@ -8,7 +8,7 @@ from ..errors import counted, message, typed
 from ..optim import Optimizer
 from .engines import FEW, Evaluator, Indices, TrainingState
 from .modules import mode, positive_int
-from .samples import Loss, Model, Samples
+from .samples import Loss, Model, Samples, held_back
 
 ENGINES = "auto", "compiled", "eager"
 
@@ -130,7 +130,7 @@ def fit(
     train = Evaluator(model, loss, samples, state, engine, seed, xp)
     evaluators = [train]
     if validation is not None:
-        held_out = Samples(*validation, "fit, validation")
+        held_out = held_back(validation, "fit, validation")
         evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), writing(state), closing(shown):

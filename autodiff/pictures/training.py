@@ -18,7 +18,7 @@ from ..linalg import Vector
 from ..nn.engines import Evaluator, TrainingState
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
-from ..nn.samples import Samples, shape_and_numbers
+from ..nn.samples import Samples, held_back, shape_and_numbers
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names
@@ -39,6 +39,7 @@ def show_training(
     optimizer: Optimizer,
     batch_size: int | None = None,
     *,
+    validation: tuple[Any, Iterable[Any]] | None = None,
     title: str = "",
     about: str = "",
     names: Sequence[str | Sequence[str]] = (),
@@ -53,6 +54,8 @@ def show_training(
     that `fit` takes; it starts from the parameters of now, and changes nothing in Python.
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
+    validation: inputs and targets that no step sees. Their mean loss, the test loss, stands beside
+        that of the samples; of one or two inputs they are drawn as rings.
     title: the heading. about: what the data are, "A sunflower, measured every week".
     names: of each input, then of the target, for the axes and the formula; a unit in brackets:
         "height (m)". For classes of several inputs their names are a list at the end:
@@ -61,7 +64,7 @@ def show_training(
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.
     ValueError for what `fit` cannot compile, with the reason, for more than 1,000 parameters
-    or 500 samples, and for more or fewer names than inputs and target, or than classes.
+    or 500 samples in all, and for more or fewer names than inputs and target, or than classes.
 
     >>> from autodiff import nn, optim, tanh
     >>> model = nn.Sequential(nn.Linear(1, 4, activation=tanh), nn.Linear(4, 1))
@@ -71,14 +74,19 @@ def show_training(
     """
     size = None if batch_size is None else positive_int(batch_size, WHERE, "batch_size")
     samples = Samples(inputs, targets, WHERE)
+    known = samples
+    if validation is not None:
+        held = held_back(validation, where := f"{WHERE}, validation")
+        rows, answers = [*samples.inputs, *held.inputs], [*samples.targets, *held.targets]
+        known = Samples(rows, answers, where)
     check_optimizer(optimizer)
     trained = [p for p in optimizer.params if p.requires_grad]
-    for n, most, noun in [(len(samples), 500, "sample"), (len(trained), 1000, "parameter")]:
+    for n, most, noun in [(len(known), 500, "sample"), (len(trained), 1000, "parameter")]:
         if not 0 < n <= most:
             raise ValueError(message(WHERE, counted(n, noun), f"1 to {most}"))
     try:
         with mode(training=True):
-            recorded = _Recorded(model, loss, samples, optimizer, trained, names)
+            recorded = _Recorded(model, loss, samples, known, optimizer, trained, names)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
     data = recorded.data() | {"about": about}
@@ -92,6 +100,7 @@ def show_training(
 class _Recorded:
     """The programs of a training, and what the page has to know about them.
 
+    `known` are the samples, and after them those that are held back.
     This class alone knows how `nn` records and how the compiler prints.
     """
 
@@ -100,6 +109,7 @@ class _Recorded:
         model: Any,
         loss: Any,
         samples: Samples,
+        known: Samples,
         optimizer: Optimizer,
         trained: list[Value],
         names: Sequence[str | Sequence[str]],
@@ -107,16 +117,16 @@ class _Recorded:
         self.model, self.loss, self.samples = model, loss, samples
         self.optimizer, self.parameters = optimizer, trained
         self.held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
-        recording = Recording(model, loss, samples, trained)
+        recording = Recording(model, loss, known, trained)
         if recording.masks:
             raise NotRecordable("a page draws no masks for Dropout; leave it out")
-        self.table = recording.table()[:, samples.inputs.shape[1] :].tolist()
+        self.rows = recording.table().tolist()
         given = recording.leaves
         x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
         self.outputs: list[Any] = shape_and_numbers(self.prediction, WHERE)[1]
-        self.targets = self._targets()
+        self.targets = self._targets(known)
         self.measures = self._measures()
         self.axes, self.classes = self._called(names)
         texts = {
@@ -146,21 +156,23 @@ class _Recorded:
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
-        rows, targets, optimizer = self.samples.inputs.tolist(), self.targets, self.optimizer
+        n, features, optimizer = len(self.samples), len(self.x), self.optimizer
         memory = [optimizer.state[name] for name in optimizer.memory]
         trained = [i for i, p in enumerate(optimizer.params) if p.requires_grad]
-        of_table = self.measures and targets and self.table == [[t] for t in targets]
+        of_targets = [row[features:] for row in self.rows] == [[t] for t in self.targets or []]
         return {
             "layers": self.layers,
             "names": [name for _, name in self._named()] if len(self.parameters) <= FEW else [],
             "formula": self.formula,
-            "rows": [[*row, *more] for row, more in zip(rows, self.table)],
-            "features": len(rows[0]),
+            "rows": self.rows[:n],
+            "held": self.rows[n:],
+            "features": features,
             "outputs": len(self.outputs),
-            "targets": targets,
+            "targets": self.targets,
             "axes": self.axes,
             "classes": self.classes,
-            "column": len(rows[0]) if of_table else None,  # of the targets: they can be dragged
+            # of the targets: they can be dragged
+            "column": features if self.measures and of_targets else None,
             "measures": self.measures,
             "parameters": [p.data for p in self.parameters],
             "memory": [[float(column[i]) for column in memory] for i in trained],
@@ -168,14 +180,14 @@ class _Recorded:
             "optimizer": type(optimizer).__name__,
         }
 
-    def _targets(self) -> list[Any] | None:
+    def _targets(self, known: Samples) -> list[Any] | None:
         """The targets as numbers, or for one input as lists of them; None for any others."""
-        targets = [shape_and_numbers(t, WHERE)[1] for t in self.samples.targets]
+        targets = [shape_and_numbers(t, WHERE)[1] for t in known.targets]
         lengths = {*map(len, targets)}
         with suppress(TypeError, ValueError):
             if lengths == {1}:
                 return [float(t) for (t,) in targets]
-            if lengths == {len(self.outputs)} and self.samples.inputs.shape[1] == 1:
+            if lengths == {len(self.outputs)} and len(self.x) == 1:
                 return [[*map(float, t)] for t in targets]
         return None
 
@@ -217,7 +229,7 @@ class _Recorded:
             return ""
         says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
         order = np.argsort(rows[:, 0])
-        xs, targets = rows[order, 0], np.array(self.targets)[order]
+        xs, targets = rows[order, 0], np.array(self.targets[: len(rows)])[order]
         with np.errstate(all="ignore"):
             curves = {"the data, and the curve at the start": says(xs, *p)[0]}
             if len(p) <= FEW:

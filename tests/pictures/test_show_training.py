@@ -4,6 +4,7 @@ import base64
 import math
 import re
 from collections import Counter
+from functools import partial
 
 import pytest
 from browser import eventually
@@ -15,18 +16,27 @@ from autodiff import nn, optim, show_training
 LINE, WIDE = nn.Linear(1, 1), nn.Linear(1, 600)
 
 
-def of_numbers(model, inputs=(0.0, 1.0)):
+def of_numbers(model, inputs=(0.0, 1.0), validation=None):
     descent = optim.SGD((WIDE if model is WIDE else LINE).parameters(), lr=0.1)
-    return show_training(model, inputs, [0.0] * len(inputs), nn.mse_loss, descent)
+    given = model, inputs, [0.0] * len(inputs), nn.mse_loss, descent
+    return show_training(*given, validation=validation)
 
 
-def of_flowers(outputs, targets, names=(), loss=None):
+def of_pairs(**more):
+    """Two numbers of one."""
+    model = nn.Linear(1, 2)
+    descent = optim.SGD(model.parameters(), lr=0.1)
+    return show_training(model, [0.0, 1.0], [[0.0, 1.0]] * 2, nn.mse_loss, descent, **more)
+
+
+def of_flowers(outputs, targets, names=(), loss=None, **more):
     """Four inputs: classes by 3 or 1 outputs, or a number."""
     rows = [[math.sin(i * (k + 1)) for k in range(4)] for i in range(30)]
     model = network(4, 3, outputs)
     loss = loss or (nn.cross_entropy if outputs > 1 else nn.mse_loss)
     descent = optim.Adam(model.parameters(), lr=0.05)
-    return show_training(model, rows, [targets(i) for i in range(30)], loss, descent, names=names)
+    given = model, rows, [targets(i) for i in range(30)], loss, descent
+    return show_training(*given, names=names, **more)
 
 
 THIRDS, HALVES = (lambda i: i % 3), (lambda i: i % 2)
@@ -38,6 +48,10 @@ REFUSED = [
     (of_numbers, (nn.Sequential(nn.Dropout(0.5), LINE),), "draws no masks for Dropout"),
     (of_numbers, (LINE, [[1.0], [1.0, 2.0]]), "different lengths"),
     (of_numbers, (LINE, range(501)), "found 501 samples"),
+    (of_numbers, (LINE, range(300), (range(201), range(201))), "found 501 samples"),
+    (of_numbers, (LINE, [0.0], [0.0, 1.0, 2.0]), r"validation: found .* of type list, expected a pair: \(inputs"),
+    (of_numbers, (LINE, [0.0], ([0.0], [])), "validation: found 1 input and 0 targets"),
+    (of_numbers, (LINE, [0.0], ([[0.0, 1.0]], [0.0])), "validation, inputs: found rows of different lengths"),
     (of_numbers, (WIDE,), "1200"),
     (of_flowers, (3, THIRDS, [*"abcd"]), NAMES + "found 4 names, expected 5: 4 inputs and the target"),
     (of_flowers, (3, THIRDS, [*"abcd", *SPECIES]), NAMES + "one list"),
@@ -179,6 +193,29 @@ def test_two_classes_are_a_line_and_a_number_stands_against_what_is_true(browser
     browser.show(of_flowers(1, math.cos))
     assert browser.texts(".hits") == []
     assert len(browser.texts(".plot circle.value")) == 30
+
+
+HELD_BACK = [  # a page, what is held back from it, and where that stands
+    (of_pairs, ([0.5, 3.0], [[1.0, 2.0]] * 2), [(0.5, 1.0), (0.5, 2.0), (3.0, 1.0), (3.0, 2.0)]),
+    (partial(of_classes, 2, 4, 1), ([[2.0, 0.5], [0.0, -3.0]], [0, 1]), [(2.0, 0.5), (0.0, -3.0)]),
+    (partial(of_flowers, 3, THIRDS), ([[0.1, 0.2, 0.3, 0.4]], [2]), []),
+]
+
+
+@pytest.mark.parametrize(("page", "validation", "places"), HELD_BACK)
+def test_what_is_held_back_has_rings_and_a_line_beside_the_loss(browser, page, validation, places):
+    browser.show(page(validation=validation), width=390)
+    browser.evaluate("s.asked = true, t.step(0.1), paint()")
+    at = browser.each(".held", "s.box.back(e.cx.baseVal.value, e.cy.baseVal.value)")
+    assert at == [pytest.approx(place, abs=0.01) for place in places]
+    (text,) = [text for text in browser.texts(".plot text") if "test loss" in text]
+    assert text == browser.evaluate("`test loss ${amount(t.test)}`")
+    (line,) = browser.each(".plot:has(.ink.middle) path.ink", "e.getAttribute('d')")
+    assert line.count("L") == 1
+    browser.show(page())
+    browser.evaluate("s.asked = true, t.step(0.1), paint()")
+    assert not browser.texts(".held")
+    assert "test loss" not in browser.words()
 
 
 HEALTH = {  # by weight and bias

@@ -18,7 +18,7 @@ def run(node, script, page):
 STEPS = """
 const t = trainer(programs, data);
 for (let i = 0; i < 100; i++) t.step(data.rate);
-return [t.losses.slice(0, -1), t.p];
+return [t.losses, t.p];
 """
 TRAININGS = {  # outputs, activation, engine of `fit`, and whether it has begun
     nn.mse_loss: (1, ad.relu, "compiled", True),
@@ -31,17 +31,20 @@ TRAININGS = {  # outputs, activation, engine of `fit`, and whether it has begun
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_hundred_steps_go_on_where_the_optimiser_stands_as_those_of_fit_do(node, name, loss):
     outputs, activation, engine, begun = TRAININGS[loss]
-    model, (inputs, targets) = network(2, 5, 3, outputs, activation=activation), classes(9)
-    targets = [i % 3 for i in range(9)] if outputs == 3 else targets
-    given = model, inputs, targets, loss, OPTIMIZERS[name](model.parameters())
+    model, (inputs, targets) = network(2, 5, 3, outputs, activation=activation), classes(14)
+    targets = [i % 3 for i in range(14)] if outputs == 3 else targets
+    given = model, inputs[:9], targets[:9], loss, OPTIMIZERS[name](model.parameters())
+    held_back = inputs[9:], targets[9:]
     for thawed in (False, True) if begun else ():
         for p in model.layers[0].parameters():  # each takes its own number of steps
             p.requires_grad = thawed
         nn.fit(*given, epochs=5, progress=False)
-    losses, parameters = run(node, STEPS, show_training(*given))
-    history = nn.fit(*given, epochs=100, progress=False, engine=engine)
+    losses, parameters = run(node, STEPS, show_training(*given, validation=held_back))
+    history = nn.fit(*given, epochs=100, progress=False, engine=engine, validation=held_back)
     apart = 1e-8 if name == "RMSprop" else 1e-9  # its steps do not shrink, and roundings grow
-    assert losses == pytest.approx(history.losses, rel=apart)
+    seen, unseen = zip(*losses)
+    assert seen[:-1] == pytest.approx(history.losses, rel=apart)  # before each step
+    assert unseen[1:] == pytest.approx(history.validation, rel=apart)  # after it
     trained = [p.data for p in model.parameters()]
     assert parameters == pytest.approx(trained, rel=apart, abs=apart)
 

@@ -2,7 +2,7 @@
 // shown before stay, pale.
 
 const { label, frames, dots } = data, s = { at: 0, seen: new Set() };
-const ends = [0, 1].map((k) => [Math.min, Math.max].map((end) => end(...dots.map((dot) => dot[k]))));
+const ends = [0, 1].map((k) => extent(dots.map((dot) => dot[k])));
 const scaled = (v, [low, high], from, to) => from + ((to - from) * (v - low)) / (high - low);
 const place = ([x, y]) => [scaled(x, ends[0], 12, 348), scaled(y, ends[1], 208, 32)];
 

@@ -35,8 +35,7 @@ function cameraOf(state, view, fit) {
   const ops = done.map((u) => place.units[u]);
   const near = [...ops, ...ops.flatMap(({ edges }) => edges.map(({ unit }) => place.units[unit]))];
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
-    ({ y, up }) => [y - up, y + up]]
-    .map((sides) => near.flatMap(sides)).map((all) => [Math.min(...all), Math.max(...all)]);
+    ({ y, up }) => [y - up, y + up]].map((sides) => extent(near.flatMap(sides)));
   const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
   const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, LEAST, 1);
   const [x, y] = [width, height].map((size, k) => {

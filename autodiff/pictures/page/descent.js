@@ -52,19 +52,17 @@ function mapOf(width, height) {
 // The curve of f, in a picture with so much room below.
 function curveOf(width, height, [low, high], below, kind) {
   const points = pointsOf((x) => value([x]), [low, high], 200);
-  const ys = points.map(([, y]) => y).filter(Number.isFinite);
-  const [bottom, top] = [Math.min(...ys), Math.max(...ys)], more = top - bottom || 1;
+  const [bottom, top] = extent(points.map(([, y]) => y)), more = top - bottom || 1;
   const levels = ticks(bottom - below * more, top, 4), across = ticks(low, high, width / 120);
-  const ends = [levels[0], levels.at(-1)];
-  const chosen = chart(width, height, [low, high], ends, { levels, across });
+  const chosen = chart(width, height, [low, high], extent(levels), { levels, across });
   return [chosen, chosen.line(kind, points)];
 }
 
 // Both sides of the nearest minimum, and the path at the first rate, unless it runs away.
 function ends() {
   const wide = 1.25 * Math.abs(x0 - near) || 2, xs = pathAt(data.rate).points.map(([x]) => x);
-  const all = [near - wide, near + wide, ...xs.every((x) => Math.abs(x - x0) < 3 * far) ? xs : []];
-  return [Math.min(...all), Math.max(...all)];
+  const whole = xs.every((x) => Math.abs(x - x0) < 3 * far);
+  return extent([near - wide, near + wide, ...whole ? xs : []]);
 }
 
 // The steps, the first as an arrow; a cross where they leave the picture.
@@ -93,8 +91,8 @@ function pathPicture(width, height) {
 
 // A picture of points on two logarithmic axes, and a line from the thumb up to the curve.
 function axisPicture(width, height, points, [x, y], levels, drawn, words = () => null) {
-  const ends = [points, levels.map((y) => [y])].map((each) => [each[0][0], each.at(-1)[0]]);
-  const box = chart(width, height, ...ends, { levels, logs: "xy" });
+  const across = extent(points.map(([x]) => x));
+  const box = chart(width, height, across, extent(levels), { levels, logs: "xy" });
   const [cx, cy] = [box.x(x), clamp(box.y(y), 10, height - 14)];
   return box.picture(drawn(box), draw("ink", `M${cx} ${cy}V${height}`), disc("error", [cx, cy], 6),
     words(box));
@@ -102,7 +100,7 @@ function axisPicture(width, height, points, [x, y], levels, drawn, words = () =>
 
 function resultPicture(width) {
   const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
-  const least = Math.max(Math.min(...results.map(([, y]) => y)), 1e-15 * high);
+  const least = Math.max(extent(results.map(([, y]) => y))[0], 1e-15 * high);
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
   return axisPicture(width, 168, results, [s.rate, s.path.result + lift],
     powers(least / 30, high * 40, 4), ({ line }) => line("error", results),

@@ -325,7 +325,7 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     const span = clamp(1.3 * Math.abs(x) || 3, 3, 30), reach = 0.3 * span;
     const points = pointsOf(act.value, [-span, span], 30), ys = points.map((point) => point[1]);
     const { at, line } = chart(60, 28, [-span, span],
-      [Math.min(...ys, 0), Math.max(...ys, 1e-9)], { room: [0, 0, 0, 0] });
+      extent([...ys, 0, 1e-9]), { room: [0, 0, 0, 0] });
     return put("", [right - 66, top + 7], line("axis", [[-span, 0], [span, 0]]),
       line("wire value", points),
       view.sent(u) && Number.isFinite(y + slope) && line("tangent",

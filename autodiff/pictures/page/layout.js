@@ -27,8 +27,8 @@ function layOut(units, gap) {
       [end - gap.run, port], [end, port]];
     }
   }
-  const low = Math.min(...items.map((item) => item.y - item.up));
-  return { length, low, high: Math.max(...items.map((item) => item.y + item.down)) };
+  const [low, high] = extent(items.flatMap(({ y, up, down }) => [y - up, y + down]));
+  return { length, low, high };
 }
 
 // Items for the units and for each column that an edge crosses.

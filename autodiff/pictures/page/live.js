@@ -287,8 +287,7 @@ function edit() {
 
 // The state goes into the address, if the page has one.
 function remember() {
-  try { history.replaceState(null, "",
-    addressOf(state)); } catch { /* a frame without an address */ }
+  try { history.replaceState(null, "", addressOf(state)); } catch { /* a frame has no address */ }
 }
 
 // -- The start

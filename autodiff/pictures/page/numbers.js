@@ -19,6 +19,12 @@ function number(x, digits = 4) {
 const factor = (x) => (x < 0 ? `(${number(x)})` : number(x)); // after a sign: 1 · (−4)
 const total = (terms) => terms.map((x) => number(x)).join(" + ").replaceAll("+ −", "− ");
 
+// The least and the greatest of those numbers that are finite.
+function extent(numbers) {
+  const known = numbers.filter(Number.isFinite);
+  return [Math.min(...known), Math.max(...known)];
+}
+
 // 1, 2 or 5 times a power of ten, at least size.
 function roundUp(size) {
   const power = 10 ** Math.floor(Math.log10(size));

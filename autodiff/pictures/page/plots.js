@@ -2,21 +2,22 @@
 
 // -- Losses
 
-const cross = ([x, y]) =>
-  put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
+const cross = ([x, y]) => put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
 
-// Losses against steps, on a logarithmic axis.
-function lossCurve(width, height, { losses, diverged }) {
-  const run = [...losses.entries()].filter(([x, y]) => y > 0 && y < Infinity
-    && (x % Math.ceil(losses.length / 600) === 0 || x === losses.length - 1));
-  const ys = run.map(([, y]) => y), last = Math.max(10, losses.length - 1);
+// Losses against steps, on a logarithmic axis: of the samples, and of those held back.
+function lossCurve(width, height, { losses, test, diverged }) {
+  const steps = losses.length - 1, [run, held] = [0, 1].map((k) =>
+    losses.map((both, x) => [x, both[k]]).filter(([x, y]) => y > 0 && y < Infinity
+      && (x % Math.ceil(steps / 600) === 0 || x === steps)));
   if (!run.length) return null;
-  const levels = powers(Math.min(...ys), Math.max(...ys)), ends = [levels[0], levels.at(-1)];
+  const levels = powers(...extent([...run, ...held].map(([, y]) => y))), last = Math.max(10, steps);
   const { right, at, line, picture } =
-    chart(width, height, [0, last], ends, { levels, across: [0], logs: "y" });
+    chart(width, height, [0, last], extent(levels), { levels, across: [0], logs: "y" });
   const end = at(run.at(-1));
-  return picture(line("error", run), diverged ? cross(end) : disc("error", end, 4.5),
-    write("end", right, height - 4, `step ${tick(last)}`));
+  return picture([line("error", run), line("ink", held)],
+    diverged ? cross(end) : disc("error", end, 4.5),
+    write("end", right, height - 4, `step ${tick(last)}`),
+    held[0] && write("ink middle", width / 2, height - 4, `test loss ${amount(test)}`));
 }
 
 // -- Planes

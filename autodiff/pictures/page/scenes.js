@@ -4,13 +4,11 @@ const t = trainer(programs, data), { features, targets, names, layers } = data;
 const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
-const s = {
-  rate: data.rate, running: false, asked: false, focus: null, turn: 0,
-};
+const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0 };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
-const [least, greatest] = [kinds[0], kinds.at(-1)];
+const [least, greatest] = extent(kinds);
 const classes = data.classes.length ? data.classes.map((_, k) => k) : null;
 const logits = outputs === 1 && !data.measures && kinds.length === 2; // of a class against another
 const [level, scale] = logits || !(greatest > least) ? [0, 1]
@@ -18,12 +16,12 @@ const [level, scale] = logits || !(greatest > least) ? [0, 1]
 // The logits of one input are shown as the chance of a 1.
 const chance = features === 1 && logits && kinds.join() === "0,1";
 const ranges = data.rows[0].slice(0, features).map((_, k) => {
-  const xs = data.rows.map((row) => row[k]), low = Math.min(...xs), high = Math.max(...xs);
+  const [low, high] = extent([...data.rows, ...data.held].map((row) => row[k]));
   const more = (high - low || 1) * (features === 1 ? 0.06 : 0.1);
   return [low - more, high + more];
 });
 
-const targetOf = (i) => (data.column === null ? targets[i] : t.rows[i][data.column]);
+const targetOf = (i) => t.rows[i]?.[data.column] ?? targets[i]; // rows, then those held back
 const unit = (name = "") => name.match(/\(([^)]*)\)\s*$/)?.[1] ?? "";
 const bare = (name = "") => name.replace(/\s*\([^)]*\)\s*$/, "");
 
@@ -93,9 +91,9 @@ function framed() {
   const { plotWidth: width, plotHeight: height } = s;
   if (features === 2) return chart(width, height, ...ranges, { room: [0, 0, 0, 0] });
   const ys = [...(targets ?? []).flat(), ...s.says.flatMap((ys) => [...ys])];
-  s.range ??= [Math.min, Math.max].map((end) => end(...ys.filter(Number.isFinite)));
+  s.range ??= extent(ys);
   const levels = ticks(...s.range, 4), across = ticks(...ranges[0], width / (few ? 48 : 120));
-  return chart(width, height, ranges[0], [levels[0], levels.at(-1)], { levels, across,
+  return chart(width, height, ranges[0], extent(levels), { levels, across,
     unit: ` ${unit(data.axes[1])}`, room: [few ? 46 : 34, 8, 14, 42] });
 }
 
@@ -105,9 +103,8 @@ function curvePicture() {
   const stick = ([at], i) => draw(t.diverged ? "error ghost" : "error",
     `M${x(at)} ${y(s.predictions[i][0])}V${y(targetOf(i))}`);
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
-    : [data.measures && t.rows.map(stick),
-      s.says.map((ys) => curve("thick", ys))];
-  return picture(shown, write("end", right, bottom + 38, bare(data.axes[0])));
+    : [data.measures && t.rows.map(stick), s.says.map((ys) => curve("thick", ys))];
+  return picture([shown, rings()], write("end", right, bottom + 38, bare(data.axes[0])));
 }
 
 // -- Two inputs: a plane
@@ -116,18 +113,27 @@ function mapPicture() {
   const own = s.scaled[s.focus];
   const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
-  return [plane(values), s.box.picture(levels.map((level) =>
-    contour(level ? "ink thin" : "ink", values, level)))];
+  return [plane(values), s.box.picture([levels.map((level) =>
+    contour(level ? "ink thin" : "ink", values, level)), rings()])];
 }
 
 // -- Data points
+
+const standing = ([x, y]) => `left: ${x}px; top: ${y}px`;
+
+// Samples held back; they stay.
+const rings = () => targets && data.held.map(([x, y], i) => {
+  const kind = classes ? KINDS[classOf(points + i)] : "ink";
+  return [targetOf(points + i)].flat().map((target) =>
+    disc(`held ${kind}`, s.box.at([x, features === 1 ? target : y]), 5));
+});
 
 // A sample, as elements that can be dragged: a height, a class, or a number's sign. What is wrong
 // has a ring, as large as the error of a number.
 function point(row, i) {
   const [target, ...more] = [targetOf(i)].flat(), values = s.predictions[i];
   const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i,
-    role: "button", style: `left: ${s.box.x(row[0])}px; top: ${s.box.y(y)}px; --far: ${far}px`,
+    role: "button", style: `${standing(s.box.at([row[0], y]))}; --far: ${far}px`,
     tabindex: i ? -1 : 0, "aria-label": `point ${i + 1}` }, words);
   if (features === 1) return [target, ...more].map((y) => mark("", y, 8));
   const far = Math.abs(values[0] - target) / scale;
@@ -220,14 +226,14 @@ function samplesPicture(width, height) {
 
 // A number against what is true: on the diagonal it is right.
 function numbersPicture(width, height) {
-  const all = [...targets, ...s.predictions.flat()].filter(Number.isFinite);
-  s.range ??= [Math.min(...all), Math.max(...all)];
-  const levels = ticks(...s.range, 5), ends = [levels[0], levels.at(-1)];
+  s.range ??= extent([...targets, ...s.predictions.flat()]);
+  const levels = ticks(...s.range, 5), ends = extent(levels);
   const { x, y, right, bottom, at, line, picture } = chart(width, height, ends, ends,
     { levels, across: levels, room: [46, 12, 24, 42] });
-  return picture([line("axis dashed", ends.map((v) => [v, v])), targets.map((v, i) =>
-    draw("error ghost", `M${x(v)} ${y(v)}V${y(s.predictions[i][0])}`)),
-  targets.map((v, i) => disc("value", at([v, s.predictions[i][0]]), 5))],
+  const each = s.predictions.map(([said], i) => [targets[i], said]);
+  return picture([line("axis dashed", ends.map((v) => [v, v])),
+    each.map(([v, said]) => draw("error ghost", `M${x(v)} ${y(v)}V${y(said)}`)),
+    each.map((place) => disc("value", at(place), 5))],
   write("end", right, bottom + 38, "what is true →"),
   write("", x(ends[0]), 10, "↑ what the model says"));
 }

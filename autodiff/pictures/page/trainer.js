@@ -1,39 +1,42 @@
 // Training by the programs that Python printed: the same steps as `fit`. No picture is made here.
 
 const trainer = ({ sample, move }, data) => {
-  const all = [...data.rows.keys()], batch = data.batch ?? all.length;
   const state = { rows: data.rows.map((row) => [...row]) };
-  let order = [];
+  let left = []; // rows that this epoch has not used yet
 
-  // The mean loss over some samples, its derivatives by the parameters, and each sample's loss.
-  const evaluate = (chosen) => {
-    const g = state.p.map(() => 0), inputs = [...state.rows[0], ...state.p];
-    const each = chosen.map((i) => {
-      state.rows[i].forEach((x, k) => { inputs[k] = x; });
-      const [loss, gradients] = sample(inputs);
+  // The mean loss over some rows, its derivatives by the parameters, and the loss of each.
+  const evaluate = (rows) => {
+    const g = state.p.map(() => 0);
+    const each = rows.map((row) => {
+      const [loss, gradients] = sample([...row, ...state.p]);
       for (let j = 0; j < g.length; j++) g[j] += gradients[j];
       return loss;
     });
     const loss = each.reduce((sum, x) => sum + x, 0) / each.length;
     return { loss, g: g.map((x) => x / each.length), each };
   };
-  const look = () => Object.assign(state, evaluate(all));
+  // `test` is the loss of rows that no step sees: NaN if there are none.
+  const look = () => Object.assign(state, evaluate(state.rows), { test: evaluate(data.held).loss });
+  const record = () => state.losses.push([look().loss, state.test]);
 
   const start = (parameters = data.parameters) => {
-    Object.assign(state, { p: [...parameters], memory: data.memory, steps: 0, diverged: false });
-    state.losses = [look().loss];
+    Object.assign(state, { p: [...parameters], memory: data.memory, steps: 0, losses: [] });
+    state.diverged = false;
+    record();
   };
 
   const step = (rate) => {
-    if (!order.length) order = all.map((i) => [Math.random(), i]).sort().map(([, i]) => i);
-    const g = batch < all.length ? evaluate(order.splice(0, batch)).g : state.g;
+    if (!left.length) {
+      left = state.rows.map((row) => [Math.random(), row]).sort().map(([, row]) => row);
+    }
+    const g = data.batch ? evaluate(left.splice(0, data.batch)).g : state.g;
     state.steps += 1;
     const moved = state.p.map((p, j) => move([p, g[j], rate, ...state.memory[j]]));
     state.p = moved.map(([p]) => p);
     state.memory = moved.map(([, ...memory]) => memory);
-    state.losses.push(look().loss);
+    record();
     // `|| 1`: a first loss of 0 has no thousandfold
-    state.diverged = !(Math.abs(state.loss) <= 1000 * Math.abs(state.losses[0] || 1));
+    state.diverged = !(Math.abs(state.loss) <= 1000 * Math.abs(state.losses[0][0] || 1));
   };
 
   start();

@@ -6,7 +6,7 @@ const lows = data.parameters.map((p) => span * (p >= span / 4 ? 0 : p <= -span /
 const steepest = Math.max(...t.g.map(Math.abs), 1e-12);
 const perUnit = (0.1 * 10 ** Math.round(Math.log10((4 * span) / steepest))) / span;
 
-const full = t.each.reduce((a, b) => a + b);
+const full = t.loss * points;
 const stick = data.measures ? "squared stick" : "piece";
 const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
@@ -18,8 +18,7 @@ function heading() {
     + (data.batch ? `, batches of ${data.batch}` : "");
   const wrong = red(data.measures && features === 1 ? "the red sticks" : "the loss");
   const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
-    blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ",
-    facts];
+    blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ", facts];
   const stories = [ // the first that fits
     [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, "Your model: ", facts],
@@ -65,7 +64,7 @@ const plot = () => h("div.view",
   features === 1 ? curvePicture() : mapPicture(), targets && t.rows.map(point)));
 
 function panel() {
-  const more = t.each.reduce((a, b) => a + b) > full * 1.02;
+  const more = t.loss * points > 1.02 * full;
   return h(s.asked ? "div.panel.asked" : "div.panel", lossNow(),
     h("div.bar", t.each.map((loss) => h("i", { style: `flex: 0 0 ${(100 * loss) / full}%` }))),
     h("p.note", `${counted(points, stick)}, ${more ? "more than fit here" : "end to end"}`),
@@ -101,10 +100,7 @@ function telling() {
 
 function network() {
   let k = 0;
-  const around = (l, i) => {
-    const [x, y] = placeOf(l, i);
-    return { style: `left: ${x}px; top: ${y}px` };
-  };
+  const around = (l, i) => ({ style: standing(placeOf(l, i)) });
   const inputs = ramps.map((ramp, i) => h("div.neuron", around(0, i), small(ramp),
     h("span.axis", nameIn(bare(data.axes[i]) || (features > 1 ? `x${i + 1}` : "x")))));
   const names = ["input", ...drawn.map(({ name }) => name)]; // a deep net has room for few
@@ -125,17 +121,20 @@ function neuron(k, place, inside) {
 }
 
 function key() {
-  const sick = (kind) => s.health.filter((x) => x.startsWith(kind)).length;
+  const sick = { dead: "0 for every point, no derivative passes",
+    stuck: "flat for every point, no derivative passes",
+    saturated: "flat for nearly every point, hardly any derivative passes" };
   const signs = [ // where the last is true
     ["value", "━━ ", "positive weight", drawn.length],
     ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
     ["value", "● ", data.classes[1], features === 2 && classes],
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
+    ["ink", "○ ", "held back: no step sees it", features < 3 && data.held.length],
     ["error", "○ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
-    ["error", `${sick("dead")} dead: `, "0 for every point, no derivative passes", sick("dead")],
-    ["error", `${sick("stuck")} stuck: `, "flat for every point, no derivative passes", sick("stuck")],
-    ["error", `${sick("saturated")} saturated: `,
-      "flat for nearly every point, hardly any derivative passes", sick("saturated")],
+    ...Object.entries(sick).map(([kind, words]) => {
+      const n = s.health.filter((x) => x.startsWith(kind)).length;
+      return ["error", `${n} ${kind}: `, words, n];
+    }),
   ];
   return h("div.key", signs.filter((sign) => sign[3]).map(([kind, sign, words]) =>
     h("span", h("b", { class: kind }, sign), words)));

@@ -40,8 +40,7 @@ function heading({ graph, step }, { now }) {
   const lit = (i) => now.some((u) => units[u].node === i) && kind;
   const shared = (i) => nodes[i].rule && uses[i].length > 1;
   const name = (j) => (nodes[j].rule && !shared(j) && !neurons.has(j) ? null : named(graph, j));
-  const one = (i) =>
-    [named(graph, i), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
+  const one = (i) => [named(graph, i), nodes[i].rule && [" = ", written(graph, i, name, lit)]];
   if (nodes.length > 24 && now.length && !neurons.size) {
     const { node } = units[now[0]];
     return [named(graph, node), " = ", h("span", { class: kind }, short(graph, node))];
