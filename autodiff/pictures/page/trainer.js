@@ -8,7 +8,7 @@ const trainer = ({ sample, move }, data) => {
   const evaluate = (rows) => {
     const g = state.p.map(() => 0);
     const each = rows.map((row) => {
-      const [loss, gradients] = sample([...row, ...state.p]);
+      const [loss, gradients] = sample(row.concat(state.p));
       for (let j = 0; j < g.length; j++) g[j] += gradients[j];
       return loss;
     });
@@ -27,7 +27,7 @@ const trainer = ({ sample, move }, data) => {
 
   const step = (rate) => {
     if (!left.length) {
-      left = state.rows.map((row) => [Math.random(), row]).sort().map(([, row]) => row);
+      left = state.rows.map((x) => [Math.random(), x]).sort(([a], [b]) => a - b).map((x) => x[1]);
     }
     const g = data.batch ? evaluate(left.splice(0, data.batch)).g : state.g;
     state.steps += 1;
