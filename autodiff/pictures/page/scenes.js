@@ -66,7 +66,7 @@ function evaluated() {
   return grid;
 }
 
-// What the model says of each sample, and how steep each neuron is there: dead, stuck, saturated or well.
+// What the model says of each sample, and the health of each neuron: dead, stuck, saturated.
 function examined() {
   const found = t.rows.map((row) => programs.neurons([...row.slice(0, features), ...t.p]));
   s.predictions = found.map((values) => values.slice(hidden.length, hidden.length + outputs));
@@ -134,7 +134,7 @@ function point(row, i) {
   const [target, ...more] = [targetOf(i)].flat(), values = s.predictions[i];
   const mark = (kind, y, far, words) => h("i", { class: `point ${kind}`, "data-i": i,
     role: "button", style: `${standing(s.box.at([row[0], y]))}; --far: ${far}px`,
-    tabindex: i ? -1 : 0, "aria-label": `point ${i + 1}` }, words);
+    tabindex: i ? -1 : 0, "aria-label": `point ${i + 1} ${words || ""}` }, words);
   if (features === 1) return [target, ...more].map((y) => mark("", y, 8));
   const far = Math.abs(values[0] - target) / scale;
   const known = classes ? classOf(i) : Number(target > level);
