@@ -54,8 +54,8 @@ def show_training(
     that `fit` takes; it starts from the parameters of now, and changes nothing in Python.
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
-    validation: inputs and targets that no step sees. Their mean loss, the test loss, stands beside
-        that of the samples; of one or two inputs they are drawn as rings.
+    validation: inputs and targets that no step sees. Their mean loss stands beside that of
+        the samples; of one or two inputs they are drawn as rings.
     title: the heading. about: what the data are, "A sunflower, measured every week".
     names: of each input, then of the target, for the axes and the formula; a unit in brackets:
         "height (m)". For classes of several inputs their names are a list at the end:

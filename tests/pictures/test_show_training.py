@@ -199,14 +199,14 @@ def test_what_is_held_back_has_rings_and_a_line_beside_the_loss(browser, page, v
     browser.evaluate("s.asked = true, t.step(0.1), paint()")
     at = browser.each(".held", "s.box.back(e.cx.baseVal.value, e.cy.baseVal.value)")
     assert at == [pytest.approx(place, abs=0.01) for place in places]
-    (text,) = [text for text in browser.texts(".plot text") if "test loss" in text]
-    assert text == browser.evaluate("`test loss ${amount(t.test)}`")
+    (text,) = [text for text in browser.texts(".plot text") if "validation loss" in text]
+    assert text == browser.evaluate("`validation loss ${amount(t.test)}`")
     (line,) = browser.each(".plot:has(.ink.middle) path.ink", "e.getAttribute('d')")
     assert line.count("L") == 1
     browser.show(page())
     browser.evaluate("s.asked = true, t.step(0.1), paint()")
     assert not browser.texts(".held")
-    assert "test loss" not in browser.words()
+    assert "validation loss" not in browser.words()
 
 
 HEALTH = {  # by weight and bias
