@@ -172,8 +172,7 @@ class Linear(Module):
     in_features, out_features: the lengths of x and of the result, which is always a Vector
     bias: whether there is a `bias`, a Vector that starts at zero, shape (out_features,)
     activation: a function of one number, or None
-    init: makes the rows of `weight`, a Matrix of shape (out_features, in_features): see
-        `initialisers.py`
+    init: makes the rows of `weight`, shape (out_features, in_features): see `initialisers.py`
     seed: for the layer's own random generator, which `init` draws from; None: a random one
 
     ValueError if x has another length, or a size is not a positive integer.
@@ -194,13 +193,14 @@ class Linear(Module):
         init: Callable[[int, int, Random], Rows] = he_normal,
         seed: int | None = None,
     ) -> None:
-        in_features = positive_int(in_features, "Linear", "in_features")
-        out_features = positive_int(out_features, "Linear", "out_features")
+        self.in_features = positive_int(in_features, "Linear", "in_features")
+        self.out_features = positive_int(out_features, "Linear", "out_features")
         if activation is not None and not callable(activation):
             raise TypeError(message("Linear, activation", typed(activation), ACTIVATIONS))
-        self.in_features, self.out_features = in_features, out_features
-        self.weight = Matrix(init(in_features, out_features, Random(seed)))
-        self.bias = Vector([0.0] * out_features) if bias else None
+        if callable(bias):
+            raise TypeError(message("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
+        self.weight = Matrix(init(self.in_features, self.out_features, Random(seed)))
+        self.bias = Vector([0.0] * self.out_features) if bias else None
         self.activation = activation
 
     def forward(self, x: Any) -> Vector:

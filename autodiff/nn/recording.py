@@ -179,8 +179,7 @@ class Recording:
     is a leaf: of (p - 1.5)², (p - 2.0)², ... it is p - t that is squared. Where they have different
     nodes of the prediction, as p[0], p[1], ... chosen by a class, a `dot` with a one-hot row.
 
-    NotRecordable if the model or the loss looks at numbers, or gives another graph for another
-    sample.
+    NotRecordable if the model or the loss looks at numbers, or gives another sample another graph.
     """
 
     model: Model

@@ -47,10 +47,10 @@ class Samples:
 
 def held_back(validation: Any, where: str) -> Samples:
     """The samples of a pair, (inputs, targets); TypeError for anything else."""
-    if isinstance(validation, (tuple, list)) and len(validation) == 2:
-        inputs, targets = validation
-        return Samples(inputs, targets, where)
-    raise TypeError(message(where, typed(validation), "a pair: (inputs, targets)"))
+    match validation:
+        case inputs, targets:
+            return Samples(inputs, targets, where)
+    raise TypeError(message(where, typed(validation), "(inputs, targets)"))
 
 
 def constants(numbers: list[float]) -> Vector:

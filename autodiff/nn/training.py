@@ -34,10 +34,11 @@ class History:
         import matplotlib.pyplot as plt
 
         _, axes = plt.subplots(layout="constrained")
-        axes.plot(range(1, len(self.losses) + 1), self.losses, label="training")
         axes.set(xlabel="epoch", ylabel="loss")
+        for name, means in ("training", self.losses), ("validation", self.validation):
+            if means:
+                axes.plot(range(1, len(means) + 1), means, label=name)
         if self.validation:
-            axes.plot(range(1, len(self.validation) + 1), self.validation, label="validation")
             axes.legend()
         if all(loss > 0 for loss in self.losses):
             axes.set_yscale("log")

@@ -111,6 +111,7 @@ def test_a_repr_says_layers_and_parameters():
 test_what_layers_refuse = raising(
     (lambda: Linear(0, 1), ValueError, "Linear: found in_features = 0, expected a positive integer"),
     (lambda: Linear(1, 2.0), ValueError, "Linear: found out_features = 2.0"),
+    (lambda: Linear(1, 1, ad.tanh), TypeError, "Linear, bias: found ...tanh..., expected a bool; write activation=tanh"),
     (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected None or a function, such as autodiff.tanh"),
     (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
     (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),

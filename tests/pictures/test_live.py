@@ -81,6 +81,10 @@ def loss():
     return y
 
 
+def of_weights():
+    return network(2, 2, 1)([0.5, -1.0])[0]
+
+
 def lecture():
     """A network 3-4-1 and its loss, written by hand: 64 nodes."""
     weights = iter([Value(0.1 * (i * 7 % 19 - 9)) for i in range(21)])
@@ -164,7 +168,7 @@ TOUCHED = f"{END}; actions.touch(state.graph.inputs[0])"
 CHOSEN = "document.querySelectorAll('.choices button')[{}].click()"
 SHARE, FILES = "set({ share: true })", "Page, a file | Picture, SVG | Picture, PNG"
 STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
-BENDS = "Off by {}, because the curve bends. Ten times {} {} times {}."
+BENDS = "Off by {}: the curve is not straight. Ten times smaller misses {} times less."
 
 
 def moved(by, target="{ node: state.graph.inputs[0] }"):
@@ -182,7 +186,7 @@ SAID = [
     (lambda: ad.sqrt(Value(0.0, label="x")), END, f"{FIRST}, .slider .end",
      "At x = 0, y rises straight up: its slope is infinity. | infinity"),
     # formulas that are none
-    ("tanh(w x + b)", "", FIRST, "“x” stands where ) is expected; a product of names needs its sign: x*y"),
+    ("tanh(w x + b)", "", FIRST, "“x” stands where ) is expected; a product needs its sign: x*y"),
     ("(" * 1999, "", FIRST, "the formula is nested too deep"),
     ("|" * 1999, "", FIRST, "the formula is nested too deep"),
     ("x" + "+x" * 60, "", FIRST, "more than 60 boxes cannot be shown"),
@@ -198,8 +202,8 @@ SAID = [
     # a gradient moves its wire, and a message one use of it
     (fork, moved(0.1, "{ node: 1 }"), FIRST, "Move only b by +0.1, and y moves by +0.41."),
     (fork, moved(0.1, "{ node: 1 }"), ".pill, .fact", "+0.1 | +0.1 | +0.41 | foretold4 · 0.1+0.4 | measuredy 3 → 3.41+0.41"),
-    (fork, moved(0.1, "{ node: 1 }"), BESIDE, BENDS.format(0.01, "smaller misses", 100, "less")),
-    (fork, moved(0.01, "{ node: 1 }"), BESIDE, BENDS.format("1·10⁻⁴", "larger missed", 100, "more")),
+    (fork, moved(0.1, "{ node: 1 }"), BESIDE, BENDS.format(0.01, 100)),
+    (fork, moved(0.01, "{ node: 1 }"), BESIDE, BENDS.format("1·10⁻⁴", 100)),
     (fork, moved(0.1, "{ edge: [3, 1] }"), f".fact b, {BESIDE}", f"+0.3 | +0.3 | {STRAIGHT}"),  # (a + b) 1.1
     (fork, moved(0.1, "{ edge: [2, 1] }"), f".fact b, {BESIDE}", f"+0.1 | +0.1 | {STRAIGHT}"),
     ("x=0.6; asin(x)", moved(1), ".gradient + .how", "1.25 · (−1)"),  # 1/√(1 − 0.36) = 1.25
@@ -208,10 +212,11 @@ SAID = [
     ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
                                                "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
-    ("x=0.95;asin(x)", moved(0.1), BESIDE, "On that side y has no value, so it moves the other way. "
-                                           + BENDS.format(0.083, "smaller misses", 58, "less")),
-    ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, "smaller misses", 1000, "less")),
-    ("x=1000;1000000*x+x*x", moved(0.1), BESIDE, BENDS.format(0.01, "smaller misses", 100, "less")),
+    ("x=0.95;asin(x)", moved(0.1), BESIDE, f"On that side y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
+    ("x=-30;exp(x)", moved(1), BESIDE, BENDS.format("6.7·10⁻¹⁴", 140)),  # e⁻³⁰ (e - 2), e⁻³⁰ (e⁰·¹ - 1.1)
+    ("x=-0.05;1/x", moved(0.1), BESIDE, BENDS.format(80, 80)),  # a pole is on the way
+    ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, 1000)),
+    ("x=1000;1000000*x+x*x", moved(0.1), BESIDE, BENDS.format(0.01, 100)),
     ("x=0.05;less(0.01,x)+x", moved(0.1), BESIDE, STRAIGHT),
     ("x=0.01;less(x,0.01)+x", moved(0.1), BESIDE, STRAIGHT),
     ("x=0.01;less(0.01,x)+x", moved(0.1), BESIDE, "Off by 1, however small the move: here y jumps."),
@@ -226,6 +231,10 @@ SAID = [
     ("x=0;relu(x)", "", ".choices", ""),
     ("x=0;sqrt(x)", "", ".choices", ""),
     ("x=-1;log(x)", "", ".choices", ""),
+    # all inputs are constants
+    (of_weights, "", ".inputs p", "9 weights: touch a neuron to drag its own."),
+    (of_weights, "actions.choose([...state.graph.neurons.keys()][0])", ".inputs .label, .inputs p",
+     "w′₀₀ | w′₀₁ | b′₀ | 6 weights: touch a neuron to drag its own."),
     # a loss, whose slope 2 (o - t) is 2 (0.2576 - 1)
     (loss, "", "h1, .unit.loss .target", "loss = (o − t)2 | t = 1"),
     (loss, "go(2); go(3, true)", FIRST, "loss = (o − t)2 = (0.258 − 1)2 = 0.551"),

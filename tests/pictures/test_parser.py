@@ -94,7 +94,7 @@ def test_the_page_reads_and_computes_as_python_does(read):
 REFUSED = {
     "": "type a formula, such as tanh(w*x + b)",
     "3 + 4": "a formula needs a name, such as x*y",
-    "x y": "“y” stands where a sign is expected; a product of names needs its sign: x*y",
+    "x y": "“y” stands where a sign is expected; a product needs its sign: x*y",
     "(x": "the formula ends where ) is expected",
     "x; x(2)": "there is no function x; write x*(…)",
     "y = y + 1": "y stands on both sides; give the result another name",

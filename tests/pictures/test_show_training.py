@@ -42,7 +42,7 @@ REFUSED = [
     (of_numbers, (LINE, [[1.0], [1.0, 2.0]]), "different lengths"),
     (of_numbers, (LINE, range(501)), "found 501 samples"),
     (of_numbers, (LINE, range(300), (range(201), range(201))), "found 501 samples"),
-    (of_numbers, (LINE, [0.0], [0.0, 1.0, 2.0]), r"validation: found .* of type list, expected a pair: \(inputs"),
+    (of_numbers, (LINE, [0.0], [0.0, 1.0, 2.0]), r"validation: found .* of type list, expected \(inputs"),
     (of_numbers, (LINE, [0.0], ([0.0], [])), "validation: found 1 input and 0 targets"),
     (of_numbers, (LINE, [0.0], ([[0.0, 1.0]], [0.0])), "validation, inputs: found rows of different lengths"),
     (of_numbers, (WIDE,), "1200"),
@@ -200,7 +200,7 @@ def test_what_is_held_back_has_rings_and_a_line_beside_the_loss(browser, page, v
     at = browser.each(".held", "s.box.back(e.cx.baseVal.value, e.cy.baseVal.value)")
     assert at == [pytest.approx(place, abs=0.01) for place in places]
     (text,) = [text for text in browser.texts(".plot text") if "validation loss" in text]
-    assert text == browser.evaluate("`validation loss ${amount(t.test)}`")
+    assert text == browser.evaluate("`━━ validation loss ${amount(t.test)}`")
     (line,) = browser.each(".plot:has(.ink.middle) path.ink", "e.getAttribute('d')")
     assert line.count("L") == 1
     browser.show(page())

@@ -44,7 +44,7 @@ function mapOf(width, height) {
   const [xs, ys] = ends.map((each) => spaced(139, ...each));
   const grid = ys.toReversed().flatMap((y) => xs.map((x) => value([x, y])));
   const top = grid.reduce((a, b) => (b < Infinity ? Math.max(a, b) : a), floor);
-  const heights = grid.map((y) => Math.sqrt((y - floor) / (top - floor)));
+  const heights = grid.map((y) => Math.sqrt(Math.max(0, y - floor) / (top - floor)));
   return [chart(width, height, ...ends, { room: [0, 0, 0, 0] }),
     spaced(10, 0, 1).map((k) => contour("value thin", heights, k)), plane(heights)];
 }
@@ -100,7 +100,7 @@ function axisPicture(width, height, points, [x, y], levels, drawn, words = () =>
 
 function resultPicture(width) {
   const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
-  const least = Math.max(extent(results.map(([, y]) => y))[0], 1e-15 * high);
+  const least = Math.max(Math.min(high, extent(results.map(([, y]) => y))[0]), 1e-15 * high);
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
   return axisPicture(width, 168, results, [s.rate, s.path.result + lift],
     powers(least / 30, high * 40, 4), ({ line }) => line("error", results),
@@ -138,9 +138,9 @@ function secantPicture(width, height) {
   return picture([curve, line("error wedge", [[x0, first], below[1], above[1]]),
     line("value thick", below), line("gradient thick dashed", above)],
   disc(near ? "value" : "ink", at([x0, first]), 6.5),
-  say("gradient", "tangent", tangent, x0 + 0.42, 34),
+  say("gradient", "tangent", tangent, x0 - 0.5, -24),
   s.h >= 0.08 && [disc("value", at([right, value([right])]), 6),
-    say("value", "secant", secant, x0 + 1.45, -24),
+    say("value", "secant", secant, x0 - 1.2, 34),
     draw("value", `M${x(x0)} ${height - 38}H${x(right)}`),
     write("value middle", x(x0 + s.h / 2), height - 44, "h")]);
 }

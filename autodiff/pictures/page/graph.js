@@ -148,7 +148,7 @@ function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
   const tools = { state, graph, view, units, take, first, many: graph.units.length > 24,
-    named: place.stretch >= 1, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
+    named: place.stretch >= 1 || graph.units.length < 25, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
   units.forEach((unit) => drawPill(tools, unit, heads));

@@ -96,9 +96,8 @@ function inputList(state, view) {
     style: `--size: ${size}px; --names: ${widest(size)}px` },
     h("h2", h("span", graph.neurons.size ? "Drag an input or a weight" : "Drag an input"),
       h("span", "value"), h("span", "gradient")),
-    sliders.length ? shown.map(row) : "Nothing can be dragged.",
-    sliders.length > 0 && rest > 0
-      && h("p.soft", `${rest} more: touch a neuron to drag its own.`));
+    shown.map(row), rest > 0 ? h("p.soft", `${rest} weights: touch a neuron to drag its own.`)
+      : !shown.length && "Nothing can be dragged.");
 }
 
 const pane = (key, title, ...inside) =>
@@ -111,13 +110,13 @@ function placeOf(state, view) {
   if (view.asking !== undefined) return askPane(state, view);
   if (touched !== null) return curvePane(state, view);
   if (step === half && !view.now.length) return questionPane(state, view);
-  if (step === last && !view.now.length) {
+  if (step === last && !view.now.length && Number.isFinite(view.run.values.at(-1))) {
     return pane("prove", "Do you believe it?", h("p", say`Touch any ${orange("orange number")}: its
       wire moves by 0.1, and you see whether ${named(graph, graph.output)} moves as
-      foretold. The arrows beside the sliders point downhill.`));
+      foretold. An arrow beside a slider points downhill.`));
   }
   const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
-  return pane("lines", lines.length > 0 && "This step, in Python", h("pre", lines));
+  return pane("lines", lines.length > 0 && "This step, line by line", h("pre", lines));
 }
 
 function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run, sides }) {

@@ -38,7 +38,7 @@ function parse(given, rules) {
     if (is(kind)) return list[place++];
     const found = is("end") ? "the formula ends" : `“${next().said}” stands`;
     const beside = [";", ")"].includes(kind) && is("name", "number");
-    const remedy = beside ? "; a product of names needs its sign: x*y" : "";
+    const remedy = beside ? "; a product needs its sign: x*y" : "";
     return refuse(`${found} where ${wanted} is expected${remedy}`);
   };
   const add = (node, label = "") => {

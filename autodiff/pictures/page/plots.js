@@ -17,7 +17,7 @@ function lossCurve(width, height, { losses, test, diverged }) {
   return picture([line("error", run), line("ink", held)],
     diverged ? cross(end) : disc("error", end, 4.5),
     write("end", right, height - 4, `step ${tick(last)}`),
-    held[0] && write("ink middle", width / 2, height - 4, `validation loss ${amount(test)}`));
+    held[0] && write("ink middle", width / 2, height - 4, `━━ validation loss ${amount(test)}`));
 }
 
 // -- Planes

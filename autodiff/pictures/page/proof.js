@@ -1,4 +1,4 @@
-// A gradient that proves itself: one value, or one use of it, is moved a little, and the output is
+// A gradient that proves itself: one value, or one use of it, is moved, and the output is
 // computed anew. And the question that comes first.
 
 const isSame = (a, b) => Boolean(a && b) && a.node === b.node && a.edge?.join() === b.edge?.join();
@@ -12,8 +12,8 @@ function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
   const f = (by) => there(by, true).at(-1), far = Number.isNaN(f(by)) ? -by : by;
   const miss = (by) => Math.abs(f(by) - y - slope * by), gap = miss(far);
   const sides = corner((by) => (edge ? there(by).messages[i][k] : there(by).adjoints[node]), 0);
-  const noise = 1e-14 * Math.max(...values.map(Math.abs)), straight = (by) =>
-    miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
+  const noise = 1e-14 * Math.max(...values.map((x, j) => Math.abs(x * run.adjoints[j]) || 0));
+  const straight = (by) => miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
   const kind = Number.isNaN(gap) && Number.isFinite(slope) ? "nowhere"
     : !Number.isFinite(slope) ? "steep" : sides ? "corner"
       : straight(far) && straight(far / 2) ? "straight"
@@ -33,7 +33,7 @@ function apart(a, b) {
   return [a, b].map((x) => number(x, digits + (Math.abs(x) < 1)));
 }
 
-// What the comparison comes to.
+// What the comparison says.
 function verdict({ proof: { by } }, { proof }, y) {
   const { kind, slope, sides, far, f, gap, miss, straight } = proof;
   const turned = far !== by && kind !== "nowhere"
@@ -54,13 +54,10 @@ function verdict({ proof: { by } }, { proof }, y) {
   if (kind === "straight") {
     return [turned, "Exactly as foretold: along this wire, the output is a straight line."];
   }
-  const smaller = by > 0.01, other = smaller ? far / 10 : far * 10;
-  const times = smaller ? gap / miss(other) : miss(other) / gap;
-  const said = number(Number(times.toPrecision(2)));
-  return [turned, say`Off by ${number(gap, 3)}, because the curve **bends**. `,
-    smaller && straight(other) ? "Ten times smaller, and nothing is missed."
-      : !(times > 1.5) ? "" : smaller ? `Ten times smaller misses ${said} times less.`
-        : `Ten times larger missed ${said} times more.`];
+  const times = gap / miss(far / 10), said = number(Number(times.toPrecision(2)));
+  return [turned, say`Off by ${number(gap, 3)}: the curve is not **straight**. `,
+    straight(far / 10) ? "Ten times smaller, and nothing is missed."
+      : times > 1.5 && `Ten times smaller misses ${said} times less.`];
 }
 
 // The proof in words and numbers, beside the inputs.

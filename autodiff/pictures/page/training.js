@@ -20,10 +20,10 @@ function heading() {
   const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
     blue("the model"), classes ? " holds it for that class. " : " comes to the truth. ", facts];
   const stories = [ // the first that fits
-    [!few && features > 2 && targets, data.title, samples],
-    [!few, data.title, "Your model: ", facts],
     [t.diverged, "Too large a step", red(`Diverged at step ${t.steps}.`),
       " The loss has grown a thousandfold. Drag the rate to the left and start again."],
+    [!few && features > 2 && targets, data.title, samples],
+    [!few, data.title, "Your model: ", facts],
     [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
       blue(features === 1 ? "a curve" : "a model"), " to fit. Drag the ",
       counted(names.length, "slider"), ": how small can you make ", wrong, "?"],
@@ -130,7 +130,7 @@ function key() {
     ["value", "● ", data.classes[1], features === 2 && classes],
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
     ["ink", "○ ", "held back: no step sees it", features < 3 && data.held.length],
-    ["error", "○ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
+    ["error", "◎ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
     ...Object.entries(sick).map(([kind, words]) => {
       const n = s.health.filter((x) => x.startsWith(kind)).length;
       return ["error", `${n} ${kind}: `, words, n];
