@@ -81,10 +81,6 @@ def loss():
     return y
 
 
-def of_weights():
-    return network(2, 2, 1)([0.5, -1.0])[0]
-
-
 def lecture():
     """A network 3-4-1 and its loss, written by hand: 64 nodes."""
     weights = iter([Value(0.1 * (i * 7 % 19 - 9)) for i in range(21)])
@@ -207,8 +203,7 @@ SAID = [
     (fork, moved(0.1, "{ edge: [3, 1] }"), f".fact b, {BESIDE}", f"+0.3 | +0.3 | {STRAIGHT}"),  # (a + b) 1.1
     (fork, moved(0.1, "{ edge: [2, 1] }"), f".fact b, {BESIDE}", f"+0.1 | +0.1 | {STRAIGHT}"),
     ("x=0.6; asin(x)", moved(1), ".gradient + .how", "1.25 · (−1)"),  # 1/√(1 − 0.36) = 1.25
-    ("x=0;relu(x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, 0. There are two slopes, "
-                                        "and the gradient is one of them, 0."),
+    ("x=0;relu(x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, 0. There are two slopes, and the gradient is one of them, 0."),
     ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
                                                "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
@@ -232,8 +227,8 @@ SAID = [
     ("x=0;sqrt(x)", "", ".choices", ""),
     ("x=-1;log(x)", "", ".choices", ""),
     # all inputs are constants
-    (of_weights, "", ".inputs p", "9 weights: touch a neuron to drag its own."),
-    (of_weights, "actions.choose([...state.graph.neurons.keys()][0])", ".inputs .label, .inputs p",
+    (partial(output, 2, 2, 1), "", ".inputs p", "9 weights: touch a neuron to drag its own."),
+    (partial(output, 2, 2, 1), "actions.choose([...state.graph.neurons.keys()][0])", ".inputs .label, .inputs p",
      "w′₀₀ | w′₀₁ | b′₀ | 6 weights: touch a neuron to drag its own."),
     # a loss, whose slope 2 (o - t) is 2 (0.2576 - 1)
     (loss, "", "h1, .unit.loss .target", "loss = (o − t)2 | t = 1"),
@@ -261,11 +256,9 @@ SAID = [
 ]  # fmt: skip
 
 
-def cut(x):
-    return getattr(x, "__name__", str(x)[:40])
-
-
-@pytest.mark.parametrize(("graph", "deed", "place", "words"), SAID, ids=cut)
+@pytest.mark.parametrize(
+    ("graph", "deed", "place", "words"), SAID, ids=lambda x: getattr(x, "__name__", str(x)[:40])
+)
 def test_what_it_says_is_true(browser, graph, deed, place, words):
     opened(browser, graph)
     browser.evaluate(deed)
