@@ -96,11 +96,10 @@ def show_steps(
         [rules.index(made[x]), *(place[p] for p in x.parents)] if x in made else x.data
         for x in nodes
     ]  # fmt: skip
-    held = Leaves(nodes).parameters
-    own = named(names)
-    labels = [_short(x.label or held.get(x) or own.get(x, "")) for x in nodes]
+    known = Leaves(nodes, named(names))
+    labels = [_short(known.label(x)) for x in nodes]
     leaves = [x for x in nodes if not x.parents and x.requires_grad]
-    leaves.sort(key=lambda x: x in held)  # parameters last
+    leaves.sort(key=lambda x: x in known.parameters)  # parameters last
     ids = _identifiers(labels)
     formula = _formula(nodes, ids, labels)
     data = {"nodes": sent, "inputs": [place[x] for x in leaves], "labels": labels, "ids": ids,

@@ -1,7 +1,7 @@
 """What a picture shows: boxes, the frames around them, and the edges between them."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -44,6 +44,9 @@ class Box:
             for i, parent in enumerate(node.parents):
                 if parent is not power:
                     yield node, i, parent
+
+
+Use = tuple[Box, str, Hashable]  # of a leaf: by a box, for an operation, as an argument of it
 
 
 class Edge(NamedTuple):
@@ -106,8 +109,8 @@ def exponent(node: Value) -> Value | None:
 class Leaves:
     """Where the leaves of a graph are used, and what they are there."""
 
-    def __init__(self, nodes: list[Value], names: Mapping[Value, str] | None = None) -> None:
-        self.names = names or {}  # of Values without a label
+    def __init__(self, nodes: list[Value], names: Mapping[Value, str]) -> None:
+        self.names = names  # of Values without a label
         self.paths: dict[Value, Path] = {}  # the scopes that all uses have in common
         self.parameters: dict[Value, str] = {}  # with their names in the module that holds them
         self.inputs: set[Value] = set()  # made outside the scope that uses them
@@ -208,27 +211,22 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
     In a vector they have the same name before the brackets.
     """
     arrays = any(box.shape for box in boxes)
-    # of arguments, numbered
-    places: dict[tuple[Box, str, Hashable], int] = defaultdict(lambda: len(places))
-    uses: dict[Value, tuple[int, ...]] = {}  # those that a leaf is
+    uses: dict[Value, tuple[Use, ...]] = {}  # of each leaf
     for box in boxes:
         for node, i, leaf in box.arguments():
             if not leaf.parents and leaf not in box_of:
-                use, found = places[box, node.op, _argument(box, node, i)], uses.get(leaf, ())
+                use, found = (box, node.op, _argument(box, node, i)), uses.get(leaf, ())
                 uses[leaf] = found if arrays and use in found else (*found, use)
-    alike: dict[tuple[tuple[int, ...], str, Path, Hashable], Box] = {}
+    alike: dict[tuple[tuple[Use, ...], str, Path, Hashable], Box] = {}
     for leaf, found in uses.items():
         role, path, label = leaves.role(leaf), leaves.paths[leaf], leaves.label(leaf)
         name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
-        if (key := (found, role, path, name)) not in alike:
-            alike[key] = Box([], role, path)
-        alike[key].nodes.append(leaf)
+        alike.setdefault((found, role, path, name), Box([], role, path)).nodes.append(leaf)
     for (found, *_), box in alike.items():
         box.name, count = _joint_name([*map(leaves.label, box.nodes)], arrays), len(box.nodes)
         if arrays:
-            users = [user for (user, *_), use in places.items() if use in found]
-            fits = [x for user in users for x in user.takes if math.prod(x) == count]
-            box.shape = fits[0] if fits else (count,)
+            takes = [shape for user, *_ in found for shape in user.takes]
+            box.shape = next((x for x in takes if math.prod(x) == count), (count,))
     return alike.values()
 
 
