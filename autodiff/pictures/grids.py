@@ -14,7 +14,7 @@ from ..compiler.groups import groups
 from ..value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
-from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Text
+from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Rows, Text
 from .texts import as_float, number, printable, sign
 
 Pixels = NDArray[np.uint8]  # red, green and blue, shape (height, width, 3)
@@ -88,11 +88,10 @@ def enlarged(colours: Pixels) -> Pixels:
 def face(notes: Notes, box: Box) -> Face:
     """The name of an array, its grid, its shape and the largest of its numbers."""
     name = " ".join(filter(None, [sign(box.op), printable(box.name)])) or box.role
-    rows: list[list[Cell | Image]] = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
+    rows: Rows = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
     if math.prod(box.shape) == 1:
         rows.extend([Cell([line])] for line in sheet.numbers(notes, box.nodes[-1]))
-        title = sheet.summary(notes, box.nodes[-1], name)
-        return sheet.bordered(notes, box, rows, 3)._replace(title=title)
+        return sheet.bordered(notes, box, rows, 3, sheet.summary(notes, box.nodes[-1], name))
     what, colour, of = "data", VALUE, box.nodes
     if notes.color:
         what, colour = "grad", GRADIENT
@@ -104,4 +103,4 @@ def face(notes: Notes, box: Box) -> Face:
     size = Text(shape + note, notes.ink(SOFT, box.nodes))
     most = Text(f"|{what}| ≤ {number(sheet.max_abs(of), 3)}", notes.ink(colour, box.nodes))
     rows += [[image], [Cell([[size]])], [Cell([[most]])]]
-    return sheet.bordered(notes, box, rows, 3)._replace(title=f"{name} {shape}")
+    return sheet.bordered(notes, box, rows, 3, f"{name} {shape}")

@@ -1,7 +1,7 @@
 """What a picture shows: boxes, the frames around them, and the edges between them."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -217,17 +217,17 @@ def _leaf_boxes(leaves: Leaves, boxes: list[Box], box_of: Mapping[Value, Box]) -
             if not leaf.parents and leaf not in box_of:
                 use, found = (box, node.op, _argument(box, node, i)), uses.get(leaf, ())
                 uses[leaf] = found if arrays and use in found else (*found, use)
-    alike: dict[tuple[tuple[Use, ...], str, Path, Hashable], Box] = {}
+    alike: dict[tuple[tuple[Use, ...], str, Path, Hashable], list[Value]] = defaultdict(list)
     for leaf, found in uses.items():
         role, path, label = leaves.role(leaf), leaves.paths[leaf], leaves.label(leaf)
         name = "" if arrays else label.rpartition("[")[0] or (label and id(leaf))
-        alike.setdefault((found, role, path, name), Box([], role, path)).nodes.append(leaf)
-    for (found, *_), box in alike.items():
-        box.name, count = _joint_name([*map(leaves.label, box.nodes)], arrays), len(box.nodes)
+        alike[found, role, path, name].append(leaf)
+    for (found, role, path, _), nodes in alike.items():
+        box = Box(nodes, role, path, _joint_name([*map(leaves.label, nodes)], arrays))
         if arrays:
             takes = [shape for user, *_ in found for shape in user.takes]
-            box.shape = next((x for x in takes if math.prod(x) == count), (count,))
-    return alike.values()
+            box.shape = next((x for x in takes if math.prod(x) == len(nodes)), (len(nodes),))
+        yield box
 
 
 def _argument(box: Box, node: Value, i: int) -> Hashable:

@@ -87,10 +87,13 @@ class Image(NamedTuple):
     height: int
 
 
+Rows = list[list[Cell | Image]]
+
+
 class Face(NamedTuple):
     """A box, the text on an arrow, or an entry of the legend."""
 
-    rows: list[list[Cell | Image]]
+    rows: Rows
     role: str
     fill: str = PAPER
     line: str = INK
@@ -172,30 +175,31 @@ def sheet(notes: Notes, face: Callable[[Notes, Box], Face]) -> Sheet:
 
 def face(notes: Notes, box: Box) -> Face:
     """A leaf, a result, or the entries of a vector."""
-    made = (_of_node if len(box.nodes) == 1 else _of_vector)(notes, box)
+    make, padding = (_of_node, 4) if len(box.nodes) == 1 else (_of_vector, 2)
+    title = "; ".join(summary(notes, node) for node in box.nodes)
+    made = bordered(notes, box, make(notes, box), padding, title)
     if notes.color:
         fill = SCALE[level(max_abs(map(notes.gradients.get, box.nodes)))]
         made = recoloured(made, lambda ink: WRONG if ink == WRONG else ink_on(fill))
         made = made._replace(fill=fill)
-    return made._replace(title="; ".join(summary(notes, node) for node in box.nodes))
+    return made
 
 
-def bordered(notes: Notes, box: Box, rows: list[list[Cell | Image]], padding: int) -> Face:
+def bordered(notes: Notes, box: Box, rows: Rows, padding: int, title: str) -> Face:
     """The rows with the border and the fill of a box."""
-    return Face(rows, box.role, FILLS.get(box.role, PAPER), notes.ink(INK, box.nodes), padding)
+    fill, line = FILLS.get(box.role, PAPER), notes.ink(INK, box.nodes)
+    return Face(rows, box.role, fill, line, padding, slots(box), title)
 
 
-def _of_node(notes: Notes, box: Box) -> Face:
-    (node,) = box.nodes
-    ink = notes.ink(INK, box.nodes)
+def _of_node(notes: Notes, box: Box) -> Rows:
+    (node,), ink = box.nodes, notes.ink(INK, box.nodes)
     lines = [[Text(_sign(notes, node), ink, SIZE + 3)]] if box.op else []
     lines += [[Text(printable(box.name), ink)]] if box.name else []
     if box.role == "constant" and not box.name:
         lines.append([Text(number(node, DIGITS), notes.ink(SOFT, box.nodes))])
     else:
         lines += numbers(notes, node)
-    made = bordered(notes, box, [[Cell(lines)]], 4)
-    return made._replace(slots=slots(box))
+    return [[Cell(lines)]]
 
 
 def numbers(notes: Notes, node: Value) -> list[list[Text]]:
@@ -206,7 +210,7 @@ def numbers(notes: Notes, node: Value) -> list[list[Text]]:
     return lines
 
 
-def _of_vector(notes: Notes, box: Box) -> Face:
+def _of_vector(notes: Notes, box: Box) -> Rows:
     """A row for each entry."""
     graded = any(node in notes.gradients for node in box.nodes)
     kinds = (VALUE, GRADIENT)[: 1 + graded]
@@ -223,7 +227,7 @@ def _of_vector(notes: Notes, box: Box) -> Face:
         rows.append(row([number(node, DIGITS), grad], [node]))
     if box.name:
         rows.insert(0, [Cell([[Text(printable(box.name), INK)]], 1 + graded)])
-    return bordered(notes, box, rows, 2)
+    return rows
 
 
 def summary(notes: Notes, node: Value, name: str = "") -> str:
