@@ -70,7 +70,7 @@ def show_descent(
         "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": title or downhill,
         "names": called, "formula": said,
     }  # fmt: skip
-    return learning("descent", data, f"f: {program}", "")
+    return learning("descent", data, f"f: {program}")
 
 
 def _check_one_argument(f: Callable[..., Any]) -> None:

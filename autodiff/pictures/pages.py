@@ -45,6 +45,7 @@ PARTS = {
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
 }
 LESSON = "numbers", "dom", "frame"
+COURSE = "autodiff.course"
 
 
 class Page:
@@ -124,20 +125,21 @@ def as_json(data: Any) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def learning(kind: str, data: dict[str, Any], programs: str = "", still: str = "") -> Page:
+def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") -> Page:
     """A page of PARTS: its data, and the programs that the compiler printed."""
-    script = [f"const data = {as_json(data)};", f"const programs = {{\n{programs}\n}};"]
-    script += [read(f"{name}.js") for name in PARTS[kind]]
-    styles = read("base.css"), read("learning.css")
-    return Page(assembled(data["title"], "\n".join(script), *styles), data["title"], still)
+    script = [f"const programs = {{\n{programs}\n}};", *(read(f"{x}.js") for x in PARTS[kind])]
+    return _of_data(data, script, read("learning.css"), still)
 
 
 def lesson(kind: str, data: dict[str, Any], still: str = "") -> Page:
     """A page of the course, whose script stands in its own folder."""
-    script = [f"const data = {as_json(data)};", *(read(f"{name}.js") for name in LESSON)]
-    script.append(read(f"{kind}.js", "autodiff.course"))
-    styles = read("base.css"), read("lessons.css", "autodiff.course")
-    return Page(assembled(data["title"], "\n".join(script), *styles), data["title"], still)
+    script = [*(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
+    return _of_data(data, script, read("lessons.css", COURSE), still)
+
+
+def _of_data(data: dict[str, Any], script: list[str], style: str, still: str) -> Page:
+    title, script = data["title"], [f"const data = {as_json(data)};", *script]
+    return Page(assembled(title, "\n".join(script), read("base.css"), style), title, still)
 
 
 def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
