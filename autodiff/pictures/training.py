@@ -15,7 +15,6 @@ from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, typed
 from ..linalg import Vector
-from ..nn.engines import Evaluator, TrainingState
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
 from ..nn.samples import Samples, held_back, shape_and_numbers
@@ -73,25 +72,24 @@ def show_training(
     <Page: A curve through 3 points>
     """
     size = None if batch_size is None else positive_int(batch_size, WHERE, "batch_size")
-    samples = Samples(inputs, targets, WHERE)
-    known = samples
+    known = Samples(inputs, targets, WHERE)
+    n = len(known)
     if validation is not None:
         held = held_back(validation, where := f"{WHERE}, validation")
-        rows, answers = [*samples.inputs, *held.inputs], [*samples.targets, *held.targets]
+        rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
         known = Samples(rows, answers, where)
     check_optimizer(optimizer)
     trained = [p for p in optimizer.params if p.requires_grad]
-    for n, most, noun in [(len(known), 500, "sample"), (len(trained), 1000, "parameter")]:
-        if not 0 < n <= most:
-            raise ValueError(message(WHERE, counted(n, noun), f"1 to {most}"))
+    for count, most, noun in [(len(known), 500, "sample"), (len(trained), 1000, "parameter")]:
+        if not 0 < count <= most:
+            raise ValueError(message(WHERE, counted(count, noun), f"1 to {most}"))
     try:
         with mode(training=True):
-            recorded = _Recorded(model, loss, samples, known, optimizer, trained, names)
+            recorded = _Recorded(model, loss, known, n, optimizer, trained, names)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
-    data = recorded.data() | {"about": about}
-    data["batch"] = size if size and size < len(samples) else None
-    points, features = counted(len(samples), "point"), data["features"]
+    data = recorded.data() | {"about": about, "batch": size if size and size < n else None}
+    points, features = counted(n, "point"), data["features"]
     fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
     data["title"] = title or ("Fit it by hand" if data["names"] else fits)
     return learning("training", data, recorded.programs, recorded.still())
@@ -100,7 +98,7 @@ def show_training(
 class _Recorded:
     """The programs of a training, and what the page has to know about them.
 
-    `known` are the samples, and after them those that are held back.
+    `known` are the n samples, and after them those that are held back.
     This class alone knows how `nn` records and how the compiler prints.
     """
 
@@ -108,36 +106,38 @@ class _Recorded:
         self,
         model: Any,
         loss: Any,
-        samples: Samples,
         known: Samples,
+        n: int,
         optimizer: Optimizer,
         trained: list[Value],
         names: Sequence[str | Sequence[str]],
     ) -> None:
-        self.model, self.loss, self.samples = model, loss, samples
-        self.optimizer, self.parameters = optimizer, trained
-        self.held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
+        self.loss, self.n, self.optimizer, self.parameters = loss, n, optimizer, trained
+        held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
+        called = dict(pair for name, each in held for pair in entry_names(name, each))
+        # of each parameter: its label, or where a module holds it
+        self.names = [p.label or called.get(p, f"p{i}") for i, p in enumerate(trained)]
         recording = Recording(model, loss, known, trained)
         if recording.masks:
             raise NotRecordable("a page draws no masks for Dropout; leave it out")
-        self.rows = recording.table().tolist()
-        given = recording.leaves
-        x = self.x = Vector(samples.inputs[0].tolist())  # the graph does not depend on its numbers
+        self.rows, self.leaves = recording.table(), recording.leaves
+        self.sample = Expression(recording.root)
+        x = self.x = Vector(known.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
         self.prediction = model(x)
         self.outputs: list[Any] = shape_and_numbers(self.prediction, WHERE)[1]
         self.targets = self._targets(known)
-        self.measures = self._measures()
+        self.measures = self._measures(known.targets[0])
         self.axes, self.classes = self._called(names)
         texts = {
-            "sample": Expression(recording.root).javascript(given, trained),
+            "sample": self.sample.javascript(self.leaves, trained),
             "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
             "move": self._move(),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
         self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
         named = [re.sub(r"\s*\(.*", "", name) for name in self.axes[: len(x)]] or "xyzuvw"
-        self.formula = formula(self.outputs[0], [*zip(x, named), *self._named()])
+        self.formula = formula(self.outputs[0], [*zip(x, named), *zip(trained, self.names)])
 
     def _move(self) -> str:
         """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
@@ -149,23 +149,18 @@ class _Recorded:
             outputs = [moving.moved(p, grad, after), *after.values()]
         return Expression(outputs).javascript(given, [])
 
-    def _named(self) -> list[tuple[Value, str]]:
-        """Each trained parameter and its name: its label, or where a module holds it."""
-        names = dict(pair for name, each in self.held for pair in entry_names(name, each))
-        return [(p, p.label or names.get(p, f"p{i}")) for i, p in enumerate(self.parameters)]
-
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
-        n, features, optimizer = len(self.samples), len(self.x), self.optimizer
+        features, optimizer, rows = len(self.x), self.optimizer, self.rows.tolist()
         memory = [optimizer.state[name] for name in optimizer.memory]
         trained = [i for i, p in enumerate(optimizer.params) if p.requires_grad]
-        of_targets = [row[features:] for row in self.rows] == [[t] for t in self.targets or []]
+        of_targets = [row[features:] for row in rows] == [[t] for t in self.targets or []]
         return {
             "layers": self.layers,
-            "names": [name for _, name in self._named()] if len(self.parameters) <= FEW else [],
+            "names": self.names if len(self.names) <= FEW else [],
             "formula": self.formula,
-            "rows": self.rows[:n],
-            "held": self.rows[n:],
+            "rows": rows[: self.n],
+            "held": rows[self.n :],
             "features": features,
             "outputs": len(self.outputs),
             "targets": self.targets,
@@ -223,49 +218,44 @@ class _Recorded:
         """The data and the curve; with few parameters also their derivatives, and the end."""
         import numpy as np
 
-        rows, few = self.samples.inputs, list[str]()
-        p = [p.data for p in self.parameters]
-        if rows.shape[1] > 1 or not self.targets or not isinstance(self.targets[0], float):
+        if len(self.x) > 1 or not self.targets or not isinstance(self.targets[0], float):
             return ""
         says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
-        order = np.argsort(rows[:, 0])
-        xs, targets = rows[order, 0], np.array(self.targets[: len(rows)])[order]
+        order = np.argsort(xs := self.rows[: self.n, 0])
+        xs, targets = xs[order], np.array(self.targets)[order]
+        p = [p.data for p in self.parameters]
         with np.errstate(all="ignore"):
             curves = {"the data, and the curve at the start": says(xs, *p)[0]}
-            if len(p) <= FEW:
-                p, slopes = self._trained()
-                curves["the curve after 300 steps"] = says(xs, *p)[0]
-                few = [sliders(zip([name for _, name in self._named()], slopes))]
-        start, *end = fits(xs, targets, curves, self.measures)
-        rest = "".join([*few, *end])
-        return start + (
-            rest and f"<details><summary>Its derivatives, and the end</summary>{rest}</details>"
-        )
+            if len(p) > FEW:
+                return fits(xs, targets, curves, self.measures)[0]
+            p, slopes = self._trained()
+            curves["the curve after 300 steps"] = says(xs, *p)[0]
+        start, end = fits(xs, targets, curves, self.measures)
+        rest = sliders(zip(self.names, slopes)) + end
+        return f"{start}<details><summary>Its derivatives, and the end</summary>{rest}</details>"
 
     def _trained(self) -> tuple[Any, Any]:
         """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
-        state, slopes = TrainingState(self.optimizer), list[Any]()
-        train = Evaluator(self.model, self.loss, self.samples, state, "compiled", None, None)
-        train.compile()
-        assert train.program
+        import numpy as np
+
+        program = self.sample.compile(self.leaves, self.parameters, xp=np, batch=True)
+        now, slopes = self.optimizer.snapshot(), list[Any]()
         with suppress(FloatingPointError):
             for _ in range(300):
-                _, gradients = train.program(None, state.now.p)
-                slopes.append(gradients / len(self.samples))
-                state.step(slopes[-1])
-        return state.now.p, slopes[0]
+                slopes.append(program(self.rows[: self.n], now.p)[1] / self.n)
+                now = self.optimizer.update(now, slopes[-1])
+        return now.p, slopes[0]
 
-    def _measures(self) -> bool:
-        """Whether the loss of a number is how far it is from the target, squared."""
-        if not self.targets or len(self.outputs) > 1:
+    def _measures(self, first: Any) -> bool:
+        """Whether the loss of a number is how far it is from the first target, squared."""
+        numbers = self.targets
+        if not numbers or len(self.outputs) > 1:
             return False
 
-        first = self.targets[0]
-
         def loss(far: float) -> float:
-            y: Any = Value(first + far)
+            y: Any = Value(numbers[0] + far)
             y = y if isinstance(self.prediction, Value) else Vector([y])
-            return float(loss_value(self.loss(y, self.samples.targets[0])).data)
+            return float(loss_value(self.loss(y, first)).data)
 
         with suppress(Exception):  # the loss is the user's, and t + 1 may be no target
             at, near, far = map(loss, (0.0, 1.0, 2.0))
@@ -277,7 +267,8 @@ def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], 
     """The layers of a Sequential of Linear, with the number of the parameter for each weight; their
     activations; what goes into those of the hidden layers, and what comes out. Else empty lists.
     """
-    layers, acts, sums, results, h = list[Any](), list[Any](), list[Any](), list[Any](), x
+    layers, acts, sums, results = (list[Any]() for _ in range(4))
+    h = x
     with suppress(Exception):  # a weight is not trained, a function does not go entry by entry
         for linear, act in _pairs(model):
             plain = copy.copy(linear)
@@ -285,7 +276,8 @@ def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], 
             sums.append(plain(h))
             h = sums[-1].map(act) if act else sums[-1]
             results.append(h)
-            acts += [act] if act and act not in acts else []
+            if act and act not in acts:
+                acts.append(act)
             name = getattr(act, "__name__", "") if act else "linear"
             layers.append({
                 "name": f"{len(h)} {name if name.isidentifier() else 'neurons'}",
