@@ -64,11 +64,10 @@ def show_descent(
         program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
-    said = formula(y, zip(xs, called))
     downhill = f"{counted(steps, 'step')} downhill" if steps else "How small should a nudge be?"
     data = {
         "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": title or downhill,
-        "names": called, "formula": said,
+        "names": called, "formula": formula(y, zip(xs, called)),
     }  # fmt: skip
     return learning("descent", data, f"f: {program}")
 

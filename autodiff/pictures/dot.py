@@ -1,7 +1,7 @@
 """A sheet in DOT, Graphviz's language: its faces as tables of HTML, its frames as clusters."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from graphviz import Digraph
 
@@ -57,8 +57,8 @@ def _frames(picture: Digraph, page: Sheet) -> dict[tuple[int, ...], Digraph]:
     frames: dict[tuple[int, ...], Digraph] = {(): picture}
     for panel in page.panels.values():
         for length, i in enumerate(panel.frames, start=1):
-            if panel.frames[:length] not in frames:
-                frame = frames[panel.frames[:length]] = Digraph(name=f"cluster{i + 1}")
+            if (path := panel.frames[:length]) not in frames:
+                frame = frames[path] = Digraph(name=f"cluster{i + 1}")
                 colours = {"color": sheet.LINE, "fillcolor": sheet.PANEL}
                 frame.attr(style="rounded,filled", margin="6", **colours)
                 # where edges run across the fewest titles
@@ -106,7 +106,12 @@ def _joined(panel: Panel, way: str) -> str:
         return f"<{tables[0]}>"
     cells = [f"<td>{each}</td>" for each in tables]
     rows = cells if way == "LR" else ["".join(cells)]
-    return f"<<table {BARE}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>>"
+    return f"<{_of_rows(rows, BARE)}>"
+
+
+def _of_rows(rows: Iterable[str], attributes: str) -> str:
+    """A table, given the cells of each row."""
+    return f"<table {attributes}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def _table(face: Face, way: str, port: str = "") -> str:
@@ -115,35 +120,32 @@ def _table(face: Face, way: str, port: str = "") -> str:
     colours = f'color="{face.line}" bgcolor="{face.fill}"'
     rows = _rows(face, way)
     if spacing:
-        rows = f"<tr><td>{_bordered(rows, border, 0, colours + style)}</td></tr>"
+        rows = [f"<td>{_bordered(rows, border, 0, colours + style)}</td>"]
     return _bordered(rows, border, spacing, f"{colours} {port}{style}")
 
 
-def _bordered(rows: str, border: int, spacing: int, more: str) -> str:
+def _bordered(rows: list[str], border: int, spacing: int, more: str) -> str:
     space = f'cellborder="0" cellspacing="{spacing}" cellpadding="0"'
-    return f'<table border="{border}" {space} {more}>{rows}</table>'
+    return _of_rows(rows, f'border="{border}" {space} {more}')
 
 
-def _rows(face: Face, way: str) -> str:
+def _rows(face: Face, way: str) -> list[str]:
     """The cells; for an operation with several slots, a narrow one on the side for each of them."""
     if (count := face.slots) == 1:
-        rows = ["".join(_cell(x, face.padding) for x in row) for row in face.rows]
-    else:
-        rows = [f'<td port="a{i}" width="6" height="6"></td>' for i in range(count)]
-        ((cell,),) = face.rows
-        if way == "LR":
-            rows[0] += _cell(cell, face.padding, f' rowspan="{count}"')
-            rows[0] += f'<td rowspan="{count}" width="6"></td>'
-        else:
-            rows = ["".join(rows), _cell(cell, face.padding, f' colspan="{count}"')]
-    return "".join(f"<tr>{row}</tr>" for row in rows)
+        return ["".join(_cell(x, face.padding) for x in row) for row in face.rows]
+    rows = [f'<td port="a{i}" width="6" height="6"></td>' for i in range(count)]
+    ((cell,),) = face.rows
+    if way == "TB":
+        return ["".join(rows), _cell(cell, face.padding, f' colspan="{count}"')]
+    rows[0] += _cell(cell, face.padding, f' rowspan="{count}"')
+    rows[0] += f'<td rowspan="{count}" width="6"></td>'
+    return rows
 
 
 def _cell(cell: Cell | Image, padding: int, span: str = "") -> str:
     if isinstance(cell, Image):
         size = f'fixedsize="true" width="{cell.width / 2:g}" height="{cell.height / 2:g}"'
-        image = f'<tr><td {size}><img src="{cell.name}" scale="both"/></td></tr>'
-        text = f"<table {BARE}>{image}</table>"
+        text = _of_rows([f'<td {size}><img src="{cell.name}" scale="both"/></td>'], BARE)
     else:
         span += f' colspan="{cell.columns}"' * (cell.columns > 1)
         text = "<br/>".join("".join(map(_coloured, line)) for line in cell.lines)
@@ -158,6 +160,5 @@ def _coloured(text: Text) -> str:
 def _legend(entries: list[Face]) -> str:
     """Faces side by side, six in a row."""
     cells = [f"<td>{_table(face, '')}</td>" for face in entries]
-    rows = [cells[i : i + 6] for i in range(0, len(cells), 6)]
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    return f'<table border="0" cellspacing="4" cellpadding="0">{body}</table>'
+    rows = ["".join(cells[i : i + 6]) for i in range(0, len(cells), 6)]
+    return _of_rows(rows, 'border="0" cellspacing="4" cellpadding="0"')

@@ -124,8 +124,10 @@ def picture_of(source: str, attributes: dict[str, str], format: str) -> bytes | 
     one changes, and an interrupt ends it.
     """
     folder = pygraphviz_folder()
-    ours = {"FONTCONFIG_FILE": f"{FOLDER}/fonts/fonts.conf", "XDG_DATA_HOME": str(FOLDER)}
-    ours = os.environ | ours | {"PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder}  # fc: on Windows
+    ours = os.environ | {
+        "FONTCONFIG_FILE": f"{FOLDER}/fonts/fonts.conf", "XDG_DATA_HOME": str(FOLDER),
+        "PANGOCAIRO_BACKEND": "fc", "PYTHONPATH": folder,  # fc: on Windows
+    }  # fmt: skip
     if not folder:
         ground = f"-Gbgcolor={attributes.pop('bgcolor')}"  # unless the source says which
         more = " ".join(f'{name}="{x}"' for name, x in attributes.items())

@@ -202,10 +202,10 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
     writer = Writer()
     made: dict[Value, Any] = {}
     for i, node in enumerate(nodes):
-        own = node._operation and not node._operation.on_page
-        if own or not math.isfinite(node.data):
+        operation = node._operation
+        if (operation and not operation.on_page) or not math.isfinite(node.data):
             return ""
-        op = node._operation.__name__ if node._operation else ids[i]
+        op = operation.__name__ if operation else ids[i]
         symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
         symbol.name, symbol.own_line = ids[i], bool(labels[i] and node.parents)
         made[node] = symbol if node.requires_grad else node.data

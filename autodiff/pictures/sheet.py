@@ -261,13 +261,13 @@ def on_edge(notes: Notes, edge: Edge) -> Face | None:
     """The text on an edge: a local derivative, or a message; of a vector, those of all."""
     if not (notes.passed and edge.tracked):
         return None
-    step = notes.passed[edge.uses[0][0]]
-    local = _row([step.messages[i].local for _, i in edge.uses])
+    messages = [notes.passed[node].messages[i] for node, i in edge.uses]
+    local = _row([x.local for x in messages])
     if notes.edges == "local":
         return Face([[Cell([[Text(local, VALUE)]])]], "operation", VALUE_FILL, VALUE_LINE, 4)
-    sent = _row([step.messages[i].message for _, i in edge.uses])
+    sent = _row([x.message for x in messages])
     local = f"({local})" if local.startswith("−") else local
-    upstream = f"{number(step.adjoint, DIGITS)} · "
+    upstream = f"{number(notes.passed[edge.head.nodes[0]].adjoint, DIGITS)} · "
     product, message = [Text(upstream, GRADIENT), Text(local, VALUE)], Text(f"= {sent}", GRADIENT)
     long = len(upstream + local + sent) > LONG
     lines = [product, [message]] if long else [[*product, Text(" ", GRADIENT), message]]

@@ -152,8 +152,7 @@ class _Recorded:
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
         features, optimizer, rows = len(self.x), self.optimizer, self.rows.tolist()
-        memory = [optimizer.state[name] for name in optimizer.memory]
-        trained = [i for i, p in enumerate(optimizer.params) if p.requires_grad]
+        state = zip(optimizer.params, *[optimizer.state[name] for name in optimizer.memory])
         of_targets = [row[features:] for row in rows] == [[t] for t in self.targets or []]
         return {
             "layers": self.layers,
@@ -170,7 +169,7 @@ class _Recorded:
             "column": features if self.measures and of_targets else None,
             "measures": self.measures,
             "parameters": [p.data for p in self.parameters],
-            "memory": [[float(column[i]) for column in memory] for i in trained],
+            "memory": [[*map(float, row)] for p, *row in state if p.requires_grad],
             "rate": optimizer.lr,
             "optimizer": type(optimizer).__name__,
         }
