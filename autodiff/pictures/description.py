@@ -30,9 +30,9 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
         ]
         return "; ".join([value, ", ".join(slopes)]) if slopes else value
     roles = [scene.leaves.role(x) for x in nodes if not x.parents]
-    counts = [(role, roles.count(role)) for role in ("input", "parameter", "constant")]
-    parts = ", ".join(counted(count, role) for role, count in counts if count)
-    operations = counted(sum(bool(x.parents) for x in nodes), "operation")
+    kinds = [kind for kind in ("input", "parameter", "constant") if kind in roles]
+    parts = ", ".join(counted(roles.count(kind), kind) for kind in kinds)
+    operations = counted(len(nodes) - len(roles), "operation")
     result = f"{names[root]} = {result}" if names[root] else f"the output is {result}"
     return f"{operations} on {parts}; {result}"
 

@@ -94,9 +94,7 @@ class Page:
 
     def open(self) -> None:
         """Show the page in a browser."""
-        with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as f:
-            f.write(self._file())
-        webbrowser.open(Path(f.name).as_uri())
+        webbrowser.open(Path(self.save(f"{tempfile.mkdtemp()}/page.html")).as_uri())
 
 
 def assembled(title: str, script: str, *styles: str) -> str:

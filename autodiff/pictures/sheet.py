@@ -205,8 +205,8 @@ def _of_node(notes: Notes, box: Box) -> Rows:
 def numbers(notes: Notes, node: Value) -> list[list[Text]]:
     """The lines of data and grad."""
     lines = [[Text(f"data {number(node, DIGITS)}", notes.ink(VALUE, [node]))]]
-    if node in notes.gradients:
-        lines.append([Text(f"grad {_grad(notes, node)}", notes.ink(GRADIENT, [node]))])
+    if grad := _grad(notes, node):
+        lines.append([Text(f"grad {grad}", notes.ink(GRADIENT, [node]))])
     return lines
 
 
@@ -218,15 +218,12 @@ def _of_vector(notes: Notes, box: Box) -> Rows:
     def row(texts: Iterable[str], nodes: Iterable[Value] = ()) -> list[Cell | Image]:
         return [Cell([[Text(x, notes.ink(kind, nodes))]]) for x, kind in zip(texts, kinds)]
 
-    rows = [row(["data", "grad"])]
-    for node in few(box.nodes, ENTRIES):
-        if node is None:
-            rows.append(row("……"))
-            continue
-        grad = _grad(notes, node) if node in notes.gradients else ""
-        rows.append(row([number(node, DIGITS), grad], [node]))
-    if box.name:
-        rows.insert(0, [Cell([[Text(printable(box.name), INK)]], 1 + graded)])
+    rows: Rows = [[Cell([[Text(printable(box.name), INK)]], 1 + graded)]] if box.name else []
+    rows.append(row(["data", "grad"]))
+    rows += [
+        row("……") if x is None else row([number(x, DIGITS), _grad(notes, x)], [x])
+        for x in few(box.nodes, ENTRIES)
+    ]
     return rows
 
 
@@ -234,12 +231,14 @@ def summary(notes: Notes, node: Value, name: str = "") -> str:
     """A node in one line: "b = 2, grad 8"."""
     name = name or printable(notes.scene.leaves.label(node))
     name = name or (_sign(notes, node) if node.parents else "")
-    text = f"{name} = " * bool(name) + number(node, DIGITS)
-    return text + (f", grad {_grad(notes, node)}" if node in notes.gradients else "")
+    grad = _grad(notes, node)
+    return f"{name} = " * bool(name) + number(node, DIGITS) + f", grad {grad}" * bool(grad)
 
 
 def _grad(notes: Notes, node: Value) -> str:
-    """A gradient, and the sum that it is: 6 = 2 + 4."""
+    """A gradient, and the sum that it is: 6 = 2 + 4; "" if there is none to show."""
+    if node not in notes.gradients:
+        return ""
     total, steps = number(notes.gradients[node], DIGITS), notes.passed.values()
     sent = [x for step in steps for x in step.messages if notes.edges == "message"]
     terms = [number(x, DIGITS) for parent, _, x in sent if parent is node]
