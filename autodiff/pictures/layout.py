@@ -48,9 +48,7 @@ class Layout:
         """Write the SVG, with other attributes of the whole if they are given, and measure it."""
         self.attributes |= attributes
         self.svg = self.written("svg")
-        found = re.search(MEASURES, self.svg, re.DOTALL)
-        assert found is not None
-        width, height, scale = map(float, found.groups())
+        width, height, scale = map(float, re.findall(MEASURES, self.svg, re.DOTALL)[0])
         self.size = width * 4 / 3, height * 4 / 3  # in CSS pixels
         self.wide = self.size[0] / scale  # with texts of full size
 

@@ -193,8 +193,9 @@ class Typed(Printer):
         if op not in ("sum", "prod", "logsumexp", "dot"):
             return super().call(op, *args)
         half = len(args) // 2
-        rows = (", ".join(map(self.of, row)) for row in (args[:half], args[half:]))
-        return f"{op}([{('], [' if op == 'dot' else ', ').join(filter(None, rows))}])", ATOM
+        rows = (args[:half], args[half:]) if op == "dot" else (args,)
+        lists = [f"[{', '.join(map(self.of, row))}]" for row in rows]
+        return f"{op}({', '.join(lists)})", ATOM
 
 
 def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:

@@ -5,7 +5,7 @@ ground is transparent: texts stand on fills of their own, and lines can be seen 
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -328,7 +328,7 @@ def recoloured(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(rang
 # -- A part of it, drawn strongly ------------------------------------------------------------------
 
 
-def emphasized(page: Sheet, places: Collection[int]) -> Sheet:
+def emphasized(page: Sheet, places: Set[int]) -> Sheet:
     """The sheet with some boxes, and the arrows between them, drawn strongly, all else paler."""
 
     panels = {
@@ -337,7 +337,7 @@ def emphasized(page: Sheet, places: Collection[int]) -> Sheet:
     }
     arrows = [
         x._replace(strength="strong")
-        if x.tail in places and x.head in places
+        if {x.tail, x.head} <= places
         else x._replace(strength="weak", text=x.text and paler(x.text))
         for x in page.arrows
     ]

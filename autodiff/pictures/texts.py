@@ -58,9 +58,11 @@ def clean(text: str) -> str:
 
     Characters that join letters or emoji, or set the direction of writing, are kept.
     """
-    kept = "Cf", "Zs", "Co"
-    harmless = (c.isprintable() or c == "\n" or unicodedata.category(c) in kept for c in text)
-    return "".join(c if fine else "\ufffd" for c, fine in zip(text, harmless))
+
+    def kept(c: str) -> bool:
+        return c.isprintable() or c == "\n" or unicodedata.category(c) in ("Cf", "Zs", "Co")
+
+    return "".join(c if kept(c) else "\ufffd" for c in text)
 
 
 def plain(text: str) -> str:

@@ -112,7 +112,7 @@ class _Recorded:
         trained: list[Value],
         names: Sequence[str | Sequence[str]],
     ) -> None:
-        self.loss, self.n, self.optimizer, self.parameters = loss, n, optimizer, trained
+        self.n, self.optimizer, self.parameters = n, optimizer, trained
         held: list[Any] = model.named_parameters() if isinstance(model, Module) else []
         called = dict(pair for name, each in held for pair in entry_names(name, each))
         # of each parameter: its label, or where a module holds it
@@ -124,10 +124,12 @@ class _Recorded:
         self.sample = Expression(recording.root)
         x = self.x = Vector(known.inputs[0].tolist())  # the graph does not depend on its numbers
         self.layers, acts, before, after = _layers(model, x, {p: i for i, p in enumerate(trained)})
-        self.prediction = model(x)
-        self.outputs: list[Any] = shape_and_numbers(self.prediction, WHERE)[1]
+        prediction = model(x)
+        self.outputs: list[Any] = shape_and_numbers(prediction, WHERE)[1]
         self.targets = self._targets(known)
-        self.measures = self._measures(known.targets[0])
+        self.measures = False
+        if self.targets and len(self.outputs) == 1:
+            self.measures = _measures(loss, prediction, self.targets[0], known.targets[0])
         self.axes, self.classes = self._called(names)
         texts = {
             "sample": self.sample.javascript(self.leaves, trained),
@@ -245,21 +247,15 @@ class _Recorded:
                 now = self.optimizer.update(now, slopes[-1])
         return now.p, slopes[0]
 
-    def _measures(self, first: Any) -> bool:
-        """Whether the loss of a number is how far it is from the first target, squared."""
-        numbers = self.targets
-        if not numbers or len(self.outputs) > 1:
-            return False
 
-        def loss(far: float) -> float:
-            y: Any = Value(numbers[0] + far)
-            y = y if isinstance(self.prediction, Value) else Vector([y])
-            return float(loss_value(self.loss(y, first)).data)
-
-        with suppress(Exception):  # the loss is the user's, and t + 1 may be no target
-            at, near, far = map(loss, (0.0, 1.0, 2.0))
-            return abs(at) < 1e-12 < near and abs(far - 4 * near) < 1e-9 * far
-        return False
+def _measures(loss: Any, prediction: Any, number: float, target: Any) -> bool:
+    """Whether the loss of a number is how far it is from the target, squared."""
+    with suppress(Exception):  # the loss is the user's, and t + 1 may be no target
+        ys = [Value(number + far) for far in (0.0, 1.0, 2.0)]
+        given = ys if isinstance(prediction, Value) else [Vector([y]) for y in ys]
+        at, near, far = (loss_value(loss(y, target)).data for y in given)
+        return abs(at) < 1e-12 < near and abs(far - 4 * near) < 1e-9 * far
+    return False
 
 
 def _layers(model: Any, x: Vector, index: dict[Value, int]) -> tuple[list[Any], ...]:
