@@ -48,9 +48,8 @@ def show_descent(
     start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
     if not 1 <= len(start) <= 2:
         raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
-    called = [*map(str, as_row(names, f"{WHERE}, names", "a list of names"))] or [
-        *"xy"[: len(start)]
-    ]
+    called = [*map(str, as_row(names, f"{WHERE}, names", "a list of names"))]
+    called = called or [*"xy"[: len(start)]]
     if len(called) != len(start):
         expected = f"{len(start)}, one of each variable"
         raise ValueError(message(f"{WHERE}, names", counted(len(called), "name"), expected))

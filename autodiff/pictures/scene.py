@@ -91,7 +91,7 @@ def slots(box: Box) -> int:
 def _takes_a_row(node: Value) -> bool:
     """Whether the order of its arguments is that of one row, or does not matter."""
     operation = node._operation
-    return operation is ops.hypot or (operation is not None and operation.rows > 0)
+    return bool(operation and (operation.rows or operation is ops.hypot))
 
 
 def exponent(node: Value) -> Value | None:

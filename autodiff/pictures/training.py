@@ -197,8 +197,8 @@ class _Recorded:
         if axes and is_sequence(axes[-1]):
             given = [*axes.pop()]
             if len(given) != len(classes):
-                numbers = "the name of the target, which is drawn as a number"
-                expected = f"{len(classes)}" if classes else numbers
+                target = "the name of the target, which is drawn as a number"
+                expected = str(len(classes) or target)
                 raise ValueError(message(where, counted(len(given), "class name"), expected))
             classes = given
         for name in [*axes, *classes]:
