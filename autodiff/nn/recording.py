@@ -48,10 +48,7 @@ CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
     "randomness comes from Dropout or is passed in"
 )
-LOOKS = (
-    "looks at a number, which differs from sample to sample; write where(less(0.0, x), a, b) for "
-    "an if"
-)
+LOOKS = "looks at a number, which varies; write where(less(0.0, x), a, b) for an if"
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 
 

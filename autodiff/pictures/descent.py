@@ -1,6 +1,7 @@
 """`show_descent`: gradient descent on a function of one or two variables, with a rate to drag."""
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,6 +10,7 @@ from ..admission import as_float, as_row
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import a, counted, message
+from ..nn.modules import positive_int
 from ..nn.recording import Watch
 from ..transforms import check_function
 from ..value import Value
@@ -33,19 +35,24 @@ def show_descent(
     an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone.
 
     f: a function of a number, or of a list of two, as `grad` takes it.
-    x0: where it starts: a number, or two. lr, steps: the learning rate, and how many steps.
+    x0: where it starts, and f has a value: a number, or two. lr, steps: the learning rate, above
+        0, and how many steps.
     title: the heading. names: of the variables, if not x and y.
 
     TypeError if x0 or the result is not made of numbers, or f takes two numbers instead of a list;
-    ValueError for more than two variables, for more or fewer names than variables, and for a
-    function that looks at numbers, as `if x > 0` does.
+    ValueError for more than two variables, for more or fewer names than variables, for an x0, lr
+    or steps as said above, and for a function that looks at numbers, as `if x > 0` does.
 
     >>> show_descent(lambda p: (p[0] ** 2 + 16 * p[1] ** 2) / 2, [-4.5, 1.5], lr=0.1)
     <Page: 40 steps downhill>
     """
     check_function(f, WHERE)
     single = not isinstance(x0, Iterable)
-    start = [as_float(x, f"{WHERE}, x0") for x in ([x0] if single else as_row(x0, WHERE, "x0"))]
+    row = [x0] if single else as_row(x0, f"{WHERE}, x0", "a number, or two in a list")
+    start = [as_float(x, f"{WHERE}, x0") for x in row]
+    rate, steps = as_float(lr, f"{WHERE}, lr"), steps and positive_int(steps, WHERE, "steps")
+    if not 0 < rate < math.inf:
+        raise ValueError(message(WHERE, f"lr = {rate}", "a number above 0"))
     if not 1 <= len(start) <= 2:
         raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
     called = [*map(str, as_row(names, f"{WHERE}, names", "a list of names"))]
@@ -60,12 +67,14 @@ def show_descent(
             y = f(xs[0] if single else list(xs))
         if not isinstance(y, Value):
             raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
+        if not math.isfinite(y.data):
+            raise ValueError(message(f"{WHERE}, x0", f"f = {y.data} there", "a finite number"))
         program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
     downhill = f"{counted(steps, 'step')} downhill" if steps else "How small should a nudge be?"
     data = {
-        "x0": start, "rate": as_float(lr, WHERE), "steps": steps, "title": title or downhill,
+        "x0": start, "rate": rate, "steps": steps, "title": title or downhill,
         "names": called, "formula": formula(y, zip(xs, called)),
     }  # fmt: skip
     return learning("descent", data, f"f: {program}")

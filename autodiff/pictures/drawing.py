@@ -162,6 +162,8 @@ def draw(
     _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
+    if format not in graphviz.FORMATS:
+        _check("format", format, "svg", "png", "pdf")
     if arrays:
         from . import grids  # NumPy
 

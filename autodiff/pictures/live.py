@@ -119,7 +119,7 @@ def page() -> str:
 def _checked(root: Any) -> list[Value]:
     """The nodes of the graph, in topological order."""
     if not isinstance(root, Value) or type(root.data) is not float:
-        remedy = "call it first: show_steps(f(x))" if callable(root) else ""
+        remedy = "compute one, as f(Value(2.0)), or take y[0]"
         raise TypeError(message("show_steps", shortened(root), "a Value over floats", remedy))
     if not root.requires_grad:
         raise ValueError(message("show_steps", "a constant", "a Value that requires a gradient"))

@@ -14,6 +14,7 @@ from ..admission import as_row, is_sequence
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, typed
+from ..graph import topological_order
 from ..linalg import Vector
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
@@ -76,6 +77,9 @@ def show_training(
     n = len(known)
     if validation is not None:
         held = held_back(validation, where := f"{WHERE}, validation")
+        found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
+        if found != expected:
+            raise ValueError(message(where, f"samples of {found}", expected))
         rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
         known = Samples(rows, answers, where)
     check_optimizer(optimizer)
@@ -120,6 +124,9 @@ class _Recorded:
         recording = Recording(model, loss, known, trained)
         if recording.masks:
             raise NotRecordable("a page draws no masks for Dropout; leave it out")
+        if not {*trained} & {*topological_order(recording.root)}:
+            found = "parameters that the loss does not depend on"
+            raise ValueError(message(f"{WHERE}, optimizer", found, "those of this model"))
         self.rows, self.leaves = recording.table(), recording.leaves
         self.sample = Expression(recording.root)
         x = self.x = Vector(known.inputs[0].tolist())  # the graph does not depend on its numbers
@@ -231,7 +238,7 @@ class _Recorded:
                 return fits(xs, targets, curves, self.measures)[0]
             p, slopes = self._trained()
             curves["the curve after 300 steps"] = says(xs, *p)[0]
-        start, end = fits(xs, targets, curves, self.measures)
+            start, end = fits(xs, targets, curves, self.measures)
         rest = sliders(zip(self.names, slopes)) + end
         return f"{start}<details><summary>Its derivatives, and the end</summary>{rest}</details>"
 

@@ -249,7 +249,7 @@ def test_what_is_pure_is_compiled_and_is_the_loop_by_hand(name):
 
 # -- Impure, or looking ---------------------------------------------------------------------------
 
-LOOKS = "line [0-9]+ of test_purity.py, (.*), looks at a number, which differs from sample to"
+LOOKS = "line [0-9]+ of test_purity.py, (.*), looks at a number, which varies; write where"
 DIFFERS = "two samples gave different graphs or numbers: a model and a loss are pure"
 KEPT = "what was computed in one call is used in the next: a model and a loss are pure"
 WRONG = "in epoch [12] the program is wrong for sample .*; a model and a loss are pure"

@@ -22,6 +22,8 @@ def bowl(p):
     [(lambda x: x[0], {"x0": [1.0, 2.0, 3.0]}, "one or two"),
      (lambda x: x if x > 0 else -x, {"x0": 1.0}, "f cannot be compiled"),
      (lambda x: 1.0, {"x0": 1.0}, "a number that depends on x"),
+     (ad.log, {"x0": -1.0}, "x0: found f = nan"), (ad.sin, {"x0": "1"}, "x0: .*expected a number, or two"),
+     (ad.sin, {"x0": 1.0, "lr": 0}, "found lr = 0.0"), (ad.sin, {"x0": 1.0, "steps": 2.5}, "found steps = 2.5"),
      (lambda x, y: x * y, {"x0": 1.0, "lr": 2.0},
       r"of \(x, y\), .*write lambda p: f\(p\[0\], p\[1\]\), and x0=\[1\.0, 2\.0\]"),
      (ad.sin, {"x0": 1.0, "names": ["x", "y"]}, "names: found 2 names, expected 1"),

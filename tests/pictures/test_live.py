@@ -47,7 +47,7 @@ def own():
 
 REFUSED = [
     (3.0, "found 3.0, expected a Value over floats"),
-    (abs, "expected a Value over floats; call it first: show_steps(f(x))"),
+    (abs, "expected a Value over floats; compute one, as f(Value(2.0)), or take y[0]"),
     (Value(Dual(1.0, 1.0)), "expected a Value over floats"),
     (constant(1.0), "found a constant, expected a Value that requires"),
     (ad.sum([Value(1.0) for _ in range(60)]), "found 61 boxes, expected at most 60"),
