@@ -44,7 +44,8 @@ class Drawing(graphviz.Digraph):
     def __init__(self, alt: str = "", **options: Any) -> None:
         self.alt = clean(alt).replace("\n", " ")  # what it shows, in words
         name = graphviz.nohtml(plain(alt))  # which is the title of an SVG
-        super().__init__(**{"name": name, "filename": "graph.gv"} | options)
+        given: dict[str, Any] = {"name": name, "filename": "graph.gv"} | options
+        super().__init__(**given)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.alt}>"
