@@ -175,7 +175,8 @@ class Linear(Module):
     init: makes the rows of `weight`, shape (out_features, in_features): see `initialisers.py`
     seed: for the layer's own random generator, which `init` draws from; None: a random one
 
-    ValueError if x has another length, or a size is not a positive integer.
+    ValueError if x has another length, or a size is not a positive integer; TypeError if the
+    activation is no function, or bias is one.
 
     >>> layer = Linear(2, 3, seed=1)
     >>> layer(Vector([1.0, -1.0])).shape, len(layer.parameters())

@@ -84,7 +84,7 @@ def fit(
         on the sample, or if the first and the last sample give different graphs. "eager" walks the
         graph of every sample. "auto" compiles if possible; if not, it walks, with a WalkingWarning
         that says why
-    validation: inputs and targets whose mean loss is recorded after each epoch
+    validation: a pair, inputs and targets, whose mean loss is recorded after each epoch
     callback: called after each epoch with the history so far; training stops if it returns True.
         What it changes in the model, the loss or the optimizer takes effect in the next epoch
     xp: the library that runs the program: None is numpy; jax.numpy trains on all of

@@ -64,7 +64,8 @@ def show_training(
 
     Jupyter shows it; `.save("page.html")` writes it to a file, `.open()` shows it in a browser.
     ValueError for what `fit` cannot compile, with the reason, for more than 1,000 parameters
-    or 500 samples in all, and for more or fewer names than inputs and target, or than classes.
+    or 500 samples in all, for parameters of another model, and for more or fewer names than inputs
+    and target, or than classes; TypeError for a validation that is no pair.
 
     >>> from autodiff import nn, optim, tanh
     >>> model = nn.Sequential(nn.Linear(1, 4, activation=tanh), nn.Linear(4, 1))

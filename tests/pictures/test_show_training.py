@@ -198,7 +198,7 @@ def test_what_is_held_back_has_rings_and_a_line_beside_the_loss(browser, page, v
     at = browser.each(".held", "s.box.back(e.cx.baseVal.value, e.cy.baseVal.value)")
     assert at == [pytest.approx(place, abs=0.01) for place in places]
     (text,) = [text for text in browser.texts(".plot text") if "validation loss" in text]
-    assert text == browser.evaluate("`━━ validation loss ${amount(t.test)}`")
+    assert text == browser.evaluate("`━━ validation loss ${amount(t.validation)}`")
     (line,) = browser.each(".plot:has(.ink.middle) path.ink", "e.getAttribute('d')")
     assert line.count("L") == 1
     browser.show(page())

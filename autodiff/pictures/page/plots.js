@@ -5,7 +5,7 @@
 const cross = ([x, y]) => put("error", [x, y], draw("thick", "M-7-7L7 7M-7 7L7-7"));
 
 // Losses against steps, on a logarithmic axis: of the samples, and of those held back.
-function lossCurve(width, height, { losses, test, diverged }) {
+function lossCurve(width, height, { losses, validation, diverged }) {
   const steps = losses.length - 1, [run, held] = [0, 1].map((k) =>
     losses.map((both, x) => [x, both[k]]).filter(([x, y]) => y > 0 && y < Infinity
       && (x % Math.ceil(steps / 600) === 0 || x === steps)));
@@ -17,7 +17,7 @@ function lossCurve(width, height, { losses, test, diverged }) {
   return picture([line("error", run), line("ink", held)],
     diverged ? cross(end) : disc("error", end, 4.5),
     write("end", right, height - 4, `step ${tick(last)}`),
-    held[0] && write("ink middle", width / 2, height - 4, `━━ validation loss ${amount(test)}`));
+    held[0] && write("ink middle", width / 2, height - 4, `━━ validation loss ${amount(validation)}`));
 }
 
 // -- Planes

@@ -66,7 +66,7 @@ function evaluated() {
   return grid;
 }
 
-// What the model says of each sample, and the health of each neuron: dead, stuck, saturated.
+// What the model says of each sample, and the health of each neuron.
 function examined() {
   const found = t.rows.map((row) => programs.neurons([...row.slice(0, features), ...t.p]));
   s.predictions = found.map((values) => values.slice(hidden.length, hidden.length + outputs));
@@ -121,9 +121,9 @@ function mapPicture() {
 
 const standing = ([x, y]) => `left: ${x}px; top: ${y}px`;
 
-// Samples held back; they stay.
+// Samples held back.
 const rings = () => targets && data.held.map(([x, y], i) => {
-  const kind = classes ? KINDS[classOf(points + i)] : "ink";
+  const kind = classes ? KINDS[classOf(points + i)] ?? "soft" : "ink";
   return [targetOf(points + i)].flat().map((target) =>
     disc(`held ${kind}`, s.box.at([x, features === 1 ? target : y]), 5));
 });

@@ -15,9 +15,10 @@ const trainer = ({ sample, move }, data) => {
     const loss = each.reduce((sum, x) => sum + x, 0) / each.length;
     return { loss, g: g.map((x) => x / each.length), each };
   };
-  // `test` is the loss of rows that no step sees: NaN if there are none.
-  const look = () => Object.assign(state, evaluate(state.rows), { test: evaluate(data.held).loss });
-  const record = () => state.losses.push([look().loss, state.test]);
+  // `validation` is the loss of rows that no step sees: NaN if there are none.
+  const look = () =>
+    Object.assign(state, evaluate(state.rows), { validation: evaluate(data.held).loss });
+  const record = () => state.losses.push([look().loss, state.validation]);
 
   const start = (parameters = data.parameters) => {
     Object.assign(state, { p: [...parameters], memory: data.memory, steps: 0, losses: [] });
