@@ -151,7 +151,7 @@ def _checked(rule: Rule) -> Rule:
 
 def _admit(x: AnyNumber, where: str) -> AnyNumber:
     """A number of any kind as it is, an array as one of floats, anything else as a float."""
-    return as_floats(x) if is_array(x) else as_number(x, where)
+    return as_floats(x, where) if is_array(x) else as_number(x, where)
 
 
 # -- How an operation is called -----------------------------------------------------------------
@@ -259,7 +259,7 @@ def _dispatch(operation: Operation, inputs: Sequence[AnyNumber]) -> AnyNumber:
             return x._apply(operation, *inputs)
     for x in inputs:
         if is_array(x):
-            x = as_floats(x)
+            x = as_floats(x, operation.__name__)
             if array is None or x.dtype.kind == "O":
                 array = x
         else:

@@ -309,9 +309,9 @@ def _call(
     return _Call(name, results, others, numbers, rebuild)
 
 
-def check_function(f: object, name: str) -> None:
+def check_function(f: object, where: str, expected: str = "a function", remedy: str = "") -> None:
     if not callable(f):
-        raise TypeError(message(name, typed(f), "a function"))
+        raise TypeError(message(where, typed(f), expected, remedy))
 
 
 def _indices(argnums: Argnums, name: str) -> list[int]:

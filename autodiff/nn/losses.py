@@ -7,11 +7,10 @@ from math import isclose
 from typing import Any
 
 from .. import ops
-from ..admission import AnyNumber, as_number, is_array
+from ..admission import AnyNumber, Shape, as_floats, as_number, is_array, shape_and_numbers
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
-from .samples import Shape, shape_and_numbers
 
 
 def mse_loss(prediction: Any, target: Any) -> AnyNumber:
@@ -121,13 +120,15 @@ def softmax(logits: Any) -> Any:
     $$e^{z_i} / \sum_j e^{z_j}$$
 
     A Vector or a sequence, shape (n,), gives a Vector; an array gives an array, along its last
-    axis. TypeError if a logit is not a number.
+    axis. TypeError if a logit is not a number, ValueError if there are none.
 
     >>> softmax([0.0, 0.0]).data
     [0.5, 0.5]
     """
     if is_array(logits):
-        xp = logits.__array_namespace__()
+        xp, logits = logits.__array_namespace__(), as_floats(logits, "softmax")
+        if not logits.size:
+            raise ValueError(message("softmax", "no numbers", "at least one"))
         e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
         return e / xp.sum(e, axis=-1, keepdims=True)
     z = Vector(_row(logits, "softmax"))

@@ -1,6 +1,6 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -9,14 +9,15 @@ from random import Random
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Self
 
-from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence
+from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence, numbers_like
 from ..dispatch import Compute
 from ..errors import counted, message, shortened, typed
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
+from ..transforms import check_function
 from ..value import Value, watch
 from .initialisers import Rows, he_normal
-from .samples import Model, shape_and_numbers
+from .samples import Model
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -71,10 +72,20 @@ class Module:
     def named_parameters(self) -> list[tuple[str, Parameter]]:
         """(dotted name, Value, Vector or Matrix) for each parameter, in order of assignment.
 
+        ValueError if two have the same name, as in `{1: p, "1": q}`.
+
         >>> [(name, held.shape) for name, held in Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
-        return [(name, x) for name, x in _parts(self, deep=True) if isinstance(x, Parameter)]
+        named: dict[str, Parameter] = {}
+        for name, x in _parts(self, deep=True):
+            if isinstance(x, Parameter):
+                if name in named:
+                    found, where = f"two parameters called {name!r}", type(self).__name__
+                    remedy = "rename one: keys become text, and dots join names"
+                    raise ValueError(message(where, found, "a name for each", remedy))
+                named[name] = x
+        return [*named.items()]
 
     def parameters(self) -> list[Value]:
         """All parameters as one flat list of Values, each once: what an optimiser takes.
@@ -129,32 +140,18 @@ class Module:
         """Set all parameters to the numbers of a `state_dict`.
 
         ValueError, with all that is missing, unexpected or of another shape, if the state does not
-        fit this model; TypeError if an entry is not a number. Nothing is changed in
-        either case.
+        fit this model; TypeError if an entry is not a number, OverflowError if it is too large.
+        Nothing is changed then.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
         >>> layer([1.0, 1.0]).data
         [11.0]
         """
-        if not isinstance(state, Mapping):
-            expected = "a dict from names to numbers, as state_dict() returns"
-            raise TypeError(message("load_state_dict", typed(state), expected))
-        parameters, where = dict(self.named_parameters()), "load_state_dict, {}".format
-        given = {name: shape_and_numbers(x, where(name)) for name, x in state.items()}
-        found = {name: shape for name, (shape, _) in given.items()}
-        ours = {name: getattr(x, "shape", ()) for name, x in parameters.items()}
-        faults = [
-            message(name, f"shape {found.get(name)}", str(ours.get(name)))
-            for name in ours | found
-            if found.get(name) != ours.get(name)
-        ]
-        if faults:
-            raise ValueError("load_state_dict: " + "; ".join(faults))
-        numbers = [as_float(x, where(name)) for name in parameters for x in given[name][1]]
-        entries = chain.from_iterable(map(_entries, parameters.values()))
-        for entry, number in zip(entries, numbers):
-            entry.data = number
+        numbers = numbers_like(self.state_dict(), state, "load_state_dict")
+        for name, parameter in self.named_parameters():
+            for entry, number in zip(_entries(parameter), numbers[name]):
+                entry.data = number
 
     @recursive_repr()
     def __repr__(self) -> str:
@@ -175,8 +172,8 @@ class Linear(Module):
     init: makes the rows of `weight`, shape (out_features, in_features): see `initialisers.py`
     seed: for the layer's own random generator, which `init` draws from; None: a random one
 
-    ValueError if x has another length, or a size is not a positive integer; TypeError if the
-    activation is no function, or bias is one.
+    ValueError if x has another length, a size is not a positive integer, or the seed a negative
+    one; TypeError if activation or init is no function, or bias is one.
 
     >>> layer = Linear(2, 3, seed=1)
     >>> layer(Vector([1.0, -1.0])).shape, len(layer.parameters())
@@ -196,11 +193,13 @@ class Linear(Module):
     ) -> None:
         self.in_features = positive_int(in_features, "Linear", "in_features")
         self.out_features = positive_int(out_features, "Linear", "out_features")
-        if activation is not None and not callable(activation):
-            raise TypeError(message("Linear, activation", typed(activation), ACTIVATIONS))
+        if activation is not None:
+            check_function(activation, "Linear, activation", ACTIVATIONS)
+        check_function(init, "Linear, init", "a function, such as nn.he_normal")
         if callable(bias):
             raise TypeError(message("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
-        self.weight = Matrix(init(self.in_features, self.out_features, Random(seed)))
+        rng = Random(as_seed(seed, "Linear"))
+        self.weight = Matrix(init(self.in_features, self.out_features, rng))
         self.bias = Vector([0.0] * self.out_features) if bias else None
         self.activation = activation
 
@@ -234,8 +233,8 @@ class Sequential(Module):
 
     def __init__(self, *layers: Model) -> None:
         for i, layer in enumerate(layers):
-            if not callable(layer):
-                raise TypeError(message("Sequential", typed(layer), "a Module or a function"))
+            remedy = "of a list write Sequential(*layers)" if is_sequence(layer) else ""
+            check_function(layer, "Sequential", "a Module or a function", remedy)
             setattr(self, str(i), layer)
 
     @property
@@ -305,8 +304,17 @@ def mode(training: bool) -> Iterator[None]:
 
 def positive_int(number: object, where: str, name: str) -> int:
     """A positive integer, of NumPy too, as an int; ValueError for anything else."""
-    if not isinstance(number, Integral) or int(number) < 1:
-        raise ValueError(message(where, f"{name} = {shortened(number)}", "a positive integer"))
+    return _integer(number, 1, where, name, "a positive integer")
+
+
+def as_seed(seed: object, where: str) -> int | None:
+    """None, or an integer >= 0, of NumPy too, as an int; ValueError for anything else."""
+    return None if seed is None else _integer(seed, 0, where, "seed", "None or an integer >= 0")
+
+
+def _integer(number: object, least: int, where: str, name: str, expected: str) -> int:
+    if not isinstance(number, Integral) or int(number) < least:
+        raise ValueError(message(where, f"{name} = {shortened(number)}", expected))
     return int(number)
 
 

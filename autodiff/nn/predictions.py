@@ -5,16 +5,17 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from ..admission import Floats, as_float, as_row
+from ..admission import Floats, Shape, as_float, shape_and_numbers
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, shortened
 from ..linalg import Vector
+from ..transforms import check_function
 from ..value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import mode
 from .recording import CONTRACT, check_same, trace
-from .samples import SEQUENCE, Model, Shape, as_rows, constants, shape_and_numbers
+from .samples import Model, as_rows, constants
 
 WHERE = "predict, what the model returns"
 
@@ -33,6 +34,7 @@ def predict(model: Model, inputs: Any) -> Floats:
     """
     import numpy
 
+    check_function(model, "predict, model", "a Module or a function")
     rows = as_rows(inputs, "predict, inputs")
     with mode(training=False):
         if len(rows) > FEW:
@@ -49,8 +51,9 @@ def predict(model: Model, inputs: Any) -> Floats:
 def _outputs(model: Model, x: Vector) -> tuple[list[Value], Shape]:
     """What a model returns: Values, and its shape; a plain number becomes a constant."""
     shape, numbers = shape_and_numbers(model(x), WHERE)
-    if any(isinstance(length, tuple) for length in shape):
-        raise ValueError(message(WHERE, f"numbers of shape {shape}", "rows of one length"))
+    if any(isinstance(length, tuple) for length in shape) or not numbers:
+        found, expected = f"numbers of shape {shape}", "numbers, in rows of one length"
+        raise ValueError(message(WHERE, found, expected))
     return [y if isinstance(y, Value) else leaf(as_float(y, WHERE), 0) for y in numbers], shape
 
 
@@ -103,16 +106,16 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     import numpy
 
     scores = as_rows(predictions, "accuracy, predictions")
-    wanted = numpy.array(as_row(targets, "accuracy, targets", SEQUENCE))
-    n, size = scores.shape
-    if wanted.shape == scores.shape and size > 1:
-        wanted = wanted.argmax(axis=1)
+    wanted = as_rows(targets, "accuracy, targets")
+    (n, size), (count, columns) = scores.shape, wanted.shape
+    if columns == size > 1:
+        wanted = wanted.argmax(axis=1)[:, None]
     known = range(size) if size > 1 else range(-1, 2)
     classes = numpy.isin(wanted, known).all() and not numpy.isnan(scores).any()
-    if not 0 < n == wanted.size or not classes:
-        found = f"{counted(n, 'prediction')} and {counted(wanted.size, 'target')}"
+    if not 0 < n == count or columns not in (1, size) or not classes:
+        found = f"{counted(n, 'prediction')} and {counted(count, 'target')}"
         expected = f"as many of each: numbers, and classes from {known[0]} to {known[-1]}"
         raise ValueError(message("accuracy", f"{found}, {shortened(wanted.tolist())}", expected))
     if size > 1:
-        return float(numpy.mean(scores.argmax(axis=1) == wanted.ravel()))
-    return float(numpy.mean((scores > 0) == (wanted.reshape(n, 1) > 0)))
+        return float(numpy.mean(scores.argmax(axis=1) == wanted[:, 0]))
+    return float(numpy.mean((scores > 0) == (wanted > 0)))

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from itertools import chain
 from typing import Any
 
-from ..admission import AnyNumber, Floats, as_row
+from ..admission import Floats, as_row, check_mask
 from ..errors import counted, message, typed
 from ..linalg import Vector
-from ..number import check_outside
+from ..numeric import plain_number
 from ..value import leaf
 
 Model = Callable[[Any], Any]  # from a sample to a prediction; often a Module
 Loss = Callable[[Any, Any], Any]  # of a prediction and a target: one Value
-Shape = tuple[Any, ...]  # a length each; of ragged rows the shapes of the parts at the end
 
 SEQUENCE = "a sequence, with an entry for each sample"
 
@@ -70,8 +68,11 @@ def as_rows(inputs: Any, where: str) -> Floats:
     """
     import numpy
 
+    rows = as_row(inputs, where, SEQUENCE)
+    for row in rows:
+        check_mask(row, where)  # numpy.array would drop it
     try:
-        array = numpy.array(as_row(inputs, where, SEQUENCE))
+        array = numpy.array(rows)
         found = f"an array of shape {array.shape}"
     except ValueError:
         array, found = numpy.empty((0, 0, 0)), "rows of different lengths"
@@ -80,23 +81,7 @@ def as_rows(inputs: Any, where: str) -> Floats:
         raise ValueError(message(where, found, "rows of one length, shape (n, features)", remedy))
     array = array[:, None] if array.ndim == 1 else array
     if array.dtype.kind not in "biuf":
-        rows = [Vector(row) for row in array.tolist()]
-        for x in chain.from_iterable(rows):
-            check_outside(x, where)  # its derivative would be lost
-        array = numpy.array([row.data for row in rows])
+        times = array.dtype.kind in "mM"  # which tolist() makes integers
+        numbers = array.flat if times else array.ravel().tolist()
+        array = numpy.array([plain_number(x, where) for x in numbers]).reshape(array.shape)
     return array.astype(float, copy=False)
-
-
-def shape_and_numbers(data: Any, where: str) -> tuple[Shape, list[AnyNumber]]:
-    """The shape of nested sequences, and their numbers in a row.
-
-    >>> shape_and_numbers([[1.0, 2.0]], "fit")
-    ((1, 2), [1.0, 2.0])
-    """
-    text = isinstance(data, (str, bytes))
-    if text or not isinstance(data, Iterable) or getattr(data, "ndim", 1) == 0:
-        return (), [data]
-    parts = [shape_and_numbers(part, where) for part in as_row(data, where, "numbers in lists")]
-    shapes = [shape for shape, _ in parts]
-    same = shapes[:1] if len(set(shapes)) == 1 else []
-    return (len(parts), *(same[0] if same else shapes)), [x for _, row in parts for x in row]

@@ -6,8 +6,9 @@ from typing import Any
 
 from ..errors import counted, message, typed
 from ..optim import Optimizer
+from ..transforms import check_function
 from .engines import FEW, Evaluator, Indices, TrainingState
-from .modules import mode, positive_int
+from .modules import as_seed, mode, positive_int
 from .samples import Loss, Model, Samples, held_back
 
 ENGINES = "auto", "compiled", "eager"
@@ -103,7 +104,8 @@ def fit(
     on addresses in memory, such as a cache by `id(x)`. The results are then wrong without a word.
 
     ValueError if there are no samples, more or fewer targets than inputs, or no parameters that
-    require a gradient, or if epochs or batch_size is not a positive integer. FloatingPointError,
+    require a gradient, or if epochs or batch_size is not a positive integer, or the seed a negative
+    one; TypeError if model, loss or callback is no function. FloatingPointError,
     which names the epoch, if a loss or a step becomes nan, infinite or too large for a float; the
     parameters are then those before that step.
 
@@ -117,7 +119,12 @@ def fit(
     """
     import numpy
 
+    check_function(model, "fit, model", "a Module or a function")
+    check_function(loss, "fit, loss", "a function, such as nn.mse_loss")
     check_optimizer(optimizer)
+    if callback is not None:
+        check_function(callback, "fit, callback", "None or a function of a History")
+    seed = as_seed(seed, "fit")
     if engine not in ENGINES:
         raise ValueError(message("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):

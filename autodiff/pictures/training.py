@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..admission import as_row, is_sequence
+from ..admission import as_row, is_sequence, shape_and_numbers
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, typed
@@ -18,7 +18,7 @@ from ..graph import topological_order
 from ..linalg import Vector
 from ..nn.modules import Linear, Module, Sequential, mode, positive_int
 from ..nn.recording import Recording, Watch, loss_value
-from ..nn.samples import Samples, held_back, shape_and_numbers
+from ..nn.samples import Samples, held_back
 from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names

@@ -52,6 +52,13 @@ def test_a_class_is_a_number_of_any_type_or_a_one_hot_row(kind, k):
     assert found == cross_entropy(logits, k).data
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, bool])
+def test_softmax_of_integers_is_that_of_floats(kind):
+    """Differences of small integers overflow without an error, and bools have none."""
+    z = np.array([[0, 1, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(softmax(z.astype(kind)), softmax(z.astype(float)))
+
+
 # -- Logits of any size ---------------------------------------------------------------------------
 
 EQUAL = [[size, size, size - 1e4 - abs(size)] for size in (0.0, 1e3, 1e16, -1e16, 1e300)]
@@ -106,6 +113,10 @@ test_what_is_refused = raising(
     (lambda: mse_loss(Matrix([[1.0]]), 1.0), ValueError, "...(1, 1) and a target of shape ()"),
     (lambda: mse_loss([], []), ValueError, "mse_loss: found no numbers, expected at least one"),
     (lambda: mse_loss(ROW, {0: 1.0, 1: 2.0}), TypeError, "mse_loss, target: found {0: 1.0, 1: 2.0}...expected numbers in"),  # not its keys
+    *[(lambda x=x: softmax(x), ValueError, "...: found no numbers, expected at least one") for x in ([], np.array([]), np.ones((2, 0)))],
+    *[(lambda x=x: softmax(x), TypeError, f"softmax: found an array {words}") for x, words in [
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), "with masked entries"), (np.array([1], "m8[s]"), "of timedelta64[s], expected real numbers; make floats"),
+        (np.array([1j]), "of complex128"), (np.array(["1"]), "of <U1")]],
     (lambda: softmax([ROW]), ValueError, "softmax: found numbers of shape (1, 2)"),
     (lambda: hinge_loss(Value(1.0), 0), ValueError, "hinge_loss: found label 0.0, expected 1 or -1"),
     (lambda: hinge_loss(ROW, 1), ValueError, "hinge_loss, score: found 2 numbers, expected one"),

@@ -1,6 +1,8 @@
 """Layers and their initial weights, what they hold, and their state."""
 
 import copy
+import functools
+import json
 import math
 import pickle
 import random
@@ -9,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tables import cases, raising
+from tables import cases, check_raises, raising
 
 import autodiff as ad
-from autodiff import Value, Vector, nn, relu, tanh
+from autodiff import Matrix, Value, Vector, nn, relu, tanh
 from autodiff.nn import Linear, Module, Sequential
-from autodiff.nn.modules import mode
+from autodiff.nn.modules import Parameter, _parts, mode
 
 
 def network():
@@ -50,6 +52,7 @@ def test_a_layer_of_a_seed_has_the_same_weights_again():
     before = random.getstate()
     one, again, other, *unseeded = (Linear(3, 3, seed=s).weight.data for s in (1, 1, 2, None, None))
     assert one == again != other
+    assert one == Linear(3, 3, seed=np.int64(1)).weight.data
     assert unseeded[0] != unseeded[1]
     assert random.getstate() == before
 
@@ -112,12 +115,15 @@ test_what_layers_refuse = raising(
     (lambda: Linear(0, 1), ValueError, "Linear: found in_features = 0, expected a positive integer"),
     (lambda: Linear(1, 2.0), ValueError, "Linear: found out_features = 2.0"),
     (lambda: Linear(1, 1, ad.tanh), TypeError, "Linear, bias: found ...tanh..., expected a bool; write activation=tanh"),
+    (lambda: Linear(1, 1, init='he'), TypeError, "Linear, init: found 'he' of type str, expected a function, such as nn.he_normal"),
+    *[(lambda seed=seed: Linear(1, 1, seed=seed), ValueError, f"Linear: found seed = {seed!r}, expected None or an integer >= 0") for seed in (-1, 0.5, "a")],
     (lambda: Linear(1, 1, activation='relu'), TypeError, "Linear, activation: found 'relu' of type str, expected None or a function, such as autodiff.tanh"),
     (lambda: Linear(2, 1)([1.0]), ValueError, "Linear: found an input of shape (1,), expected (2,)"),
     (lambda: Linear(1, 1)(2.0), TypeError, "a layer: found 2.0 of type float, ... numbers: model([2.0])"),
     (lambda: Linear(2, 1)([[1.0, 2.0]] * 3), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
     (lambda: Linear(2, 1)(np.ones((3, 2))), TypeError, "a layer: found 3 rows, ... nn.predict(model, xs)"),
-    (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found ... of type list, expected"),
+    (lambda: Sequential([Linear(1, 1)]), TypeError, "Sequential: found ... of type list, expected a Module or a function; of a list write Sequential(*layers)"),
+    (lambda: Sequential("relu"), TypeError, "Sequential: found 'relu' of type str, expected a Module or a function"),
     (lambda: Module()([1.0]), NotImplementedError, "Module has to define forward"),
     *[(lambda p=p: nn.Dropout(p), ValueError, f"Dropout: found p = {p}, expected 0 <= p < 1")
       for p in (-0.1, 1.0)],
@@ -157,6 +163,22 @@ def test_parameters_by_name_and_flat(make, names, count):
     assert [type(p) for p in model.parameters()] == [Value] * count
 
 
+ONE_NAME = [
+    (lambda: Holding(**{"a.b": A, "a": {"b": B}}), "a.b"),
+    (lambda: Holding(held={1: A, "1": B}), "held.1"),
+    (lambda: Holding(held={True: A, "True": {"": B}, "True.": A}), "held.True."),
+    (lambda: Sequential(Holding(**{"x": [A], "x.0": A})), "0.x.0"),
+    (lambda: Holding(held={1: LAYER, "1": LAYER}), "held.1.weight"),
+]
+
+
+@cases(("make", "name"), ONE_NAME)
+def test_two_parameters_of_one_name_are_refused(make, name):
+    words = f"...: found two parameters called {name!r}, expected a name for each; rename one"
+    for use in (Module.parameters, Module.state_dict, lambda model: model.load_state_dict({})):
+        check_raises(lambda use=use: use(make()), ValueError, words)
+
+
 def test_a_computed_weight_is_refused_by_the_optimiser():
     model = Module()
     for held in (2.0 * A, Vector([1.0, 2.0]).requires_grad_(False).mean()):
@@ -169,11 +191,60 @@ def test_a_computed_weight_is_refused_by_the_optimiser():
 # -- State ----------------------------------------------------------------------------------------
 
 
+KEYS = ["a", "b", "a.b", "0", 0, ""]
+
+
+def tree(rng, depth=3):
+    """A random tree of new parameters, and of what is none."""
+    if not depth or rng.random() < 0.2:
+        leaves = Value, lambda x: Vector([x, -x]), lambda x: Matrix([[x, 2 * x]]), float, str
+        return rng.choice(leaves)(rng.gauss())
+    branches = [tree(rng, depth - 1) for _ in range(rng.randrange(5))]
+    named = dict(zip(rng.sample(KEYS, len(branches)), branches))
+    return rng.choice(
+        [branches, tuple(branches), named, Holding(**{f"{k}": named[k] for k in named})]
+    )
+
+
+def entries(tree):
+    """The entries of a tree's parameters, read without their names."""
+    if isinstance(tree, (Value, float, str)):
+        return [tree] if isinstance(tree, Value) else []
+    parts = vars(tree).values() if isinstance(tree, Module) else tree
+    parts = tree.values() if isinstance(tree, dict) else parts
+    return [x for part in parts for x in entries(part)]
+
+
+def test_a_state_holds_every_parameter_of_every_tree_or_is_refused(seed):
+    """Saved as JSON and loaded, each number is again where it was."""
+    rng, outcomes = random.Random(seed), {True: 0, False: 0}
+    for _ in range(300):
+        model = Holding(tree=tree(rng))
+        names = [name for name, part in _parts(model, deep=True) if isinstance(part, Parameter)]
+        legal = len({*names}) == len(names)
+        outcomes[legal] += 1
+        if not legal:
+            check_raises(model.state_dict, ValueError, "Holding: found two parameters called")
+            continue
+        saved, parameters = json.dumps(model.state_dict()), entries(model)
+        before = [p.data for p in parameters]
+        for p in parameters:
+            p.data = 0.0
+        model.load_state_dict(json.loads(saved))
+        assert [p.data for p in parameters] == before
+    assert min(outcomes.values()) > 0
+
+
 def test_a_state_may_hold_arrays():
     """As np.load gives them."""
     scale = Holding(factor=Value(2.0), shift=Vector([1.0]))
     scale.load_state_dict({"factor": np.array(5.0), "shift": np.array([6.0])})
     assert scale.state_dict() == {"factor": 5.0, "shift": [6.0]}
+
+
+def nested(depth):
+    """Lists in lists."""
+    return functools.reduce(lambda inner, _: [inner], range(depth), 1.0)
 
 
 def load(**changed):
@@ -192,6 +263,10 @@ test_loading_is_strict = raising(
      "load_state_dict: 0.weight: found shape (1, 2), expected (3, 2); 0.bias: found shape None, expected (3,); extra: found shape (1,), expected None"),
     (lambda: load(_2_weight=[[1.0, 2.0, 'a']]), TypeError, "load_state_dict, 2.weight: found 'a' of type str"),
     (lambda: load(_0_bias=[[1.0], [2.0, 3.0], 4.0]), ValueError, "...0.bias: found shape (3, (1,), (2,), ()), expected"),
+    (lambda: load(_0_bias=[1.0, 2.0, 10**400]), OverflowError, "load_state_dict, 0.bias: found an int too large for a float"),
+    (lambda: load(_0_bias=nested(5000)), ValueError, "load_state_dict, 0.bias: found lists in lists without an end, expected numbers in lists"),
+    (lambda: load(_0_bias=np.ma.array([1.0, 2.0, 3.0], mask=[0, 0, 1])), TypeError, "load_state_dict, 0.bias: found an array with masked"),
+    (lambda: network().load_state_dict([1.0]), TypeError, "load_state_dict: found [1.0] of type list, expected a dict from names to numbers"),
     (lambda: load(_0_bias={7.0: 1.0}), TypeError, "load_state_dict, 0.bias: found {..., expected numbers"),
 )  # fmt: skip
 

@@ -50,6 +50,10 @@ def test_both_are_copied():
     assert samples.targets[0]["y"].tolist() == samples.targets[1]["y"] * 2 == [1.0, 1.0]
 
 
+MASKED = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+TIMES = np.array(["2020-01-01", "2020-01-02"], "M8[ns]")
+
+
 test_what_no_sample_is = raising(
     (lambda: Samples([], []), ValueError, "fit: found 0 inputs and 0 targets"),
     (lambda: Samples(np.ones((2, 8, 8)), [1, 2]), ValueError, "...flatten or ...: inputs.reshape(len(inputs), -1)"),
@@ -59,6 +63,10 @@ test_what_no_sample_is = raising(
     *[(lambda x=x: Samples([1.0], x), TypeError, "fit, targets: found ..., expected a sequence") for x in ({0: 1.0}, 1.0)],
     *[(lambda d=d: d(lambda x: Samples([[1.0, x]], [1.0]))(2.0), RuntimeError, "fit, inputs: found a number inside a function")
       for d in (ad.grad, ad.jacfwd)],
+    *[(lambda x=x: Samples(x, [1.0, 2.0]), TypeError, f"fit, inputs: found {words}") for x, words in [
+        (MASKED, "an array with masked entries"), ([*MASKED], "an array with masked entries"), (TIMES, "np.datetime64"), (TIMES - TIMES[0], "np.timedelta64"),
+        (pandas.DataFrame({"day": TIMES}), "np.datetime64"), ([[1.0, "a"], [2.0, "b"]], "'1.0' of type str"), ([[1j], [2.0]], "1j of type complex")]],
+    (lambda: Samples(ROWS[:2], MASKED), TypeError, "fit, targets: found an array with masked entries, expected numbers; leave masked"),
 )  # fmt: skip
 
 
@@ -121,6 +129,14 @@ def test_a_model_whose_program_would_be_wrong_is_walked(make, why):
 RETURNED = [
     (lambda x: {"a": x[0]}, TypeError, "predict, what the model returns: found {'a'"),
     (lambda x: None, TypeError, "predict, what the model returns: found None"),
+    *[
+        (
+            lambda x, empty=empty: empty,
+            ValueError,
+            "predict, what the model returns: found numbers of shape (...0...), expected numbers, in rows",
+        )
+        for empty in ([], [[], []])
+    ],
     (lambda x: [x, x[0]], ValueError, "predict, what ...: found numbers of shape (2, (2,), ())"),
     (lambda x: [x[0]] * (1 + (x[0] > 0)), ValueError, "predict: found results of different shapes"),
 ]
@@ -158,10 +174,16 @@ def test_accuracy(predictions, targets, share, kind):
 
 test_what_accuracy_refuses = raising(
     (lambda: nn.accuracy([[1.0, 2.0]], [0, 1]), ValueError, "accuracy: found 1 prediction and 2 targets, ..., expected as many"),
+    (lambda: nn.accuracy(SCORES * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
+    (lambda: nn.accuracy([1.0] * 4, [[1, 0], [0, 1]]), ValueError, "accuracy: found 4 predictions and 2 targets"),
+    (lambda: nn.accuracy([1.0] * 2, [[1, 0], [0, 1]]), ValueError, "accuracy: found 2 predictions and 2 targets, [[1.0, 0.0], [0.0, 1.0]], expected"),
+    (lambda: nn.accuracy(SCORES, [[1], [0, 1]]), ValueError, "accuracy, targets: found rows of different lengths"),
+    (lambda: nn.accuracy(SCORES, MASKED), TypeError, "accuracy, targets: found an array with masked"),
+    (lambda: nn.accuracy(TIMES, [1, 1]), TypeError, "accuracy, predictions: found np.datetime64"),
     (lambda: nn.accuracy([], []), ValueError, "accuracy: found 0 predictions"),
-    (lambda: nn.accuracy(SCORES, [1, -1]), ValueError, "...2 targets, [1, -1], ... and classes from 0 to 1"),
+    (lambda: nn.accuracy(SCORES, [1, -1]), ValueError, "...2 targets, [[1.0], [-1.0]], ... and classes from 0 to 1"),
     (lambda: nn.accuracy(SCORES, [1, 2]), ValueError, "...classes from 0 to 1"),
-    (lambda: nn.accuracy(SCORES, [[1, 0, 0], [0, 1, 0]]), ValueError, "accuracy: found 2 predictions and 6 targets"),
+    (lambda: nn.accuracy(SCORES, [[1, 0, 0], [0, 1, 0]]), ValueError, "accuracy: found 2 predictions and 2 targets, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], expected"),
     (lambda: nn.accuracy([0.5, -2.0], [1, 2]), ValueError, "...classes from -1 to 1"),
     # argmax gives the place of the nan
     (lambda: nn.accuracy([[math.nan, 1.0], [0.0, 1.0]], [0, 1]), ValueError, "...expected as many of each: numbers"),

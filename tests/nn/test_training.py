@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from tables import cases, check_raises
+from tables import cases, check_raises, raising
 from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, numbers, same
 
 import autodiff as ad
@@ -128,6 +128,28 @@ def test_the_history_plots():
     assert axes.get_legend()
 
 
+def test_a_seed_is_an_integer_of_any_type():
+    expected, *_ = fitted(model=network(), batch_size=3, seed=1)
+    for seed in (np.int64(1), np.uint8(1), True):
+        history, *_ = fitted(model=network(), batch_size=3, seed=seed)
+        assert history.losses == expected.losses
+
+
+def fit_of(model, **given):
+    return lambda: nn.fit(
+        model, INPUTS, NUMBERS, **{"loss": nn.mse_loss, "optimizer": None, "epochs": 1} | given
+    )
+
+
+test_what_is_refused_before_anything_is_computed = raising(
+    (fit_of(3), TypeError, "fit, model: found 3 of type int, expected a Module or a function"),
+    (fit_of(abs, loss="mse"), TypeError, "fit, loss: found 'mse' of type str, expected a function, such as nn.mse_loss"),
+    (fit_of(abs, optimizer=optim.SGD([ad.Value(1.0)], lr=0.1), callback=3), TypeError,
+     "fit, callback: found 3 of type int, expected None or a function of a History"),
+    (lambda: nn.predict("net", INPUTS), TypeError, "predict, model: found 'net' of type str, expected a Module or a function"),
+)  # fmt: skip
+
+
 # -- Callbacks ------------------------------------------------------------------------------------
 
 
@@ -208,8 +230,8 @@ REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"optimizer": lambda p: None}, TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
     (lambda: {"optimizer": lambda p: Stepping(p, lr=0.1)}, TypeError, "...your own defines change(), not"),
     (lambda: {"optimizer": clipping}, TypeError, "...defines change(), not step"),
-    (lambda: {"seed": "a"}, TypeError, "...expects int"),
-    (lambda: {"callback": 3}, TypeError, "...not callable"),
+    *[(lambda seed=seed: {"seed": seed}, ValueError, f"fit: found seed = {seed!r}, expected None or an integer >= 0") for seed in ("a", -1, 0.5)],
+    (lambda: {"loss": "mse"}, TypeError, "fit, loss: found 'mse' of type str, expected a function, such as nn.mse_loss"),
     (lambda: {"epochs": 0}, ValueError, "fit: found epochs = 0, expected a positive integer"),
     (lambda: {"batch_size": 2.5}, ValueError, "fit: found batch_size = 2.5"),
     (lambda: {"xp": "jax.numpy"}, ValueError, "fit, xp: found 'jax.numpy' of type str, expected the module numpy or jax.numpy; import jax.numpy as jnp, and pass xp=jnp"),
