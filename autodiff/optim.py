@@ -4,13 +4,14 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 λ, g is the gradient plus λ p.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, fields
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
-from .admission import AnyNumber, Floats, as_float, as_row
+from .admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
 from .errors import counted, message, typed
 from .ops import sqrt
 from .value import Value
@@ -56,6 +57,7 @@ class Optimizer:
     """
 
     memory: ClassVar[tuple[str, ...]] = ()
+    shares: ClassVar[tuple[str, ...]] = ()  # settings that are below 1
     lr: float
     weight_decay: float
 
@@ -72,9 +74,15 @@ class Optimizer:
         if not row:
             raise ValueError(message(where, "no parameters", "at least one"))
         self.params = self._made = tuple(dict.fromkeys(row))  # each once
-        for name, setting in self.settings().items():
-            setattr(self, name, _checked(setting, f"{where}, {name}"))
         self.state = {name: numpy.zeros(len(self.params)) for name in self.memory}
+
+    def __setattr__(self, name: str, x: Any) -> None:
+        """Set an attribute. A setting is checked, whenever it is set, and made of floats."""
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.name == name:
+                limit = 1.0 if name in self.shares else math.inf
+                x = _checked(x, field.default, limit, f"{type(self).__name__}, {name}")
+        super().__setattr__(name, x)
 
     def __repr__(self) -> str:
         parameters = counted(len(self.params), "parameter")
@@ -184,7 +192,8 @@ class Optimizer:
         """Continue from a `state_dict`.
 
         ValueError if it belongs to another kind of optimiser or to another number of parameters, or
-        has an invalid setting; then nothing is changed.
+        has an invalid setting, or numbers that no training leaves; TypeError if an entry is not a
+        number. Nothing is changed then.
 
         >>> descent = SGD([Value(1.0)], lr=0.1)
         >>> descent.load_state_dict(SGD([Value(1.0)], lr=0.5).state_dict())
@@ -194,14 +203,18 @@ class Optimizer:
         import numpy
 
         kind: Any = type(self)
-        ours, where = self.state_dict(), "load_state_dict"
-        remedy = f"save it by state_dict() of {kind.__name__} for the same parameters"
+        ours, where = self.state_dict(), f"load_state_dict of {kind.__name__}"
         if not isinstance(state, dict) or state.keys() != ours.keys():
+            remedy = f"save it by state_dict() of {kind.__name__} for the same parameters"
             raise ValueError(message(where, typed(state), f"a dict of {[*ours]}", remedy))
-        settings, arrays = state["settings"], state["state"]
-        arrays = {name: numpy.array(x, float) for name, x in arrays.items()}
-        _check({**settings, **arrays}, {**ours["settings"], **self.state}, where, remedy)
-        loaded = kind(self._made, **settings)
+        numbers_like(ours["settings"], state["settings"], where)
+        columns = numbers_like(ours["state"], state["state"], where)
+        arrays = {name: numpy.array(column) for name, column in columns.items()}
+        for name, x in arrays.items():
+            if not numpy.isfinite(x).all() or (name == "steps" and (abs(x) // 1 != x).any()):
+                expected = "finite numbers, and whole ones of steps"
+                raise ValueError(message(f"{where}, {name}", typed(x), expected))
+        loaded = kind(self._made, **state["settings"])
         loaded.params, loaded._made, loaded.state = self.params, self._made, arrays
         vars(self).update(vars(loaded))
 
@@ -218,12 +231,22 @@ def _check(found: OptimizerState, expected: OptimizerState, where: str, remedy: 
             raise ValueError(message(f"{where}, {name}", *words, remedy))
 
 
-def _checked(setting: Any, where: str) -> Any:
-    """A setting in floats: a float32 of NumPy would round all that is computed with it."""
-    if isinstance(setting, (tuple, list)) and len(setting) == 2:  # betas; JSON makes a list of it
-        return tuple([_checked(x, where) for x in setting])
-    if not (number := as_float(setting, where)) >= 0:  # or it is nan
-        raise ValueError(message(where, f"{number}", "a number >= 0"))
+def _checked(setting: Any, default: Any, limit: float, where: str) -> Setting:
+    """A setting in floats: a float32 of NumPy would round all that is computed with it.
+
+    It is one number, or as many as the default.
+    """
+    if isinstance(default, tuple):
+        if not is_sequence(setting) or len(setting) != len(default):
+            raise TypeError(message(where, typed(setting), counted(len(default), "number")))
+        return tuple([_one_setting(x, limit, where) for x in setting])  # JSON makes a list of it
+    return _one_setting(setting, limit, where)
+
+
+def _one_setting(x: Any, limit: float, where: str) -> float:
+    """x as a float; ValueError unless 0 <= x < limit."""
+    if not 0 <= (number := as_float(x, where)) < limit:  # or it is nan
+        raise ValueError(message(where, f"{number}", f"a number >= 0, below {limit:g}"))
     return number
 
 
@@ -292,7 +315,7 @@ class RMSprop(Optimizer):
     p = p - \eta b$$
 
     params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
-    alpha: α, how much of the mean each step keeps. eps: ε, keeps the first steps finite.
+    alpha: α, below 1, how much of the mean each step keeps. eps: ε, keeps the first steps finite.
     momentum: μ, the share of the last step that goes into the next.
 
     >>> p = Value(1.0)
@@ -302,7 +325,7 @@ class RMSprop(Optimizer):
     0.0
     """
 
-    memory = ("square", "velocity")
+    memory, shares = ("square", "velocity"), ("alpha",)
     params: InitVar[Iterable[Value]]
     lr: float = 0.01
     alpha: float = 0.99
@@ -329,7 +352,8 @@ class Adam(Optimizer):
     The hats: in step t the means are divided by $1 - \beta^t$, because they start at 0.
 
     params, lr, weight_decay: as for every `Optimizer`, with its TypeError and ValueError.
-    betas: β₁ and β₂, how much of each mean a step keeps. eps: ε, keeps the first steps finite.
+    betas: β₁ and β₂, below 1, how much of each mean a step keeps. eps: ε, keeps the first steps
+        finite.
 
     >>> p = Value(1.0)
     >>> (p * p).backward()
@@ -338,6 +362,7 @@ class Adam(Optimizer):
     0.9
     """
 
+    shares = ("betas",)
     memory = ("steps", "mean", "square")  # of each parameter: it may have been frozen
     params: InitVar[Iterable[Value]]
     lr: float = 1e-3

@@ -117,7 +117,7 @@ REFUSALS = {
               f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}, or p.grad.data"),
         (lambda: grad(lambda x: x)(np.array(2, "m8[ns]")), f"...expected {NUMBER}"),
         *each([lambda: x * Dual(2), lambda: Dual(2) * x], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
-        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...too large"),
+        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...found a... too large for a float, expected at most 1.8e308"),
         *each([lambda n=n, use=use: use(n) for n in (x, Dual(1.0, 1.0)) for use in (float, int, math.sin)], PLAIN),
         (lambda: np.array([x], dtype=float), PLAIN),
         *each([lambda f=f, pair=pair: f(*pair) for f in (operator.mod, operator.floordiv, divmod, operator.and_, operator.or_) for _, pair in PAIRS],
@@ -288,9 +288,23 @@ NOT_ONE = NO_NUMBER | {ROW: [{2.0}, {}, [], [1.0, 2.0], (1, 2)]}
 NOT_PLAIN = NOT_ONE | {
     ROW: [*NOT_ONE[ROW], np.ones(2)], COMPLEX: [1j, np.complex128(1)], NUMBER: [*NOT_ONE[NUMBER], np.timedelta64(2, "ns"), v],
 }
+# Arrays, of which most functions of NumPy's would ignore the mask, or the unit
+MASKS = "found an array with masked entries, expected numbers; leave masked entries out, or fill them in"
+MASKED = [np.ma.masked, np.ma.array(2.0, mask=True)]
+NO_ARRAY = {
+    MASKS: [np.ma.array([1.0, 2.0], mask=[False, True])],
+    "found ...time": [np.array([1, 2], unit) for unit in ("M8[ns]", "m8[ns]", "M8[D]", "m8[s]")],
+    "found ...complex...expected": [np.array([1j, 2.0])],
+}
 # What may stand there, what is of a wrong type, what is a wrong value; and the places.
 PLACES = [
-    (0.5, NOT_ONE, {}, [
+    (np.array([0.25, 0.5]), NO_ARRAY, {}, [
+        *calls(lambda f, w: f(w), *[getattr(ad, name) for name in UNARY], *NUMBERS_IN),
+        *calls(lambda f, w: f(w, 3.0), *TWO), *calls(lambda f, w: f(2.0, w), *TWO), *calls(lambda f, w: f([w]), Matrix),
+        *calls(lambda f, w: f([2.0, 3.0], w), ad.dot), *calls(lambda f, w: f([1.0, 2.0]) + w, Vector),
+        *calls(lambda d, w: d(total)(w), *OF_ARGNUMS, hessian), *calls(lambda f, w: f(total, w), *OF_F[:3]),
+        *calls(lambda f, w: f(total, (w,), ([1.0, 1.0],)), jvp), *calls(lambda f, w: f(total, [1.0, 1.0], w), ad.hvp)]),
+    (0.5, NOT_ONE | {MASKS: MASKED}, {}, [
         *calls(lambda f, w: f(w), *[getattr(ad, name) for name in UNARY], own(lambda x: (x, lambda grad: (grad,)))),
         *calls(lambda f, w: f(w, 3.0), *TWO), *calls(lambda f, w: f(2.0, w), *TWO)]),
     (2.0, NOT_ONE, {}, [
@@ -299,7 +313,7 @@ PLACES = [
         *calls(lambda f, w: f([X, w]), *NUMBERS_IN), *calls(lambda f, w: f([[X, w]]), Matrix),
         *calls(lambda f, w: f([X], [w]), ad.dot), *calls(lambda f, w: f([w], [X]), ad.dot),
         *calls(lambda f, w: v.map(lambda x: w), Vector), *calls(lambda f, w: [1, w, 3] * v, Vector)]),
-    (2.0, NOT_PLAIN, {}, [
+    (2.0, NOT_PLAIN | {MASKS: MASKED}, {}, [
         *calls(lambda f, w: f(w), Value, Dual), *calls(lambda f, w: f(1.0, w), Dual), *calls(lambda f, w: setattr(X, "data", w), Value)]),
     (0.0, NOT_PLAIN | {NONE: [], "found None, expected a number; to clear it, assign 0.0": [None]}, {},
      calls(lambda f, w: setattr(X, "grad", w), Value)),
@@ -314,12 +328,14 @@ PLACES = [
         *calls(lambda d, w: d(lambda x: w)(2.0), *OF_ARGNUMS, hessian, place=": the result of f"),
         *calls(lambda f, w: f(lambda x: w, 2.0), *OF_F[:3], place="...: the result of f"),
         *calls(lambda f, w: v + w, Vector)]),
-    (0.5, NO_NUMBER, {"found -0.1, expected a number >= 0": [-0.1], "found nan, expected": [math.nan]}, [
-        *calls(lambda f, w: f([X], lr=w), *OPTIMIZERS, place=", lr"), *calls(lambda f, w: f([X], lr=0.1, weight_decay=w), *OPTIMIZERS, place=", weight_decay"),
+    (0.5, NOT_ONE | {MASKS: MASKED}, {"found -0.1, expected a number >= 0": [-0.1], "found ..., expected": [math.nan, math.inf]}, [
+        *calls(lambda f, w: f([X], lr=w), *OPTIMIZERS, place=", lr"), *calls(lambda f, w: setattr(f([X], lr=1.0), "lr", w), *OPTIMIZERS, place=", lr"), *calls(lambda f, w: f([X], lr=0.1, weight_decay=w), *OPTIMIZERS, place=", weight_decay"),
         *calls(lambda f, w: f([X], lr=0.1, momentum=w), optim.SGD, optim.RMSprop, place=", momentum"), *calls(lambda f, w: f([X], eps=w), *OPTIMIZERS[1:], place=", eps"),
         *calls(lambda f, w: f([X], alpha=w), optim.RMSprop, place=", alpha"), *calls(lambda f, w: f([X], betas=(w, 0.9)), optim.Adam, place=", betas"),
         *calls(lambda f, w: f([X], betas=(0.9, w)), optim.Adam, place=", betas")]),
-    ((0.9, 0.99), {NUMBER: [(), (0.9, 0.9, 0.9)]}, {}, calls(lambda f, w: f([X], betas=w), optim.Adam, place=", betas")),
+    ((0.9, 0.99), {"2 numbers": [(), (0.9, 0.9, 0.9), 0.9, None, "ab"]}, {"found 1.0, expected a number >= 0, below 1": [(0.9, 1.0), (1.0, 0.9)]}, [
+        *calls(lambda f, w: f([X], betas=w), optim.Adam, place=", betas"),
+        *calls(lambda f, w: setattr(f([X]), "betas", w), optim.Adam, place=", betas")]),
     ([X], {"found ..., expected leaf Values: model.parameters()": [[1.0], [Z], [A], nn.Linear(1, 1), None, 2.0, THING]},
      {"found no parameters": [[]]}, calls(lambda f, w: f(w, lr=0.1), *OPTIMIZERS)),
     ([2.0], {"a sequence of numbers": [None, 3, THING, math.sin, "ab", b"ab", {1.0: X}, {3.0, 1.0}, np.array(5.0)]}, {}, [

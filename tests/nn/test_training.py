@@ -225,6 +225,15 @@ def own_error(p, t):
     return nn.mse_loss(p, t)
 
 
+def setting(name, x):
+    """A callback sets a setting of the optimiser, which is refused there."""
+    made = []
+    return {
+        "optimizer": lambda p: made.append(optim.Adam(p)) or made[0],
+        "callback": lambda history: setattr(made[0], name, x),
+    }
+
+
 NO_PARAMETERS = "found no parameters that require a gradient, expected some"
 REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"optimizer": lambda p: None}, TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
@@ -247,6 +256,8 @@ REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"optimizer": lambda p: optim.SGD(network().parameters(), lr=0.1)}, ValueError, "...depends on none of ..., with requires_grad = True"),
     (lambda: {"model": freeze(network())}, ValueError, f"fit: {NO_PARAMETERS}"),
     (lambda: freezing(network()), ValueError, f"fit: {NO_PARAMETERS}"),
+    (lambda: setting("lr", -1), ValueError, "Adam, lr: found -1.0, expected a number >= 0"),
+    (lambda: setting("betas", (0.9, 1.0)), ValueError, "Adam, betas: found 1.0, expected a number >= 0, below 1"),
     (lambda: {"engine": "fast"}, ValueError, "...found 'fast', expected one of auto, compiled"),
 ]  # fmt: skip
 
