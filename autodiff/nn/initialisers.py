@@ -1,7 +1,7 @@
 """Initial weights: random, with a variance that keeps signals the same size from layer to layer.
 
-Each function takes the sizes of a layer, n and m, and a random generator, and returns m rows of n
-numbers. You can write one of your own.
+Each function takes the sizes of a layer, n and m, at least 1, and a random generator, and returns m
+rows of n numbers. You can write one of your own.
 """
 
 import math
@@ -14,8 +14,6 @@ Rows = list[list[float]]
 def he_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $2 / n$, for relu (He et al. 2015, arXiv:1502.01852).
 
-    ZeroDivisionError if n is 0.
-
     >>> rows = he_normal(3, 2, Random(0))
     >>> len(rows), len(rows[0])
     (2, 3)
@@ -26,8 +24,6 @@ def he_normal(n: int, m: int, rng: Random) -> Rows:
 def he_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $2 / n$, for relu (He et al. 2015, arXiv:1502.01852).
 
-    ZeroDivisionError if n is 0.
-
     >>> -1 < he_uniform(6, 1, Random(0))[0][0] < 1
     True
     """
@@ -36,8 +32,6 @@ def he_uniform(n: int, m: int, rng: Random) -> Rows:
 
 def xavier_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $2 / (n + m)$, for tanh (Glorot and Bengio 2010).
-
-    ZeroDivisionError if n + m is 0.
 
     >>> len(xavier_normal(3, 2, Random(0)))
     2
@@ -48,8 +42,6 @@ def xavier_normal(n: int, m: int, rng: Random) -> Rows:
 def xavier_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $2 / (n + m)$, for tanh (Glorot and Bengio 2010).
 
-    ZeroDivisionError if n + m is 0.
-
     >>> -1 < xavier_uniform(5, 1, Random(0))[0][0] < 1
     True
     """
@@ -59,8 +51,6 @@ def xavier_uniform(n: int, m: int, rng: Random) -> Rows:
 def lecun_normal(n: int, m: int, rng: Random) -> Rows:
     """Normally distributed, of variance $1 / n$, for no activation (LeCun et al. 1998).
 
-    ZeroDivisionError if n is 0.
-
     >>> len(lecun_normal(3, 2, Random(0)))
     2
     """
@@ -69,8 +59,6 @@ def lecun_normal(n: int, m: int, rng: Random) -> Rows:
 
 def lecun_uniform(n: int, m: int, rng: Random) -> Rows:
     """Uniformly distributed, of variance $1 / n$, for no activation (LeCun et al. 1998).
-
-    ZeroDivisionError if n is 0.
 
     >>> -1 < lecun_uniform(3, 1, Random(0))[0][0] < 1
     True

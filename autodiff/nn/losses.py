@@ -11,6 +11,7 @@ from ..admission import AnyNumber, Shape, as_floats, as_number, is_array, shape_
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
+from ..value import watch
 
 
 def mse_loss(prediction: Any, target: Any) -> AnyNumber:
@@ -87,12 +88,18 @@ def cross_entropy(logits: Any, target: Any) -> AnyNumber:
     if not right:
         expected += f", or {n} probabilities that add up to 1"
         raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
-    top = ops.largest(logits)
-    z = [logit - top for logit in logits]
-    log_of_sum = ops.log(ops.sum([ops.exp(x) for x in z]))
+    watching = watch.get()
+    top, z, log_of_sum = watching.once(_centred, *logits) if watching else _centred(*logits)
     if chosen:  # among the logits themselves, where fit sees it
         return (top - logits[int(weights[0])]) + log_of_sum
     return ops.dot([log_of_sum - x for x in z], weights)  # in each of which `top` cancels
+
+
+def _centred(*logits: AnyNumber) -> tuple[AnyNumber, list[AnyNumber], AnyNumber]:
+    """The largest logit, what each has more than that, and the log of the sum of their powers."""
+    top = ops.largest(logits)
+    z = [logit - top for logit in logits]
+    return top, z, ops.log(ops.sum([ops.exp(x) for x in z]))
 
 
 def binary_cross_entropy_with_logits(logit: Any, target: Any) -> AnyNumber:
@@ -139,7 +146,7 @@ def softmax(logits: Any) -> Any:
 def _numbers(x: Any, where: str) -> tuple[Shape, list[AnyNumber]]:
     """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
     shape, numbers = shape_and_numbers(x, where)
-    return shape, [as_number(v, where) for v in numbers]
+    return shape, numbers if isinstance(x, Vector) else [as_number(v, where) for v in numbers]
 
 
 def _row(x: Any, where: str) -> list[AnyNumber]:

@@ -4,14 +4,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
-from numbers import Integral
 from random import Random
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Self
 
-from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence, numbers_like
+from ..admission import (
+    AnyNumber,
+    Floats,
+    as_float,
+    as_integer,
+    as_row,
+    is_array,
+    is_sequence,
+    numbers_like,
+)
 from ..dispatch import Compute
-from ..errors import counted, message, shortened, typed
+from ..errors import counted, message, typed
 from ..linalg import Matrix, Vector
 from ..scopes import Scope
 from ..transforms import check_function
@@ -191,14 +199,14 @@ class Linear(Module):
         init: Callable[[int, int, Random], Rows] = he_normal,
         seed: int | None = None,
     ) -> None:
-        self.in_features = positive_int(in_features, "Linear", "in_features")
-        self.out_features = positive_int(out_features, "Linear", "out_features")
+        self.in_features = as_integer(in_features, "Linear", "in_features")
+        self.out_features = as_integer(out_features, "Linear", "out_features")
         if activation is not None:
             check_function(activation, "Linear, activation", ACTIVATIONS)
         check_function(init, "Linear, init", "a function, such as nn.he_normal")
         if callable(bias):
             raise TypeError(message("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
-        rng = Random(as_seed(seed, "Linear"))
+        rng = Random(None if seed is None else as_integer(seed, "Linear", "seed", least=0))
         self.weight = Matrix(init(self.in_features, self.out_features, rng))
         self.bias = Vector([0.0] * self.out_features) if bias else None
         self.activation = activation
@@ -300,22 +308,6 @@ def mode(training: bool) -> Iterator[None]:
         yield
     finally:
         _training.reset(before)
-
-
-def positive_int(number: object, where: str, name: str) -> int:
-    """A positive integer, of NumPy too, as an int; ValueError for anything else."""
-    return _integer(number, 1, where, name, "a positive integer")
-
-
-def as_seed(seed: object, where: str) -> int | None:
-    """None, or an integer >= 0, of NumPy too, as an int; ValueError for anything else."""
-    return None if seed is None else _integer(seed, 0, where, "seed", "None or an integer >= 0")
-
-
-def _integer(number: object, least: int, where: str, name: str, expected: str) -> int:
-    if not isinstance(number, Integral) or int(number) < least:
-        raise ValueError(message(where, f"{name} = {shortened(number)}", expected))
-    return int(number)
 
 
 def _name(function: object) -> str:

@@ -19,7 +19,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Masks = dict[Dropout, list[Value]]  # a leaf for each factor
-Column = tuple[Value, ...]  # a node for each target, at the same place of their graphs
+Column = tuple[Value, ...]  # a node for each target, at one place of their graphs; or one for all
 Split = tuple[Callable[..., Value], list[Column]]  # how to make its node, of those of others
 
 CONTRACT = (
@@ -62,6 +62,8 @@ class Watch:
     def __init__(self, leaves: Iterable[Value], rng: "Generator | None" = None) -> None:
         self.leaves, self.rng = set(leaves), rng
         self.masks: Masks = defaultdict(list)
+        # what the losses of all targets have in common is computed once
+        self.once = cache(lambda function, *numbers: function(*numbers))
         self.refused: NotRecordable | None = None
 
     def depends(self, node: Value) -> bool:
@@ -257,13 +259,18 @@ class Recording:
 
     def _split(self, column: Column) -> Split:
         """How to make the node of a column, and the columns that have to be made before."""
+        import numpy
+
         first, kinds = column[0], [*map(self._kind, column)]
         different = sorted(dict.fromkeys(kinds), key=lambda kind: self.order.get(kind, 0))
         if len(different) > 1:  # a choice, each target's own node among others of its kind
-            one_hot = [self._leaf([float(kind == each) for kind in kinds]) for each in different]
-            some = dict(zip(kinds, column))
+            place, some = {kind: i for i, kind in enumerate(different)}, dict(zip(kinds, column))
+            places = numpy.array([place[kind] for kind in kinds])
+            one_hot = [self._leaf(places == i) for i in range(len(different))]
             filled = [
                 tuple([x if kind == each else some[each] for x, kind in zip(column, kinds)])
+                if each != id(some[each])
+                else (some[each],)
                 for each in different
             ]
             return lambda *choices: dot(one_hot, choices), filled
@@ -271,20 +278,23 @@ class Recording:
             return lambda: first, []
         if not (operation := first._operation):
             return lambda: self._leaf([x._data for x in column]), []
-        return partial(first._apply, operation), [*zip(*[x.parents for x in column])]
+        return partial(first._apply, operation), [
+            each if len({*each}) > 1 else each[:1] for each in zip(*[x.parents for x in column])
+        ]
 
     def _kind(self, node: Value) -> Hashable:
         """Nodes of one kind become one node; each of the prediction is a kind of its own."""
         return id(node) if node in self.known else (node._operation, len(node.parents))
 
-    def _leaf(self, numbers: list[float]) -> Value:
+    def _leaf(self, numbers: Any) -> Value:
         """A leaf with a number for each target; a constant if they are the same to the last bit."""
         import numpy
 
-        column = numpy.array(numbers)
-        if len({*column.view(numpy.int64).tolist()}) == 1:
-            return leaf(numbers[0], 0)
-        return self.columns.setdefault(column.tobytes(), (leaf(numbers[0], 0), column))[0]
+        column = numpy.array(numbers, float)
+        bits, new = column.view(numpy.int64), leaf(float(column[0]), 0)
+        if (bits == bits[0]).all():
+            return new
+        return self.columns.setdefault(column.tobytes(), (new, column))[0]
 
 
 def loss_value(found: Any) -> Value:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
+from ..admission import as_integer
 from ..errors import counted, message, typed
 from ..optim import Optimizer
 from ..transforms import check_function
 from .engines import FEW, Evaluator, Indices, TrainingState
-from .modules import as_seed, mode, positive_int
+from .modules import mode
 from .samples import Loss, Model, Samples, held_back
 
 ENGINES = "auto", "compiled", "eager"
@@ -124,15 +125,15 @@ def fit(
     check_optimizer(optimizer)
     if callback is not None:
         check_function(callback, "fit, callback", "None or a function of a History")
-    seed = as_seed(seed, "fit")
+    seed = None if seed is None else as_integer(seed, "fit", "seed", least=0)
     if engine not in ENGINES:
         raise ValueError(message("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(message("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
     samples = Samples(inputs, targets)
-    size = positive_int(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
-    epochs = positive_int(epochs, "fit", "epochs")
+    size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
+    epochs = as_integer(epochs, "fit", "epochs")
     history = History()
     state = TrainingState(optimizer)
     train = Evaluator(model, loss, samples, state, engine, seed, xp)

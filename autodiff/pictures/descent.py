@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..admission import as_float, as_row
+from ..admission import as_float, as_integer, as_row
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import a, counted, message
-from ..nn.modules import positive_int
 from ..nn.recording import Watch
 from ..transforms import check_function
 from ..value import Value
@@ -50,7 +49,7 @@ def show_descent(
     single = not isinstance(x0, Iterable)
     row = [x0] if single else as_row(x0, f"{WHERE}, x0", "a number, or two in a list")
     start = [as_float(x, f"{WHERE}, x0") for x in row]
-    rate, steps = as_float(lr, f"{WHERE}, lr"), steps and positive_int(steps, WHERE, "steps")
+    rate, steps = as_float(lr, f"{WHERE}, lr"), steps and as_integer(steps, WHERE, "steps")
     if not 0 < rate < math.inf:
         raise ValueError(message(WHERE, f"lr = {rate}", "a number above 0"))
     if not 1 <= len(start) <= 2:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..admission import as_row, is_sequence, shape_and_numbers
+from ..admission import as_integer, as_row, is_sequence, shape_and_numbers
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, typed
 from ..graph import topological_order
 from ..linalg import Vector
-from ..nn.modules import Linear, Module, Sequential, mode, positive_int
+from ..nn.modules import Linear, Module, Sequential, mode
 from ..nn.recording import Recording, Watch, loss_value
 from ..nn.samples import Samples, held_back
 from ..nn.training import check_optimizer
@@ -73,7 +73,7 @@ def show_training(
     >>> show_training(model, [0.0, 1.0, 2.0], [1.0, 3.0, 5.0], nn.mse_loss, descent)
     <Page: A curve through 3 points>
     """
-    size = None if batch_size is None else positive_int(batch_size, WHERE, "batch_size")
+    size = None if batch_size is None else as_integer(batch_size, WHERE, "batch_size")
     known = Samples(inputs, targets, WHERE)
     n = len(known)
     if validation is not None:

@@ -102,6 +102,18 @@ def test_a_fault_of_the_compiler_surfaces(program, monkeypatch):
         program()
 
 
+@pytest.mark.parametrize("classes", [50, 200])
+def test_a_recording_grows_with_the_classes_not_with_their_square(classes):
+    """What the losses of all targets have in common is recorded once, and merged once."""
+    model = nn.Linear(2, classes, seed=0)
+    samples = Samples(np.ones((classes, 2)), range(classes))
+    made = Recording(model, nn.cross_entropy, samples, model.parameters())
+    traced = made._trace(0, made.examples).roots
+    assert len(ad.topological_order(ad.sum(traced))) < 12 * classes
+    assert len(ad.topological_order(made.root)) < 12 * classes
+    assert made.table().shape == (classes, 2 + classes)
+
+
 # -- Overflow -------------------------------------------------------------------------------------
 
 
