@@ -8,16 +8,7 @@ from random import Random
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Self
 
-from ..admission import (
-    AnyNumber,
-    Floats,
-    as_float,
-    as_integer,
-    as_row,
-    is_array,
-    is_sequence,
-    numbers_like,
-)
+from ..admission import Floats, as_float, as_integer, as_row, is_array, is_sequence, numbers_like
 from ..dispatch import Compute
 from ..errors import counted, message, typed
 from ..linalg import Matrix, Vector
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
 
 ACTIVATIONS = "None or a function, such as autodiff.tanh"  # that a layer takes
 Parameter = Value | Vector | Matrix
-StateDict = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
+StateDict = dict[str, Any]  # numbers and lists of them, by dotted name
 
 
 class Module:

@@ -70,7 +70,8 @@ def as_rows(inputs: Any, where: str) -> Floats:
 
     rows = as_row(inputs, where, SEQUENCE)
     for row in rows:
-        check_mask(row, where)  # numpy.array would drop it
+        if isinstance(row, numpy.ma.MaskedArray):
+            check_mask(row, where)  # numpy.array drops it
     try:
         array = numpy.array(rows)
         found = f"an array of shape {array.shape}"
