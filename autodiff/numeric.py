@@ -69,7 +69,7 @@ def finite_difference(
     here = results(numbers) if method != "central" or not numbers else ([], next)
     columns = [_difference(*one, h, method, here) for one in _each_number(results, numbers)]
     slopes, shapes = zip(*columns or [here])  # without numbers the shape of the result still
-    return shapes[0](map(rebuild, map(iter, zip(*slopes))))
+    return shapes[0](map(rebuild, map(iter, zip(*slopes))), rebuild(iter(numbers)))
 
 
 def _step(h: float, where: str) -> float:
