@@ -7,7 +7,7 @@ from math import isclose
 from typing import Any
 
 from .. import ops
-from ..admission import AnyNumber, as_number, is_array
+from ..admission import AnyNumber, as_floats, as_number, is_array
 from ..errors import counted, message, shortened
 from ..linalg import Vector
 from ..number import Number
@@ -127,7 +127,7 @@ def softmax(logits: Any) -> Any:
     [0.5, 0.5]
     """
     if is_array(logits):
-        xp = logits.__array_namespace__()
+        logits, xp = as_floats(logits), logits.__array_namespace__()
         e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
         return e / xp.sum(e, axis=-1, keepdims=True)
     z = Vector(_row(logits, "softmax"))
