@@ -365,16 +365,24 @@ def flatten(tree: Tree, where: str) -> Flattened:
 
     That function takes an iterator, of trees too: the rows of a Jacobian; and what one of them is
     like, for the shape of an array without any. Of a single number it is `next`. TypeError if a
-    leaf is not a number.
+    leaf is not a number, RecursionError if the tree is too deep.
 
     >>> numbers, rebuild = flatten({"w": [1, 2], "b": 3}, "here")
     >>> numbers, rebuild(iter("xyz"))
     ([1.0, 2.0, 3.0], {'w': ['x', 'y'], 'b': 'z'})
     """
+    try:
+        return _flattened(tree, where)
+    except RecursionError:
+        found, expected = f"{a(tree)} nested too deeply, or in itself", "a tree of numbers"
+        raise RecursionError(message(where, found, expected)) from None
+
+
+def _flattened(tree: Tree, where: str) -> Flattened:
     if type(tree) in (float, Value, Dual):
         return [tree], next
     if isinstance(tree, dict):
-        keys, (numbers, values) = [*tree], flatten([*tree.values()], where)
+        keys, (numbers, values) = [*tree], _flattened([*tree.values()], where)
         return numbers, lambda rest, like=0.0: dict(zip(keys, values(rest, like)))
     make: Any = KINDS.get(type(tree))
     if make is None:
@@ -389,7 +397,7 @@ def flatten(tree: Tree, where: str) -> Flattened:
         if not is_sequence(tree):
             return [as_number(tree, where)], next
         make = getattr(tree, "_make", list)  # of a named tuple
-    branches = [flatten(branch, where) for branch in tree]
+    branches = [_flattened(branch, where) for branch in tree]
     numbers = [x for numbers, _ in branches for x in numbers]
     return numbers, lambda rest, like=0.0: make([rebuild(rest, like) for _, rebuild in branches])
 
