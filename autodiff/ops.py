@@ -423,8 +423,11 @@ def hypot(*xs):
 
 
 def _share(x, rest, z):
-    """x / z with z = hypot(x, rest). Its derivative is rest² / z³; where x is the larger, that is
-    not the difference of 1 / z and x² / z³, but the derivative by rest / x."""
+    """x / z, where z = hypot(x, rest).
+
+    Its derivative is rest² / z³. Where x is the larger, that would be the small difference of 1 / z
+    and x² / z³, so there it goes by rest / x.
+    """
     larger = less(rest, abs(x))
     ratio = rest / where(larger, x, 1.0)
     return where(larger, _sign(x) / hypot(1.0, ratio), x / z)
