@@ -311,7 +311,7 @@ def explain(
     """The same type of error, naming the operation, its inputs and its domain.
 
     The error itself if it has been explained, by the operation on numbers of an outer derivative,
-    or if a user's operation raised one of its own types. `derivative`: whether the backward
+    or if a user's operation raised one of another type. `derivative`: whether the backward
     closure raised it.
 
     >>> from .ops import div
@@ -319,7 +319,7 @@ def explain(
     ZeroDivisionError('x / y: x = 1.0, y = 0.0 is outside the domain y != 0')
     """
     explained = any(hasattr(number_in(x), "_record") for x in inputs)
-    if explained or type(error).__module__ != "builtins":
+    if explained or type(error) not in UNDEFINED:
         return error
     names = parameters(operation.rule, len(inputs))
     at = ", ".join(f"{name} = {described(x)}" for name, x in zip(names, inputs))

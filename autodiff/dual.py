@@ -6,6 +6,7 @@ With `tiny.py`, `(Dual(3.0, 1.0) ** 2).tangent` is out of reach.
 import operator
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 from .admission import AnyNumber
 from .dispatch import UNDEFINED, Operation, explain
@@ -36,16 +37,21 @@ class Dual(Entry, Number):
     Dual(primal=10.0, tangent=6.0)
     """
 
-    __slots__ = ("_level", "_tangent", "primal")
+    __slots__ = ("_level", "_primal", "_tangent")
 
-    primal: AnyNumber
+    _primal: AnyNumber
     _tangent: AnyNumber  # None for a number that stands still
     _level: float  # depth in nested derivatives, see `number.new_level`
 
     def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
-        self.primal = as_own_number(primal, "Dual, primal")
+        self._primal = as_own_number(primal, "Dual, primal")
         self._tangent = as_tangent(as_own_number(tangent, "Dual, tangent"))
         self._level = 1
+
+    @property
+    def primal(self) -> AnyNumber:
+        """The number itself. It cannot be assigned, nor can the tangent: make another Dual."""
+        return self._primal
 
     @property
     def tangent(self) -> AnyNumber:
@@ -58,7 +64,7 @@ class Dual(Entry, Number):
 
     def _record(self, operation: Operation, numbers: Sequence["Dual"]) -> "Dual":
         """The result of an operation: its value, and its tangent from the backward closure."""
-        primals = [x.primal for x in numbers]
+        primals = [x._primal for x in numbers]
         moving = [i for i, x in enumerate(numbers) if x._tangent is not None]
         derivative = False
         try:
@@ -72,16 +78,19 @@ class Dual(Entry, Number):
         return dual(primal, reduce(operator.add, terms) if terms else None, self._level)
 
     def _number(self) -> AnyNumber:
-        return self.primal
+        return self._primal
 
     def __repr__(self) -> str:
-        return f"Dual(primal={self.primal!r}, tangent={self.tangent!r})"
+        return f"Dual(primal={self._primal!r}, tangent={self.tangent!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dual, (self._primal, self._tangent, self._level)
 
 
 def dual(primal: AnyNumber, tangent: AnyNumber, level: float) -> Dual:
     """A dual number of the given level; its tangent is None if it stands still."""
     x = object.__new__(Dual)
-    x.primal, x._tangent, x._level = primal, tangent, level
+    x._primal, x._tangent, x._level = primal, tangent, level
     return x
 
 

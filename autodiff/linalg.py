@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 from numbers import Real
-from typing import Any, NoReturn, Self, TypeVar, overload
+from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
-from .errors import a, message
+from .errors import a, message, shortened
 from .number import Number
 from .ufuncs import Entries, to_array
 from .value import Value, leaf
@@ -72,6 +72,10 @@ class _Array(Entries, Number):
         if not entrywise or not isinstance(next(iter(getattr(result, "flat", [0]))), Number):
             return result  # such as bools
         return self._of(_numbers(result.flat, name), self.shape)
+
+    def _outside(self, key: object, error: Exception) -> Exception:
+        expected = f"ints or slices for its shape {self.shape}"
+        return type(error)(message(type(self).__name__, f"index {shortened(key)}", expected))
 
     def _rows(self) -> list[tuple[Value, ...]]:
         """The entries of each row; a Vector is one row."""
@@ -200,7 +204,8 @@ class Vector(_Array, Sequence[Value]):
 
     __slots__ = ()
 
-    def __init__(self, data: Iterable[Any]) -> None:
+    def __init__(self, data: Iterable[Any], *more: Never) -> None:
+        _check_single(more, "Vector([x, y])")
         self._entries = tuple(_numbers(data, "Vector"))
         self.shape = (len(self._entries),)
 
@@ -209,7 +214,10 @@ class Vector(_Array, Sequence[Value]):
     @overload
     def __getitem__(self, key: slice) -> "Vector": ...
     def __getitem__(self, key: int | slice) -> "Value | Vector":
-        return Vector(self._entries[key]) if isinstance(key, slice) else self._entries[key]
+        try:
+            return Vector(self._entries[key]) if isinstance(key, slice) else self._entries[key]
+        except (IndexError, TypeError) as error:
+            raise self._outside(key, error) from None
 
     def __iter__(self) -> Iterator[Value]:
         return iter(self._entries)
@@ -286,7 +294,8 @@ class Matrix(_Array):
 
     __slots__ = ()
 
-    def __init__(self, data: Iterable[Iterable[Any]]) -> None:
+    def __init__(self, data: Iterable[Iterable[Any]], *more: Never) -> None:
+        _check_single(more, "Matrix([[a, b], [c, d]])")
         rows = [
             _numbers(row, "Matrix, a row") for row in as_row(data, "Matrix", "a sequence of rows")
         ]
@@ -303,11 +312,14 @@ class Matrix(_Array):
     @overload
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
-        i, j = key if isinstance(key, tuple) else (key, slice(None))
+        i, j = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
         rows = self._rows()
-        if not isinstance(i, slice):
-            return Vector(rows[i])[j]
-        parts: list[Any] = [row[j] for row in rows[i]]
+        try:
+            if not isinstance(i, slice):
+                return Vector(rows[i])[j]
+            parts: list[Any] = [row[j] for row in rows[i]]
+        except (IndexError, TypeError) as error:
+            raise self._outside(key, error) from None
         return Matrix(parts) if isinstance(j, slice) else Vector(parts)
 
     def __iter__(self) -> Iterator[Vector]:
@@ -356,6 +368,13 @@ class Matrix(_Array):
         return f"Matrix(shape={self.shape}, [" + ",\n        ".join(lines) + "])"
 
 
+def _check_single(more: tuple[object, ...], remedy: str) -> None:
+    if more:
+        name, _, _ = remedy.partition("(")
+        found = f"{len(more) + 1} arguments"
+        raise TypeError(message(name, found, "one sequence", f"write {remedy}"))
+
+
 def _numbers(
     data: Iterable[Any], where: str, made: Callable[[float], Value] = Value
 ) -> list[AnyNumber]:
@@ -388,7 +407,8 @@ def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vect
     shape = left.shape[:-1] + right.shape[1:]
     if not shape:
         return entries[0]
-    return (Vector if len(shape) == 1 else Matrix)._of(entries, shape)
+    kind: type[_Array] = Vector if len(shape) == 1 else Matrix
+    return kind._of(entries, shape)
 
 
 def _plain(x: AnyNumber) -> AnyNumber:

@@ -247,13 +247,18 @@ def tan(x):
 @primitive(math.asin, "-1 <= x <= 1")
 def asin(x):
     """The angle in [-π/2, π/2] whose sine is x.  d asin x = dx / √(1 - x²)"""
-    return asin(x), lambda grad: (grad / sqrt((1 - x) * (1 + x)),)
+    return asin(x), lambda grad: (grad / sqrt(_one_minus_square(x)),)
 
 
 @primitive(math.acos, "-1 <= x <= 1")
 def acos(x):
     """The angle in [0, π] whose cosine is x.  d acos x = -dx / √(1 - x²)"""
-    return acos(x), lambda grad: (-(grad / sqrt((1 - x) * (1 + x))),)
+    return acos(x), lambda grad: (-(grad / sqrt(_one_minus_square(x))),)
+
+
+def _one_minus_square(x):
+    """1 - x². The product is exact near ±1, but its derivative (1 - x) - (1 + x) loses x near 0."""
+    return where(less(abs(x), 0.5), 1 - x * x, (1 - x) * (1 + x))
 
 
 @primitive(math.atan)
@@ -344,11 +349,15 @@ def prod(xs):
 
     TypeError if xs is not a sequence of numbers.
     """
-    # The products of all inputs left and right of each: dividing by xᵢ would fail at xᵢ = 0.
-    left = accumulate(xs[:-1], operator.mul, initial=1.0)
-    right = accumulate(xs[:0:-1], operator.mul, initial=1.0)
-    others = [a * b for a, b in zip(left, reversed([*right]))]
+    others = _of_others(operator.mul, xs, 1.0)  # dividing by xᵢ would fail at xᵢ = 0
     return prod(xs), lambda grad: tuple([grad * other for other in others])
+
+
+def _of_others(operation, xs, start):
+    """For each of xs the operation of all others: of those left of it and those right of it."""
+    left = accumulate(xs[:-1], operation, initial=start)
+    right = accumulate(xs[:0:-1], operation, initial=start)
+    return [operation(a, b) for a, b in zip(left, reversed([*right]))]
 
 
 @composite(lambda xs, ys: builtins.sum(map(operator.mul, xs, ys), _ZERO) + 0.0, rows=2)
@@ -403,7 +412,25 @@ def hypot(*xs):
     y = hypot(*xs)
     origin = less_equal(y, 0.0)
     z = where(origin, 1.0, y)
-    return y, lambda grad: tuple([grad * where(origin, 0.0, x / z) for x in xs])
+
+    def backward(grad):
+        if {*map(type, xs)} == {float} or not any(map(_moves, xs)):  # the first is quicker
+            return tuple([grad * where(origin, 0.0, x / z) for x in xs])
+        shares = [_share(x, rest, z) for x, rest in zip(xs, _of_others(hypot, xs, 0.0))]
+        return tuple([grad * where(origin, 0.0, share) for share in shares])
+
+    return y, backward
+
+
+def _share(x, rest, z):
+    """x / z, where z = hypot(x, rest).
+
+    Its derivative is rest² / z³. Where x is the larger, that would be the small difference of 1 / z
+    and x² / z³, so there it goes by rest / x.
+    """
+    larger = less(rest, abs(x))
+    ratio = rest / where(larger, x, 1.0)
+    return where(larger, _sign(x) / hypot(1.0, ratio), x / z)
 
 
 PAGE = [x for x in [*globals().values()] if hasattr(x, "rule")]  # every operation, in order

@@ -62,8 +62,9 @@ def scope(name: str) -> Scope:
     """A context manager: the nodes made inside it belong together, under this name.
 
     `draw` puts a frame around them. Scopes nest, and calling a `Module` opens one. Leaves made
-    with `Value(...)` do not belong to a scope; plain numbers in the computation do. TypeError if
-    name is not a str.
+    with `Value(...)` do not belong to a scope; plain numbers in the computation do. A generator
+    that yields inside a scope leaves it open meanwhile, also for its caller's nodes: Python has no
+    context for each generator. So compute first, and yield outside. TypeError if name is not a str.
 
     >>> from autodiff import Value, draw
     >>> x = Value(3.0, label="x")

@@ -4,6 +4,7 @@ By hand, because a library of tables would be the first that `import autodiff` n
 """
 
 import html
+import math
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from .value import Value
 
 Formula = Symbol | float  # one with a text, or a constant
 Slopes = list[tuple[Value, Formula | None]]  # the derivative of a result by each parent
+
+LONGEST = 160  # characters of a formula: of a longer one only both ends are shown
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
 
@@ -123,6 +126,7 @@ def trace(f: Function, *args: Tree, mode: str = "forward", wrt: int | str = 0) -
     """The evaluation trace of f at args: each intermediate result, with tangents or adjoints.
 
     The inputs are v₁₋ₙ ... v₀, the results v₁, v₂ ..., in an order in which they can be computed.
+    Of a long formula both ends are shown.
     Beside them stand the tangents v̇ in forward mode, the adjoints v̄ in reverse mode, which are
     read from the bottom up. This is the notation of Baydin et al., JMLR 18 (2018).
 
@@ -189,13 +193,16 @@ def _rows(mode: str, names: dict[Value, str], seed: Value, output: Value) -> lis
         terms = {output: [_marked(y, mark)]}
         edges = [(node, p, slope) for node in reversed(results) for p, slope in slopes[node]]
     for x, target, slope in edges:  # the chain rule
+        local = 0.0 if slope is None else _value(slope)
+        if math.isnan(local) and x not in numbers:
+            continue  # x stands still: that it has no derivative does not matter
         term = _product(_marked(variables[x], mark), slope, short=mark == DOT)
         terms.setdefault(target, []).append(term)
         if x in numbers and slope is not None:
-            numbers[target] = numbers.get(target, 0.0) + numbers[x] * _value(slope)
+            numbers[target] = numbers.get(target, 0.0) + numbers[x] * local
     rows = []
     for x, v in variables.items():
-        total = " + ".join(terms.get(x, ["0"])).replace("+ -", "- ")
+        total = abbreviated(" + ".join(terms.get(x, ["0"])).replace("+ -", "- "))
         rows.append(Row(v, formulas[x], x.data, _marked(v, mark), total, numbers.get(x, 0.0)))
     v = variables[output]
     last = _marked(v, mark) if mark == DOT else "1", numbers.get(output, 0.0)
@@ -241,9 +248,8 @@ class Formulas(Writer):
         """A formula as it is given; a variable has no arguments."""
         formula = Symbol(self, len(self.notation.texts), op, args)
         self.values[formula] = value
-        self.notation.texts[formula] = (
-            self.notation.expression(formula) if args else (str(op), ATOM)
-        )
+        text, strength = self.notation.expression(formula) if args else (str(op), ATOM)
+        self.notation.texts[formula] = abbreviated(text), strength
         return formula
 
     def record(self, operation: Operation, inputs: Sequence[Formula]) -> AnyNumber:
@@ -270,6 +276,15 @@ def _product(derivative: str, partial: Formula | None, short: bool) -> str:
     if short and not isinstance(partial, Symbol) and partial in (1.0, -1.0):
         return derivative if partial > 0 else f"-{derivative}"
     return f"{derivative}·{factor(0.0 if partial is None else partial)}"
+
+
+def abbreviated(formula: str) -> str:
+    """Both ends of a long formula, so that a table is no longer than its computation.
+
+    Others contain it: written out, that of n numbers would have n², and padded to equal lines n³.
+    """
+    kept = LONGEST // 2
+    return formula if len(formula) <= LONGEST else f"{formula[:kept]} … {formula[-kept:]}"
 
 
 def _marked(name: str, mark: str) -> str:

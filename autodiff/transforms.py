@@ -11,8 +11,10 @@ constants.
 With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, not 1.0.
 """
 
+import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import update_wrapper
 from operator import index
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
@@ -30,10 +32,11 @@ from .value import Value, leaf
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 Function = Callable[..., Any]  # a user's, from trees to a tree
-Argnums = int | Sequence[int]
+Argnums = int | Iterable[int]
+Indices = int | list[int]
 Tree = Any  # a number, or a list, tuple, dict, array, Vector or Matrix of trees
 Numbers = list[AnyNumber]  # of a tree
-Rebuild = Callable[[Iterator[Tree]], Tree]  # a tree of the same shape, of other numbers
+Rebuild = Callable[..., Tree]  # from an iterator of other numbers to a tree of the same shape
 Flattened = tuple[Numbers, Rebuild]
 Pullback = Callable[[Numbers], Tree]  # from the adjoints of the results to the arguments' tree
 
@@ -107,7 +110,7 @@ def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
 
 
 def vjp(
-    f: Function, *primals: Tree, **keywords: Any
+    f: Function, /, *primals: Tree, **keywords: Any
 ) -> tuple[Tree, Callable[[Tree], tuple[Tree, ...]]]:
     """The value of f at the primals, and a function from a cotangent v to $v^T J$.
 
@@ -120,7 +123,7 @@ def vjp(
     >>> value, pullback([1.0, 10.0])
     ([6.0, 5.0], ([13.0, 12.0],))
     """
-    call = _call("vjp", f, primals, keywords, range(len(primals)))
+    call = _call("vjp", f, primals, keywords, [*range(len(primals))])
     values, shape, pullback = _reverse(call)
     value = shape(iter(values))
 
@@ -148,7 +151,7 @@ def jacrev(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
 
 def _by_rows(call: "_Call") -> Tree:
     values, shape, pullback = _reverse(call)
-    return shape(map(pullback, _basis(len(values))))
+    return shape(map(pullback, _basis(len(values))), _zeros(call))
 
 
 def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Pullback]:
@@ -178,7 +181,7 @@ def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Pullback]:
 
 
 def jvp(
-    f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], **keywords: Any
+    f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], /, **keywords: Any
 ) -> tuple[Tree, Tree]:
     """The value of f at the primals, and $J v$: its derivative along the tangents v.
 
@@ -194,7 +197,7 @@ def jvp(
     """
     expected = "a tuple with an entry for each argument: jvp(f, (2.0,), (1.0,))"
     primals = as_row(primals, "jvp", expected)
-    call = _call("jvp", f, primals, keywords, range(len(primals)))
+    call = _call("jvp", f, primals, keywords, [*range(len(primals))])
     direction = _along(tangents, call.rebuild(iter(call.numbers)), "jvp: the tangents")
     values, slopes, shape = _forward(call, direction)
     return shape(iter(values)), shape(iter(slopes))
@@ -222,7 +225,12 @@ def _by_columns(call: "_Call") -> Tree:
     # without inputs there is a call still, for the shape of the result
     passes = [_forward(call, one) for one in _basis(len(call.numbers)) or [[]]]
     _, slopes, shapes = zip(*passes)
-    return shapes[0](map(call.rebuild, map(iter, zip(*slopes))))
+    return shapes[0](map(call.rebuild, map(iter, zip(*slopes))), _zeros(call))
+
+
+def _zeros(call: "_Call") -> Tree:
+    """A row of a Jacobian, for the shape of one that has none."""
+    return call.rebuild(iter([0.0] * len(call.numbers)))
 
 
 def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebuild]:
@@ -232,7 +240,7 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
         results, shape = call.results(moving)
         # what is not of this level stands still in it
         duals = [y if level_of(y) == level else dual(y, None, level) for y in results]
-    return [y.primal for y in duals], [y.tangent for y in duals], shape
+    return [y._primal for y in duals], [y.tangent for y in duals], shape
 
 
 # -- Second derivatives -------------------------------------------------------------------------
@@ -251,14 +259,14 @@ def hessian(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     >>> hessian(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
     ((4.0, 6.0), (6.0, 0.0))
     """
-    _indices(argnums, "hessian")
+    argnums = _indices(argnums, "hessian")
     return _named("hessian", f, jacfwd(grad(f, argnums), argnums))
 
 
-def hvp(f: Function, x: Tree, v: Tree, **keywords: Any) -> Tree:
+def hvp(f: Function, x: Tree, v: Tree, /, **keywords: Any) -> Tree:
     """The Hessian of f at x times v, without forming the Hessian: one forward-over-reverse pass.
 
-    x, v and the result have the same shape. Other keywords go to f. It costs as much as a few
+    x, v and the result have the same shape; keywords go to f. It costs as much as a few
     evaluations of f, however many inputs there are (Pearlmutter 1994). ValueError if the shapes
     of x and v differ, TypeError if f does not return one number.
 
@@ -285,10 +293,11 @@ class _Call(NamedTuple):
 
 
 def _call(
-    name: str, f: Function, args: Sequence[Tree], keywords: dict[str, Any], argnums: Argnums
+    name: str, f: Function, args: Sequence[Tree], keywords: dict[str, Any], argnums: Indices
 ) -> _Call:
     check_function(f, name)
-    one, indices = isinstance(argnums, int), _indices(argnums, name)
+    one = isinstance(argnums, int)
+    indices = [argnums] if isinstance(argnums, int) else argnums
     try:
         trees = {range(len(args))[i]: args[i] for i in indices}
         if len(trees) < len(indices):
@@ -314,10 +323,12 @@ def check_function(f: object, where: str, expected: str = "a function", remedy: 
         raise TypeError(message(where, typed(f), expected, remedy))
 
 
-def _indices(argnums: Argnums, name: str) -> list[int]:
-    """TypeError if one of them is not an index, as in grad(f, 2.0)."""
+def _indices(argnums: Argnums, name: str) -> Indices:
+    """The index, or a list of several; TypeError if one is none, as in grad(f, 2.0)."""
+    with suppress(TypeError):
+        return index(argnums)  # type: ignore[arg-type]
     try:
-        return [*map(index, [argnums] if isinstance(argnums, int) else argnums)]
+        return [*map(index, argnums)]  # type: ignore[arg-type]
     except TypeError:
         found = f"argnums {shortened(argnums)}"
         remedy = f"did you mean {name}(f)({shortened(argnums)})?"
@@ -329,10 +340,10 @@ def _transform(
 ) -> Function:
     """The function name(f): it calls `derive` with the arguments that it is given."""
     check_function(f, name)
-    _indices(argnums, name)
+    indices = _indices(argnums, name)
 
     def derivative(*args: Tree, **keywords: Any) -> Tree:
-        return derive(_call(name, f, args, keywords, argnums))
+        return derive(_call(name, f, args, keywords, indices))
 
     return _named(name, f, derivative)
 
@@ -352,32 +363,43 @@ def _named(name: str, f: Function, derivative: Any) -> Function:
 def flatten(tree: Tree, where: str) -> Flattened:
     """The numbers of a tree, and a function that makes a tree of the same shape of others.
 
-    That function takes an iterator, of trees too: the rows of a Jacobian. Of a single number it
-    is `next`. TypeError if a leaf is not a number.
+    That function takes an iterator, of trees too: the rows of a Jacobian; and what one of them is
+    like, for the shape of an array without any. Of a single number it is `next`. TypeError if a
+    leaf is not a number, RecursionError if the tree is too deep.
 
     >>> numbers, rebuild = flatten({"w": [1, 2], "b": 3}, "here")
     >>> numbers, rebuild(iter("xyz"))
     ([1.0, 2.0, 3.0], {'w': ['x', 'y'], 'b': 'z'})
     """
+    try:
+        return _flattened(tree, where)
+    except RecursionError:
+        found, expected = f"{a(tree)} nested too deeply, or in itself", "a tree of numbers"
+        raise RecursionError(message(where, found, expected)) from None
+
+
+def _flattened(tree: Tree, where: str) -> Flattened:
     if type(tree) in (float, Value, Dual):
         return [tree], next
     if isinstance(tree, dict):
-        keys, (numbers, values) = [*tree], flatten([*tree.values()], where)
-        return numbers, lambda rest: dict(zip(keys, values(rest)))
+        keys, (numbers, values) = [*tree], _flattened([*tree.values()], where)
+        return numbers, lambda rest, like=0.0: dict(zip(keys, values(rest, like)))
     make: Any = KINDS.get(type(tree))
     if make is None:
         if hasattr(tree, "__array__"):  # of NumPy, JAX, pandas
             array = sys.modules["numpy"].asanyarray(tree)
             if array.ndim:
                 numbers = [as_number(x, where) for x in array.flat]
-                return numbers, lambda rest: _stacked([next(rest) for _ in numbers], array.shape)
+                return numbers, lambda rest, like=0.0: _stacked(
+                    [next(rest) for _ in numbers] or [like], array.shape
+                )
             tree = array[()]
         if not is_sequence(tree):
             return [as_number(tree, where)], next
         make = getattr(tree, "_make", list)  # of a named tuple
-    branches = [flatten(branch, where) for branch in tree]
+    branches = [_flattened(branch, where) for branch in tree]
     numbers = [x for numbers, _ in branches for x in numbers]
-    return numbers, lambda rest: make([rebuild(rest) for _, rebuild in branches])
+    return numbers, lambda rest, like=0.0: make([rebuild(rest, like) for _, rebuild in branches])
 
 
 def _vector(entries: list[Tree]) -> Tree:
@@ -396,14 +418,14 @@ KINDS: dict[type, Callable[[list[Tree]], Tree]] = {
 
 
 def _stacked(trees: Sequence[Tree], shape: tuple[int, ...]) -> Tree:
-    """An array of trees of the same shape, as one tree of arrays."""
-    first = trees[0] if trees else 0.0
+    """An array of trees of the same shape, as one tree of arrays; an empty one of one tree."""
+    first = trees[0]
     if isinstance(first, dict):
         return {key: _stacked([tree[key] for tree in trees], shape) for key in first}
     if isinstance(first, (list, tuple)):
         columns = [_stacked(column, shape) for column in zip(*trees)]
         return getattr(first, "_make", type(first))(columns)
-    array = sys.modules["numpy"].array(trees)
+    array = sys.modules["numpy"].array(trees)[: math.prod(shape)]
     return array_of(array.reshape(shape + array.shape[1:]))
 
 

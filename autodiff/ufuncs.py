@@ -50,6 +50,8 @@ class Entry(Entries):
                 return x.astype(float)
             return numpy.array(x, object, copy=None) if isinstance(x, Entry) else x
 
+        if method == "reduce" and options.get("where", True) is not True:
+            options.setdefault("initial", ufunc.identity)  # which NumPy knows of floats alone
         if "out" in options:
             options["out"] = tuple(map(plain, options["out"]))
         return _called(name, call, map(plain, inputs), options)

@@ -94,6 +94,16 @@ def leaked(d):
     return numbers[0]
 
 
+def within_itself():
+    tree = []
+    tree.append(tree)
+    return tree
+
+
+def deep():
+    return functools.reduce(lambda tree, _: [tree], range(5000), [1.0])
+
+
 class OutsideError(ValueError):
     def __init__(self, where, what):
         super().__init__(f"{where}: {what}")
@@ -117,7 +127,8 @@ REFUSALS = {
               f"Value: found Value(data=2.0, grad=0.0) of type Value, expected one real number; it is {OTHER[3:]}, or p.grad.data"),
         (lambda: grad(lambda x: x)(np.array(2, "m8[ns]")), f"...expected {NUMBER}"),
         *each([lambda: x * Dual(2), lambda: Dual(2) * x], "mul: found a ... and a ..., expected numbers of one kind; for forward over reverse wrap"),
-        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400)], OverflowError, "...found a... too large for a float, expected at most 1.8e308"),
+        *each([lambda: Value(10**400), lambda: x * Fraction(10**400), lambda: grad(ad.sin)(10**400), lambda: Vector([10**5000])], OverflowError,
+              "...: found a... too large for a float, expected a number below 1.8e308"),
         *each([lambda n=n, use=use: use(n) for n in (x, Dual(1.0, 1.0)) for use in (float, int, math.sin)], PLAIN),
         (lambda: np.array([x], dtype=float), PLAIN),
         *each([lambda f=f, pair=pair: f(*pair) for f in (operator.mod, operator.floordiv, divmod, operator.and_, operator.or_) for _, pair in PAIRS],
@@ -142,6 +153,10 @@ REFUSALS = {
         (lambda: ROOT(Value(-1.0, label="v")), ValueError, "cube: x = -1.0 ('v'): "),
         (lambda: ROOT(Value(0.0)).backward(), ZeroDivisionError, INFINITE.replace("sqrt", "cube")),
     ],
+    "trees": [
+        *each([lambda d=d, tree=tree: d(len)(tree()) for d in (grad, jacfwd, hessian) for tree in (within_itself, deep)], RecursionError,
+              "...: found a list nested too deeply, or in itself, expected a tree of numbers"),
+    ],
     "functions": [
         (lambda: ad.logsumexp([]), ValueError, "logsumexp: found no numbers, expected at least one"),
         (lambda: ad.sum(3), "sum: found 3 of type int, expected a sequence of numbers: sum([x, y])"),
@@ -154,6 +169,7 @@ REFUSALS = {
                lambda: grad(lambda x: grad(lambda w: times(w)(x))(2.0) * x)(3.0),  # 6, and it was 0
                lambda: jvp(lambda x: forward(lambda w: times(w)(x))(2.0) * x, (3.0,), (1.0,))],
               "cube: found a result that is ... expected operations on its inputs alone; pass all"),
+        *each([lambda n=n: own(lambda x: "\ud800".encode())(n) for n in (2.0, x, Dual(2.0, 1.0))], UnicodeEncodeError, "'utf-8' codec"),
         (lambda: picky(Value(-1.0)), OutsideError, "input: -1.0"),
         *each([lambda: picky(Value(1.0)).backward(), lambda: jvp(picky, (1.0,), (1.0,))], OutsideError, "gradient: 1.0"),
     ],
@@ -172,6 +188,8 @@ REFUSALS = {
          "operators record the rest; an operation of your own needs @autodiff.operation"),
         *[(lambda where=where, name=name: getattr(where, name), AttributeError, f"...has no attribute '{name}'")
           for where, name in [(ad, "jacobian"), (ad, "draw_dot"), (nn, "MLP"), (x, "_backward")]],
+        *each([lambda name=name: jvp(lambda x: setattr(x, name, 10.0) or x, (2.0,), (1.0,)) for name in ("primal", "tangent")],
+              AttributeError, "property '...' of 'Dual' object has no setter"),
         (lambda: setattr(x, "gard", 0), AttributeError, "...gard"),  # no room for anything else
     ],
     "linalg": [
@@ -179,10 +197,13 @@ REFUSALS = {
         (lambda: np.ones((2, 3)) * v, ValueError, "multiply: found shapes (3,) and (2, 3), expected equal"),
         (lambda: np.ones((1, 2, 2)) @ A, "@: found array("),
         (lambda: [1, 2, 3] @ A, ValueError, "@: found shapes (3,) and (2, 2), expected 3 as the"),
+        (lambda: Vector(1.0, 2.0), "Vector: found 2 arguments, expected one sequence; write Vector([x, y])"),
+        (lambda: Matrix([1.0], [2.0], [3.0]), "Matrix: found 3 arguments, expected one sequence; write Matrix([[a, b], [c, d]])"),
+        *[(lambda key=key, array=array: array[key], kind, f"{type(array).__name__}: found index {key}, expected ints or slices for its shape {array.shape}")
+          for array, keys in ((v, (3, -4)), (A, (2, (0, 2), (2, 0), (slice(None), 2)))) for kind, keys in ((IndexError, keys), (TypeError, (1.5, [0, 1], (0, 1, 0)))) for key in keys],
         *each([lambda: Vector([]), lambda: v[3:]], ValueError, "Vector: found no numbers"),
         (lambda: Vector(pandas.DataFrame([[5.0]])), "...found array"),
         *each([lambda: v != 2.0, lambda: v == x, lambda: v < 2, lambda: A <= A], "...found a ..., expected one number; take its entries, or .data"),
-        *each([lambda: v[5], lambda: A[0, 7]], IndexError, "...out of range"),
         (lambda: operator.setitem(v, 0, 3), "...item assignment"),
         (lambda: v.backward(), "...found a Vector of shape (3,), expected one number; ....sum(), .mean()"),
         (lambda: (A @ A).backward(), "...found a Matrix of shape (2, 2), expected one number; ....sum(), .mean()"),

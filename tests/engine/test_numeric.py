@@ -1,10 +1,11 @@
 """Finite differences and the checker, which is itself checked."""
 
 import math
+import random
 
 import numpy as np
 import pytest
-from operations import UNARY
+from operations import UNARY, magnitudes
 from tables import cases
 
 import autodiff as ad
@@ -80,6 +81,9 @@ def wrong(change, rule=ad.ops.prod.rule):
     return mistaken
 
 
+nought, twice = lambda g: [0.0 * v for v in g], lambda g: [2 * g[0]]
+
+
 def differentiable(f):
     """The points at which the function has a derivative, and its values and derivatives there."""
     for x in POINTS:
@@ -122,6 +126,85 @@ def test_wrong_rules_are_caught_at_every_size(name, change):
     assert caught > 8
 
 
+def bell(center, width, place):
+    return lambda x: ad.exp(-(((x - center) / width) ** 2) / 2), center + place * width
+
+
+def drawn_bell(rng):
+    """As narrow as 1e-9 of its distance from 0, and a point on its slope."""
+    center = magnitudes(-3, 9)(rng)
+    return bell(center, abs(center) * 10 ** rng.uniform(-9, 1), rng.uniform(0.1, 4))
+
+
+def drawn_kink(rng):
+    """At a number, and a point as close to it as 1e-13 of that."""
+    kink, at = rng.choice([ad.relu, ad.abs, lambda x: ad.maximum(x, 2 * x)]), magnitudes(-3, 6)(rng)
+    return lambda x: kink(x - at), at + magnitudes(-13, -1)(rng) * at
+
+
+def drawn_scale(rng):
+    f = rng.choice([lambda x: x * x, lambda x: x**3, ad.sin, ad.tanh, lambda x: 3 * x])
+    return f, magnitudes(-300, -5)(rng)
+
+
+def drawn_approximation(rng):
+    """Of cos, off by up to 1e-14, by chance."""
+    salt, x = rng.random(), rng.uniform(0.1, 3.0)
+
+    def value(x):
+        return math.cos(x) + 2 + 2e-14 * (random.Random(salt * x).random() - 0.5)
+
+    @operation(value, domain="")
+    def approximation(x):
+        return approximation(x), lambda grad: (-grad * ad.sin(x),)
+
+    return approximation, x
+
+
+def alarm(f, x):
+    try:
+        check_gradients(f, x)
+    except AssertionError:
+        return True
+    return False
+
+
+def alarms(points):
+    """The false alarms, and the wrong derivatives that are missed: 0, twice as much, the negative."""
+    false, missed = [], []
+    for f, x in points:
+        y, slope = ad.value_and_grad(f)(x)
+        false += [(f, x)] * alarm(f, x)
+        if abs(x * slope) > 1e4 * math.ulp(y):  # a difference shows it
+            for mistake in map(wrong, (nought, twice, lambda g: [-g[0]])):
+                missed += [(f, x)] * (not alarm(lambda x, f=f, g=mistake: g(f(x)), x))
+    return false, missed
+
+
+NEAR = [  # something else than far away
+    bell(1000.0, 1.0, 1.0), bell(1e6, 1.0, -2.0), bell(1000.0, 1.0, 40.0), bell(-1e9, 1.0, 0.5),
+    *[(lambda x, k=k: ad.relu(k * (x - 1.0)), 1.0 + d) for k in (-1, 1) for d in (-1e-10, 1e-13)],
+    (lambda x: x * x, 1e-160), (lambda x: x * x, -1e-200), (lambda x: ad.sin(x), 1e-310),
+]  # fmt: skip
+
+
+@cases(("f", "at"), NEAR)
+def test_what_f_does_far_away_counts_for_nothing(f, at):
+    assert alarms([(f, at)]) == ([], [])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("draw", "allowed"), [
+    (drawn_bell, 0), (drawn_kink, 0), (drawn_scale, 0),
+    (drawn_approximation, 5),  # how inexact it is, is estimated from a few values
+])  # fmt: skip
+def test_no_false_alarm_and_no_miss_by_chance(draw, allowed, seed):
+    rng = random.Random(seed)
+    false, missed = alarms(draw(rng) for _ in range(1000))
+    assert len(false) <= allowed, false[:3]
+    assert not missed, missed[:3]
+
+
 def test_a_point_without_neighbours_is_unknown():
     @operation
     def step(x):
@@ -140,7 +223,7 @@ def test_the_longest_step_can_be_given():
         check_gradients(mistaken, 1e-9, h=0.1)
     check_gradients(ad.cos, 1e-9, h=0.1)
     calls = []
-    check_gradients(lambda x: calls.append(x) or x * x, 3.0, h=0.5)
+    check_gradients(lambda x: calls.append(x) or 0.0 * x, 3.0, h=0.5)
     assert max(x for x in calls if type(x) is float) == 3.5
 
 
@@ -150,7 +233,6 @@ MISTAKES = [
     (lambda g: [1.0001 * v for v in g], X),
     (lambda g: [*g[:3], g[3] + 1e-4], X[3:]),
 ]
-nought, twice = lambda g: [0.0 * v for v in g], lambda g: [2 * g[0]]
 TREE = {"W": np.ones((2, 2)), "b": 2.0, "v": Vector([3.0])}
 OF_TREE = [*[f"p['W'][{i}][{j}]" for i in (0, 1) for j in (0, 1)], "p['b']", "p['v'][0]"]
 IN_DOUBT = [  # a function, its arguments, the names of all derivatives, and of the wrong ones

@@ -35,6 +35,8 @@ OF_A_ROW = [
     lambda p: np.squeeze(np.polyval(p, p[:1])), lambda p: np.sinc(p).sum(),
     lambda p: np.arcsin(np.tril(np.outer(p, p) / 20)).sum(),
     lambda p: np.sqrt(np.pad(p, 1, constant_values=4.0)).sum(),
+    lambda p: np.sum(p, where=p > 1.0) * np.prod(p, where=[True, False, True, False]),
+    lambda p: np.mean(p, where=p > 2.0) + np.max(p, where=p < 3.0, initial=0.5) + np.std(p, where=p > 1),
     lambda p: np.median(p) * np.any(p), lambda p: np.var(p[0] * p) * np.all(p),
 ]  # fmt: skip
 OF_A_NUMBER = [

@@ -1,6 +1,7 @@
 """Scopes: which nodes note one, what they cost, and how they arrange a drawing."""
 
 import asyncio
+import contextlib
 import contextvars
 import gc
 import sys
@@ -115,6 +116,17 @@ def test_another_context_notes_nothing_and_may_end_a_generators_scope():
         assert not hasattr(other.run(lambda: x * x), "_scope")
         other.run(begun.close)
         assert not hasattr(other.run(lambda: x * x), "_scope")
+
+
+def test_a_generator_that_yields_inside_a_scope_leaves_it_open_as_the_docstring_says():
+    def parts():
+        with scope("part"):
+            yield Value(1.0) * 2.0
+
+    with contextlib.closing(parts()) as running:
+        next(running)
+        assert noted(Value(1.0) * 2.0) == "part"
+    assert noted(Value(1.0) * 2.0) is None
 
 
 def test_nodes_in_scopes_are_freed_without_the_collector():

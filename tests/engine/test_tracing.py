@@ -67,6 +67,16 @@ def test_formulas_have_brackets_where_they_are_needed_and_only_there(f, formulas
     assert " | ".join(row.formula for row in rows[2:]) == formulas
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("f", [ad.logsumexp, ad.prod])
+def test_a_table_is_as_long_as_its_computation(f, mode):
+    """Of long formulas both ends are shown: others contain them, and lines are equally long."""
+    few, many = (trace(f, [1.0] * n, mode=mode) for n in (50, 200))
+    for text in (repr, lambda table: table._repr_html_()):
+        assert len(text(many)) < 5 * len(text(few))
+    assert " … " in repr(many)
+
+
 @cases(("f", "point", "mode", "formulas"), [  # a function, its arguments, how derivatives are written
     (lambda x: tanh(x), [0.5], "forward", "ẋ | v̇₀·(1 - v₁·v₁) | v̇₁"),  # the closure holds the result
     # read aloud, 1 / 2·v₁ is v₁ / 2; the derivative of the square root is 1 / (2·v₁)
@@ -74,6 +84,7 @@ def test_formulas_have_brackets_where_they_are_needed_and_only_there(f, formulas
     (lambda a, b: a / (a * b), [3.0, 2.0], "forward",
      "ȧ | ḃ | v̇₋₁·v₀ + v̇₀·v₋₁ | v̇₋₁·(1 / v₁) + v̇₁·(-v₂ / v₁) | v̇₂"),
     (lambda x, y: x**y, [2.0, 3.0], "forward", "ẋ | ẏ | v̇₋₁·v₀·v₋₁**(v₀ - 1) + v̇₀·v₁·log(v₋₁) | v̇₁"),
+    (lambda x, y: x**y, [-2.0, 3.0], "forward", "ẋ | ẏ | v̇₋₁·v₀·v₋₁**(v₀ - 1) | v̇₁"),  # y has no slope
     (lambda x, y: x, [3.0, 2.0], "forward", "ẋ | ẏ | v̇₋₁"),
     (lambda x, y: x, [3.0, 2.0], "reverse", "z̄ | 0 | 1"),
     # shifted by the largest, a number

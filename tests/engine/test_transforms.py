@@ -26,6 +26,14 @@ def test_keywords_reach_the_function():
     assert hvp(f, 2.0, 1.0, scale=2.0) == 24.0
     assert vjp(f, 2.0, scale=2.0)[1](1.0) == (24.0,)
 
+    def product(x, /, **weights):
+        return x * x * math.prod(weights.values())
+
+    weights = dict.fromkeys(("f", "x", "v", "primals", "tangents", "argnums", "mode"), 2.0)
+    assert hvp(product, 3.0, 1.0, **weights) == hessian(product)(3.0, **weights) == 2 * 2.0**7
+    assert jvp(product, (3.0,), (1.0,), **weights)[1] == 6 * 2.0**7
+    assert vjp(product, 3.0, **weights)[1](1.0) == (6 * 2.0**7,)
+
 
 @pytest.mark.parametrize("transform", [grad, ad.value_and_grad, jacrev, jacfwd, hessian])
 def test_a_derivative_says_what_it_is(transform):
@@ -63,6 +71,17 @@ def test_derivatives_by_argnums_are_those_by_all_numbers_in_one_list(argnums):
     same(vjp(f, *args)[1](1.0), grad(f, (0, 1, 2))(*args))
     blocks = chosen(lambda i: chosen(lambda j: plain(curvatures[places[i]][..., places[j]])))
     same(hessian(f, argnums)(*args), blocks)
+
+
+@pytest.mark.parametrize("kind", [iter, np.array, range])
+@pytest.mark.parametrize("transform", [grad, ad.value_and_grad, jacrev, jacfwd, hessian])
+def test_argnums_of_any_kind_are_read_once(transform, kind):
+    def f(x, y):
+        return x * y * y
+
+    several = transform(f, range(2) if kind is range else kind([0, 1]))
+    assert several(2.0, 3.0) == several(2.0, 3.0) == transform(f, (0, 1))(2.0, 3.0)
+    assert transform(f, np.int64(1))(2.0, 3.0) == transform(f, 1)(2.0, 3.0)
 
 
 # -- Nesting ------------------------------------------------------------------------------------
@@ -185,6 +204,13 @@ TREES = {  # a function, an argument, the derivative
         [np.array([[2.0, 4.0], [6.0, 8.0]]), np.array([2.0, 4.0])]),
     "no axis, as a number": (lambda x: x * x, np.array(3), 6.0),
     "no numbers": (lambda p: p[0].sum() + p[1], (np.ones((0, 3)), 2), (np.ones((0, 3)), 1.0)),
+    "no rows": (lambda p: p["x"][:, :0], {"x": np.ones((2, 3))}, {"x": np.ones((2, 0, 2, 3))}),
+    "no rows beside others": (
+        lambda x: {"a": x[:0], "b": [x[0], np.ones((0, 2))]}, np.ones(3),
+        {"a": np.ones((0, 3)), "b": [np.array([1.0, 0.0, 0.0]), np.ones((0, 2, 3))]}),
+    "no rows by no numbers": (lambda x: x.T, np.ones((0, 2)), np.ones((2, 0, 0, 2))),
+    "no rows by a tuple": (
+        lambda p: p[0][:0], (np.ones(3), 2.0), (np.ones((0, 3)), np.ones(0))),
     "a Vector and a Matrix": (  # the gradients of vᵀMv are vvᵀ and (M + Mᵀ)v
         lambda p: p["v"] @ p["M"] @ p["v"],
         {"M": Matrix([[1, 2], [3, 4]]), "v": Vector([1, 2]).requires_grad_(False)},

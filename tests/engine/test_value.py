@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autodiff as ad
-from autodiff import Value, adjoints
+from autodiff import Dual, Value, adjoints
 
 # -- The node -----------------------------------------------------------------------------------
 
@@ -51,7 +51,9 @@ def test_texts_and_conversions():
 def test_leaves_pickle_and_copy():
     x, k = Value(2.0, label="x"), Value(2.0)
     x.grad, k.requires_grad = 3.0, False
-    for duplicate in (lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy, copy.copy):
+    by_protocol = [lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in range(6)]
+    for duplicate in (*by_protocol, copy.deepcopy, copy.copy):
+        assert str(duplicate(Dual(2.0, 3.0))) == "Dual(primal=2.0, tangent=3.0)"
         y = duplicate(x)
         assert (y.data, y.grad, y.label, y.requires_grad) == (2.0, 3.0, "x", True)
         assert y is not x

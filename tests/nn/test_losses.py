@@ -76,6 +76,7 @@ def test_softmax_and_cross_entropy_are_those_of_50_digits(z):
     for given in (z, Vector(z)):
         assert softmax(given).data == close(shares.tolist())
     assert softmax(np.array([z, z[::-1]])) == close(np.array([shares, shares[::-1]]))
+
     assert [cross_entropy(Vector(z), k).data for k in range(len(z))] == close(losses.tolist())
     for target in np.array([*np.eye(len(z)), *SOFT[len(z)]]):
         logits, x = Vector(z), Vector([0.1, 0.2, 0.3][: len(z)])  # where it is recorded
@@ -86,6 +87,13 @@ def test_softmax_and_cross_entropy_are_those_of_50_digits(z):
         assert [loss.data, *values] == close([target @ losses] * 2)
         for slopes in (logits.grad, gradients[0]):
             assert slopes == close(shares - target)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, bool, np.int64])
+def test_softmax_takes_small_integers_and_bools_as_floats(kind):
+    row = np.array([1, 0, 1, 1], kind)
+    assert softmax(row).tolist() == softmax(row.astype(float)).tolist()
+    assert softmax(np.arange(1, 4, dtype=np.uint8)) == pytest.approx(softmax([1, 2, 3]).data)
 
 
 @pytest.mark.parametrize("logit", [1e16, -1e16, 1e3, 700.0, -40.0, 30.0, -1.2, 0.3])

@@ -88,7 +88,7 @@ def measured(name, order, count=30):
         f, xs = differentiated(name, point)
         sizes = [abs(math.log10(abs(x))) for x in [1.0, *point] if x]
         # enough for second differences, whose steps are 1e-45 of the numbers, and for sums with 1
-        digits, reference = 700 + 2 * int(max(sizes)), partial(f, operation=REFERENCES[name])
+        digits, reference = 900 + 2 * int(max(sizes)), partial(f, operation=REFERENCES[name])
         value, gradient, hessian = derivatives(reference, xs, digits, order)
         expected = [*chain(*hessian)] if order == 2 else [value, *gradient]
         if not ordinary(value) or any(abs(x) > HUGE for x in expected):

@@ -54,7 +54,6 @@ class Operation(NamedTuple):
     reference: object = None  # or mpmath's function of the same name
     constants: tuple = ()  # inputs without a derivative
     loses: tuple = ()  # orders of derivatives that lose digits close to their zeros
-    cancels: tuple = ()  # ... and those that may lose all, as 1/y - x²/y³ where x is nearly y
 
 
 def unary(domain, formula, *ends, **others):
@@ -105,9 +104,9 @@ OPERATIONS = {
     "sin": unary(angles, lambda m, a: m.sin(a), 0.0),
     "cos": unary(angles, lambda m, a: m.cos(a), 0.0),
     "tan": unary(angles, lambda m, a: m.tan(m.sin(a)), 0.0, 1.57),
-    "asin": unary(unit, lambda m, a: m.asin(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, loses=(2,)),
-    "acos": unary(unit, lambda m, a: m.acos(0.9 * m.sin(a)), 0.0, 1 - 1e-6, -1 + 1e-6, loses=(2,)),
-    "atan": unary(magnitudes(-300, 90), lambda m, a: m.atan(a), 0.0, 1e150, -1e150, loses=(2,)),
+    "asin": unary(unit, lambda m, a: m.asin(0.9 * m.sin(a)), 0.0, 1e-17, 1 - 1e-6, -1 + 1e-6),
+    "acos": unary(unit, lambda m, a: m.acos(0.9 * m.sin(a)), 0.0, 1e-17, 1 - 1e-6, -1 + 1e-6),
+    "atan": unary(magnitudes(-300, 70), lambda m, a: m.atan(a), 0.0, 1e150, -1e150),
     "atan2": Operation(
         [magnitudes(-70, 70)] * 2, [lambda m, a, b: m.atan2(a, b * b + 0.5)],
         [(0.0, 1.0), (1.0, 0.0), (3e100, 4e100), (-2.0, 3.0)]),
@@ -148,8 +147,8 @@ OPERATIONS = {
         [either(magnitudes(-280, 140), magnitudes(-3, 3))] * 3,
         [lambda m, a, b: m.hypot(a, b, 1.0)],
         [(3e-100, 4e-100, 0.0), (3e150, 4e150, 0.0), (1e-150, 1e-160, 0.0),
-         (3e-170, 4e-170, 0.0), (1e-150, 1.0, 1.0)],
-        lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs)), cancels=(2,)),
+         (3e-170, 4e-170, 0.0), (1e-150, 1.0, 1.0), (1e9, 1.0), (1.0, -1e9)],
+        lambda *xs: mpmath.sqrt(mpmath.fsum(x * x for x in xs))),
 }
 # fmt: on
 UNARY = [
