@@ -1,14 +1,17 @@
 """From scalars back to matrices: the shapes, the lines and the numbers of programs for a batch."""
 
+import importlib
 import math
 
 import numpy as np
 import pandas
 import pytest
 from catalogue import MAKE
-from random_graphs import OPERATIONS
+from hypothesis import strategies as st
+from oracles import bound
+from random_graphs import OPERATIONS, for_all, numbers, rows
 from tables import cases, raising
-from test_program import agree
+from test_program import agree, close
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn
@@ -211,6 +214,31 @@ def test_what_is_written(f, of_x, of_w, written):
     written = GATHERS_NOTHING | written
     assert {text: source.count(text) for text in written} == written, source
     assert max(map(len, source.splitlines())) <= 100
+
+
+# -- How arrays are read --------------------------------------------------------------------------
+
+
+def any_rows(library):
+    """Rows that are parts of others, repeated, negated, and so on, compute what walking does."""
+
+    def check(drawn, data):
+        (x, w), made = drawn
+        n, last = data.draw(st.integers(0, 3)), made[-1]
+        inputs = np.array([data.draw(numbers) for _ in range(n * len(x))]).reshape(n, len(x))
+        p, xp = np.array([data.draw(numbers) for _ in w]), importlib.import_module(library)
+        y = ad.dot(last, last) + ad.sum([a * b for row in made for a, b in zip(row, last)])
+        agree(y, x, w, inputs, p, xp=xp)
+        found, walk = np.asarray(batched(last, x, w, xp)(inputs, p)), Expression([*last, *x, *w])
+        for values, row in zip(found, inputs):
+            expected = walk.propagate(dict(zip([*x, *w], [*row, *p])))
+            close(values, expected[: len(last)], [bound(y) for y in walk.sink[: len(last)]])
+
+    return for_all(rows(), st.data(), examples=100)(check)
+
+
+test_any_rows = any_rows("numpy")
+test_any_rows_in_torch = pytest.mark.torch(any_rows("torch"))
 
 
 # -- Numbers of extreme size ----------------------------------------------------------------------

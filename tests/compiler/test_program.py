@@ -46,16 +46,17 @@ def walked(y, leaves, points):
     return found[:, 0], found[:, 1:k], found[:, k], found[:, k + 1 :]
 
 
-def agree(y, inputs, wrt, rows, p, order=None):
+def agree(y, inputs, wrt, rows, p, order=None, xp=np):
     """All programs of y compute what walking does; the one for a batch by the parameters wrt.
 
-    order: the places, among inputs and wrt, of what the others differentiate by.
+    order: the places, among inputs and wrt, of what the others differentiate by. xp: the library of
+    those for a batch.
     """
     leaves, n, cut = [*inputs, *wrt], len(rows), len(inputs)
     points = np.hstack([rows, np.broadcast_to(p, (n, len(wrt)))])
     values, gradients, of_values, of_gradients = walked(y, leaves, points)
-    program = compiled(y, inputs, wrt, xp=np, batch=True)
-    found, sums = program(rows, p)
+    program = compiled(y, inputs, wrt, xp=xp, batch=True)
+    found, sums = map(np.asarray, program(rows, p))
     assert (found.shape, sums.shape) == ((n,), (len(wrt),))
     close(found, values, of_values)
     bounds = of_gradients + n * EPSILON * abs(gradients)  # adding up rounds too
@@ -63,7 +64,7 @@ def agree(y, inputs, wrt, rows, p, order=None):
 
     order = [*range(len(leaves))] if order is None else order
     chosen = [leaves[i] for i in order]
-    found, each = compiled(y, leaves, chosen, xp=np, batch=True)(points)
+    found, each = map(np.asarray, compiled(y, leaves, chosen, xp=xp, batch=True)(points))
     close(found, values, of_values)
     close(each, gradients[:, order], of_gradients[:, order])
     if n:
