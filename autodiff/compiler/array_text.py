@@ -66,7 +66,7 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.modules, before)
+    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.imports, before)
 
 
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.

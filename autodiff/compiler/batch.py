@@ -8,6 +8,7 @@ import keyword
 import math
 import operator
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -384,5 +385,6 @@ def parameter_names(groups: Groups) -> dict[Value, tuple[str, int]]:
         for name, held in module.named_parameters():
             entries = getattr(held, "_entries", (held,))
             parts = sorted(name.split("."), key=str.isdigit)  # weight_0 for 0.weight
-            found[entries[0]] = "_".join(parts), len(entries)
+            name = unicodedata.normalize("NFKC", "_".join(parts))  # as Python reads it
+            found[entries[0]] = name, len(entries)
     return found
