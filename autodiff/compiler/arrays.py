@@ -73,12 +73,6 @@ class ArrayWriter(Writer):
             return scale * ops.sqrt(ops.dot([x / scale], [x / scale]))
         return super().record(operation, inputs)
 
-    def write(self, operation: Operation, *args: Any) -> Any:
-        """The array of an operation; 0 x is 0, as where a recurrence starts from h = 0."""
-        if operation is ops.mul and any(type(x) is float and x == 0.0 for x in args):
-            return 0.0
-        return super().write(operation, *args)
-
     def array(self, op: str, args: tuple[Any, ...], axes: Axes) -> Symbol:
         """The array of an operation that is not entry by entry."""
         key = (*key_of(op, args), *axes.items())

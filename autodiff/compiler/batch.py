@@ -302,9 +302,7 @@ class Batch:
             if node not in parts:
                 self._name_adjoint(node.symbol, adjoint)
             for argument, message in zip(node.arguments, node.backward(adjoint)):
-                if message is None or (type(message) is float and message == 0.0):
-                    continue
-                if argument.node and argument.node.wanted:
+                if message is not None and argument.node and argument.node.wanted:
                     self._send(message, argument, argument.node, node.all_axes)
         inputs_and_parameters = self.nodes[:2]
         for node in inputs_and_parameters:

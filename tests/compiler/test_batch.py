@@ -47,7 +47,7 @@ MODELS = [  # a model, its sizes, and the lines that its program had when it was
     ("shuffled", (4, 8, 8, 1), 40), ("shuffled", (3, 5, 4, 1), 37),
     ("linear", (5,), 15), ("softmax", (4, 3), 19), ("network", (4, 10, 3), 25),
     ("network", (7, 5, 2), 25), ("residual", (4,), 27), ("tied", (6, 3), 13), ("logistic", (5,), 15),
-    ("RNN", (3, 2, 4), 26), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 42), ("attention", (4, 3), 26),
+    ("RNN", (3, 2, 4), 27), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 43), ("attention", (4, 3), 26),
     ("attention", (5, 3), 26), ("conv1d", (9, 3), 21), ("convolution", (6, 3), 24),
     ("convolution", (7, 2), 24), ("loops", (6, 3), 19),
 ]  # fmt: skip
@@ -72,6 +72,16 @@ def test_a_network_is_the_matrix_program_that_one_would_write():
     check(model.loss, model.x, model.parameters[50:])  # the first layer is constant
 
 
+def math_of_ours(x):
+    """A function that a program imports, from a module with a name like a parameter's."""
+    return 0.5 * x * x
+
+
+@ad.operation(math_of_ours, domain="")
+def half_square(x):
+    return half_square(x), lambda grad: (grad * x,)
+
+
 def test_arrays_are_named_after_the_parameters_of_the_model():
     class Two(nn.Module):
         def __init__(self):
@@ -80,10 +90,17 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
             self.t1, self.p2, self.tanh1 = (Vector([0.1 * i, 0.5]) for i in range(3))  # ours
             self.len = Vector([0.3, 0.4])
             self.sigmoid = Value(0.5)
+            # what a program imports or calls, and names that Python takes for one
+            names = "functools", "float", "math", "l", "ℓ", "µ", "μ", "ｉｆ"
+            self.others = {name: Vector([0.1 * i, 0.2]) for i, name in enumerate(names)}
 
         def forward(self, x):
             y = self.hidden(x).sum() * self.lambda_
             y = y + (self.len * self.len).sum() + (self.p2 * self.tanh1.map(ad.tanh)).sum()
+            y = y + ad.sum(
+                [ad.hypot(1.0, 2.0, *each) * i for i, each in enumerate(self.others.values())]
+            )
+            y = y + ad.sum([half_square(a) for each in self.others.values() for a in each])
             return y + ad.logsumexp([*self.t1]) * ad.sigmoid(self.sigmoid * x[0])
 
     model, x = Two(), Vector([1.0, 2.0])
@@ -137,6 +154,11 @@ def scattered_along_a_row(x, w):
     return y + ad.sum([sines[i] * x[1] for i in (2, 0, 3, 3)])
 
 
+def negated(w, *times):
+    """The first numbers of w, negated, each so many times."""
+    return [-a for a, k in zip(w, times) for _ in range(k)]
+
+
 def pairs(x, w, places):
     """Products of these inputs with these parameters."""
     return ad.sum([ad.sin(x[i] * w[j]) for i, j in zip(*places)])
@@ -173,6 +195,11 @@ WRITTEN = [  # a loss of x and w, their shapes, and how often texts stand in its
     (lambda x, w: ad.sum((x @ w).map(ad.sin)._entries), (4, 3), (3, 5), {"p1.T @ x1": 1}),
     (lambda x, w: ad.sum((w @ x).map(ad.sin)._entries), (3, 5), (4, 3), {"p1 @ t1": 1}),
     (lambda x, w: ad.sum((x @ w @ w.T)._entries), (4, 3), (3, 5), {}),
+    # negated, and read with repetition
+    (lambda x, w: ad.dot(negated(w, 2, 2), negated(w, 2, 2)), (1,), (2,), {}),
+    (lambda x, w: ad.logsumexp(negated(w, 3, 3)) * x[0], (1,), (2,), {}),
+    (lambda x, w: sum(-p * ad.log(q * q) for p in x for q in w), (2,), (3,), {}),
+    (lambda x, w: (-x * x[0] * Vector(negated(w, 3))).sum(), (3,), (1,), {}),
     (towers, (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: towers(x, w, turned=True), (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: ad.dot(w.map(ad.exp), x) + w.norm(), (2,), (2,), {"exp1 = xp.exp(parameters)  # (2,)": 1, "exp1[:, None]": 0}),
@@ -250,6 +277,19 @@ EXTREMES = [  # an output, inputs and parameters, and the values and gradients t
     (lambda x, w: ad.logsumexp([*x]) * w[0], [[1000.0, -1000.0, 999.0]], [1.0], [1000.0 - math.log(SHARE)], [1000.0 - math.log(SHARE)]),
     (lambda x, w: ad.logsumexp([a * 1.0 for a in x]) + w.norm() * 1e-200, [[1000.0, -1000.0]], [3e200, 4e200, 0.0], [1005.0], [6e-201, 8e-201, 0.0]),
     (lambda x, w: ad.maximum(w[0] * x[0], -math.inf) + ad.sum([x[0] * c for c in (1.0, math.nan)]), [[3.0]], [2.0], [math.nan], [3.0]),
+    # 0 x is nan where x is, and its slope is where that of x is infinite
+    (lambda x, w: x[0] * 0.0 + w[0] * 0.7, [[math.nan]], [1.0], [math.nan], [0.7]),
+    (lambda x, w: ad.sqrt(w[0] * w[0]) * 0.0 + x[0], [[math.nan]], [0.0], [math.nan], [math.nan]),
+    (lambda x, w: ad.sqrt(x[0] * 0.0) + w[0], [[3.0]], [2.0], [2.0], [1.0]),
+    # differences in brackets are exact, as when walking
+    *[(f, [[1.7e9 + 0.25, 1.7e9 - 0.5, 1.7e9 + 0.125, 1.7e9]], [1.7e9, 1.7e9 + 0.125, 1.7e9, 1.7e9 + 0.5], [-0.75], [-1.0] * 4)
+      for f in (
+          lambda x, w: ad.sum([a - b for a, b in zip(x, w)]),
+          lambda x, w: sum(a - b for a, b in zip(x, w)),
+          lambda x, w: (x[0] - w[0]) + (x[1] - w[1]) + (x[2] - w[2]) + (x[3] - w[3]),
+          lambda x, w: 0.0 - sum(-a + b for a, b in zip(x, w)),
+      )],
+    (lambda x, w: sum(a * a - b * b for a, b in zip(x, w)), [[1e12, 2.0**40, 3.0]], [1e12, 2.0**40, 1.0], [8.0], [-2e12, -(2.0**41), -2.0]),
     # three terms stay in order; of more, those with a minus come last, and overflow is possible
     (lambda x, w: x[0] + x[1] + x[2] * 1.0, [[1e308, -1e308, 1e308]], [], [1e308], []),
     (lambda x, w: x[0] - x[1] + x[2] - x[3] + x[4] - x[5], [[1e308] * 6], [], [math.nan], []),
