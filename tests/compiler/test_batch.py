@@ -73,7 +73,7 @@ def test_a_network_is_the_matrix_program_that_one_would_write():
 
 
 def math_of_ours(x):
-    """A function that a program imports, from a module with a name like a parameter's."""
+    """A function that a program imports, from a module that is called as a parameter is."""
     return 0.5 * x * x
 
 
@@ -91,7 +91,7 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
             self.len = Vector([0.3, 0.4])
             self.sigmoid = Value(0.5)
             # what a program imports or calls, and names that Python takes for one
-            names = "functools", "float", "math", "l", "ℓ", "µ", "μ", "ｉｆ"
+            names = "functools", "float", __name__, "l", "ℓ", "µ", "μ", "ｉｆ"
             self.others = {name: Vector([0.1 * i, 0.2]) for i, name in enumerate(names)}
 
         def forward(self, x):
