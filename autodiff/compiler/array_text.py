@@ -9,7 +9,7 @@ from . import backends
 from .arrays import axes_of, sizes, union, without
 from .batch import Batch
 from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
-from .symbolic import Axes, Operand, Symbol
+from .symbolic import SAMPLES, Axes, Operand, Symbol
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]
@@ -66,7 +66,7 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.modules, before)
+    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.imports, before)
 
 
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
@@ -94,8 +94,8 @@ def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str)
         if known:
             whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
             return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT
-    each = all("b" in part.axes for part in (x, y, symbol))  # a product of matrices per sample
-    large = math.prod(without(union((x, y)), "b").values()) > 1000
+    each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product of matrices per sample
+    large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
     order = ", optimize=True" * (each and large and text.xp.__name__ == "numpy")
     return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
 
@@ -105,7 +105,7 @@ def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol | str) -> Wr
 
 
 def _reshaped(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
-    lengths = ["-1" if letter == "b" else str(size) for letter, size in symbol.axes.items()]
+    lengths = ["-1" if letter == SAMPLES else str(size) for letter, size in symbol.axes.items()]
     return f"{text.of(x, ATOM)}.reshape({', '.join(lengths)})", ATOM
 
 

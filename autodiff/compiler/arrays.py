@@ -10,11 +10,7 @@ from typing import Any
 
 from .. import ops
 from ..dispatch import Operation
-from .symbolic import Axes, Operand, Symbol, Writer, key_of, unrenamed, word
-
-# g and h: the nodes of a group, in a row or a grid; a: the arguments of each; b: the samples of
-# the batch. Samples come last, so that a sum over any other axis adds whole rows of them.
-AXES = "ghab"
+from .symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, unrenamed, word
 
 
 def axes_of(x: Operand) -> Axes:
@@ -22,14 +18,9 @@ def axes_of(x: Operand) -> Axes:
     return x.axes if isinstance(x, Symbol) else {}
 
 
-def ordered(axes: Axes) -> Axes:
-    """The axes in the order in which they lie in an array."""
-    return {letter: axes[letter] for letter in AXES if letter in axes}
-
-
 def union(xs: Iterable[Operand]) -> Axes:
     """The axes of the result of an operation on arrays and numbers, entry by entry."""
-    return ordered(dict(itertools.chain.from_iterable([axes_of(x).items() for x in xs])))
+    return dict(sorted(itertools.chain.from_iterable([axes_of(x).items() for x in xs])))
 
 
 def without(axes: Axes, letters: str) -> Axes:
@@ -51,7 +42,7 @@ def line(x: Symbol) -> str:
 
 def sizes(axes: Axes) -> str:
     """The shape of an array as text: (10, n)."""
-    text = ", ".join(["n" if letter == "b" else str(size) for letter, size in axes.items()])
+    text = ", ".join(["n" if letter == SAMPLES else str(size) for letter, size in axes.items()])
     return f"({text}{',' if len(axes) == 1 else ''})"
 
 
@@ -63,29 +54,24 @@ class ArrayWriter(Writer):
         self.n = self.array("n", (0,), {})  # how many samples there are
 
     def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
+        args = tuple([self.turned(x, sorted(x.axes)) if axes_of(x) else x for x in args])
         return Symbol(self, len(self.symbols), word(operation), args, union(args))
 
     def record(self, operation: Operation, inputs: Any) -> Any:
-        """What an operation is on arrays with axis a: these stand for all numbers of a row."""
+        """What an operation is on arrays with an axis of arguments: each is a row of numbers."""
         if operation is ops.sigmoid:  # libraries have it, or programs import it
             return self.write(operation, *inputs)
-        x, rows = inputs[0], [each for each in inputs if "a" in axes_of(each)]
+        x, rows = inputs[0], [each for each in inputs if ARGUMENTS in axes_of(each)]
         if rows and operation in (ops.sum, ops.dot):
             whole = x if operation is ops.sum else x * inputs[1]
-            return self.total(whole, "a", rows[0].axes["a"])
+            return self.total(whole, ARGUMENTS, rows[0].axes[ARGUMENTS])
         if rows and operation is ops.largest:
-            return self.array("amax", (x, "a"), without(x.axes, "a"))
+            return self.array("amax", (x, ARGUMENTS), without(x.axes, ARGUMENTS))
         if rows and operation is ops.hypot:
             largest = ops.largest([ops.abs(x)])
             scale = ops.where(ops.less(0.0, largest), largest, 1.0)
             return scale * ops.sqrt(ops.dot([x / scale], [x / scale]))
         return super().record(operation, inputs)
-
-    def write(self, operation: Operation, *args: Any) -> Any:
-        """The array of an operation; 0 x is 0, as where a recurrence starts from h = 0."""
-        if operation is ops.mul and any(type(x) is float and x == 0.0 for x in args):
-            return 0.0
-        return super().write(operation, *args)
 
     def array(self, op: str, args: tuple[Any, ...], axes: Axes) -> Symbol:
         """The array of an operation that is not entry by entry."""
@@ -131,9 +117,9 @@ class ArrayWriter(Writer):
                 return self.renamed(own, dict(zip(own.axes, axes)))
         return self.array("reshape", (before,), axes)
 
-    def turned(self, x: Symbol, letters: Iterable[str]) -> Symbol:
-        """The array with its axes in this order."""
-        axes = {letter: x.axes[letter] for letter in letters}
+    def turned(self, x: Symbol, letters: Sequence[str]) -> Symbol:
+        """The array with its axes in the order of these letters, among which all of them are."""
+        axes = {letter: x.axes[letter] for letter in sorted(x.axes, key=letters.index)}
         if list(axes) == list(x.axes):
             return x
         own = unrenamed(x)
@@ -162,6 +148,8 @@ class ArrayWriter(Writer):
 
     def repeated(self, x: Operand, axes: Axes) -> Symbol:
         """x with all of these axes, repeated along those that it lacks."""
-        if isinstance(x, Symbol) and x.axes == axes:
-            return x
+        if isinstance(x, Symbol):
+            x = self.turned(x, [*axes])
+            if x.axes == axes:
+                return x
         return self.array("repeat", (x,), axes)

@@ -3,31 +3,49 @@
 import importlib
 import math
 import sys
+from numbers import Complex, Number
 from typing import Any
 
+from ..admission import as_float
 from ..dispatch import Operation
-from ..errors import message, typed
+from ..errors import message
 
 
 def floats(xp: Any, x: Any) -> Any:
-    """Numbers as an array of this library: integers as floats, and float32 as it is."""
+    """Numbers as an array of this library: integers as floats, and float32 as it is.
+
+    NumPy reads what is not the library's own: PyTorch would take the bytes of an array.array.
+    """
     if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
         remedy = "fill them: data.filled(0.0)"
         raise TypeError(message("program", "unknown numbers", "an array of known ones", remedy))
-    of_torch = xp.__name__ == "torch" and isinstance(x, xp.Tensor)
-    array = x if of_torch else xp.asarray(x)  # PyTorch's forgets that a gradient is wanted
-    kind = getattr(array.dtype, "kind", None)  # PyTorch's have none, and JAX's bfloat16 is a "V"
-    if kind in ("O", "c"):
-        array = xp.asarray(xp.frompyfunc(_real, 1, 1)(array), dtype=float)
-    floating = array.dtype.is_floating_point if kind is None else array.dtype.kind in "fV"
-    return array if floating else xp.asarray(array, dtype=float)
+    of_torch = xp.__name__ == "torch"
+    if xp.__name__ == "numpy" or not isinstance(x, xp.Tensor if of_torch else xp.ndarray):
+        x = _read(xp, x)
+    if of_torch:
+        is_complex, floating = x.is_complex(), x.is_floating_point()
+    else:
+        is_complex, floating = x.dtype.kind == "c", x.dtype.kind in "fV"  # JAX's bfloat16 is a "V"
+    if is_complex:
+        raise TypeError(message("program", "complex numbers", "real ones", "take their .real"))
+    return x if floating else xp.asarray(x, dtype=float)
 
 
-def _real(x: Any) -> float:
-    """A number as a float: NumPy would make nan of None, and lose the imaginary part of 1j."""
-    if x is None or isinstance(x, complex):
-        raise TypeError(message("program", typed(x), "real numbers"))
-    return float(x)
+def _read(xp: Any, x: Any) -> Any:
+    """An array of this library from lists, numbers, and arrays of others."""
+    np = importlib.import_module("numpy")
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiubV":
+        array = np.array([real(each) for each in array.flat], float).reshape(array.shape)
+    elif xp is not np and isinstance(x, (list, tuple, int, float)):
+        return xp.asarray(x)  # the library knows which precision
+    return array if xp is np else xp.asarray(np.require(array, requirements="W"))
+
+
+def real(x: Any) -> float:
+    """A number as a float. One that is being differentiated refuses by itself."""
+    of_decimals = isinstance(x, Number) and not isinstance(x, Complex)
+    return float(x) if of_decimals or hasattr(x, "_record") else as_float(x, "program")
 
 
 def importable(operation: Operation) -> tuple[str, str]:
@@ -36,7 +54,7 @@ def importable(operation: Operation) -> tuple[str, str]:
     TypeError if a program cannot import it.
     """
     value: Any = operation.value
-    module, name = value.__module__, value.__qualname__
+    module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
     words = [*module.split("."), name]
     if getattr(sys.modules.get(module), name, None) is value and all(map(str.isidentifier, words)):
         return module, name

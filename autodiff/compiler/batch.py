@@ -8,6 +8,7 @@ import keyword
 import math
 import operator
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
 from .places import Grid, Ids, Place, collapsed, grids, index_text, place_of
 from .printer import IMPORTED, uses_of
-from .symbolic import Axes, Operand, Symbol, unrenamed
+from .symbolic import ARGUMENTS, COLUMNS, NODES, ROWS, SAMPLES, Axes, Operand, Symbol, unrenamed
 
 Ends = tuple[int, int]  # of a part of an axis
 
@@ -51,11 +52,11 @@ class ArrayNode:
 
     @property
     def axes(self) -> Axes:
-        return dict(zip("gh", self.shape)) | self.samples
+        return dict(zip(NODES, self.shape)) | self.samples
 
     @property
     def samples(self) -> Axes:
-        return {"b": 0} if self.varies else {}
+        return {SAMPLES: 0} if self.varies else {}
 
     @property
     def size(self) -> int:
@@ -63,16 +64,16 @@ class ArrayNode:
 
     def read(self, place: Place) -> Symbol:
         """The numbers at a place."""
-        if not without(axes_of(self.symbol), "b"):
+        if not without(axes_of(self.symbol), SAMPLES):
             return self.symbol  # all numbers are equal
         writer, axes = self.writer, dict(place.axes)
-        samples = {"b": 0} if "b" in self.symbol.axes else {}
-        x = writer.repeated(self.symbol, without(self.axes, "b") | samples)
+        samples = {SAMPLES: 0} if SAMPLES in self.symbol.axes else {}
+        x = writer.repeated(self.symbol, without(self.axes, SAMPLES) | samples)
         if place.index_source:
-            flat = writer.reshaped(x, {"g": self.size} | samples)
+            flat = writer.reshaped(x, {ROWS: self.size} | samples)
             return writer.array("gather", (flat, self._index(place)), axes | samples)
         x = writer.reshaped(writer.part(x, place.box), place.laid | samples)
-        x = writer.turned(x, [letter for letter in [*place.split, *samples] if letter in x.axes])
+        x = writer.turned(x, [*place.split, *samples])
         return writer.reshaped(writer.repeated(x, place.split | samples), axes | samples)
 
     def _index(self, place: Place) -> Symbol:
@@ -105,14 +106,14 @@ class ArrayNode:
         for ends, pieces in strips.items():
             axes = _axes([ends[1] - ends[0], *self.shape[1:]]) | self.samples
             grid = len(self.shape) > 1
-            whole = self._side_by_side(pieces, "h", axes) if grid else pieces.values()
+            whole = self._side_by_side(pieces, COLUMNS, axes) if grid else pieces.values()
             rows[ends] = ops.sum(whole)
-        return ops.sum([*parts, *self._side_by_side(rows, "g", self.axes)])
+        return ops.sum([*parts, *self._side_by_side(rows, ROWS, self.axes)])
 
     def _scattered(self, place: Place, message: Operand) -> Symbol:
         inner = self.writer.repeated(message, dict(place.axes) | self.samples)
         args = inner, self._index(place), self.size
-        sums = self.writer.array("scatter_add", args, {"g": self.size} | self.samples)
+        sums = self.writer.array("scatter_add", args, {ROWS: self.size} | self.samples)
         return self.writer.reshaped(sums, self.axes)
 
     def _piece(self, place: Place, message: Any) -> Any:
@@ -120,7 +121,7 @@ class ArrayNode:
         writer, samples, own = self.writer, self.samples, dict(place.axes)
         box = _axes([stop - start for start, stop in place.box]) | samples
         split, lying = place.split, [*place.laid]
-        varied = without(axes_of(message), "b")
+        varied = without(axes_of(message), SAMPLES)
         if varied:
             message = writer.reshaped(writer.repeated(message, own | samples), split | samples)
         for letter in [letter for letter in split if letter not in lying]:  # it was repeated
@@ -145,7 +146,7 @@ class ArrayNode:
 
 
 def _axes(sizes: Sequence[int]) -> Axes:
-    return {letter: size for letter, size in zip("gh", sizes) if size > 1}
+    return {letter: size for letter, size in zip(NODES, sizes) if size > 1}
 
 
 # -- The run ------------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ class Batch:
             unrenamed(x).name, unrenamed(x).own_line = name, True
 
     def _leaves(self, group: Group, wrt: list[Value]) -> ArrayNode:
-        axes = {"g": len(group.members)} | ({"b": 0} if group.varies else {})
+        axes = {ROWS: len(group.members)} | ({SAMPLES: 0} if group.varies else {})
         symbol = self.writer.array(group.name + ".T" * group.varies, (), axes)
         if group is self.groups[1] and not all(map(operator.is_, group.members, wrt)):
             place = {x: i for i, x in enumerate(wrt)}
@@ -195,7 +196,7 @@ class Batch:
         if (group.name, grid) in self.parts:
             return self.parts[group.name, grid]
         positions = np.arange(grid.start, grid.end).reshape(grid.rows, grid.width)
-        place = place_of(positions, "gh", leaves.shape)
+        place = place_of(positions, NODES, leaves.shape)
         argument = Argument(leaves.read(place), leaves, place)
         node = self._node(argument.symbol, positions.shape, [argument])
         node.backward = lambda grad: (grad,)
@@ -207,10 +208,10 @@ class Batch:
 
     def _computed(self, group: Group) -> ArrayNode:
         """The array of a group, from its operation: one line of the program, or a few."""
-        axes = "gh"[: len(group.shape)]
-        reads = [(ids, axes + "a" * (ids.ndim - len(axes))) for ids in group.reads]
+        axes = NODES[: len(group.shape)]
+        reads = [(ids, axes + ARGUMENTS * (ids.ndim - len(axes))) for ids in group.reads]
         arguments = [self._argument(*each) for each in reads]
-        if reads[0][1] != axes and not any("a" in axes_of(x.symbol) for x in arguments):
+        if reads[0][1] != axes and not any(ARGUMENTS in axes_of(x.symbol) for x in arguments):
             each = [(ids[..., j], axes) for ids, _ in reads for j in range(ids.shape[-1])]
             arguments = [self._argument(*each) for each in each]
         symbols = [x.symbol for x in arguments]
@@ -219,7 +220,7 @@ class Batch:
         node = self._node(self.writer.as_number(result), group.shape, arguments)
         node.backward = backward
         node.all_axes = _axes(group.shape) | node.samples
-        node.all_axes |= {a: size for a, size in union(symbols).items() if a == "a"}
+        node.all_axes |= without(union(symbols), NODES + SAMPLES)
         self._name(node.symbol, group.name)
         return node
 
@@ -264,11 +265,11 @@ class Batch:
         """An array of numbers from several arrays, and the position of each of the ids in it."""
         runs = self.groups.by_owner(ids)
         whole = np.concatenate(runs)
-        arguments = [self._argument(run, "g") for run in runs]
+        arguments = [self._argument(run, ROWS) for run in runs]
         node = self._node(None, (len(whole),), arguments)
         parts = [(x.symbol, len(run)) for x, run in zip(arguments, runs)]
-        node.symbol = self.writer.joined(parts, "g", node.axes)
-        places = [place_of(np.searchsorted(whole, run), "g", node.shape) for run in runs]
+        node.symbol = self.writer.joined(parts, ROWS, node.axes)
+        places = [place_of(np.searchsorted(whole, run), ROWS, node.shape) for run in runs]
 
         def backward(grad: Symbol) -> tuple[Symbol, ...]:
             message = ArrayNode(self.writer, grad, node.shape, node.varies)
@@ -285,8 +286,8 @@ class Batch:
         several = isinstance(output, list)
         ids = self.groups.ids
         wanted = np.array([ids[y] for y in output] if isinstance(output, list) else ids[output])
-        axes = {"g": wanted.size} if several else {}
-        return self.writer.repeated(self._argument(wanted, "g" * several).symbol, axes | {"b": 0})
+        axes = ({ROWS: wanted.size} if several else {}) | {SAMPLES: 0}
+        return self.writer.repeated(self._argument(wanted, ROWS * several).symbol, axes)
 
     def _backpropagate(self, output: Value) -> None:
         """Send messages back from the output."""
@@ -301,9 +302,7 @@ class Batch:
             if node not in parts:
                 self._name_adjoint(node.symbol, adjoint)
             for argument, message in zip(node.arguments, node.backward(adjoint)):
-                if message is None or (type(message) is float and message == 0.0):
-                    continue
-                if argument.node and argument.node.wanted:
+                if message is not None and argument.node and argument.node.wanted:
                     self._send(message, argument, argument.node, node.all_axes)
         inputs_and_parameters = self.nodes[:2]
         for node in inputs_and_parameters:
@@ -313,9 +312,10 @@ class Batch:
 
     def _send(self, message: Operand, argument: Argument, to: ArrayNode, all_axes: Axes) -> None:
         """Sum a message over the axes that an argument does not have, and deliver it."""
-        for letter in sorted(all_axes):  # first over arguments and samples
-            if letter not in dict(argument.place.axes) | to.samples:
-                size = self.writer.n if letter == "b" else all_axes[letter]
+        kept = dict(argument.place.axes) | to.samples
+        for letter in ARGUMENTS + SAMPLES + NODES:
+            if letter in all_axes and letter not in kept:
+                size = self.writer.n if letter == SAMPLES else all_axes[letter]
                 message = self.writer.total(message, letter, size)
         to.receive(argument.place, message)
 
@@ -323,13 +323,13 @@ class Batch:
         """The gradients of leaves, which are all inputs or all parameters."""
         ids = np.array([self.groups.ids[x] for x in wrt], int)
         i = int(self.groups.owners(ids[0])) if wrt else 1
-        node, axes = self.nodes[i], {"g": len(wrt)} | self.nodes[i].samples
+        node, axes = self.nodes[i], {ROWS: len(wrt)} | self.nodes[i].samples
         if self.permutation is not None:
             back = self.writer.array("inverse", (self.permutation,), {})
             adjoint = self.writer.repeated(node.adjoint(), axes)
             return self.writer.array("gather", (adjoint, back), axes)
         whole = ArrayNode(self.writer, node.adjoint(), node.shape, node.varies)
-        place = place_of(ids - self.groups[i].start, "g", node.shape) if wrt else None
+        place = place_of(ids - self.groups[i].start, ROWS, node.shape) if wrt else None
         return self.writer.repeated(whole.read(place) if place else 0.0, axes)
 
     def __repr__(self) -> str:
@@ -383,5 +383,6 @@ def parameter_names(groups: Groups) -> dict[Value, tuple[str, int]]:
         for name, held in module.named_parameters():
             entries = getattr(held, "_entries", (held,))
             parts = sorted(name.split("."), key=str.isdigit)  # weight_0 for 0.weight
-            found[entries[0]] = "_".join(parts), len(entries)
+            name = unicodedata.normalize("NFKC", "_".join(parts))  # as Python reads it
+            found[entries[0]] = name, len(entries)
     return found

@@ -133,15 +133,17 @@ class Expression:
             sample, shape (n,), and the gradients summed over the samples, shape (m,). If `wrt`
             holds inputs, there are no parameters, and the gradients are those of each sample,
             shape (n, m); if it is empty, the parameters may be left out. Several outputs:
-            (n, outputs). The terms of a sum are added in another order than by walking, so last
-            digits differ, and a sum may overflow near the largest float. From then on this process
-            keeps the memory of large NumPy arrays, up to 32 MB, for the next ones: that makes
-            programs for thousands of samples twice as fast.
+            (n, outputs). The terms of a sum are added in another order than by walking: a sum of k
+            terms may differ by k roundings of the sum of their sizes, and overflow near the largest
+            float. A difference in brackets, as in the sum of all x - y, stays whole. From then on
+            this process keeps the memory of large NumPy arrays, up to 32 MB, for the next ones:
+            that makes programs for thousands of samples twice as fast.
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose
         condition is a node choose again. It finds the numbers that walking finds, but where one
-        is infinite, the result may be nan, as of `logsumexp`, and a zero may have another sign.
+        is infinite, the result may be nan, as of `logsumexp`, and a zero may have another sign. Of
+        an operation of yours it keeps the function that was there when it was compiled.
 
         ValueError for a node that is not a leaf, one that is listed twice, one in `wrt` that
         requires no gradient, and for a batch if some of `wrt` are inputs and some are not;

@@ -8,9 +8,13 @@ operations at the same depths. Three like terms become a sum, or a dot if they a
 products only if another dot would have the same numbers on one side, as neurons share their inputs.
 The other terms are added one by one, after a first dot. What has no dot stays.
 
-The terms are added in another order, those with a minus last. So the last digits differ, and near
-the largest float a sum may overflow that would not have as it was written: a - b + c - d + e - f of
-six inputs of 1e308 starts with a + c + e.
+A sum in brackets belongs to the chain around it if its terms are alike. Otherwise it is a term
+itself: the sum of a - b, c - d and e - f is the sum of these differences, in which a and b may
+cancel, and not a + c + e less b + d + f.
+
+The terms are added in another order, those with a minus last. So a sum of k terms may differ by k
+roundings of the sum of their sizes, and near the largest float it may overflow where it would not
+have as it was written: a - b + c - d + e - f of six inputs of 1e308 starts with a + c + e.
 """
 
 import itertools
@@ -56,7 +60,11 @@ class NormalForm(dict[Value, Value]):
             if not self.varying.isdisjoint(x.parents):
                 self.varying.add(x)
         linear = [x for x in nodes if x._operation in LINEAR]
-        inner = {p for x in linear for p in x.parents if self._is_inner(p, LINEAR)}
+        self.terms: dict[Value, tuple[list[Any], Term]] = {}
+        self.kinds: dict[Value, Kind | None] = {}  # of chains: that of all terms, if it is one
+        for x in linear:
+            self.kinds[x] = self._kind_of_all(x)
+        inner = {p for x in linear for p in x.parents if self._is_opened(p, x)}
         sums = {x: self._like_terms(x) for x in linear if x not in inner}
         pairs = [_pair(terms) for by_kind in sums.values() for terms in by_kind.values()]
         self.shared = Counter(itertools.chain.from_iterable(pairs))
@@ -72,25 +80,53 @@ class NormalForm(dict[Value, Value]):
                 self[x] = bare_node(x._operation, parents)
             self[x]._scope = getattr(x, "_scope", None)
 
-    def _is_inner(self, x: Value, operations: set[Operation]) -> bool:
-        """Whether a node is part of the chain of these operations that its user belongs to."""
-        return x._operation in operations and self.uses[x] == 1
+    def _is_opened(self, x: Value, user: Value) -> bool:
+        """Whether the chain of x is part of that of its user: it starts it, or its terms are alike.
+
+        In (a - b) + (c - d) neither difference is.
+        """
+        if x._operation not in LINEAR or self.uses[x] > 1:
+            return False
+        first, *others = user.parents
+        if self.kinds[x] is not None or x is not first or user._operation is ops.sum:
+            return self.kinds[x] is not None
+        return self._kind(x) not in map(self._kind, others)
+
+    def _kind_of_all(self, x: Value) -> Kind | None:
+        """The kind of all terms of a chain; None if there are several."""
+        found = set()
+        for p, minus in _signed(x):
+            if p._operation in LINEAR and self.uses[p] == 1:
+                kind = self.kinds[p]
+                found.add(kind and (minus ^ kind[0], *kind[1:]))
+            elif self._counts(p):
+                found.add(self._term(p, minus)[0])
+        return found.pop() if len(found) == 1 else None
 
     def _like_terms(self, root: Value) -> dict[Kind, list[Term]]:
         """The terms of a sum, by sign and by the kinds of their factors."""
         by_kind: dict[Kind, list[Term]] = defaultdict(list)
-        stack = [(root, False)]
+        stack = [(root, root, False)]
         while stack:
-            x, minus = stack.pop()
-            if x is root or self._is_inner(x, LINEAR):
-                *first, last = x.parents
-                stack.append((last, minus ^ (x._operation in (ops.sub, ops.neg))))
-                stack += [(p, minus) for p in reversed(first)]
-            elif x.parents or x in self.leaves or x._data:  # Python's sum starts from 0
-                left, right = self._factors(x)
-                kinds = [tuple(map(self._kind, side)) for side in (left, right)]
-                by_kind[minus, *kinds].append(Term(x, left, right))
+            x, user, minus = stack.pop()
+            if x is root or self._is_opened(x, user):
+                stack += [(p, x, minus ^ negated) for p, negated in reversed(_signed(x))]
+            elif self._counts(x):
+                kind, term = self._term(x, minus)
+                by_kind[kind].append(term)
         return by_kind
+
+    def _counts(self, x: Value) -> bool:
+        """Whether a term is more than the 0 from which Python's sum starts."""
+        return bool(x.parents or x in self.leaves or x._data)
+
+    def _term(self, x: Value, minus: bool) -> tuple[Kind, Term]:
+        if x not in self.terms:
+            left, right = self._factors(x)
+            kinds = [tuple(map(self._kind, side)) for side in (left, right)]
+            self.terms[x] = kinds, Term(x, left, right)
+        kinds, term = self.terms[x]
+        return (minus, *kinds), term
 
     def _kind(self, x: Value) -> Any:
         """What a factor comes from, and how deep it is."""
@@ -101,7 +137,7 @@ class NormalForm(dict[Value, Value]):
         factors, stack = [], [term]
         while stack:
             x = stack.pop()
-            if self._is_inner(x, PRODUCT):
+            if x._operation in PRODUCT and self.uses[x] == 1:
                 stack += x.parents[::-1]
             else:
                 factors.append(x)
@@ -164,6 +200,12 @@ def bare_node(operation: Operation, parents: Sequence[Value]) -> Value:
     node = leaf(None, 1)
     node.parents, node._operation = tuple(parents), operation
     return node
+
+
+def _signed(x: Value) -> list[tuple[Value, bool]]:
+    """The parents of a node of a chain, and whether they have a minus there."""
+    *first, last = x.parents
+    return [*[(p, False) for p in first], (last, x._operation in (ops.sub, ops.neg))]
 
 
 def _pair(terms: list[Term]) -> list[tuple[Side, ...]]:

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .symbolic import Axes
+from .symbolic import PARTS, Axes
 
 Ids = NDArray[np.intp]  # each number of the program has one
 Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
-SPLIT = "cdefijklmo"  # names for axes that are parts of others
 
 
 class Run(NamedTuple):
@@ -62,16 +61,15 @@ def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
 
 def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] | None:
     """The runs that the axes of positions consist of; None if they are irregular."""
-    names, runs, whole = iter(SPLIT), list[Run](), positions.flat[0]
-    axes = axes or [("", size) for size in positions.shape]
-    for axis, (letter, size) in enumerate(axes):
+    nested, whole = list[tuple[int, int]](), positions.flat[0]
+    for axis, size in enumerate(positions.shape):
         line = positions.swapaxes(0, axis).reshape(size, -1)[:, 0]
-        nested = nested_runs(line)
-        if any(step < 0 for _, step in nested):
-            return None
-        named = [letter] if len(nested) == 1 else itertools.islice(names, len(nested))
-        runs += [Run(name, *each) for name, each in zip(named, nested)]
+        nested += nested_runs(line)
         whole = np.add.outer(whole, line - line[0])
+    if any(step < 0 for _, step in nested):
+        return None
+    letters = [letter for letter, _ in axes] if len(nested) == len(axes) else PARTS
+    runs = [Run(letter, *each) for letter, each in zip(letters, nested)]
     named_all = math.prod([run.size for run in runs]) == positions.size
     return runs if named_all and np.array_equal(whole, positions) else None
 

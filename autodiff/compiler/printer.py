@@ -140,7 +140,7 @@ class Python(Printer):
     def __init__(self, outputs: Iterable[Operand] = (), like: str = "") -> None:
         super().__init__(outputs)
         self.like = like  # an array of the type of the others
-        self.modules: set[str] = set()  # to import
+        self.imports: dict[str, str] = {}  # lines, and the names that they give
 
     def result(self, x: Operand) -> str:
         """The text of a result."""
@@ -148,8 +148,11 @@ class Python(Printer):
 
     def own(self, operation: Operation) -> str:
         module, name = backends.importable(operation)
-        self.modules.add(module)
-        return f"{module}.{name}"
+        return self.imported(f"from {module} import {name}")
+
+    def imported(self, line: str) -> str:
+        """What a line imports, by a name that nothing else in the program has."""
+        return self.imports.setdefault(line, f"f{len(self.imports) + 1}")
 
     def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if op == "pow" and _is_real(*args):
@@ -176,7 +179,7 @@ class ArrayPython(Python):
             found = f"{operation.__name__}, computed by a function of floats"
             expected = "operations of this package, or made of them"
             raise TypeError(message(f"compile, {self.xp.__name__}", found, expected))
-        return f"xp.vectorize({super().own(operation)}, [float])"
+        return f"xp.vectorize({super().own(operation)}, [xp.float64])"
 
     def result(self, x: Operand) -> str:
         constant = type(x) is float and self.like
@@ -198,12 +201,14 @@ class ArrayPython(Python):
             test, x, y = self.condition(args[0], " != 0"), *args[1:]
             first = self.of(x) if isinstance(y, Symbol) else self.array(x)
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
+        if op == "hypot":  # of numbers alone it would be a float64
+            args = tuple(sorted(args, key=lambda x: type(x) is float))
         texts = [*map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)]
         if op == "hypot" and not args[1:]:
             return self.call("abs", *args)
         if op == "hypot" and args[2:]:  # that of libraries takes two
-            self.modules.add("functools")
-            return f"functools.reduce(xp.hypot, [{', '.join(texts)}])", ATOM
+            reduce = self.imported("from functools import reduce")
+            return f"{reduce}(xp.hypot, [{', '.join(texts)}])", ATOM
         return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
@@ -301,15 +306,15 @@ def wrapped(line: str) -> list[str]:
 
 
 def assembled(
-    xp: Any, arguments: list[str], body: list[str], modules: Iterable[str] = (),
+    xp: Any, arguments: list[str], body: list[str], imports: Mapping[str, str],
     constants: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The text of a Python program: imports, constants, and the function.
 
-    modules: those imported beside xp, its library. constants: lines before the function.
+    imports: those beside xp, its library. constants: lines before the function.
     """
     header = ["import math" if xp is math else f"import {xp.__name__} as xp"]
-    header = sorted({*header, *[f"import {module}" for module in modules]})
+    header += [f"{line} as {name}" for line, name in imports.items()]
     called = re.findall(r"(?<![.\w])\w+(?=\()", "\n".join(body))
     for module, names in IMPORTED.items():
         if used := [name for name in names if name in called]:

@@ -42,7 +42,8 @@ class Program:
     def __call__(self, *numbers: Any) -> Any:
         try:
             if self._xp is None:
-                return self._function(*map(float, numbers))
+                floats = [x if type(x) is float else backends.real(x) for x in numbers]
+                return self._function(*floats)
             arrays = [backends.floats(self._xp, x) for x in numbers]
         except TypeError as error:
             if str(error) != LOST:
@@ -140,7 +141,7 @@ def scalar_program(
         text.like = values[0]
         result = f"{values[0]}, {_tuple(map(text.result, scalars.gradients))}"
     body.append(f"return {result}")
-    return assembled(xp, scalars.arguments, body, text.modules)
+    return assembled(xp, scalars.arguments, body, text.imports)
 
 
 def javascript(outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool) -> str:

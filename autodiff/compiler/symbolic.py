@@ -11,8 +11,13 @@ from ..dispatch import Operation
 from ..errors import message
 from ..number import Number, apply
 
-Axes = dict[str, int]  # the size of each axis, outermost first; 0 for b, not known yet
-
+# The axes of an array have letters for names. Where arrays are combined entry by entry, their axes
+# lie in the order of the alphabet.
+PARTS = "abcdefgh"  # of other axes, where those are split
+ROWS, COLUMNS = NODES = "ij"  # of the nodes of a group: a row has the first, a grid both
+ARGUMENTS = "k"  # of each node
+SAMPLES = "n"  # of the batch; last, so that a sum over any other axis adds whole rows of them
+Axes = dict[str, int]  # the size of each axis, outermost first; 0 for samples, not known yet
 
 Operand = Union["Symbol", float]
 

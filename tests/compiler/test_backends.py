@@ -1,12 +1,15 @@
 """The same source in NumPy, JAX and PyTorch: the same numbers, of the type of the arrays."""
 
+import array
 import importlib
 import os
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from catalogue import MAKE
-from tables import cases
+from tables import cases, check_raises
 from test_batch import batched, drawn, everything, leaves
 
 import autodiff as ad
@@ -31,6 +34,7 @@ LOSSES = [  # also where a gradient is a number alone, such as n, the number of 
     lambda x, w: abs(x[0]) + ad.maximum(x[1], w[0]) + ad.maximum(w[1], 0.25) + ad.relu(w[2]) ** 1.5,
     lambda x, w: ad.hypot(*x, *w) + ad.logsumexp([*w]) + ad.prod([*w]) + ad.less(w[0], w[1]) * w[0],
     lambda x, w: nn.cross_entropy(nn.Linear(2, 3, activation=ad.tanh, seed=0)(x), 1) * w[0],
+    lambda x, w: ad.hypot(1.0, 2.0, x[0], w[0]) + w[1] * x[1],
     lambda x, w: ad.hypot(x[0], 1.0) + ad.erf(x[1]) + ad.minimum(x[0], 2.0) + ad.less(x[0], x[1]),
 ]
 
@@ -123,6 +127,38 @@ def test_integers_become_floats(xp):
     program = batched((x * w).sum() * 0.5, x, w, xp=xp)
     values, gradients = program(xp.asarray([[2, 4], [6, 8]]), xp.asarray(w.data))
     assert (values.tolist(), gradients.tolist()) == ([1.0, 2.5], [4.0, 6.0])
+
+
+ONE_AND_TWO = [  # in other containers than the library's own
+    array.array("d", [1.0, 2.0]), memoryview(np.array([1.0, 2.0])), np.array([1, 2], np.uint8),
+    [Decimal(1), 2.0], np.array([1, 2.0], object), range(1, 3), (True, 2),
+]  # fmt: skip
+NO_NUMBERS = [
+    3 + 4j, [1.0, 4j], np.array([3 + 4j]), "3", ["3"], b"3", None, [None], date(2020, 1, 1),
+    np.datetime64(3, "D"), np.array([3], "M8[ns]"), np.timedelta64(3, "s"), {}, {1.0}, object(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["numpy", *OTHERS])
+def test_arrays_of_others_are_read_by_their_numbers_or_refused(name):
+    xp, x = library(name), Value(1.0)
+    program = Expression(x * 3.0).compile([x], [x], xp=xp)
+    given = [*ONE_AND_TWO, xp.asarray([1.0, 2.0])]
+    given += [library("jax.numpy").asarray([1.0, 2.0])] if name == "jax.numpy" else []
+    for each in given:
+        assert program(each)[0].tolist() == [3.0, 6.0], each
+    for each in [*NO_NUMBERS, xp.asarray([3 + 4j])]:
+        check_raises(
+            lambda each=each: program(each), TypeError, "program: found ..., expected ...real"
+        )
+
+
+@pytest.mark.jax
+@pytest.mark.torch
+def test_a_program_for_torch_reads_an_array_of_jax():
+    x, given = Value(1.0), library("jax.numpy").asarray([1.0, 2.0])
+    program = Expression(x * 3.0).compile([x], [x], xp=library("torch"))
+    assert program(given)[0].tolist() == [3.0, 6.0]
 
 
 @pytest.mark.torch

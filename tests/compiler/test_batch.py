@@ -1,14 +1,17 @@
 """From scalars back to matrices: the shapes, the lines and the numbers of programs for a batch."""
 
+import importlib
 import math
 
 import numpy as np
 import pandas
 import pytest
 from catalogue import MAKE
-from random_graphs import OPERATIONS
+from hypothesis import strategies as st
+from oracles import bound
+from random_graphs import OPERATIONS, for_all, numbers, rows
 from tables import cases, raising
-from test_program import agree
+from test_program import agree, close
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn
@@ -44,7 +47,7 @@ MODELS = [  # a model, its sizes, and the lines that its program had when it was
     ("shuffled", (4, 8, 8, 1), 40), ("shuffled", (3, 5, 4, 1), 37),
     ("linear", (5,), 15), ("softmax", (4, 3), 19), ("network", (4, 10, 3), 25),
     ("network", (7, 5, 2), 25), ("residual", (4,), 27), ("tied", (6, 3), 13), ("logistic", (5,), 15),
-    ("RNN", (3, 2, 4), 26), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 42), ("attention", (4, 3), 26),
+    ("RNN", (3, 2, 4), 27), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 43), ("attention", (4, 3), 26),
     ("attention", (5, 3), 26), ("conv1d", (9, 3), 21), ("convolution", (6, 3), 24),
     ("convolution", (7, 2), 24), ("loops", (6, 3), 19),
 ]  # fmt: skip
@@ -69,6 +72,16 @@ def test_a_network_is_the_matrix_program_that_one_would_write():
     check(model.loss, model.x, model.parameters[50:])  # the first layer is constant
 
 
+def math_of_ours(x):
+    """A function that a program imports, from a module that is called as a parameter is."""
+    return 0.5 * x * x
+
+
+@ad.operation(math_of_ours, domain="")
+def half_square(x):
+    return half_square(x), lambda grad: (grad * x,)
+
+
 def test_arrays_are_named_after_the_parameters_of_the_model():
     class Two(nn.Module):
         def __init__(self):
@@ -87,6 +100,23 @@ def test_arrays_are_named_after_the_parameters_of_the_model():
     source = check(model(x), x, model.parameters()).source
     for name in ("hidden_weight", "hidden_bias", "lambda_"):
         assert f"    {name} = parameters[" in source
+
+
+def test_no_name_of_the_model_means_anything_else_in_a_program():
+    """What it imports or calls, and names that Python takes for one."""
+    names = "functools", "float", __name__, "l", "ℓ", "µ", "μ", "ｉｆ"
+    functions = ad.sin, ad.cos, ad.atan, ad.exp, ad.erf, ad.softplus, ad.tanh, ad.sinh
+
+    class Named(nn.Module):
+        def __init__(self):
+            self.parts = {name: Vector([0.1 * i, 0.2]) for i, name in enumerate(names)}
+
+        def forward(self, x):
+            y = half_square(ad.hypot(1.0, 2.0, *x))
+            return sum((v.map(f).sum() * y for f, v in zip(functions, self.parts.values())), y)
+
+    model, x = Named(), Vector([1.0, 2.0])
+    check(model(x), x, model.parameters())
 
 
 # -- What is written ------------------------------------------------------------------------------
@@ -134,6 +164,11 @@ def scattered_along_a_row(x, w):
     return y + ad.sum([sines[i] * x[1] for i in (2, 0, 3, 3)])
 
 
+def negated(w, *times):
+    """The first numbers of w, negated, each so many times."""
+    return [-a for a, k in zip(w, times) for _ in range(k)]
+
+
 def pairs(x, w, places):
     """Products of these inputs with these parameters."""
     return ad.sum([ad.sin(x[i] * w[j]) for i, j in zip(*places)])
@@ -170,6 +205,11 @@ WRITTEN = [  # a loss of x and w, their shapes, and how often texts stand in its
     (lambda x, w: ad.sum((x @ w).map(ad.sin)._entries), (4, 3), (3, 5), {"p1.T @ x1": 1}),
     (lambda x, w: ad.sum((w @ x).map(ad.sin)._entries), (3, 5), (4, 3), {"p1 @ t1": 1}),
     (lambda x, w: ad.sum((x @ w @ w.T)._entries), (4, 3), (3, 5), {}),
+    # negated, and read with repetition
+    (lambda x, w: ad.dot(negated(w, 2, 2), negated(w, 2, 2)), (1,), (2,), {}),
+    (lambda x, w: ad.logsumexp(negated(w, 3, 3)) * x[0], (1,), (2,), {}),
+    (lambda x, w: sum(-p * ad.log(q * q) for p in x for q in w), (2,), (3,), {}),
+    (lambda x, w: (-x * x[0] * Vector(negated(w, 3))).sum(), (3,), (1,), {}),
     (towers, (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: towers(x, w, turned=True), (6,), (7, 3), {" @ ": 4}),
     (lambda x, w: ad.dot(w.map(ad.exp), x) + w.norm(), (2,), (2,), {"exp1 = xp.exp(parameters)  # (2,)": 1, "exp1[:, None]": 0}),
@@ -213,15 +253,54 @@ def test_what_is_written(f, of_x, of_w, written):
     assert max(map(len, source.splitlines())) <= 100
 
 
+# -- How arrays are read --------------------------------------------------------------------------
+
+
+def any_rows(library):
+    """Rows that are parts of others, repeated, negated, and so on, compute what walking does."""
+
+    def check(drawn, data):
+        (x, w), made = drawn
+        n, last = data.draw(st.integers(0, 3)), made[-1]
+        inputs = np.array([data.draw(numbers) for _ in range(n * len(x))]).reshape(n, len(x))
+        p, xp = np.array([data.draw(numbers) for _ in w]), importlib.import_module(library)
+        y = ad.dot(last, last) + ad.sum([a * b for row in made for a, b in zip(row, last)])
+        agree(y, x, w, inputs, p, xp=xp)
+        found, walk = np.asarray(batched(last, x, w, xp)(inputs, p)), Expression([*last, *x, *w])
+        for values, row in zip(found, inputs):
+            expected = walk.propagate(dict(zip([*x, *w], [*row, *p])))
+            close(values, expected[: len(last)], [bound(y) for y in walk.sink[: len(last)]])
+
+    return for_all(rows(), st.data(), examples=100)(check)
+
+
+test_any_rows = any_rows("numpy")
+test_any_rows_in_torch = pytest.mark.torch(any_rows("torch"))
+
+
 # -- Numbers of extreme size ----------------------------------------------------------------------
 
 
+STEP = math.ulp(1.7e9)
 SHARE = 1 / (1 + math.exp(-1.0))
 EXTREMES = [  # an output, inputs and parameters, and the values and gradients that come out
     (lambda x, w: ad.hypot(*x), [[3e-200, 4e-200, 0.0, 0.0], [0.0] * 4, [6.0, 8.0, 0.0, 0.0]], [], [5e-200, 0.0, 10.0], []),
     (lambda x, w: ad.logsumexp([*x]) * w[0], [[1000.0, -1000.0, 999.0]], [1.0], [1000.0 - math.log(SHARE)], [1000.0 - math.log(SHARE)]),
     (lambda x, w: ad.logsumexp([a * 1.0 for a in x]) + w.norm() * 1e-200, [[1000.0, -1000.0]], [3e200, 4e200, 0.0], [1005.0], [6e-201, 8e-201, 0.0]),
     (lambda x, w: ad.maximum(w[0] * x[0], -math.inf) + ad.sum([x[0] * c for c in (1.0, math.nan)]), [[3.0]], [2.0], [math.nan], [3.0]),
+    # 0 x is nan where x is, and its slope is where that of x is infinite
+    (lambda x, w: x[0] * 0.0 + w[0] * 0.7, [[math.nan]], [1.0], [math.nan], [0.7]),
+    (lambda x, w: ad.sqrt(w[0] * w[0]) * 0.0 + x[0], [[math.nan]], [0.0], [math.nan], [math.nan]),
+    (lambda x, w: ad.sqrt(w[0] * 0.0) + x[0], [[math.nan]], [2.0], [math.nan], [math.nan]),
+    # differences in brackets are exact, as when walking
+    *[(f, [[1.7e9 + STEP, 1.7e9, 1.7e9 + STEP, 1.7e9 + STEP]], [1.7e9] * 4, [3 * STEP], [-1.0] * 4)
+      for f in (
+          lambda x, w: ad.sum([a - b for a, b in zip(x, w)]),
+          lambda x, w: sum(a - b for a, b in zip(x, w)),
+          lambda x, w: (x[0] - w[0]) + (x[1] - w[1]) + (x[2] - w[2]) + (x[3] - w[3]),
+          lambda x, w: 0.0 - sum(-a + b for a, b in zip(x, w)),
+      )],
+    (lambda x, w: sum(a * a - b * b for a, b in zip(x, w)), [[1e12, 2.0**40, 3.0]], [1e12, 2.0**40, 1.0], [8.0], [-2e12, -(2.0**41), -2.0]),
     # three terms stay in order; of more, those with a minus come last, and overflow is possible
     (lambda x, w: x[0] + x[1] + x[2] * 1.0, [[1e308, -1e308, 1e308]], [], [1e308], []),
     (lambda x, w: x[0] - x[1] + x[2] - x[3] + x[4] - x[5], [[1e308] * 6], [], [math.nan], []),
@@ -232,7 +311,7 @@ EXTREMES = [  # an output, inputs and parameters, and the values and gradients t
 def test_numbers_near_the_ends_of_the_range(f, rows, p, values, gradients):
     x, w = drawn(len(rows[0])), drawn(len(p)) if p else []
     how = "ignore" if math.isnan(values[0]) else "raise"
-    with np.errstate(over=how, invalid=how):
+    with np.errstate(divide=how, over=how, invalid=how):
         found, sums = batched(f(x, w), x, w)(rows, p)
     np.testing.assert_allclose(found, values, rtol=1e-15)
     np.testing.assert_allclose(sums, gradients, rtol=1e-15)

@@ -37,7 +37,7 @@ def test_every_stage_is_printed():
     ]
     lines = repr(Batch(found, y, parameters)).splitlines()
     assert "tanh1 (3, n) = tanh(add1)" in lines
-    assert "p1_bar (3, 2) = product(add1_bar, inputs.T, b)" in lines
+    assert "p1_bar (3, 2) = product(add1_bar, inputs.T, n)" in lines
     terms = [a * b for a, b in zip(w._entries, [*x] * 2)]
     assert repr(NormalForm([ad.sum(terms[:3])], x, parameters)) == "1 x dot of 3"
 

@@ -1,5 +1,6 @@
 """Random graphs over all operations, for hypothesis."""
 
+import itertools
 from functools import cache
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from modes import recorded
 from operations import FORMULAS
 
 import autodiff as ad
-from autodiff import Expression, Value, operation
+from autodiff import Expression, Value, operation, ops
 
 
 def for_all(*strategies, examples):
@@ -92,6 +93,49 @@ def layered(draw):
         big = any(abs(x.data) > 3 for x in found)
         rows.append([ad.sin(x) for x in found] if big else found)
     return noted(leaves, ad.sum([*rows[-1], *rows[-2]]))
+
+
+@st.composite
+def rows(draw):
+    """Two rows of leaves, and rows computed from these: how programs for a batch read arrays.
+
+    A row is a part of another, or one that is repeated, gathered, negated, scaled; two are combined
+    in pairs, all with all, or in dots of parts with parts.
+    """
+    small, entry = st.integers(1, 4), st.sampled_from
+    leaves = [[Value(draw(numbers)) for _ in range(draw(small))] for _ in range(2)]
+    found = [*leaves]
+    views = [
+        lambda x: x[draw(small) - 1 :] or x,
+        lambda x: x[:: draw(small)],
+        lambda x: x[::-1],
+        lambda x: x * draw(small),
+        lambda x: [a for a in x for _ in range(times)],
+        lambda x: [
+            x[i % len(x)] for i in draw(st.lists(st.integers(0, 9), min_size=1, max_size=6))
+        ],
+        lambda x: [-a for a in x],
+        lambda x: [a * 0.5 for a in x],
+        lambda x: [ad.sin(a) for a in x],
+    ]
+    both = [ops.add, ops.sub, ops.mul, lambda a, b: a / (b * b + 1.0), lambda a, b: -a * ad.cos(b)]
+    totals = [ad.sum, ad.logsumexp, lambda x: ad.dot(x, x), lambda x: ad.dot(x, other[: len(x)])]
+    for _ in range(draw(st.integers(2, 8))):
+        x, other, times = draw(entry(found)), draw(entry(found)), draw(small)
+        kind = draw(entry(["view", "view", "view", "pairs", "grid", "parts"]))
+        if kind == "view":
+            row = draw(entry(views))(x)
+        elif kind == "parts":
+            total = draw(entry(totals))
+            other, x = other[:3], (x * 3)[:12]
+            row = [total(x[i : i + len(other)]) for i in range(len(x) - len(other) + 1)]
+        else:
+            f, row = draw(entry(both)), list(zip(x, other * len(x)))
+            row = [f(*pair) for pair in (row if kind == "pairs" else itertools.product(x, other))]
+        row = row[:24]
+        found.append([ad.sin(a) for a in row] if any(abs(a.data) > 3 for a in row) else row)
+    noted([*leaves[0], *leaves[1]], ad.sum(found[-1]))
+    return leaves, found[2:]
 
 
 class Program:
