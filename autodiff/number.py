@@ -88,7 +88,7 @@ def constant_for(other: "Number", x: Any, name: str) -> AnyNumber:
         return as_float(x, f"{type(other).__name__} {name}")
     if not hasattr(x, "_level"):  # a symbol of a program, a plain number to every derivative
         return x
-    if not x._level:  # it requires no gradient
+    if not x._level and other._level <= 1:  # a frozen Value beside a Dual of the user's own
         return x._number()
     if x._level < other._level:
         return x

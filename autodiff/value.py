@@ -229,18 +229,20 @@ class Value(Entry, Number):
     def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
         """The result of an operation: a node at once if the inputs are Values of one level.
 
-        There is no loop in Python, because a dot may have hundreds of inputs.
+        A constant may stand beside a user's own Values. In a nested derivative it is lifted, as
+        every number from outside, so that the result depends on it. There is no loop in Python,
+        because a dot may have hundreds of inputs.
         """
         if len(inputs) == 1:
             return _node(operation, inputs, self._level)
         if _ONLY_VALUES.issuperset(map(type, inputs)):
-            levels = {0, *map(_level, inputs)}
-            if levels <= {0, level := max(levels)}:  # constants fit any level
-                return _node(operation, inputs, level)
+            levels = {*map(_level, inputs)}
+            if len(levels) == 1 or levels == {0, 1}:
+                return _node(operation, inputs, max(levels))
         return apply(operation, *inputs)
 
     def _lift(self, x: AnyNumber, name: str) -> "Value":
-        if isinstance(x, Value) and x._level in (self._level, 0):
+        if isinstance(x, Value) and (x._level == self._level or (x._level, self._level) == (0, 1)):
             return x
         return leaf(x if type(x) is float else constant_for(self, x, name), 0)
 

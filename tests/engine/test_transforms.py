@@ -86,6 +86,16 @@ def test_constant_values_are_constants():
     assert jacfwd(lambda v: [ad.dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
 
 
+def test_adjoints_that_are_a_graph_depend_on_numbers_outside():
+    def adjoint(y, x):
+        return ad.adjoints(y, [x], create_graph=True)[x]
+
+    # the adjoint is x: by y it does not move, by x it does
+    assert grad(lambda x: grad(lambda y: adjoint(x * y, y) * x * y)(1.0))(3.0) == 6.0
+    assert grad(lambda x: grad(lambda y: adjoint(x * y * y, y))(1.0))(3.0) == 2.0
+    assert hessian(lambda x: grad(lambda y: adjoint(x * y * y * 2.0, y) * x)(1.0))(3.0) == 8.0
+
+
 @in_every_derivative
 def test_the_pullback_of_a_pullback_is_the_pushforward(d):
     f = lambda x: [x[0] * x[1], ad.sin(x[0])]  # noqa: E731

@@ -116,6 +116,7 @@ PURE = {
     "numpy_constants": lambda m, x: m.plain(SMOOTH @ ((np.array(x, object) - 0.1) / 0.5)),
     "choices": lambda m, x: m.out(m.hidden(x).map(lambda v: ad.where(ad.less(0.0, v), v, 0.1 * v))),
     "branch_on_a_constant": lambda m, x: m.plain(x) if m.fixed > 0 else x,
+    "derivative_at_a_number": lambda m, x: m.plain(x) * ad.grad(lambda t: ad.sin(t * x[0]))(0.5),
     # what they return
     "a_number": losing(nn.mse_loss, outputs=2, result=lambda y, x: y[0]),
     "a_list_with_a_float": losing(lambda p, t: far(p, p[1] * t), outputs=2, result=lambda y, x: [y[0], 0.5]),
