@@ -105,6 +105,7 @@ def adjoints(
     _check_node(root, "adjoints")
     if not create_graph:
         check_outside(root, "adjoints")
+        root._number()  # the adjoints leave the graph as its own number would
     return backpropagated({root: 1.0}, inputs, create_graph)
 
 

@@ -60,7 +60,10 @@ def check_outside(x: AnyNumber, where: str) -> None:
     """
     if x._level > 1:
         inside = "a number inside a function that is being differentiated"
-        remedy = "use it only in operations; for a derivative nest grad: grad(lambda y: ...)(x)"
+        remedy = (
+            "use it only in operations, comparisons and print; for a derivative nest grad: "
+            "grad(lambda y: ...)(x)"
+        )
         raise RuntimeError(message(where, inside, "a Value of your own", remedy))
 
 

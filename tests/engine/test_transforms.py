@@ -151,6 +151,17 @@ def test_loops_comparisons_and_exponents_that_do_not_move(d):
     assert math.isnan(d(lambda y: (-2.0) ** (y**3))(0.0))  # a slope that became 0 is no constant
 
 
+@in_every_derivative
+def test_looking_at_a_number_takes_no_derivative(d, capsys):
+    def f(x):
+        print(x, repr(x), str([x]), f"{x:.3f} {x}")
+        larger = max(sorted([x, 3.0 * x]))
+        return larger * x if x > 1 and x != 5.0 and x else 0.0
+
+    assert d(f)(2.0) == 12.0
+    assert "2.000" in capsys.readouterr().out
+
+
 def test_a_sequence_that_can_be_read_once_is_read_once():
     def f(x, scales=(1.0,)):
         return x[0] ** 2 * x[1] * ad.sum(scales)
