@@ -154,7 +154,9 @@ def test_loops_comparisons_and_exponents_that_do_not_move(d):
 @in_every_derivative
 def test_looking_at_a_number_takes_no_derivative(d, capsys):
     def f(x):
-        print(x, repr(x), str([x]), f"{x:.3f} {x}")
+        print(x, repr(x), str([x]), f"{x:.3f} {x}", Vector([x, x * x]))
+        if isinstance(x, Value):
+            ad.draw(x * x)
         larger = max(sorted([x, 3.0 * x]))
         return larger * x if x > 1 and x != 5.0 and x else 0.0
 
