@@ -62,7 +62,7 @@ def number_in(x: object) -> object:
 
 LOST = (
     "this number is being differentiated, and a float has no derivative; write autodiff.sin for "
-    "math.sin, or x.data for the plain number (x.primal of a Dual)"
+    "math.sin, or x.data for the plain number of a Value of your own (x.primal of a Dual)"
 )
 LEAKED = (
     "found a number of a derivative that has been computed already, expected one of a derivative "

@@ -105,6 +105,7 @@ def adjoints(
     _check_node(root, "adjoints")
     if not create_graph:
         check_outside(root, "adjoints")
+        root._number()  # the adjoints leave the graph as its own number would
     return backpropagated({root: 1.0}, inputs, create_graph)
 
 
@@ -115,7 +116,7 @@ def backpropagated(
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     if inputs is not None:
         inputs = _checked_inputs(inputs)
-        adjoint = _between(inputs, adjoint)
+        adjoint = between(inputs, adjoint)
         seeds = {y: seed for y, seed in seeds.items() if y in adjoint}
     adjoint |= seeds
     if create_graph:
@@ -147,8 +148,7 @@ def _send_messages(adjoint: dict[Value, AnyNumber], create_graph: bool) -> None:
                 continue
             if not (parents := node.parents):
                 continue
-            # Over its parents instead of their numbers, what the closure computes is recorded.
-            backward = node._operation.rule(*parents)[1] if create_graph else node._closure
+            backward = _recording_closure(node) if create_graph else node._closure
             if len(parents) == 2:  # by far the most frequent, and quicker without zip
                 x, y = parents
                 for_x, for_y = backward(grad)
@@ -170,10 +170,21 @@ def _send_messages(adjoint: dict[Value, AnyNumber], create_graph: bool) -> None:
         raise explain(error, node._operation, node.parents, derivative=True) from None
 
 
+def _recording_closure(node: Any) -> Backward:
+    """The closure of a node over its parents instead of their numbers: what it computes is a graph.
+
+    A constant in a nested derivative holds a number from outside, and stands for that.
+    """
+    parents = node.parents
+    if node._level > 1:
+        parents = [p if p._level else p._data for p in parents]
+    return node._operation.rule(*parents)[1]  # type: ignore[no-any-return]
+
+
 _absent = object()  # of nodes that are not walked: constants, and what leads to no input
 
 
-def _between(inputs: list[Value], order: Iterable[Value]) -> dict[Value, AnyNumber]:
+def between(inputs: list[Value], order: Iterable[Value]) -> dict[Value, AnyNumber]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
     reaching: dict[Value, AnyNumber] = {}
@@ -186,7 +197,7 @@ def _between(inputs: list[Value], order: Iterable[Value]) -> dict[Value, AnyNumb
 def is_current(node: Value) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
     operation = node._operation
-    if operation is None:  # a leaf
+    if operation is None or node._level > 1:  # a leaf; in a nested derivative none can be written
         return True
     try:
         now = _result_and_slopes(*operation.rule(*[parent._data for parent in node.parents]))

@@ -255,7 +255,7 @@ class Vector(_Array, Sequence[Value]):
         >>> Vector([1, 2]).data
         [1.0, 2.0]
         """
-        return [_plain(x) for x in self._entries]
+        return [x.data if isinstance(x, Value) else x for x in self._entries]
 
     @property
     def grad(self) -> list[float]:
@@ -411,16 +411,13 @@ def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vect
     return kind._of(entries, shape)
 
 
-def _plain(x: AnyNumber) -> AnyNumber:
-    return x.data if isinstance(x, Value) else x
-
-
 def _row(entries: Sequence[Value]) -> str:
     return f"[{', '.join(_shown(entries, _entry))}]"
 
 
 def _entry(x: AnyNumber) -> str:
-    return f"{_plain(x):.6g}" if isinstance(_plain(x), float) else repr(x)
+    number = x._number() if isinstance(x, Value) else x
+    return f"{number:.6g}" if isinstance(number, float) else repr(x)
 
 
 def _shown(items: Sequence[T], text: Callable[[T], str]) -> list[str]:

@@ -60,7 +60,10 @@ def check_outside(x: AnyNumber, where: str) -> None:
     """
     if x._level > 1:
         inside = "a number inside a function that is being differentiated"
-        remedy = "use it only in operations; for a derivative nest grad: grad(lambda y: ...)(x)"
+        remedy = (
+            "use it only in operations, comparisons and print; for a derivative nest grad: "
+            "grad(lambda y: ...)(x)"
+        )
         raise RuntimeError(message(where, inside, "a Value of your own", remedy))
 
 
@@ -88,7 +91,7 @@ def constant_for(other: "Number", x: Any, name: str) -> AnyNumber:
         return as_float(x, f"{type(other).__name__} {name}")
     if not hasattr(x, "_level"):  # a symbol of a program, a plain number to every derivative
         return x
-    if not x._level:  # it requires no gradient
+    if not x._level and other._level <= 1:  # a frozen Value beside a Dual of the user's own
         return x._number()
     if x._level < other._level:
         return x

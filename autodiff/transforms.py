@@ -27,7 +27,7 @@ from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
 from .number import level_of, new_level
 from .ufuncs import array_of
-from .value import Value, leaf
+from .value import Value, leaf, watch
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -70,7 +70,8 @@ def grad(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
     calls f once and makes one backward pass, however many inputs there are.
 
     Where f holds Values of its own, the gradient depends on them, and is made of Values. Data
-    belong in floats and arrays, or need `requires_grad = False`.
+    belong in floats and arrays, or need `requires_grad = False`: a gradient by plain numbers that
+    depends on such alone is plain numbers, in no graph. (Floats are 3 to 5 times as quick there.)
 
     TypeError if f returns anything but one number.
 
@@ -171,10 +172,22 @@ def _reverse(call: "_Call") -> tuple[Numbers, Rebuild, Pullback]:
             if own == level:
                 seeds[y] = seeds[y] + seed if y in seeds else seed
         adjoint = graph.backpropagated(seeds)
-        return call.rebuild(iter([adjoint.get(x, 0.0) for x in variables]))
+        slopes = [adjoint.get(x, 0.0) for x in variables]
+        return call.rebuild(iter(_settled(slopes, [*call.numbers, *adjoints])))
 
-    values = [y.data if own in (level, 0) else y for y, own in zip(results, levels)]
-    return values, shape, pullback
+    values = [y._data if own == level else y for y, own in zip(results, levels)]
+    return _settled(values, call.numbers), shape, pullback
+
+
+def _settled(results: Numbers, given: Numbers) -> Numbers:
+    """Of plain numbers alone, results that require no gradient are plain numbers too.
+
+    Otherwise gradient descent on floats would grow a graph over the frozen Values of its data. Not
+    while a graph is recorded, whose constants may be the inputs of a sample.
+    """
+    if watch.get() or any(hasattr(x, "_level") for x in given):
+        return results
+    return [x if getattr(x, "_level", 1) else x.data for x in results]
 
 
 # -- Forward mode -------------------------------------------------------------------------------
@@ -240,7 +253,9 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
         results, shape = call.results(moving)
         # what is not of this level stands still in it
         duals = [y if level_of(y) == level else dual(y, None, level) for y in results]
-    return [y._primal for y in duals], [y.tangent for y in duals], shape
+    given = [*call.numbers, *direction]
+    values, slopes = [y._primal for y in duals], [y.tangent for y in duals]
+    return _settled(values, given), _settled(slopes, given), shape
 
 
 # -- Second derivatives -------------------------------------------------------------------------

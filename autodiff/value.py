@@ -73,16 +73,19 @@ class Value(Entry, Number):
     def data(self) -> float:
         """The number, a float. Assign another to a leaf before computing with it again.
 
-        TypeError if it is not one real number.
+        TypeError if it is not one real number. RuntimeError inside a function that is being
+        differentiated, where reading it would lose a derivative as `float(x)` does, without a
+        word. To branch, compare x itself; to look, print it. What may go without its derivative
+        can say so, with an `@operation` that passes on no gradient.
 
         >>> x = Value(2)
         >>> x.data = 3
         >>> x.data
         3.0
         """
-        if (watching := watch.get()) is not None:
-            watching.look(self)
-        return self._data  # type: ignore[no-any-return]  # a Dual in forward over reverse
+        if self._level > 1:
+            check_outside(self, "data")
+        return self._number() if watch.get() else self._data
 
     @data.setter
     def data(self, data: Any) -> None:
@@ -208,12 +211,12 @@ class Value(Entry, Number):
             node._grad = 0.0
 
     def __float__(self) -> float:
-        return super().__float__() if self._level else float(self.data)
+        return super().__float__() if self._level else float(self._number())
 
     def __repr__(self) -> str:
-        grad = self._grad._data if isinstance(self._grad, Value) else self._grad
+        grad = self._grad._number() if isinstance(self._grad, Value) else self._grad
         label = f", label={self.label!r}" if self.label else ""
-        return f"Value(data={self.data}, grad={grad}{label})"
+        return f"Value(data={self._number()}, grad={grad}{label})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.parents:
@@ -229,18 +232,20 @@ class Value(Entry, Number):
     def _apply(self, operation: Operation, *inputs: AnyNumber) -> AnyNumber:
         """The result of an operation: a node at once if the inputs are Values of one level.
 
-        There is no loop in Python, because a dot may have hundreds of inputs.
+        A constant may stand beside a user's own Values. In a nested derivative it is lifted, as
+        every number from outside, so that the result depends on it. There is no loop in Python,
+        because a dot may have hundreds of inputs.
         """
         if len(inputs) == 1:
             return _node(operation, inputs, self._level)
         if _ONLY_VALUES.issuperset(map(type, inputs)):
-            levels = {0, *map(_level, inputs)}
-            if levels <= {0, level := max(levels)}:  # constants fit any level
-                return _node(operation, inputs, level)
+            levels = {*map(_level, inputs)}
+            if len(levels) == 1 or levels == {0, 1}:
+                return _node(operation, inputs, max(levels))
         return apply(operation, *inputs)
 
     def _lift(self, x: AnyNumber, name: str) -> "Value":
-        if isinstance(x, Value) and x._level in (self._level, 0):
+        if isinstance(x, Value) and (x._level == self._level or (x._level, self._level) == (0, 1)):
             return x
         return leaf(x if type(x) is float else constant_for(self, x, name), 0)
 
@@ -248,7 +253,10 @@ class Value(Entry, Number):
         return _node(operation, tuple(parents), self._level)
 
     def _number(self) -> float:
-        return self.data
+        """The number, for whoever looks at it: the only way out of the graph, which asks first."""
+        if (watching := watch.get()) is not None:
+            watching.look(self)
+        return self._data  # type: ignore[no-any-return]  # a Dual in forward over reverse
 
 
 # -- Making nodes -------------------------------------------------------------------------------

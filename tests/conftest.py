@@ -8,6 +8,7 @@ A fact stands once. A new one belongs
     an error, its words and its remedy                  engine/test_errors.py: places and wrong values
     what `fit` computes: the loop written out           nn/test_training.py, support/trainings.py
     which models compile, are walked, are refused       nn/test_purity.py
+    a derivative inside a model or a loss               nn/test_derivatives.py
     a program and its text                              compiler/test_program.py, test_batch.py
     what a picture says                                 pictures/test_sheet.py; DOT in test_dot.py
     what a page says and does                           pictures/test_live.py and its siblings

@@ -11,6 +11,7 @@ from ..errors import a, counted, described, message, shortened, typed
 from ..number import check_outside
 from ..value import Value
 from .program import Program, javascript, scalar_program
+from .symbolic import NotRecordable
 
 
 class Expression:
@@ -147,7 +148,8 @@ class Expression:
 
         ValueError for a node that is not a leaf, one that is listed twice, one in `wrt` that
         requires no gradient, and for a batch if some of `wrt` are inputs and some are not;
-        TypeError for anything but Values and for another `xp`.
+        TypeError for anything but Values, for another `xp`, and for what was computed of a leaf
+        in `wrt` while it required no gradient.
 
         >>> x1, x2 = Value(2.0), Value(5.0)
         >>> y = x1.log() + x1 * x2 - x2.sin()
@@ -203,7 +205,11 @@ class Expression:
     def _arguments(
         self, inputs: Iterable[Any], wrt: Iterable[Any]
     ) -> tuple[list[Value], list[Value]]:
-        """The leaves of a program's inputs, and those to differentiate with respect to."""
+        """The leaves of a program's inputs, and those to differentiate with respect to.
+
+        NotRecordable if a constant depends on one of these, which has been thawed since: a program
+        would differentiate it, as walking does not.
+        """
         given, of = _leaves(inputs, "compile, inputs"), _leaves(wrt, "compile, wrt")
         for name, leaves in (("inputs", given), ("wrt", of)):
             if len(set(leaves)) < len(leaves):
@@ -215,6 +221,11 @@ class Expression:
                 raise ValueError(
                     message("compile", found, "leaves that require a gradient", remedy)
                 )
+        for node in graph.between(of if self._single else [], self._nodes):
+            if not node._level:
+                found = f"{node.op} of a leaf that required no gradient then, and does now"
+                expected, remedy = "a graph made since", "compute the output again"
+                raise NotRecordable(message("compile", found, expected, remedy))
         return given, of
 
     def _sources_among(self, items: Any, where: str) -> list[Value]:
@@ -239,6 +250,7 @@ def _recomputed(nodes: Iterable[Value]) -> dict[Value, Value]:
         else:
             parents = [again[p] for p in node.parents]
             fresh = again[node] = parents[0]._apply(node._operation, *parents)
+            fresh._level = node._level  # a constant stays one, also of leaves thawed since
             fresh.grad, fresh.label = node.grad, node.label
             fresh._scope = getattr(node, "_scope", None)
     return again

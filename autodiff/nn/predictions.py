@@ -72,7 +72,8 @@ def _compiled(model: Model, rows: Floats) -> Floats:
     first, last = (trace(partial(_outputs, model), row) for row in rows[[0, -1]])
     check_same(first, last)
     expression = Expression(first.roots)
-    parameters = [p for p in expression.sources if p.requires_grad]
+    inputs = set(first.x)  # which a model may let require a gradient
+    parameters = [p for p in expression.sources if p.requires_grad and p not in inputs]
     program = expression.compile(first.x, parameters, xp=numpy, batch=True)
     try:
         with numpy.errstate(all="raise", under="ignore"):

@@ -48,7 +48,10 @@ CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
     "randomness comes from Dropout or is passed in"
 )
-LOOKS = "looks at a number, which varies; write where(less(0.0, x), a, b) for an if"
+LOOKS = (
+    "looks at a number, which varies; write where(less(0.0, x), a, b) for an if, "
+    "adjoints(..., create_graph=True) or grad for a derivative"
+)
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 
 
@@ -68,7 +71,7 @@ class Watch:
 
     def depends(self, node: Value) -> bool:
         """Whether a node was computed from the leaves."""
-        return not self.leaves.isdisjoint(topological_order(node))
+        return bool(self.leaves) and not self.leaves.isdisjoint(topological_order(node))
 
     def look(self, node: Value) -> None:
         """Refuse to look at a node that depends on a leaf."""

@@ -19,7 +19,7 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
     """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     nodes, root = scene.nodes, scene.nodes[-1]
     names = {x: printable(scene.leaves.label(x)).replace("\n", " ").strip(" ") for x in nodes}
-    text, result = formula(nodes, names), number(root.data, DIGITS)
+    text, result = formula(nodes, names), number(root._number(), DIGITS)
     if not root.parents or 0 < len(text) <= LONGEST_FORMULA:
         value = " = ".join(filter(None, [names[root], text, result]))
         output = names[root] or name_of_result(names.values())
@@ -50,7 +50,8 @@ def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
             if not is_current(node):
                 return ""
             inputs = [formulas[parent] for parent in node.parents]
-            formulas[node] = writer.made(word(node._operation), tuple(inputs), node.data)
+            formulas[node] = writer.made(word(node._operation), tuple(inputs), node._number())
         else:
-            formulas[node] = writer.made(names[node], (), node.data) if names[node] else node.data
+            value = node._number()
+            formulas[node] = writer.made(names[node], (), value) if names[node] else value
     return raised(writer.notation.of(formulas[nodes[-1]]).replace(" - ", " − "))

@@ -17,7 +17,7 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def as_float(x: object) -> float | None:
     """x as a float, or the float in a Value (a gradient made with create_graph); else None."""
-    x = x.data if isinstance(x, Value) else x
+    x = x._number() if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
 
 

@@ -120,6 +120,23 @@ def test_only_what_leads_to_the_chosen_leaves_is_walked():
     assert " ".join(sorted(node.op for node in walked)) == expected
 
 
+def test_what_was_computed_while_a_leaf_was_frozen_stays_a_constant():
+    p, x = Value(2.0), Value(3.0)
+    p.requires_grad = False
+    constant = ad.sin(p)
+    p.requires_grad = True
+    y = constant * p * x
+    expression, expected = Expression(y), pytest.approx(3.0 * math.sin(2.0), rel=1e-15)
+    assert ad.adjoints(y)[p] == expected
+    assert expression.backpropagate([p])[p] == expected
+    expression.propagate({x: 3.0})
+    assert expression.backpropagate([p])[p] == expected
+    words = "compile: found sin of a leaf that required no gradient then"
+    check_raises(lambda: expression.compile([x], [p]), TypeError, words)
+    check_raises(lambda: expression.compile([x], [p], xp=np, batch=True), TypeError, words)
+    assert expression.compile([p], [x])(2.0, 3.0)[1] == (pytest.approx(2.0 * math.sin(2.0)),)
+
+
 X, D = Value(3.0, label="x"), Value(ad.Dual(2.0, 1.0))
 Y = 2.0 * X
 

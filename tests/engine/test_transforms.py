@@ -105,6 +105,16 @@ def test_constant_values_are_constants():
     assert jacfwd(lambda v: [ad.dot([k, k], v), v[0] * k])([1.0, 2.0]) == [[3.0, 3.0], [3.0, 0.0]]
 
 
+def test_adjoints_that_are_a_graph_depend_on_numbers_outside():
+    def adjoint(y, x):
+        return ad.adjoints(y, [x], create_graph=True)[x]
+
+    # the adjoint is x: by y it does not move, by x it does
+    assert grad(lambda x: grad(lambda y: adjoint(x * y, y) * x * y)(1.0))(3.0) == 6.0
+    assert grad(lambda x: grad(lambda y: adjoint(x * y * y, y))(1.0))(3.0) == 2.0
+    assert hessian(lambda x: grad(lambda y: adjoint(x * y * y * 2.0, y) * x)(1.0))(3.0) == 8.0
+
+
 @in_every_derivative
 def test_the_pullback_of_a_pullback_is_the_pushforward(d):
     f = lambda x: [x[0] * x[1], ad.sin(x[0])]  # noqa: E731
@@ -158,6 +168,19 @@ def test_loops_comparisons_and_exponents_that_do_not_move(d):
     assert d(root)(2.0) == pytest.approx(1 / (2 * math.sqrt(2)), rel=1e-10)
     assert d(lambda x: x ** ad.less(x, 2.0))(-3.0) == 1.0  # the exponent has no slope at all
     assert math.isnan(d(lambda y: (-2.0) ** (y**3))(0.0))  # a slope that became 0 is no constant
+
+
+@in_every_derivative
+def test_looking_at_a_number_takes_no_derivative(d, capsys):
+    def f(x):
+        print(x, repr(x), str([x]), f"{x:.3f} {x}", Vector([x, x * x]))
+        if isinstance(x, Value):
+            ad.draw(x * x)
+        larger = max(sorted([x, 3.0 * x]))
+        return larger * x if x > 1 and x != 5.0 and x else 0.0
+
+    assert d(f)(2.0) == 12.0
+    assert "2.000" in capsys.readouterr().out
 
 
 def test_a_sequence_that_can_be_read_once_is_read_once():

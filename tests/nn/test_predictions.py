@@ -11,7 +11,7 @@ from tables import cases, check_raises, raising
 from trainings import INPUTS, chooser, network
 
 import autodiff as ad
-from autodiff import Vector, nn
+from autodiff import Value, Vector, adjoints, nn
 from autodiff.nn.samples import Samples
 
 # -- Samples: inputs of many kinds as one array ---------------------------------------------------
@@ -108,8 +108,10 @@ def changing(calls):
     return lambda x: x[0] * (2.0 if next(counted) in calls else 1.0)
 
 
+B = Value(0.5)
 WALKS = [
     (lambda: lambda x: x[0] if x[0] > 0 else 0.1 * x[1], "line [0-9]+ of test_predictions.py, .lambda: lambda x: x.0. if .* looks at a number, "),
+    (lambda: lambda x: adjoints(y := ad.relu(B * x[0]), [B])[B] + y, "line [0-9]+ .* looks at a number, "),
     (lambda: guarded, "the program fails where walking does not"),
     (lambda: lambda x: chooser(x[0]), "compile: .* a number that is not known yet"),
     (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),

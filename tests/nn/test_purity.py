@@ -25,7 +25,7 @@ from tables import text_of
 from trainings import CLASSES, INPUTS, NUMBERS, chooser, fitted, left, network, same
 
 import autodiff as ad
-from autodiff import Matrix, Value, Vector, nn
+from autodiff import Matrix, Value, Vector, adjoints, nn
 
 LINES = Path(__file__).read_text().splitlines()
 
@@ -116,6 +116,7 @@ PURE = {
     "numpy_constants": lambda m, x: m.plain(SMOOTH @ ((np.array(x, object) - 0.1) / 0.5)),
     "choices": lambda m, x: m.out(m.hidden(x).map(lambda v: ad.where(ad.less(0.0, v), v, 0.1 * v))),
     "branch_on_a_constant": lambda m, x: m.plain(x) if m.fixed > 0 else x,
+    "derivative_at_a_number": lambda m, x: m.plain(x) * ad.grad(lambda t: ad.sin(t * x[0]))(0.5),
     # what they return
     "a_number": losing(nn.mse_loss, outputs=2, result=lambda y, x: y[0]),
     "a_list_with_a_float": losing(lambda p, t: far(p, p[1] * t), outputs=2, result=lambda y, x: [y[0], 0.5]),
@@ -157,11 +158,6 @@ class Pure:
             self.notes.append(x)
         self.last = x
         return x
-
-    def backward_that_is_not_used(self, x):
-        y = self.plain(x)[0]
-        (y * y).backward()
-        return y
 
     # errors, scopes and threads
 
@@ -317,8 +313,22 @@ class Impure:
 
     def penalty_of_a_gradient(self, x):
         y = self.plain(x)[0]
-        y.backward()
+        y.backward()  # looks
         return y + 0.1 * self.out.weight[0, 0].grad ** 2
+
+    def frozen_for_a_while(self, x):
+        self.b.requires_grad = False
+        constant = ad.sin(self.b)
+        self.b.requires_grad = True
+        return self.plain(x) * constant * self.b
+
+    def number_of_an_adjoint(self, x):
+        y, b = ad.relu(self.plain(x))[0], self.out.bias[0]
+        return y + 5.0 * (1.0 - adjoints(y, [b])[b])  # looks
+
+    def adjoint_of_an_expression(self, x):
+        y, b = self.plain(x)[0], self.out.bias[0]
+        return y + 0.1 * ad.Expression(y * y).backpropagate([b])[b]  # looks
 
     def loss_that_takes_one_target(self, p, t):
         if p is self.last:
@@ -328,7 +338,8 @@ class Impure:
 
 
 WHY = {
-    "swallowed": LOOKS, "pinned_weight": WRONG,
+    **dict.fromkeys(("swallowed", "penalty_of_a_gradient", "number_of_an_adjoint", "adjoint_of_an_expression"), LOOKS),
+    "pinned_weight": WRONG, "frozen_for_a_while": "compile: found sin of a leaf that required no gradient then",
     "loss_that_takes_one_target": "RuntimeError: one prediction, two targets",
 }  # fmt: skip
 IMPURE |= {text_of(look) or look.__name__: (looking(look), LOOKS) for look in WAYS_TO_LOOK}

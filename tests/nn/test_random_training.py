@@ -32,10 +32,36 @@ OPTIMIZERS = {  # what may be set, beside lr and weight_decay
 }
 
 
+def along(f, x):
+    """f by the first number of x alone: the others are beside it."""
+    return lambda t: f(ad.Vector([t, *[*x][1:]]))
+
+
+def by_adjoints(f, x):
+    x.requires_grad_(True)
+    return ad.adjoints(f(x), [x[0]], create_graph=True)[x[0]]
+
+
+INSIDE = {  # of a function f of a Vector x: derivatives by its first number, and their order
+    "grad": (lambda f, x: ad.grad(f)(x)[0], 1),
+    "grad beside": (lambda f, x: ad.grad(along(f, x))(x[0]), 1),
+    "value_and_grad": (lambda f, x: ad.value_and_grad(along(f, x))(x[0])[1], 1),
+    "jvp": (lambda f, x: ad.jvp(along(f, x), (x[0],), (1.0,))[1], 1),
+    "vjp": (lambda f, x: ad.vjp(along(f, x), x[0])[1](1.0)[0], 1),
+    "jacfwd": (lambda f, x: ad.jacfwd(along(f, x))(x[0]), 1),
+    "jacrev": (lambda f, x: ad.jacrev(f)(x)[0], 1),
+    "adjoints": (by_adjoints, 1),
+    "hessian": (lambda f, x: ad.hessian(along(f, x))(x[0]), 2),
+    "hvp": (lambda f, x: ad.hvp(f, x, [1.0] + [0.0] * (len(x) - 1))[0], 2),
+    "grad of grad": (lambda f, x: ad.grad(ad.grad(along(f, x)))(x[0]), 2),
+    "a weight": (None, 1),  # by the first of the last layer instead
+}
+
+
 class Task:
     """A network, data, a loss and an optimiser, drawn at random; for both libraries."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, share):
         draw, rng = random.Random(seed), np.random.default_rng(seed)
         self.sizes = [draw.randint(1, 5) for _ in range(draw.randint(2, 4))]
         self.activations = [draw.choice(ACTIVATIONS) for _ in self.sizes[2:]] + ACTIVATIONS[-1:]
@@ -52,6 +78,7 @@ class Task:
         self.name, self.seed, self.nudge = draw.choice([*OPTIMIZERS]), seed, None
         given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}
         self.settings = {name: draw.choice(among) for name, among in given.items()}
+        self.inside = draw.choice([*INSIDE]) if draw.random() < share else None
 
     def forward(self, x, layers, apply):
         """The layers, each applied to x."""
@@ -66,11 +93,19 @@ class Task:
         layers = [nn.Linear(a, b, bias=bias, seed=i) for i, (a, b, bias) in enumerate(sizes)]
         model = nn.Sequential(*layers)
 
-        def forward(x):
+        def outputs(x):
             return self.forward(x, layers, lambda layer, f, x: layer(x).map(lambda z: f(ad, z)))
 
+        def forward(x):
+            if self.inside == "a weight":
+                z, w = outputs(x), layers[-1].weight[0][0]
+                return z, ad.adjoints(z.sum(), [w], create_graph=True)[w]
+            if self.inside:
+                return outputs(x), INSIDE[self.inside][0](lambda x: outputs(x).sum(), x) ** 2
+            return outputs(x), 0.0
+
         def loss(prediction, target):
-            found = self.loss(prediction, target)
+            found = self.loss(prediction[0], target) + 0.1 * prediction[1]
             if self.penalty:
                 found = found + self.penalty * ad.sum([p * p for p in layers[-1].weight[0]])
             return found
@@ -108,8 +143,22 @@ class Task:
             total = 0.0
             for batch in torch.split(torch.as_tensor(order), size):
                 optimizer.zero_grad()
-                z = self.forward(xs[batch], layers, lambda layer, f, x: f(torch, layer(x)))
+                x = xs[batch].requires_grad_(True)
+                z = self.forward(x, layers, lambda layer, f, x: f(torch, layer(x)))
                 loss = self.of_rows(torch.nn.functional, z, ts[batch])
+                if self.inside == "a weight":
+                    (slopes,) = torch.autograd.grad(z.sum(), layers[-1].weight, create_graph=True)
+                    loss = loss + 0.1 * slopes[0, 0] / len(batch)
+                elif self.inside:
+                    slopes = z.sum(1)
+                    for _ in range(INSIDE[self.inside][1]):
+                        (slopes,) = torch.autograd.grad(
+                            slopes.sum(), x, create_graph=True, materialize_grads=True
+                        )
+                        slopes = slopes[:, 0]
+                        if not slopes.requires_grad:
+                            break
+                    loss = loss + 0.1 * (slopes**2).mean()
                 loss = loss + self.penalty * (layers[-1].weight[0] ** 2).sum()
                 loss.backward()
                 optimizer.step()
@@ -147,8 +196,8 @@ def allowed(task, walked):
     return 1e-12 + cancelled + 10 * np.max(moved, axis=0)
 
 
-def check(seed, peer):
-    task = Task(seed)
+def check(seed, peer, share=0.0):
+    task = Task(seed, share)
     walked, compiled = outcome(task, "eager"), outcome(task, "compiled")
     if isinstance(walked, str) or isinstance(compiled, str):
         assert compiled == walked, vars(task)
@@ -178,3 +227,9 @@ def test_walked_is_the_peer(number, peer):
 @peers(compiled=1000, by_torch=100)
 def test_walked_is_the_peer_for_a_thousand(number, peer, seed):
     check((seed + number) % 2**32, peer)
+
+
+@pytest.mark.thorough
+@peers(compiled=1000, by_torch=100)
+def test_walked_is_the_peer_with_a_derivative_inside(number, peer, seed):
+    check((seed + number) % 2**32, peer, share=1.0)
