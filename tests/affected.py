@@ -30,7 +30,7 @@ def changed(revision="HEAD"):
 
 
 FILES = git("ls-files") | changed()  # also those that are deleted
-TEXTS = {x: (ROOT / x).read_text("utf-8", "ignore") if (ROOT / x).exists() else "" for x in FILES}
+TEXTS = {x: (ROOT / x).read_text("utf-8", "ignore") if (ROOT / x).is_file() else "" for x in FILES}
 
 
 @cache
