@@ -161,6 +161,6 @@ def commands(found):
 
 if __name__ == "__main__":
     found = reached(changes := changed(*sys.argv[1:]))
-    near = set().union(*[next_to(file, found) for file in changes])
+    near = set().union(*[next_to(file, reached({file})) for file in changes])
     print("# next to the change", *commands([x for x in found if x in near]), sep="\n")
     print("# all that it can reach", *commands(found), sep="\n")
