@@ -22,7 +22,8 @@ Derivatives of a function, with JAX's names; they nest:
 
 Operations on any kind of number, listed in `ops.py`:
 
-- `exp`, `log`, `sqrt` and their kin; `abs`, `hypot`; trigonometric and hyperbolic functions.
+- `exp`, `expm1`, `log`, `log1p`, `sqrt`, `abs`, `hypot`: powers, logarithms, sizes.
+- `sin`, `cos`, `tan`, `asin`, `acos`, `atan`, `atan2`, `sinh`, `cosh`: of angles, hyperbolic.
 - `tanh`, `sigmoid`, `relu`, `softplus`, `erf`: activations.
 - `sum`, `prod`, `dot`, `logsumexp`: many numbers in one operation.
 - `maximum`, `minimum`, `where`, `less`: choices and comparisons.

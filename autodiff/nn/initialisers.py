@@ -5,7 +5,6 @@ rows of n numbers. You can write one of your own.
 """
 
 import math
-from collections.abc import Callable
 from random import Random
 
 Rows = list[list[float]]
@@ -67,13 +66,10 @@ def lecun_uniform(n: int, m: int, rng: Random) -> Rows:
 
 
 def _normal(variance: float, n: int, m: int, rng: Random) -> Rows:
-    return _rows(n, m, lambda: rng.gauss(0, math.sqrt(variance)))
+    deviation = math.sqrt(variance)
+    return [[rng.gauss(0, deviation) for _ in range(n)] for _ in range(m)]
 
 
 def _uniform(variance: float, n: int, m: int, rng: Random) -> Rows:
     bound = math.sqrt(3 * variance)  # [-b, b] has variance b²/3
-    return _rows(n, m, lambda: rng.uniform(-bound, bound))
-
-
-def _rows(n: int, m: int, draw: Callable[[], float]) -> Rows:
-    return [[draw() for _ in range(n)] for _ in range(m)]
+    return [[rng.uniform(-bound, bound) for _ in range(n)] for _ in range(m)]

@@ -8,7 +8,7 @@
     Scene
       │ sheet.py, with texts.py         lines of text, inks, fills, borders: plain data, no Value
       ▼
-    Sheet ──► description.py: the picture in words; emphasized, legend: a Sheet of a Sheet
+    Sheet ──► description.py: the picture in words; legend: the shades of a Sheet
       │ dot.py                          the same in Graphviz's language, left to right or downwards
       ▼
     Drawing ──► layout.py ──► process.py: Graphviz, which gives SVG, PNG, PDF

@@ -16,11 +16,6 @@ BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
 SIDES = {"LR": ("e", "w"), "TB": ("s", "n")}  # where edges leave a box, and enter it
-LOOKS = {  # of arrows; a weak one is translucent, so that it is on any ground
-    "": {},
-    "strong": {"penwidth": "2"},
-    "weak": {"color": f"{sheet.VALUE_LINE}73"},
-}
 
 
 def write(picture: Digraph, page: Sheet, way: str) -> None:
@@ -73,14 +68,13 @@ def _edge(arrow: Arrow, name: str, frame: Digraph, way: str) -> Iterator[Edge]:
     The text on it becomes a node, in the frame of the head, so that other edges avoid it.
     """
     out, into = SIDES[way]
-    look = LOOKS[arrow.strength]
     tail = f"n{arrow.tail}:op:{out}"
     slot = "op" if arrow.slot is None else f"a{arrow.slot}"
     if arrow.text:
         frame.node(name, f"<{_table(arrow.text, way)}>", id=name)
-        yield tail, f"{name}:{into}", {"arrowhead": "none", **look}
+        yield tail, f"{name}:{into}", {"arrowhead": "none"}
         tail = f"{name}:{out}"
-    yield tail, f"n{arrow.head}:{slot}:{into}", look
+    yield tail, f"n{arrow.head}:{slot}:{into}", {}
 
 
 def _invisible_edges(page: Sheet) -> Iterator[Edge]:

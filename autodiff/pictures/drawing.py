@@ -15,13 +15,12 @@ from ..errors import a, message, shortened
 from ..graph import adjoints
 from ..scopes import entry_names
 from ..tracing import steps
-from ..transforms import Tree, flatten
 from ..value import Value
 from . import dot
 from .description import description
 from .layout import Layout
-from .scene import Scene, between, scene
-from .sheet import SIZE, Notes, Sheet, emphasized, face, legend, sheet
+from .scene import Scene, scene
+from .sheet import SIZE, Notes, Sheet, face, legend, sheet
 from .texts import clean, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
@@ -120,7 +119,6 @@ def draw(
     names: Mapping[str, object] | None = None,
     color: str | None = None,
     arrays: bool = False,
-    highlight: Tree | None = None,
 ) -> Drawing:
     """The computational graph of root: what it was computed from, and how.
 
@@ -142,8 +140,6 @@ def draw(
     color: "grad" shades the boxes by |grad|, with a legend.
     arrays: shows a network of any size: what a compiled program would put into one array is one
         box, a grid with a cell for each number, shaded by data, or by |grad| with color="grad".
-    highlight: a Value, or several in a list, Vector or Matrix: they and what lies between them
-        are drawn strongly, and the rest paler.
 
     grad is what `backward()` left, if it was called; with edges="message" or color="grad" it is
     the derivative of root, computed for the picture.
@@ -152,7 +148,7 @@ def draw(
     `.source` is its DOT text. It is at most 880 pixels wide if it can be; its texts have 9 or
     more. A PNG has two for each, and a white ground unless its `.attr(bgcolor="transparent")` says
     otherwise; other formats have none. TypeError if root is not a Value; ValueError for an unknown
-    option, for more than 300 boxes, and for a highlight that is not in the graph.
+    option and for more than 300 boxes.
 
     >>> a, b = Value(2.0, label="a"), Value(3.0, label="b")
     >>> draw(a * b)
@@ -179,8 +175,6 @@ def draw(
     page = page._replace(legend=legend(page, color))
     titles = [panel.faces[i].title for i, panel in page.panels.items()]
     alt = " → ".join(titles) if arrays else description(shown, gradients)
-    if highlight is not None:
-        page = emphasized(page, between(shown, flatten(highlight, "draw")[0]))
     return _drawing_that_fits(page, alt, format, [rankdir] if rankdir else [*dot.SIDES])
 
 

@@ -9,8 +9,6 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from .. import ops
-from ..admission import AnyNumber
-from ..errors import message, shortened
 from ..graph import topological_order
 from ..scopes import Scope, entry_names
 from ..value import Value
@@ -301,22 +299,3 @@ def _with_loss(arrays: Sequence[Box], same: Mapping[Value, Value], leaves: Leave
     last.nodes, last.takes = bare + nodes, [shape for box in later for shape in box.takes]
     last.name, last.op = leaves.label(nodes[-1]) or "loss", ""
     return [box for box in arrays if box is last or box not in later]
-
-
-def between(made: Scene, ends: list[AnyNumber]) -> set[int]:
-    """Which boxes hold some nodes, and what lies between them.
-
-    ValueError if one of them is not in the graph.
-    """
-    after, before = {*ends}, {*ends}
-    for node in made.nodes:
-        if not after.isdisjoint(node.parents):
-            after.add(node)
-    for node in reversed(made.nodes):
-        if node in before:
-            before.update(node.parents)
-    if not before <= {*made.nodes}:
-        expected = "Values that root was computed from, such as [x, y]"
-        raise ValueError(message("draw", f"highlight={shortened(ends)}", expected))
-    way = {made.same.get(x, x) for x in after & before}
-    return {i for i, box in enumerate(made.boxes) if not way.isdisjoint(box.nodes)}

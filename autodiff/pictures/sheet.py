@@ -5,7 +5,7 @@ ground is transparent: texts stand on fills of their own, and lines can be seen 
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -60,7 +60,6 @@ DARK = VALUE, "#b94700", "#8a3300", "#5a2000"  # fills on which text is white
 TERMS = 3  # of a sum, or entries of a row, that are written out
 LONG = 14  # characters of upstream · local = message; with more, in two lines
 ENTRIES = 8  # of a vector in a table; with more, the first ones and the last
-PALE = bytes(round(255 - 0.45 * (255 - x)) for x in range(256))  # of each red, green and blue
 
 
 class Text(NamedTuple):
@@ -116,7 +115,6 @@ class Arrow(NamedTuple):
     head: int
     slot: int | None = None
     text: Face | None = None
-    strength: str = ""  # "strong" or "weak", beside others
 
 
 class Sheet(NamedTuple):
@@ -314,40 +312,12 @@ def level(size: float | None) -> str:
     return list(SCALE)[min(max(math.floor(math.log10(size)), -6), 2) - 3]
 
 
-def recoloured(made: Face, ink: Callable[[str], str], pixels: bytes = bytes(range(256))) -> Face:
-    """A face with other inks, and other bytes in its images."""
+def recoloured(made: Face, ink: Callable[[str], str]) -> Face:
+    """A face with other inks."""
 
     def cell(x: Cell | Image) -> Cell | Image:
         if isinstance(x, Image):
-            return x._replace(pixels=x.pixels.translate(pixels))
+            return x
         return x._replace(lines=[[t._replace(ink=ink(t.ink)) for t in line] for line in x.lines])
 
     return made._replace(rows=[[*map(cell, row)] for row in made.rows])
-
-
-# -- A part of it, drawn strongly ------------------------------------------------------------------
-
-
-def emphasized(page: Sheet, places: Set[int]) -> Sheet:
-    """The sheet with some boxes, and the arrows between them, drawn strongly, all else paler."""
-
-    panels = {
-        i: Panel({k: x if k in places else paler(x) for k, x in faces.items()}, frames)
-        for i, (faces, frames) in page.panels.items()
-    }
-    arrows = [
-        x._replace(strength="strong")
-        if {x.tail, x.head} <= places
-        else x._replace(strength="weak", text=x.text and paler(x.text))
-        for x in page.arrows
-    ]
-    return page._replace(panels=panels, arrows=arrows)
-
-
-def paler(made: Face) -> Face:
-    made = recoloured(made, pale, PALE)
-    return made._replace(fill=pale(made.fill), line=pale(made.line))
-
-
-def pale(colour: str) -> str:
-    return f"#{bytes.fromhex(colour[1:]).translate(PALE).hex()}"

@@ -294,7 +294,7 @@ THING = Thing()
 TWO = [ad.maximum, ad.minimum, ad.hypot, ad.atan2, ad.less]
 OF_ARGNUMS = [grad, ad.value_and_grad, jacrev, jacfwd]
 OF_F = [ad.vjp, ad.finite_difference, ad.check_gradients, ad.trace]
-OPTIMIZERS = [optim.SGD, optim.Adagrad, optim.RMSprop, optim.Adam]
+OPTIMIZERS = [getattr(optim, name) for name in optim.__all__ if name != "Optimizer"]
 NUMBERS_IN = [ad.sum, ad.prod, ad.logsumexp, Vector]
 
 # fmt: off

@@ -63,6 +63,8 @@ def test_help_says_all_there_is_and_names_every_function_of_the_package(capsys):
     assert max(map(len, out.splitlines())) <= 100
     for word in ["--draw", "--steps", "--page", "pi and", "x=2 y=3", "sum([x, y])"]:
         assert word in out
+    rows = sorted(name for name, f in door.FUNCTIONS.items() if f.rows)
+    assert f"below; {', '.join(rows[:-1])} and {rows[-1]} take lists" in out
     functions = [getattr(autodiff, name) for name in [*autodiff.__all__, "abs", "sum"]]
     of_numbers = {f.__name__ for f in functions if f.__module__ == "autodiff.ops"}
     assert of_numbers >= {"abs", "atan2", "dot", "exp", "expm1", "hypot", "less", "log1p", "where"}

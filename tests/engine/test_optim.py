@@ -4,10 +4,11 @@ import json
 import math
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
+from itertools import chain
 
 import numpy as np
 import pytest
+from optimizers_by_pytorch import CASES, INPUTS, PLACE, SIZES, TARGETS, by_pytorch, first_numbers
 from tables import check_raises, raising
 from trainings import ENGINES, OPTIMIZERS, by_hand, fitted, network, numbers, same
 
@@ -15,11 +16,7 @@ import autodiff as ad
 from autodiff import Value, nn, optim
 from autodiff.errors import typed
 
-# Made once by PyTorch in float64, with the network, data and arguments below; see "made by".
-REFERENCE = json.loads(Path(__file__).with_name("optimizers_by_pytorch.json").read_text())
-SIZES = [2, 4, 3, 1]
-INPUTS = [[math.sin(3 * i), math.cos(5 * i)] for i in range(8)]
-TARGETS = [math.sin(i) for i in range(8)]
+REFERENCE = json.loads(PLACE.read_text(encoding="utf-8"))
 RUNS = {
     "by hand": by_hand,
     **{name: partial(fitted, engine=name) for name in ("compiled", "eager")},
@@ -28,13 +25,28 @@ RUNS = {
 
 def of_pytorch():
     """The network with the weights from which PyTorch started."""
-    sizes, k, layers = list(zip(SIZES, SIZES[1:])), 0, []
-    for n, m in sizes:
-        layers.append(nn.Linear(n, m, activation=ad.tanh if m > 1 else None))
-        for j, p in enumerate(layers[-1].parameters()):
-            p.data = math.sin(1 + k + j) if j < n * m else 0.1 * math.cos(k + j)
-        k += n * m + m
-    return nn.Sequential(*layers)
+    sizes = zip(SIZES, SIZES[1:])
+    layers = [nn.Linear(n, m, activation=ad.tanh if m > 1 else None) for n, m in sizes]
+    model = nn.Sequential(*layers)
+    for p, number in zip(model.parameters(), chain(*first_numbers()), strict=True):
+        p.data = number
+    return model
+
+
+def test_each_optimiser_is_tested_and_pytorch_was_asked_for_all_cases():
+    ours = {*optim.__all__} - {"Optimizer"}
+    assert {name for name, *_ in CASES.values()} == ours
+    assert {make.func.__name__ for make in OPTIMIZERS.values()} == ours
+    asked = {name: (x["optimizer"], x["arguments"]) for name, x in REFERENCE["cases"].items()}
+    assert asked == {name: case[:2] for name, case in CASES.items()}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", CASES)
+def test_pytorch_still_gives_these_numbers(name):
+    now, then = by_pytorch(*CASES[name]), REFERENCE["cases"][name]
+    assert now.keys() == then.keys()
+    assert now["parameters"] == pytest.approx(then["parameters"], rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)

@@ -174,8 +174,6 @@ def test_without_graphviz_the_source_is_there_and_the_error_says_what_to_install
     ("options", "error", "words"),
     [({"rankdir": "RL"}, ValueError, "found rankdir 'RL', expected None, 'LR' or 'TB'"),
      ({"format": "g.svg"}, ValueError, "found format 'g.svg', expected 'svg', 'png' or 'pdf'"),
-     *(({"highlight": x}, ValueError, "draw: found highlight=.*, expected Values that root was")
-       for x in (Value(1.0), [X, 2.0])),
      ({"names": [X]}, AttributeError, "'list' object has no attribute 'items'")],
 )  # fmt: skip
 def test_what_draw_refuses(options, error, words):

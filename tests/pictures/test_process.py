@@ -85,7 +85,7 @@ def test_no_font_has_a_reserved_name():
 
 
 def test_nothing_is_written_beside_the_fonts_or_to_standard_error(tmp_path):
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "pictures"))
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "copy"))
     settings = folder / "fonts" / "fonts.conf"
     unknown = settings.read_text().replace("</fontconfig>", "<unknown/></fontconfig>")
     settings.write_text(unknown)  # of which fontconfig prints a warning

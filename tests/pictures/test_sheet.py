@@ -4,7 +4,7 @@ import math
 from operator import neg
 
 import pytest
-from pictures import box_texts, chain, constant, example, faces, look, looks, network, words
+from pictures import box_texts, chain, constant, example, faces, look, looks, words
 
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, draw, logsumexp, relu
@@ -179,39 +179,3 @@ def test_the_legend_is_the_scale_of_the_shades():
     assert legend(X) == []
     of_data = [words(entry) for entry in draw(cells, arrays=True).page.legend]
     assert of_data == ["data:", "− largest", "−", "0", "+", "largest"]
-
-
-# -- Drawn strongly -------------------------------------------------------------------------------
-
-
-def strong(root, highlight, **options):
-    """The titles of the boxes that are drawn strongly, and the strength of each arrow."""
-    plain, found = (faces(root, highlight=x, **options) for x in (None, highlight))
-    arrows = draw(root, highlight=highlight, **options).page.arrows
-    return [x.title for x, y in zip(found, plain) if x == y], [x.strength for x in arrows]
-
-
-def test_what_lies_between_some_values_is_drawn_strongly():
-    c = example()
-    product, cube = c.parents
-    a, b = product.parents
-    s, w = "strong", "weak"
-    assert strong(c, [a, c]) == (["a = −4", "× = −8", "c = 0"], [s, w, w, s, w])
-    assert strong(c, c) == (["c = 0"], [w] * 5)
-    assert strong(c, [cube, b]) == (["b = 2", "b³ = 8"], [w, w, s, w, w])  # in any order
-    assert strong(c, {"of": (a, cube)}) == (["a = −4", "b³ = 8"], [w] * 5)  # no way leads there
-    page = draw(c, highlight=[a, c], edges="local").page
-    pale = page.panels[1].faces[1]
-    assert (pale.line, pale.rows[0][0].lines[0][0].ink) == ("#999b9d", "#999b9d")  # 45 % of INK
-    assert page.arrows[1].text.fill == page.arrows[2].text.fill == "#f2f8fd"
-
-
-def test_a_highlight_in_arrays_and_of_an_attached_parameter():
-    model, x = network(4, 3, 2), Vector([1.0, 2.0, 3.0, 4.0])
-    y = model(x).sum()
-    bias = model.layers[1].bias
-    assert strong(y, [bias, y], arrays=True)[0] == ["+ 2", "bias 2", "sum = −0.7182"]
-    pale, plain = (draw(y, arrays=True, highlight=x).page.images[0] for x in (bias, None))
-    assert set(pale.pixels) == {round(255 - 0.45 * (255 - x)) for x in plain.pixels}
-    layer = Linear(1, 1, seed=0)
-    assert strong(layer([1.0])[0], layer.bias)[0] == ["bias[0] = 0"]
