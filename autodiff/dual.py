@@ -10,7 +10,7 @@ from typing import Any
 
 from .admission import AnyNumber
 from .dispatch import UNDEFINED, Operation, explain
-from .number import Number, as_own_number, check_result, constant_for
+from .number import Number, as_own_number, check_outside, check_result, constant_for
 from .ufuncs import Entry
 
 
@@ -50,13 +50,18 @@ class Dual(Entry, Number):
 
     @property
     def primal(self) -> AnyNumber:
-        """The number itself. It cannot be assigned, nor can the tangent: make another Dual."""
+        """The number itself. It cannot be assigned, nor can the tangent: make another Dual.
+
+        RuntimeError for both inside a function that is being differentiated, as for `Value.data`.
+        """
+        check_outside(self, "primal")
         return self._primal
 
     @property
     def tangent(self) -> AnyNumber:
         """The derivative along the direction in which the inputs move."""
-        return 0.0 if self._tangent is None else self._tangent
+        check_outside(self, "tangent")
+        return slope(self)
 
     def _lift(self, x: AnyNumber, name: str) -> "Dual":
         own = isinstance(x, Dual) and x._level == self._level
@@ -81,7 +86,7 @@ class Dual(Entry, Number):
         return self._primal
 
     def __repr__(self) -> str:
-        return f"Dual(primal={self._primal!r}, tangent={self.tangent!r})"
+        return f"Dual(primal={self._primal!r}, tangent={slope(self)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dual, (self._primal, self._tangent, self._level)
@@ -92,6 +97,11 @@ def dual(primal: AnyNumber, tangent: AnyNumber, level: float) -> Dual:
     x = object.__new__(Dual)
     x._primal, x._tangent, x._level = primal, tangent, level
     return x
+
+
+def slope(x: Dual) -> AnyNumber:
+    """The tangent of a dual number of any level; 0.0 if it stands still."""
+    return 0.0 if x._tangent is None else x._tangent
 
 
 def as_tangent(tangent: AnyNumber) -> AnyNumber:

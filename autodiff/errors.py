@@ -57,12 +57,12 @@ def described(x: object) -> str:
 
 def number_in(x: object) -> object:
     """The number that a Value or a Dual holds; anything else itself."""
-    return getattr(x, "_data", getattr(x, "primal", x)) if hasattr(x, "_record") else x
+    return getattr(x, "_data", getattr(x, "_primal", x)) if hasattr(x, "_record") else x
 
 
 LOST = (
     "this number is being differentiated, and a float has no derivative; write autodiff.sin for "
-    "math.sin, or x.data for the plain number of a Value of your own (x.primal of a Dual)"
+    "math.sin, or x.data for the plain number of a Value of your own"
 )
 LEAKED = (
     "found a number of a derivative that has been computed already, expected one of a derivative "

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Operation
-from .dual import Dual, as_tangent, dual
+from .dual import Dual, as_tangent, dual, slope
 from .errors import a, counted, message, shortened, typed
 from .linalg import Matrix, Vector
 from .number import level_of, new_level
@@ -254,7 +254,7 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
         # what is not of this level stands still in it
         duals = [y if level_of(y) == level else dual(y, None, level) for y in results]
     given = [*call.numbers, *direction]
-    values, slopes = [y._primal for y in duals], [y.tangent for y in duals]
+    values, slopes = [y._primal for y in duals], [slope(y) for y in duals]
     return _settled(values, given), _settled(slopes, given), shape
 
 

@@ -59,7 +59,7 @@ OUTSIDE = [
 INFINITE = "the derivative of sqrt at x = ...0.0...: it is infinite or undefined there"
 PAIRS = [(n, pair) for n in (x, Dual(5.5, 1.0), v) for pair in ((n, 2.0), (2.0, n))]
 INSIDE = "...a number inside a function that is being differentiated, expected a Value of your own"
-PLAIN = "this number is being differentiated, ...; write autodiff.sin for math.sin, or x.data for the plain number of a Value of your own (x.primal of a Dual)"
+PLAIN = "this number is being differentiated, ...; write autodiff.sin for math.sin, or x.data for the plain number of a Value of your own"
 # What a rule of one's own may not return, in whatever mode it is used.
 OF_ANOTHER_KIND = [(lambda x: "a", "str"), (lambda x: 1j * x, "complex"), (lambda x: np.array([x]), "ndarray")]
 RULES = [
@@ -237,6 +237,8 @@ REFUSALS = {
                          lambda x: ad.Expression([x**3]).compile([x], wrt=[])(2.0)[0], lambda x: (x**3).backward(),
                          lambda x: setattr(x, "requires_grad", True), lambda x: setattr(x, "data", 5.0),
                          lambda x: x.data * 2, lambda x: Vector([x]).data[0], lambda x: x if x.data > 0 else -x)],
+              RuntimeError, f"{INSIDE}; use it only in operations"),
+        *each([lambda d=d, f=f: d(f)(2.0) for d in (jacfwd, forward) for f in (lambda x: x.primal * 2, lambda x: x.tangent + x)],
               RuntimeError, f"{INSIDE}; use it only in operations"),
         # An error of the user's function is left alone.
         *each([lambda: grad(lambda p: np.apply_along_axis(lambda row: row.nothing, 0, p))(np.ones(2)),
