@@ -32,6 +32,27 @@ OPTIMIZERS = {  # what may be set, beside lr and weight_decay
 }
 
 
+CHANGES = {  # what a loss may do to the list it is given: half of the last entry is left
+    "pops": lambda p: [p.append(p.pop() / 2.0)],
+    "appends": lambda p: [p.append(p[-1] / 2.0), p.pop(-2)],
+    "writes": lambda p: [p.__setitem__(-1, p[-1] / 2.0)],
+}
+
+
+def of_ones_own(kind):
+    """The optimiser, with a `change` that decays weights itself: it reads them, and their grad."""
+
+    class Own(kind):
+        decay = 0.0
+
+        def change(self, grad, state):
+            trained = [p for p in self.params if p.requires_grad]
+            assert grad.tolist() == [p.grad for p in trained]
+            return super().change(np.array([p.grad + self.decay * p.data for p in trained]), state)
+
+    return Own
+
+
 class Task:
     """A network, data, a loss and an optimiser, drawn at random; for both libraries."""
 
@@ -48,6 +69,8 @@ class Task:
         kinds = list(KINDS)[:4] if self.sizes[-1] == 1 else list(KINDS)[3:]
         self.loss, self.of_rows, targets = KINDS[draw.choice(kinds)]
         self.targets = targets(rng, self.n, self.sizes[-1])
+        self.change = draw.choice([None, None, *CHANGES])
+        self.own = draw.random() < 0.3
         self.penalty = draw.choice([0.0, 0.0, 0.01])
         self.name, self.seed, self.nudge = draw.choice([*OPTIMIZERS]), seed, None
         given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}
@@ -67,9 +90,12 @@ class Task:
         model = nn.Sequential(*layers)
 
         def forward(x):
-            return self.forward(x, layers, lambda layer, f, x: layer(x).map(lambda z: f(ad, z)))
+            y = self.forward(x, layers, lambda layer, f, x: layer(x).map(lambda z: f(ad, z)))
+            return [*y] if self.change else y
 
         def loss(prediction, target):
+            if self.change:
+                CHANGES[self.change](prediction)
             found = self.loss(prediction, target)
             if self.penalty:
                 found = found + self.penalty * ad.sum([p * p for p in layers[-1].weight[0]])
@@ -80,7 +106,11 @@ class Task:
         for p in model.parameters() if self.nudge else ():
             p.data += self.nudge.choice([-1, 1]) * np.spacing(p.data)
         self.start = np.array([p.data for p in model.parameters()])
-        optimizer = getattr(optim, self.name)(model.parameters(), **self.settings)
+        kind, settings = getattr(optim, self.name), dict(self.settings)
+        if self.own:
+            kind = of_ones_own(kind)
+            kind.decay = settings.pop("weight_decay")
+        optimizer = kind(model.parameters(), **settings)
         history = nn.fit(
             forward, self.xs, self.targets, loss, optimizer, self.epochs, self.batch_size,
             progress=False, seed=self.seed, engine=engine,
@@ -109,6 +139,8 @@ class Task:
             for batch in torch.split(torch.as_tensor(order), size):
                 optimizer.zero_grad()
                 z = self.forward(xs[batch], layers, lambda layer, f, x: f(torch, layer(x)))
+                if self.change:
+                    z = torch.cat([z[:, :-1], z[:, -1:] / 2.0], dim=1)
                 loss = self.of_rows(torch.nn.functional, z, ts[batch])
                 loss = loss + self.penalty * (layers[-1].weight[0] ** 2).sum()
                 loss.backward()
