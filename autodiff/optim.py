@@ -154,6 +154,29 @@ class Optimizer:
             raise FloatingPointError("a step made a parameter infinite or nan")
         return Snapshot(moved, state, trained, places)
 
+    def is_own(self) -> bool:
+        """Whether it is one of the user's own, which may read more than it is given."""
+        attributes = {"params", "_made", "state", *self.settings()}
+        return type(self).__module__ != __name__ or not vars(self).keys() <= attributes
+
+    def as_by_hand(self, before: Snapshot, grad: Floats) -> Snapshot:
+        """What a step along these gradients leads to, of an optimiser of the user's own.
+
+        Its `change` may read data, grad and state; or it has its own `step()`.
+        """
+        self.write(before)
+        for p, number in zip(before.trained, grad.tolist()):
+            p._grad = number
+        if getattr(self.step, "__func__", None) is Optimizer.step:
+            return self.update(before, grad)
+        self.step()
+        after = self.snapshot()
+        if after.trained != before.trained:
+            found, remedy = "a step that freezes or thaws parameters", "do that in a callback"
+            where = f"fit, {type(self).__name__}"
+            raise ValueError(message(where, found, "the same parameters", remedy))
+        return after
+
     def write(self, now: Snapshot) -> None:
         """Write a snapshot to the Values and to `state`."""
         for each, number in zip(now.trained, now.p.tolist()):

@@ -62,7 +62,7 @@ class Value(Entry, Number):
             remedy = "operators record the rest; an operation of your own needs @autodiff.operation"
             raise TypeError(message("Value", found, "a number and a label", remedy))
         self._level = 1
-        self.data = data
+        self._data = _own(data)
         self._grad = 0.0
         self.label = label
         self.parents = ()
@@ -90,10 +90,9 @@ class Value(Entry, Number):
     @data.setter
     def data(self, data: Any) -> None:
         check_outside(self, "data")
-        if isinstance(data, Value):
-            remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
-            raise TypeError(message("Value", typed(data), "one real number", remedy))
-        self._data = data if type(data) is float else as_own_number(data, "Value")
+        if (watching := watch.get()) is not None:
+            watching.look(self, writes=True)
+        self._data = _own(data)
 
     @property
     def grad(self) -> float:
@@ -280,6 +279,14 @@ def leaf(data: AnyNumber, level: float) -> Value:
     node._closure = _nothing
     node._level = level
     return node
+
+
+def _own(data: Any) -> AnyNumber:
+    """The number that a leaf holds; a TypeError if data is no real number, or is in a Value."""
+    if isinstance(data, Value):
+        remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
+        raise TypeError(message("Value", typed(data), "one real number", remedy))
+    return data if type(data) is float else as_own_number(data, "Value")
 
 
 def _nothing(grad: AnyNumber) -> Gradients:

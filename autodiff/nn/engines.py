@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ..admission import AnyNumber, Floats
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import message
-from ..graph import adjoints
-from ..optim import Optimizer
+from ..errors import message, typed
+from ..graph import adjoints, topological_order
+from ..optim import Optimizer, Snapshot
 from ..value import Value
 from .devices import Place, Placed, Runner, in_jax
-from .recording import CONTRACT, Masks, Recording, Watch, loss_value, user_frame
-from .samples import Loss, Model, Samples
+from .modules import Masks, drawn, draws, factors_in, mode
+from .recording import CONTRACT, ROUNDING, Recording, Watch, loss_value, user_frame
+from .samples import Loss, Model, Samples, values_in
 
 if TYPE_CHECKING:
     from ..compiler.places import Ids
@@ -58,22 +59,20 @@ class Compiled(NamedTuple):
     table: Floats  # a row for each sample, without masks
     place: Place
     all_rows: Placed  # of the table
+    trains: bool  # whether the loss depends on a parameter
 
     def __call__(
-        self, batch: Indices, parameters: Floats, masks: Sequence[Floats] = ()
+        self, batch: Indices, parameters: Floats, factors: Iterable[Floats] = ()
     ) -> tuple[Floats, Floats]:
         """The loss of a batch (None: of all samples) and its derivative by each parameter, as sums.
 
-        masks: of the layers of Dropout, which draw their own if there are none.
+        factors: for Dropout, in columns, shape (leaves, samples); none: new ones are drawn.
         """
         import numpy
 
         rows = self.table if batch is None else self.table.take(batch, axis=0)
-        if layers := self.recording.masks:
-            masks = masks or [
-                layer.masks(layer.rng, len(rows), len(mask)) for layer, mask in layers
-            ]
-            rows = numpy.concatenate([rows.T, *[mask.T for mask in masks]]).T
+        if masks := self.recording.masks:
+            rows = numpy.concatenate([rows.T, *(factors or drawn(masks, len(rows)))]).T
         placed = self.all_rows if rows is self.table else self.place(rows)
         losses, gradients = self.run(placed, parameters)
         return losses.sum(), gradients
@@ -85,13 +84,19 @@ class TrainingState:
     So Ctrl-C leaves whole steps. The Values and the optimizer lag behind until `write`.
     """
 
-    def __init__(self, optimizer: Optimizer) -> None:
+    def __init__(self, optimizer: Any) -> None:
+        if not isinstance(optimizer, Optimizer):
+            example = "one such as optim.SGD(model.parameters(), lr=0.1)"
+            raise TypeError(message("fit, optimizer", typed(optimizer), example))
         self.optimizer = optimizer
         self.read()
 
     def read(self) -> None:
         """Start from what the Values hold now; a ValueError if none is trained."""
-        self.now = self.written = self.optimizer.snapshot()
+        self.now = self.optimizer.snapshot()
+        self.written: Snapshot | None = self.now
+        own = self.optimizer.is_own()
+        self.along = self.optimizer.as_by_hand if own else self.optimizer.update
         if not self.now.trained:
             remedy = "set requires_grad = True before training"
             raise ValueError(
@@ -100,7 +105,8 @@ class TrainingState:
 
     def step(self, gradients: Floats) -> None:
         """Go on along the gradients."""
-        self.now = self.optimizer.update(self.now, gradients)
+        self.written = None  # if the step fails halfway, `write` goes back to before it
+        self.now = self.along(self.now, gradients)
 
     def write(self) -> None:
         """Write the snapshot, unless that is done: a callback may have set other numbers since."""
@@ -126,7 +132,7 @@ class Evaluator:
     training: bool = True
     program: Compiled | None = None
     reason: str = ""
-    trains: bool = False  # whether a loss was seen that depends on a parameter
+    trains: bool = False  # whether a loss of this epoch depends on a parameter
     verified: int = 0  # the last epoch before which the program agreed with walking
 
     def __post_init__(self) -> None:
@@ -136,13 +142,13 @@ class Evaluator:
 
     def graph(self, i: int) -> Value:
         """The loss of one sample, as a graph that is freed before the next is built."""
-        return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.targets[i]))
+        return loss_value(self.loss(self.model(self.samples.input(i)), self.samples.target(i)))
 
     def epoch(self, number: int, batches: Iterable[Indices]) -> float:
         """The mean loss; each batch is a step, in training. FloatingPointError if it diverges."""
         import numpy
 
-        total, n = 0.0, len(self.samples)
+        total, n, self.trains = 0.0, len(self.samples), False
         how: Any = "raise" if self.xp is numpy else "ignore"  # raised inside JAX, it ends Python
         try:
             with numpy.errstate(all=how, under="ignore"):
@@ -156,11 +162,18 @@ class Evaluator:
             raise FloatingPointError(
                 f"{where} (a smaller learning rate may help): {error}"
             ) from error
-        if not self.trains:
+        if self.training and not self.trains and not self.predicts():
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"
             raise ValueError(message("fit", found, "one that does", remedy))
         return total / n
+
+    def predicts(self) -> bool:
+        """Whether the model depends on a parameter; a loss may be constant where it is right."""
+        with mode(training=False):
+            outputs = values_in(self.model(self.samples.input(0)))
+        parameters = {*self.state.now.trained}
+        return any(not parameters.isdisjoint(topological_order(y)) for y in outputs)
 
     def loss_and_gradients(self, batch: Indices) -> tuple[AnyNumber, Floats]:
         """The loss of a batch and its gradients, by the program or the graph of every sample.
@@ -169,6 +182,7 @@ class Evaluator:
         """
         if not self.program:
             return self.eager(batch)
+        self.trains = self.trains or self.program.trains
         with suppress(FloatingPointError):
             total, gradients = self.program(batch, self.state.now.p)
             if math.isfinite(total):
@@ -218,7 +232,7 @@ class Evaluator:
             self.compile()
             wrong = self.disagreement(FEW)
         if wrong:
-            reason = f"in epoch {epoch} the program is wrong for {wrong}; {CONTRACT}"
+            reason = f"in epoch {epoch} the program is wrong for {wrong}"
             since = f"; results since epoch {self.verified}, when it was last right, may be wrong"
             self.fall_back(reason + since * (self.verified > 0), RuntimeError)
         self.verified = epoch
@@ -239,12 +253,12 @@ class Evaluator:
         finally:
             if collects:
                 gc.enable()
-        self.trains = not set(parameters).isdisjoint(expression.sources)
+        trains = not set(parameters).isdisjoint(expression.sources)
         run, table = program._function, made.table()  # without checks
         place: Place = numpy.asfortranarray  # column after column in memory, as the program reads
         if self.xp is not numpy:
             place, run = in_jax(run)
-        self.program = Compiled(run, made, table, place, place(table))
+        self.program = Compiled(run, made, table, place, place(table), trains)
 
     def fall_back(self, reason: str, error: type[Exception] = ValueError) -> None:
         """Walk from here on, with a warning; engine="compiled" is an error."""
@@ -272,22 +286,22 @@ class Evaluator:
             with errstate(all="ignore"):
                 found = self.disagreement_at(i, program, watching.masks, root, by)
             if found and math.isfinite(root.data):
-                return f"sample {i}: {found}"
+                pure = program.recording.is_current(self.state.now.trained, i)
+                return f"sample {i}: {found}; {ROUNDING if pure else CONTRACT}"
             if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
                 break
         return ""
 
     def disagreement_at(
-        self, i: int, program: Compiled, drawn: Masks, root: Value, by: dict[Value, float]
+        self, i: int, program: Compiled, masks: Masks, root: Value, by: dict[Value, float]
     ) -> str:
         """How the program disagrees with the graph of sample i, its draws and its adjoints."""
         import numpy
 
-        recorded = program.recording.masks
-        if [len(drawn[layer]) for layer, _ in recorded] != [len(mask) for _, mask in recorded]:
+        if draws(masks) != draws(program.recording.masks):
             return "Dropout was given other numbers"
-        masks = [numpy.array([[x.data for x in drawn[layer]]]) for layer, _ in recorded]
-        loss, gradients = program([i], self.state.now.p, masks)
+        factors = [numpy.array([[x.data] for x in factors_in(masks)])] if masks else []
+        loss, gradients = program([i], self.state.now.p, factors)
         walked = [by.get(p, 0.0) for p in self.state.now.trained]
         for name, ours, theirs, numbers in (
             ("loss", loss, root.data, [x.data for x in [root, *by]]),

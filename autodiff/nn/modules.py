@@ -1,6 +1,6 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -277,15 +277,39 @@ class Dropout(Module):
         if not self.training or self.p == 0:
             return row
         n = len(row)
-        masked = watching.mask(self, n) if watching else self.masks(self.rng, n).tolist()
-        return Vector([entry * factor for entry, factor in zip(row, masked)])
-
-    def masks(self, rng: "Generator", *shape: int) -> Floats:
-        """Factors for entries, 0 or 1 / (1 - p): an array, drawn one row after the other."""
-        return (rng.random(shape) >= self.p) / (1 - self.p)
+        factors = watching.mask(self, n) if watching else mask(self.rng.random(n), self.p).tolist()
+        return Vector([entry * factor for entry, factor in zip(row, factors)])
 
     def _described(self) -> str:
         return f"p={self.p}"
+
+
+def mask(drawn: Floats, p: Any) -> Floats:
+    """Factors for entries: 0 where the number that was drawn is below p, else 1 / (1 - p)."""
+    return (drawn >= p) / (1 - p)  # type: ignore[no-any-return]
+
+
+# Of each generator the layers that draw from it, in order, with a leaf for each factor.
+Masks = dict["Generator", list[tuple[Dropout, list[Value]]]]
+
+
+def factors_in(masks: Masks) -> list[Value]:
+    """The leaves of all factors."""
+    return [x for calls in masks.values() for _, leaves in calls for x in leaves]
+
+
+def draws(masks: Masks) -> list[Hashable]:
+    """Which layer draws how many numbers from which generator."""
+    return [(rng, id(layer), len(x)) for rng, calls in masks.items() for layer, x in calls]
+
+
+def drawn(masks: Masks, n: int) -> Iterator[Floats]:
+    """Factors for n samples, which each generator draws one sample after the other."""
+    for rng, calls in masks.items():
+        end, numbers = 0, rng.random((n, sum(len(leaves) for _, leaves in calls))).T
+        for layer, leaves in calls:
+            start, end = end, end + len(leaves)
+            yield mask(numbers[start:end], layer.p)
 
 
 _training: ContextVar[bool | None] = ContextVar("training", default=None)  # in this thread

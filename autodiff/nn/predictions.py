@@ -14,7 +14,7 @@ from ..transforms import check_function
 from ..value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import mode
-from .recording import CONTRACT, check_same, trace
+from .recording import ROUNDING, check_same, trace
 from .samples import Model, as_rows, constants
 
 WHERE = "predict, what the model returns"
@@ -84,7 +84,8 @@ def _compiled(model: Model, rows: Floats) -> Floats:
     for i in Random(0).sample(range(len(rows)), FEW):
         walked = _walked(model, rows[i])
         if far := distance(found[i], walked, walked):
-            raise NotRecordable(f"the program is off by {far:.3g} for sample {i}; {CONTRACT}")
+            check_same(first, trace(partial(_outputs, model), rows[i]))
+            raise NotRecordable(f"the program is off by {far:.3g} for sample {i}; {ROUNDING}")
     return found
 
 

@@ -18,29 +18,28 @@ import pickle
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .. import dispatch
-from ..admission import Floats
-from ..compiler.symbolic import NotRecordable
+from ..admission import Floats, is_array
+from ..compiler.symbolic import NotRecordable, Writer, key_of
 from ..errors import a, message
 from ..graph import topological_order
 from ..linalg import Matrix, Vector
 from ..ops import dot
 from ..ops import sum as total
 from ..value import Value, leaf, watch
-from .modules import Dropout
-from .samples import Loss, Model, Samples, constants
+from .modules import Dropout, Masks, draws, factors_in, mask
+from .samples import Loss, Model, Samples, constants, values_in
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-Masks = dict[Dropout, list[Value]]  # a leaf for each factor
 Column = tuple[Value, ...]  # a node for each target, at one place of their graphs; or one for all
 Split = tuple[Callable[..., Value], list[Column]]  # how to make its node, of those of others
 
@@ -52,14 +51,19 @@ LOOKS = (
     "looks at a number, which varies; write where(less(0.0, x), a, b) for an if, "
     "adjoints(..., create_graph=True) or grad for a derivative"
 )
+WRITES = "writes a number that a graph was made of; make a new list: [0.0, *x[1:]]"
+ROUNDING = (
+    "its graph is still as it was recorded, so this may be rounding (a float32 has 7 digits), or a "
+    "fault of autodiff"
+)
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
 
 
 class Watch:
     """While it is entered, in this thread alone, looking at what depends on its leaves is refused.
 
-    Also if the model catches the refusal: it is raised again at the end. `masks` are leaves, too:
-    a factor for each number that a layer of Dropout was given meanwhile, drawn from `rng`.
+    Writing it is, too. If the model catches the refusal, it is raised again at the end. `masks` are
+    leaves: a factor for each number that a layer of Dropout was given meanwhile, drawn from `rng`.
     """
 
     def __init__(self, leaves: Iterable[Value], rng: "Generator | None" = None) -> None:
@@ -73,23 +77,23 @@ class Watch:
         """Whether a node was computed from the leaves."""
         return bool(self.leaves) and not self.leaves.isdisjoint(topological_order(node))
 
-    def look(self, node: Value) -> None:
-        """Refuse to look at a node that depends on a leaf."""
+    def look(self, node: Value, writes: bool = False) -> None:
+        """Refuse to look at a node that depends on a leaf, or to write it."""
         if type(node._data) is float and self.depends(node):
             frame = user_frame()
             file, line = frame.f_code.co_filename, frame.f_lineno
             text = linecache.getline(file, line, frame.f_globals).strip()
             name = "a cell" if "ipykernel_" in file else Path(file).name
             where = f"line {line} of {name}{f', {text},' * bool(text)}"
-            self.refused = self.refused or NotRecordable(f"{where} {LOOKS}")
+            self.refused = self.refused or NotRecordable(f"{where} {WRITES if writes else LOOKS}")
             raise self.refused
 
     def mask(self, layer: Dropout, count: int) -> list[Value]:
         """A leaf for each factor that a layer of Dropout needs."""
-        drawn = layer.masks(self.rng, count).tolist() if self.rng else [1.0] * count
+        drawn = mask(self.rng.random(count), layer.p).tolist() if self.rng else [1.0] * count
         new = [leaf(factor, 0) for factor in drawn]
         self.leaves.update([] if self.rng else new)
-        self.masks[layer] += new
+        self.masks[layer.rng].append((layer, new))
         return new
 
     def __enter__(self) -> Self:
@@ -102,6 +106,18 @@ class Watch:
         watch.reset(self.token)
         if self.refused and (error is None or isinstance(error, Exception)):
             raise self.refused from None
+
+
+@contextmanager
+def only_data(trained: Iterable[Value], where: str) -> Iterator[None]:
+    """A block that admits samples; a ValueError if one of their numbers is that of a parameter."""
+    try:
+        with Watch(trained):
+            yield
+    except NotRecordable:
+        found = "an input or a target that depends on a parameter that is trained"
+        remedy = "choose it in the model or the loss, as centers[target]"
+        raise ValueError(message(where, found, "numbers, which stay as they are", remedy)) from None
 
 
 def user_frame() -> FrameType:
@@ -131,15 +147,14 @@ class Trace(NamedTuple):
 
         The form is the operations, the leaves that they read, and the digits of constants.
         """
-        place = {x: i for i, x in enumerate([*self.x, *parameters, *chain(*self.masks.values())])}
-        form = hash((len(place), *map(len, self.masks.values())))
-        varying = set(place)
+        place = {x: i for i, x in enumerate([*self.x, *parameters, *factors_in(self.masks)])}
+        form = hash((len(place), *draws(self.masks)))
+        varying, stated_once = set(place), cache(stated)
         for node in topological_order(total(self.roots))[:-1] if self.roots else ():
             if node in place:
                 continue
             if made := node._operation:
-                # a user's operation may be made anew in each call
-                key = made if made.on_page else dispatch.unwrapped(made.rule).__code__
+                key = stated_once(made, len(node.parents))
                 form = hash((form, key, *[place[x] for x in node.parents]))
                 if not varying.isdisjoint(node.parents):
                     varying.add(node)
@@ -147,6 +162,20 @@ class Trace(NamedTuple):
                 form = hash((form, repr(node._data)))
             place[node] = len(place)
         return hash((form, *[place[root] for root in self.roots])), varying.difference(parameters)
+
+
+def stated(operation: dispatch.Operation, count: int) -> Hashable:
+    """An operation of this package; of one of a user's, what its rule does with unknown inputs.
+
+    A user's may be made anew in each call, and its rule may read what a callback changes.
+    """
+    if operation.on_page:
+        return operation
+    writer = Writer()
+    result, backward = operation.rule(*[writer.argument(f"x{i}") for i in range(count)])
+    results = result, *backward(writer.argument("grad"))
+    lines = [(getattr(op, "value", op), *args) for op, *args in writer.symbols]
+    return *lines, key_of("", results)
 
 
 def trace(
@@ -202,18 +231,18 @@ class Recording:
         self.first_examples = self.examples[:MANY]
         made = self._trace(0, self.examples)
         first = made._replace(roots=made.roots[:MANY])
-        last = self._trace(len(targets) - 1, self.first_examples)
-        self.form = check_same(first, last, self.parameters)
-        self.masks = [*made.masks.items()]
-        masks = [*chain(*made.masks.values())]
+        # in the other order, in case one loss changes what the next is given
+        last = self._trace(len(targets) - 1, self.first_examples[::-1])
+        self.form = check_same(first, last._replace(roots=last.roots[::-1]), self.parameters)
+        self.masks, masks = made.masks, factors_in(made.masks)
         with Watch(given := {*made.x, *self.parameters, *masks}):
-            self.root = self._merged(made.roots, _values(made.result), given)
+            self.root = self._merged(made.roots, values_in(made.result), given)
         self.leaves = [*made.x, *[x for x, _ in self.columns.values()], *masks]
 
-    def is_current(self, parameters: Sequence[Value]) -> bool:
-        """Whether this is still the graph of the model and the loss, for these parameters."""
+    def is_current(self, parameters: Sequence[Value], i: int = 0) -> bool:
+        """Whether this is still the graph of the losses of sample i, for these parameters."""
         try:
-            now = self._trace(0, self.first_examples).form(parameters)[0]
+            now = self._trace(i, self.first_examples).form(parameters)[0]
         except NotRecordable:
             return False
         return now == self.form
@@ -225,8 +254,8 @@ class Recording:
             prediction = self.model(x)
             if isinstance(prediction, Iterator):  # which the first loss would use up
                 prediction = [*prediction]
-            targets = [self.samples.targets[j] for j in examples]
-            return [loss_value(self.loss(prediction, target)) for target in targets], prediction
+            targets = map(self.samples.target, examples)
+            return [loss_value(self.loss(fresh(prediction), t)) for t in targets], prediction
 
         try:
             return trace(run, self.samples.inputs[i], self.parameters)
@@ -234,7 +263,7 @@ class Recording:
             raise
         except Exception as error:  # of the user's; with the target's own input, too?
             for j in examples:
-                loss_value(self.loss(self.model(self.samples.input(j)), self.samples.targets[j]))
+                loss_value(self.loss(self.model(self.samples.input(j)), self.samples.target(j)))
             raise NotRecordable(f"{type(error).__name__}: {error}") from error
 
     def table(self) -> Floats:
@@ -310,10 +339,10 @@ def loss_value(found: Any) -> Value:
     return found
 
 
-def _values(prediction: Any) -> list[Value]:
-    """The Values in a prediction: a Value, Vector or Matrix, or these in lists, tuples, dicts."""
-    if isinstance(prediction, Value):
-        return [prediction]
-    parts = prediction.values() if isinstance(prediction, dict) else prediction
-    several = isinstance(prediction, (Vector, Matrix, list, tuple, dict))
-    return [x for part in parts for x in _values(part)] if several else []
+def fresh(prediction: Any) -> Any:
+    """The same numbers in lists, tuples, dicts and arrays of their own, which a loss may change."""
+    if type(prediction) in (list, tuple):
+        return type(prediction)([fresh(part) for part in prediction])
+    if type(prediction) is dict:
+        return {key: fresh(part) for key, part in prediction.items()}
+    return prediction.copy() if is_array(prediction) else prediction

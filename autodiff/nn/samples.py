@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from numbers import Real
 from typing import Any
 
 from ..admission import Floats, as_row, check_mask
 from ..errors import counted, message, typed
-from ..linalg import Vector
+from ..linalg import Matrix, Vector
 from ..numeric import plain_number
-from ..value import leaf
+from ..value import Value, leaf
 
 Model = Callable[[Any], Any]  # from a sample to a prediction; often a Module
 Loss = Callable[[Any, Any], Any]  # of a prediction and a target: one Value
@@ -19,15 +20,17 @@ SEQUENCE = "a sequence, with an entry for each sample"
 class Samples:
     """n inputs and n targets: `inputs` is an array, shape (n, features).
 
-    Both are copies, so the originals may change later. ValueError if there are no samples, not as
-    many targets as inputs, or a number that is not finite.
+    Both are copies, so the originals may change later, and Values in them are constants. ValueError
+    if there are no samples, not as many targets as inputs, or a number that is not finite.
     """
 
     def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
         from numpy import argwhere, isfinite
 
         self.inputs = as_rows(inputs, f"{where}, inputs")
-        self.targets = deepcopy(as_row(targets, f"{where}, targets", SEQUENCE))
+        row = as_row(targets, f"{where}, targets", SEQUENCE)
+        as_constants = {id(y): leaf(y.data, 0) for t in row for y in values_in(t)}
+        self.targets = deepcopy(row, as_constants)
         if not 0 < len(self) == len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
             raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
@@ -42,6 +45,11 @@ class Samples:
         """The input of sample i as a Vector of constants."""
         return constants(self.inputs[i].tolist())
 
+    def target(self, i: int) -> Any:
+        """The target of sample i: a copy, which a loss may change."""
+        target = self.targets[i]
+        return target if isinstance(target, Real) else deepcopy(target)
+
 
 def held_back(validation: Any, where: str) -> Samples:
     """The samples of a pair, (inputs, targets); TypeError for anything else."""
@@ -54,6 +62,15 @@ def held_back(validation: Any, where: str) -> Samples:
 def constants(numbers: list[float]) -> Vector:
     """A row of numbers as a Vector that requires no gradient."""
     return Vector._of([leaf(number, 0) for number in numbers], (len(numbers),))
+
+
+def values_in(data: Any) -> list[Value]:
+    """The Values in a Value, Vector or Matrix, or in these in lists, tuples and dicts."""
+    if isinstance(data, Value):
+        return [data]
+    parts = data.values() if isinstance(data, dict) else data
+    several = isinstance(data, (Vector, Matrix, list, tuple, dict))
+    return [x for part in parts for x in values_in(part)] if several else []
 
 
 def as_rows(inputs: Any, where: str) -> Floats:

@@ -10,6 +10,7 @@ from ..optim import Optimizer
 from ..transforms import check_function
 from .engines import FEW, Evaluator, Indices, TrainingState
 from .modules import mode
+from .recording import only_data
 from .samples import Loss, Model, Samples, held_back
 
 ENGINES = "auto", "compiled", "eager"
@@ -70,12 +71,14 @@ def fit(
 
     The contract: a model and a loss are pure functions of their input and parameters; parameters
     are leaves; randomness comes from `Dropout` or is passed in. Between callbacks nothing else that
-    they read may change.
+    they read may change, and neither writes `data`. A loss may change the lists, dicts and arrays
+    that it is given: they are its own. The optimizer steps as by hand, whatever its `change` or
+    `step` reads, but freezes no parameter.
 
     model: a Module, or a function of a sample; optimizer: of its parameters; epochs: how many
     inputs: a row for each sample, shape (n, in_features), or a number for each
-    targets: one for each sample: anything that `loss(model(x), target)` takes. Lists and arrays
-        of both are copied at the start
+    targets: one for each sample: anything that `loss(model(x), target)` takes. Inputs and targets
+        are copied at the start, Values as numbers: ValueError if one depends on a parameter
     loss: a function of a prediction and a target; the loss of a batch is the mean over its samples
     batch_size: samples in a batch, in a new random order in each epoch; the last batch may be
         smaller; None: all n in one batch
@@ -95,9 +98,9 @@ def fit(
     Returns the History. Ctrl-C ends the training early, after a whole step. The contract is
     verified: random samples are walked and compared with the program, three in the first and the
     last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
-    rounding, engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on
-    walking, with a warning that says since when results may be wrong. After a callback the graph of
-    the first sample is recorded again, with the first 32 different targets.
+    rounding, engine="compiled" is a RuntimeError that names epoch, sample and the likely cause;
+    "auto" goes on walking, with a warning that says since when results may be wrong. After a
+    callback the graph of the first sample is recorded again, with the first 32 different targets.
 
     What that cannot find: what changes for a few samples or in a few calls, such as in call 60, or
     by one random draw in a thousand; a change by a callback that concerns other targets than the
@@ -122,24 +125,24 @@ def fit(
 
     check_function(model, "fit, model", "a Module or a function")
     check_function(loss, "fit, loss", "a function, such as nn.mse_loss")
-    check_optimizer(optimizer)
     if callback is not None:
         check_function(callback, "fit, callback", "None or a function of a History")
     seed = None if seed is None else as_integer(seed, "fit", "seed", least=0)
+    state = TrainingState(optimizer)
     if engine not in ENGINES:
         raise ValueError(message("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(message("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
-    samples = Samples(inputs, targets)
+    with only_data(state.now.trained, "fit"):
+        samples = Samples(inputs, targets)
+        held_out = validation if validation is None else held_back(validation, "fit, validation")
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
-    state = TrainingState(optimizer)
     train = Evaluator(model, loss, samples, state, engine, seed, xp)
     evaluators = [train]
-    if validation is not None:
-        held_out = held_back(validation, "fit, validation")
+    if held_out:
         evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), writing(state), closing(shown):
@@ -161,15 +164,6 @@ def fit(
                 if not last:
                     state.read()
     return history
-
-
-def check_optimizer(optimizer: object) -> None:
-    """A TypeError unless its step() is that of Optimizer: `fit` calls what that calls."""
-    step = getattr(optimizer, "step", None)
-    if getattr(step, "__func__", None) is not Optimizer.step:
-        example = "one such as optim.SGD(model.parameters(), lr=0.1)"
-        remedy = "your own defines change(), not step()"
-        raise TypeError(message("fit, optimizer", typed(optimizer), example, remedy))
 
 
 @contextmanager

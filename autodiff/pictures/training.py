@@ -17,9 +17,8 @@ from ..errors import counted, message, typed
 from ..graph import topological_order
 from ..linalg import Vector
 from ..nn.modules import Linear, Module, Sequential, mode
-from ..nn.recording import Recording, Watch, loss_value
+from ..nn.recording import Recording, Watch, loss_value, only_data
 from ..nn.samples import Samples, held_back
-from ..nn.training import check_optimizer
 from ..optim import Optimizer
 from ..scopes import entry_names
 from ..value import Value, leaf
@@ -74,17 +73,22 @@ def show_training(
     <Page: A curve through 3 points>
     """
     size = None if batch_size is None else as_integer(batch_size, WHERE, "batch_size")
-    known = Samples(inputs, targets, WHERE)
+    if getattr(getattr(optimizer, "step", None), "__func__", None) is not Optimizer.step:
+        example = "one such as optim.SGD(model.parameters(), lr=0.1)"
+        remedy = "your own defines change(), not step()"
+        raise TypeError(message(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
+    where = f"{WHERE}, validation"
+    trained = [p for p in optimizer.params if p.requires_grad]
+    with only_data(trained, WHERE):
+        known = Samples(inputs, targets, WHERE)
+        held = None if validation is None else held_back(validation, where)
     n = len(known)
-    if validation is not None:
-        held = held_back(validation, where := f"{WHERE}, validation")
+    if held:
         found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
         if found != expected:
             raise ValueError(message(where, f"samples of {found}", expected))
         rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
         known = Samples(rows, answers, where)
-    check_optimizer(optimizer)
-    trained = [p for p in optimizer.params if p.requires_grad]
     for count, most, noun in [(len(known), 500, "sample"), (len(trained), 1000, "parameter")]:
         if not 0 < count <= most:
             raise ValueError(message(WHERE, counted(count, noun), f"1 to {most}"))
@@ -153,9 +157,10 @@ class _Recorded:
         """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
         moving = copy.copy(self.optimizer)
         given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
-        vars(moving).update(lr=lr)
         after = dict(zip(moving.memory, state))
-        with Watch(given):
+        p.grad = grad
+        vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
+        with Watch([*given, *self.parameters]):
             outputs = [moving.moved(p, grad, after), *after.values()]
         return Expression(outputs).javascript(given, [])
 

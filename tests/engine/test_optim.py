@@ -152,6 +152,67 @@ def test_amounts_are_one_for_each_parameter_or_one_for_all(rule, moved):
     same(two_weights, optimizer=ruled(rule))
 
 
+class ByNorms(optim.SGD):
+    """A rate that follows the norms of weights and gradients, as LARS has for each layer."""
+
+    def change(self, grad, state):
+        weights = np.linalg.norm([p.data for p in self.params])
+        return self.lr * weights / np.linalg.norm(grad) * grad
+
+
+class OfGradients(optim.SGD):
+    def change(self, grad, state):
+        return self.lr * np.array([p.grad for p in self.params])
+
+
+class OfState(optim.SGD):
+    """It counts its steps twice: in an attribute, and in its state."""
+
+    memory = ("seen",)
+    count = 0
+
+    def change(self, grad, state):
+        state["seen"] = self.state["seen"] + 1
+        self.count += 1
+        return self.lr * grad / (self.state["seen"] + self.count)
+
+
+class Clipping(optim.SGD):
+    """Gradients that are clipped, and a rate that falls."""
+
+    def step(self):
+        clipped(self)
+        self.lr *= 0.9
+
+
+def clipping(params):
+    """Clipping by another function in the place of `step`."""
+    optimizer = optim.SGD(params, lr=0.1)
+    optimizer.step = lambda: clipped(optimizer)
+    return optimizer
+
+
+def clipped(optimizer):
+    for p in optimizer.params:
+        p.grad = max(-0.1, min(p.grad, 0.1))
+    optim.SGD.step(optimizer)
+
+
+def by_signs(params):
+    optimizer = optim.SGD(params, lr=0.1)
+    optimizer.change = lambda grad, state: 0.01 * np.sign([p.data for p in optimizer.params])
+    return optimizer
+
+
+OWN = [partial(kind, lr=0.1) for kind in (ByNorms, OfGradients, OfState, Clipping)]
+
+
+@pytest.mark.parametrize("make", [*OWN, clipping, by_signs])
+def test_an_optimizer_of_ones_own_reads_what_it_would_by_hand(make):
+    """Data, gradients and state are those of now in fit, too."""
+    same(network, optimizer=make)
+
+
 def with_others(params):
     """A descent that is given other parameters than it was made of, equal to them."""
     optimizer = optim.SGD(params, lr=0.1)

@@ -33,7 +33,10 @@ WRONG = [(2, True, 1, 5), (4, True, 1, 5), (5, True, 2, 5), (6, True, 4, 20), (7
 
 @pytest.mark.parametrize(("calls", "training", "epoch", "epochs"), WRONG)
 def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(calls, training, epoch, epochs):
-    """Recording takes two calls, and the first check three; a model may be pure in training alone."""
+    """Recording takes two calls, and the first check three; a model may be pure in training alone.
+
+    Where the check fails, one more sees that the graph has changed.
+    """
     chosen = {"epochs": epochs, "validation": None if training else (INPUTS[:9], NUMBERS[:9])}
     since = f"; results since epoch {epoch // 2}, when it was last right, may be wrong"
     words = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by .*; a model and a loss are pure functions.* is passed in{since * (epoch > 1)}"
@@ -45,7 +48,7 @@ def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(calls, training, ep
     history, model, _ = fitted(Changing(calls, training), engine="auto", walks=walks, **chosen)
     assert history.engine == ("eager" if training else "compiled")
     assert len(history.losses) == epochs
-    assert model.called == calls + 1 + (epochs - epoch + 1) * samples
+    assert model.called == calls + 2 + (epochs - epoch + 1) * samples
 
 
 @pytest.mark.parametrize("called", [False, True])
@@ -63,7 +66,8 @@ def test_samples_that_are_walked(called, monkeypatch):
     assert random.random() == random.Random(0).random()
 
 
-OFF = [(0, 1e-4, "epoch 1 .* sample .*: its derivative is off by"), (1e-6, 0, "its loss is off by 1e-06")]  # fmt: skip
+ROUNDING = r"; its graph is still as it was recorded, so this may be rounding \(a float32 .* or a fault of autodiff; to walk it"
+OFF = [(0, 1e-4, f"epoch 1 .* sample .*: its derivative is off by .{{6,9}}{ROUNDING}"), (1e-6, 0, f"its loss is off by 1e-06{ROUNDING}")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("shift", "stretch", "words"), OFF)

@@ -115,7 +115,8 @@ WALKS = [
     (lambda: guarded, "the program fails where walking does not"),
     (lambda: lambda x: chooser(x[0]), "compile: .* a number that is not known yet"),
     (lambda: changing([0]), "two samples gave different graphs or numbers: a model and a loss are"),
-    (lambda: changing([0, 1]), "the program is off by .* for sample [0-9]+; a model and a loss are"),
+    (lambda: changing([0, 1]), "two samples gave different graphs or numbers: a model and a loss are"),
+    (lambda: changing([0, 1, 3]), "the program is off by .* for sample [0-9]+; its graph is still as it was recorded, so this may be rounding"),
 ]  # fmt: skip
 
 

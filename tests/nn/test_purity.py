@@ -17,6 +17,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -101,6 +102,19 @@ def losing(loss, targets=NUMBERS, outputs=1, result=lambda y, x: y, **more):
     return lambda: {"model": Net(model, outputs), "loss": loss, "targets": targets, **more}
 
 
+def one_against_all(p, t):
+    """What one would not write for a sum: the list is changed."""
+    p[t] -= 1.0
+    return sum(y * y for y in p)
+
+
+def extending(p, t):
+    p["all"] += [p["two"][1].pop() * t]
+    p["two"][1].append(p["all"][-1] + p["two"][0][0])
+    p["three"] = p["two"][1]
+    return (p["all"][0] + p["all"][1] + p["three"][0] - t) ** 2
+
+
 PAIRS = np.array([[y, -y] for y in NUMBERS])
 SMOOTH = np.array([[0.5, 0.5], [0.0, 1.0]])
 UNLABELLED = [None, *NUMBERS[1:]]
@@ -118,6 +132,10 @@ PURE = {
     "branch_on_a_constant": lambda m, x: m.plain(x) if m.fixed > 0 else x,
     "derivative_at_a_number": lambda m, x: m.plain(x) * ad.grad(lambda t: ad.sin(t * x[0]))(0.5),
     # what they return
+    "a_list_of_which_losses_pop": losing(lambda p, t: p.pop(t) ** 2 + nn.mse_loss(p, [0.5, 1.0]), CLASSES, 3, lambda y, x: [*y]),
+    "a_list_that_losses_write": losing(one_against_all, [0] * 19 + [1], 3, lambda y, x: [*y]),
+    "lists_that_losses_extend": losing(extending, NUMBERS, 2, lambda y, x: {"all": [y[0]], "two": (y, [y[1]])}),
+    "an_array_that_losses_write": losing(one_against_all, CLASSES, 3, lambda y, x: np.array(y, object)),
     "a_number": losing(nn.mse_loss, outputs=2, result=lambda y, x: y[0]),
     "a_list_with_a_float": losing(lambda p, t: far(p, p[1] * t), outputs=2, result=lambda y, x: [y[0], 0.5]),
     "a_dict": losing(lambda p, t: (p["a"] - p["b"][0] - t) ** 2, outputs=2, result=lambda y, x: {"a": y[0], "b": [y[1]]}),
@@ -125,10 +143,14 @@ PURE = {
     "a_generator": losing(lambda p, t: sum((y - t) ** 2 for y in p), outputs=2, result=lambda y, x: (each * 2.0 for each in y)),
     # losses and targets
     "vectors": losing(nn.mse_loss, [Vector(row) for row in PAIRS], 2),
+    "computed": losing(nn.mse_loss, np.array(INPUTS) @ Vector([1.0, 2.0])),
+    "computed_lists": losing(lambda p, t: far(p, t["a"][0] * t["b"]), [{"a": [ad.sin(y)], "b": Value(y)} for y in NUMBERS]),
+    "of_a_network_that_is_not_trained": losing(nn.mse_loss, [network()(x) for x in INPUTS]),
     "a_series": losing(nn.mse_loss, pandas.Series(NUMBERS)),
     "a_loss_that_is_a_vector_of_one": losing(lambda p, t: (p - t) * (p - t)),
     "one_class": losing(lambda p, t: nn.cross_entropy(p, 1), CLASSES, 3),
     "class_weights": lambda m, p, t: nn.cross_entropy(p, t) * [1.0, 2.0, 5.0][t],
+    "centers_of_classes": lambda m, p, t: ((p - m.block.weight[t]) * (p - m.block.weight[t])).sum(),
     "label_smoothing": lambda m, p, t: nn.cross_entropy(p, [0.9 * (i == t) + 0.1 / 3 for i in range(3)]),
     "regularisation": lambda m, p, t: nn.cross_entropy(p, t) + 1e-2 * sum(w * w for w in m.parameters()) + m.out.weight.norm(),
     "branches_on_the_target": losing(lambda p, t: far(p, t) if t > 0 else 2.0 * abs(p[0] - math.exp(t)) + ad.exp(p[0])),
@@ -235,7 +257,59 @@ CHANGES = {
     "the number of a bias": lambda m, descent, note, epoch: setattr(m.out.bias[0], "data", 1.0),
     "what is trained": freezing,
 }
+SPARSE = [[x, float(i == 12)] for i, (x, _) in enumerate(INPUTS)]
+slope = 0.1
+
+
+def defined(number):
+    """As a cell of a notebook that is run with another number: `slope` and `scaled` are new."""
+    global scaled, slope
+
+    def scaled(x):
+        return x * number
+
+    slope, scaled.__qualname__ = number, "scaled"
+
+
+SETTINGS = {  # how a rule may come to a number that a callback changes
+    "a cell": lambda held: (lambda number: lambda x: (x * number, lambda grad: (grad * number,)))(held.number),
+    "an attribute": lambda held: lambda x: (x * held.number, lambda grad: (grad * held.number,)),
+    "the gradient's alone": lambda held: lambda x: (x * 0.5, lambda grad: (grad * held.number,)),
+    "a default": lambda held: lambda x, *, number=held.number: (x * number, lambda grad: (grad * number,)),
+    "a global": lambda held: lambda x: (x * slope, lambda grad: (grad * slope,)),
+    "a function": lambda held: lambda x: (scaled(x), lambda grad: (scaled(grad),)),
+    "another rule": lambda held: lambda x: (ad.operation(SETTINGS["an attribute"](held))(x), lambda grad: (grad,)),
+}  # fmt: skip
+
+
+def set_later(stated):
+    """A setting that counts for one sample, and that a callback changes."""
+
+    def given():
+        defined(0.1)
+        held = SimpleNamespace(number=0.1)
+
+        def callback(history):
+            held.number = 0.1 if len(history.losses) < 2 else 0.9
+            defined(held.number)
+
+        model = Net(lambda m, x: m.plain(x) + x[1] * stated(held)(m.b))
+        return {"model": model, "inputs": SPARSE, "callback": callback, "epochs": 6}
+
+    return given
+
+
+def of_floats(held):
+    """Its result is that of a function of floats, of which there is another later."""
+    return ad.operation(scaled, domain="")(lambda x: (scaled(x), lambda grad: (grad * 0.5,)))
+
+
 PURE |= rows(Pure) | {name: after(change) for name, change in CHANGES.items()}
+PURE |= {
+    f"{name} of a rule": set_later(lambda held, rule=rule: ad.operation(rule(held)))
+    for name, rule in SETTINGS.items()
+}
+PURE["a function of floats of an operation"] = set_later(of_floats)
 
 
 @pytest.mark.parametrize("name", PURE)
@@ -243,8 +317,23 @@ def test_what_is_pure_is_compiled_and_is_the_loop_by_hand(name):
     same(lambda: training(PURE[name]))
 
 
+@pytest.mark.parametrize("engine", ["compiled", "eager"])
+def test_a_target_that_a_loss_changes_is_whole_the_next_time(engine):
+    """By hand the second epoch would find an empty list."""
+
+    def popping(p, t):
+        t["of"].sort()
+        return nn.mse_loss(p, [t["of"].pop()])
+
+    targets = [{"of": [y, -2.0]} for y in NUMBERS]
+    changed = fitted(targets=targets, loss=popping, engine=engine)
+    assert left(*changed) == left(*fitted(targets=NUMBERS, engine=engine))
+    assert targets[3] == {"of": [NUMBERS[3], -2.0]}
+
+
 # -- Impure, or looking ---------------------------------------------------------------------------
 
+WRITES = "line [0-9]+ of test_purity.py, (.*), writes a number that a graph was made of; make"
 LOOKS = "line [0-9]+ of test_purity.py, (.*), looks at a number, which varies; write where"
 DIFFERS = "two samples gave different graphs or numbers: a model and a loss are pure"
 KEPT = "what was computed in one call is used in the next: a model and a loss are pure"
@@ -284,6 +373,7 @@ IMPURE = {
     "noise": (lambda m, x: m.plain([v + random.gauss(0, 0.1) for v in x]), DIFFERS),
     "stochastic_depth": (lambda m, x: m.plain(x) if m.rng.random() < 0.5 else m.w @ x, f"{DIFFERS}|{WRONG}"),
     "label_noise": (lambda m, p, t: nn.cross_entropy(p, t if m.rng.random() < 0.6 else 0), DIFFERS),
+    "an_object_that_losses_write": (losing(lambda p, t: one_against_all(p.all, t), CLASSES, 3, lambda y, x: SimpleNamespace(all=[*y])), DIFFERS),
     "computed_weights": (lambda m, x: m.out(m.project(x)), KEPT),
     "logarithm_of_some_samples": (lambda: {"loss": guarded}, FAILS),
     "targets_that_cannot_be_told_apart": (lambda: {"loss": lambda p, t: far(p, t(1.0)), "targets": [lambda y: y] * 20}, "a target cannot be told from others: .* local object"),
@@ -302,8 +392,17 @@ class Impure:
         return self.plain(self.last)
 
     def pinned_weight(self, x):
-        self.b.data = 0.5
+        self.b.data = 0.5  # writes
         return self.plain(x) * self.b
+
+    def written_input(self, x):
+        x[1].data = 0.0  # writes
+        return self.plain(x)
+
+    def written_result(self, x):
+        y = self.plain(x)[0] + 0.0
+        y.data = 2.0  # writes
+        return y * y
 
     def looks_in_a_thread(self, x):
         y = self.plain(x)
@@ -339,7 +438,8 @@ class Impure:
 
 WHY = {
     **dict.fromkeys(("swallowed", "penalty_of_a_gradient", "number_of_an_adjoint", "adjoint_of_an_expression"), LOOKS),
-    "pinned_weight": WRONG, "frozen_for_a_while": "compile: found sin of a leaf that required no gradient then",
+    **dict.fromkeys(("pinned_weight", "written_input", "written_result"), WRITES),
+    "frozen_for_a_while": "compile: found sin of a leaf that required no gradient then",
     "loss_that_takes_one_target": "RuntimeError: one prediction, two targets",
 }  # fmt: skip
 IMPURE |= {text_of(look) or look.__name__: (looking(look), LOOKS) for look in WAYS_TO_LOOK}
@@ -353,7 +453,7 @@ def test_what_is_impure_is_walked_and_says_why(name):
     assert history.engine == "eager"
     assert re.match(why, history.reason)
     walked = left(history, *others)
-    if why in (LOOKS, KEPT, UNKNOWN, FAILS):  # and what was tried before has left nothing
+    if why in (LOOKS, WRITES, KEPT, UNKNOWN, FAILS):  # and what was tried before has left nothing
         assert walked == left(*fitted(**training(row), engine="eager"))
     refused = {"model": network()} | training(row)
     before = {p: p.data for p in refused["model"].parameters()}
@@ -362,7 +462,9 @@ def test_what_is_impure_is_walked_and_says_why(name):
         fitted(**refused)
     if why != WRONG:
         assert before == {p: p.data for p in before}
-    if why == LOOKS:
-        line, text = re.search(r"line (\d+) of .*?, (.*), looks", str(caught.value)).groups()
-        assert text.endswith("# looks")
+    if why in (LOOKS, WRITES):
+        line, text = re.search(
+            r"line (\d+) of .*?, (.*), (?:looks at|writes) a", str(caught.value)
+        ).groups()
+        assert text.endswith(("# looks", "# writes"))
         assert LINES[int(line) - 1].strip() == text

@@ -58,6 +58,27 @@ INSIDE = {  # of a function f of a Vector x: derivatives by its first number, an
 }
 
 
+CHANGES = {  # what a loss may do to the list it is given: half of the last entry is left
+    "pops": lambda p: [p.append(p.pop() / 2.0)],
+    "appends": lambda p: [p.append(p[-1] / 2.0), p.pop(-2)],
+    "writes": lambda p: [p.__setitem__(-1, p[-1] / 2.0)],
+}
+
+
+def of_ones_own(kind):
+    """The optimiser, with a `change` that decays weights itself: it reads them, and their grad."""
+
+    class Own(kind):
+        decay = 0.0
+
+        def change(self, grad, state):
+            trained = [p for p in self.params if p.requires_grad]
+            assert grad.tolist() == [p.grad for p in trained]
+            return super().change(np.array([p.grad + self.decay * p.data for p in trained]), state)
+
+    return Own
+
+
 class Task:
     """A network, data, a loss and an optimiser, drawn at random; for both libraries."""
 
@@ -74,6 +95,8 @@ class Task:
         kinds = list(KINDS)[:4] if self.sizes[-1] == 1 else list(KINDS)[3:]
         self.loss, self.of_rows, targets = KINDS[draw.choice(kinds)]
         self.targets = targets(rng, self.n, self.sizes[-1])
+        self.change = draw.choice([None, None, *CHANGES])
+        self.own = draw.random() < 0.3
         self.penalty = draw.choice([0.0, 0.0, 0.01])
         self.name, self.seed, self.nudge = draw.choice([*OPTIMIZERS]), seed, None
         given = {"lr": [0.001, 0.01, 0.05], "weight_decay": [0.0, 0.01], **OPTIMIZERS[self.name]}
@@ -99,12 +122,18 @@ class Task:
         def forward(x):
             if self.inside == "a weight":
                 z, w = outputs(x), layers[-1].weight[0][0]
-                return z, ad.adjoints(z.sum(), [w], create_graph=True)[w]
+                return given(z), ad.adjoints(z.sum(), [w], create_graph=True)[w]
             if self.inside:
-                return outputs(x), INSIDE[self.inside][0](lambda x: outputs(x).sum(), x) ** 2
-            return outputs(x), 0.0
+                slope = INSIDE[self.inside][0](lambda x: outputs(x).sum(), x)
+                return given(outputs(x)), slope**2
+            return given(outputs(x)), 0.0
+
+        def given(z):
+            return [*z] if self.change else z
 
         def loss(prediction, target):
+            if self.change:
+                CHANGES[self.change](prediction[0])
             found = self.loss(prediction[0], target) + 0.1 * prediction[1]
             if self.penalty:
                 found = found + self.penalty * ad.sum([p * p for p in layers[-1].weight[0]])
@@ -115,7 +144,11 @@ class Task:
         for p in model.parameters() if self.nudge else ():
             p.data += self.nudge.choice([-1, 1]) * np.spacing(p.data)
         self.start = np.array([p.data for p in model.parameters()])
-        optimizer = getattr(optim, self.name)(model.parameters(), **self.settings)
+        kind, settings = getattr(optim, self.name), dict(self.settings)
+        if self.own:
+            kind = of_ones_own(kind)
+            kind.decay = settings.pop("weight_decay")
+        optimizer = kind(model.parameters(), **settings)
         history = nn.fit(
             forward, self.xs, self.targets, loss, optimizer, self.epochs, self.batch_size,
             progress=False, seed=self.seed, engine=engine,
@@ -145,7 +178,8 @@ class Task:
                 optimizer.zero_grad()
                 x = xs[batch].requires_grad_(True)
                 z = self.forward(x, layers, lambda layer, f, x: f(torch, layer(x)))
-                loss = self.of_rows(torch.nn.functional, z, ts[batch])
+                changed = torch.cat([z[:, :-1], z[:, -1:] / 2.0], dim=1) if self.change else z
+                loss = self.of_rows(torch.nn.functional, changed, ts[batch])
                 if self.inside == "a weight":
                     (slopes,) = torch.autograd.grad(z.sum(), layers[-1].weight, create_graph=True)
                     loss = loss + 0.1 * slopes[0, 0] / len(batch)

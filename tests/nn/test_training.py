@@ -7,14 +7,15 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tables import cases, check_raises, raising
-from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, numbers, same
+from trainings import CLASSES, ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, numbers, same
 
 import autodiff as ad
-from autodiff import nn, optim
+from autodiff import Matrix, Value, nn, optim
 from autodiff.nn.engines import TrainingState
 from autodiff.nn.training import writing
 
@@ -32,12 +33,20 @@ def beside(layer):
     return lambda x: x + layer(x)
 
 
+def drawing_as(other, p):
+    """A layer of Dropout that draws from the generator of another, in turn with it."""
+    drop = nn.Dropout(p)
+    drop.rng = other.rng
+    return drop
+
+
 HELD_OUT = (INPUTS[::3], NUMBERS[1::3])
 NETWORKS = [  # with Dropout
     lambda: nn.Sequential(nn.Dropout(0.2, seed=1), stacked()),
     lambda: stacked(nn.Dropout(0.3, seed=1), nn.Sequential(nn.Dropout(0.5, seed=2))),
     lambda: stacked(beside(nn.Dropout(0.3, seed=1))),  # that nobody sees
     lambda: nn.Sequential(drop := nn.Dropout(0.5, seed=1), stacked(drop)),
+    lambda: nn.Sequential(drop := nn.Dropout(0.2, seed=1), stacked(drawing_as(drop, 0.5), drop)),
 ]
 
 
@@ -74,9 +83,24 @@ def stopping(answer):
     return lambda: {"callback": lambda history: answer(len(history.losses) == 2), "epochs": 3}
 
 
+def constant_in(evaluation):
+    """A network that is constant where it is validated."""
+    net = network()
+    return lambda x: Value(0.5) if net.training is evaluation else net(x), net.parameters()
+
+
+def perceptron():
+    """It separates its samples already: the loss looks at its prediction, and is a constant."""
+    layer = nn.Linear(2, 1, init=lambda n, m, rng: [[1.0, 0.0]])
+    targets = [1.0 if x > 0 else -1.0 for x, _ in INPUTS]
+    loss = lambda p, t: -t * p[0] if t * p[0] <= 0 else Value(0.0)  # noqa: E731
+    return {"model": layer, "targets": targets, "loss": loss, "optimizer": OPTIMIZERS["SGD"]}
+
+
 TRAININGS = [  # what is given to fit
     *[lambda n=n, seed=seed: {"batch_size": n, "seed": seed} for n in (None, 1, 7, 19, 20, 21) for seed in (0, 1)],
     lambda: {"validation": HELD_OUT},
+    lambda: dict(zip(("model", "parameters"), constant_in(False))) | {"validation": HELD_OUT},
     lambda: {"xp": np},
     *[stopping(answer) for answer in (bool, np.bool_, int)],
     *[lambda make=make, n=n: {"model": make(), "batch_size": n, "validation": HELD_OUT} for make in NETWORKS for n in (None, 6, 20)],
@@ -89,6 +113,13 @@ TRAININGS = [  # what is given to fit
 @cases("given", TRAININGS)
 def test_fit_is_the_loop_that_one_would_write(given):
     same(given)
+
+
+def test_a_perceptron_that_separates_already_stays():
+    """Its loss depends on no parameter, and its prediction does."""
+    history, model, _ = fitted(**perceptron(), engine="auto", walks="looks at a number")
+    assert history.losses == [0.0] * 4
+    assert numbers(model) == [1.0, 0.0, 0.0]
 
 
 def test_dropout_is_what_its_seed_draws():
@@ -207,16 +238,31 @@ def test_other_threads_use_a_model_while_it_is_trained():
 # -- What is refused ------------------------------------------------------------------------------
 
 
-class Stepping(optim.SGD):
+class Freezing(optim.SGD):
     def step(self):
         super().step()
+        self.params[0].requires_grad = False
 
 
-def clipping(p):
-    """As clipping is done by hand."""
-    optimizer = optim.SGD(p, lr=0.1)
-    optimizer.step = lambda: None
-    return optimizer
+def of_parameters(give):
+    """What is given to fit of a network and centers of classes, all of which are trained."""
+
+    def given():
+        model, centers = network(2), Matrix([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        parameters = [*model.parameters(), *centers[0], *centers[1], *centers[2]]
+        return {"model": model, "parameters": parameters} | give(model, centers)
+
+    return given
+
+
+def swapping(model):
+    """A callback puts new layers into a model, and the optimizer keeps those of before."""
+
+    def swap(history):
+        for i, layer in enumerate(network().layers):
+            setattr(model, str(i), layer)
+
+    return {"model": model, "callback": swap}
 
 
 def own_error(p, t):
@@ -234,11 +280,11 @@ def setting(name, x):
     }
 
 
+DATA = "...found an input or a target that depends on a parameter that is trained, expected numbers, which stay as they are; choose it in the model or the loss, as centers[target]"
 NO_PARAMETERS = "found no parameters that require a gradient, expected some"
 REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"optimizer": lambda p: None}, TypeError, "fit, optimizer: found None ..., expected one such as optim.SGD"),
-    (lambda: {"optimizer": lambda p: Stepping(p, lr=0.1)}, TypeError, "...your own defines change(), not"),
-    (lambda: {"optimizer": clipping}, TypeError, "...defines change(), not step"),
+    (lambda: {"optimizer": lambda p: Freezing(p, lr=0.1)}, ValueError, "fit, Freezing: found a step that freezes or thaws parameters, expected the same parameters; do that in a callback"),
     *[(lambda seed=seed: {"seed": seed}, ValueError, f"fit: found seed = {seed!r}, expected an integer >= 0") for seed in ("a", -1, 0.5)],
     (lambda: {"loss": "mse"}, TypeError, "fit, loss: found 'mse' of type str, expected a function, such as nn.mse_loss"),
     (lambda: {"epochs": 0}, ValueError, "fit: found epochs = 0, expected an integer >= 1"),
@@ -254,6 +300,14 @@ REFUSED = [  # what is given to fit, the error, and its words
     (lambda: {"inputs": [[1.0, 2.0, 3.0]] * 20}, ValueError, "Linear: found an input of shape (3,), expected (2,)"),
     (lambda: {"targets": [math.nan] * 20}, FloatingPointError, "fit: the training diverged in epoch 1 (a smaller learning rate may help): the loss became nan"),
     (lambda: {"optimizer": lambda p: optim.SGD(network().parameters(), lr=0.1)}, ValueError, "...depends on none of ..., with requires_grad = True"),
+    (lambda: swapping(network()), ValueError, "...depends on none of ..., with requires_grad = True"),
+    (of_parameters(lambda m, c: {"targets": [c[k] for k in CLASSES]}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"targets": [{"at": (k, c[k])} for k in CLASSES]}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"targets": [SimpleNamespace(center=c[k]) for k in CLASSES]}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"targets": [2.0 * c[k] for k in CLASSES]}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"inputs": [c[k] for k in CLASSES]}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"inputs": np.array([ad.sin(c[k]) for k in CLASSES], object)}), ValueError, DATA),
+    (of_parameters(lambda m, c: {"validation": (INPUTS[:3], [m(x) for x in INPUTS[:3]])}), ValueError, DATA),
     (lambda: {"model": freeze(network())}, ValueError, f"fit: {NO_PARAMETERS}"),
     (lambda: freezing(network()), ValueError, f"fit: {NO_PARAMETERS}"),
     (lambda: setting("lr", -1), ValueError, "Adam, lr: found -1.0, expected a number >= 0"),

@@ -35,7 +35,27 @@ def of_flowers(outputs, targets, names=(), loss=None, **more):
 THIRDS, HALVES = (lambda i: i % 3), (lambda i: i % 2)
 SPECIES = ["setosa", "versicolor", "virginica"]
 NAMES = "show_training, names: .*"
+
+
+class Norms(optim.SGD):
+    def change(self, grad, state):
+        return self.lr * sum(p.data for p in self.params) * grad
+
+
+class Stepping(optim.SGD):
+    def step(self):
+        super().step()
+
+
+def by(kind):
+    """A page for an optimiser of one's own."""
+    return show_training(LINE, [0.0, 1.0], [1.0, 3.0], nn.mse_loss, kind(LINE.parameters(), lr=0.1))
+
+
 REFUSED = [
+    (by, (Norms,), "cannot be compiled: .*p.data for p in self.params.* looks at a number"),
+    (by, (Stepping,), r"optimizer: found Stepping.* your own defines change\(\), not step\(\)"),
+    (of_numbers, (LINE, [LINE.bias[0]]), "show_training: found an input or a target that depends on a parameter"),
     (of_numbers, (lambda x: LINE(x)[0] if x[0] > 0 else -LINE(x)[0],), "cannot be compiled: .*where"),
     (of_numbers, (lambda x: 1.0,), "number|Value"),
     (of_numbers, (nn.Sequential(nn.Dropout(0.5), LINE),), "draws no masks for Dropout"),
