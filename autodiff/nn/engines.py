@@ -15,6 +15,7 @@ from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..errors import message
 from ..graph import adjoints
+from ..interrupts import restoring
 from ..optim import Optimizer
 from ..value import Value
 from .devices import Place, Placed, Runner, in_jax
@@ -107,6 +108,11 @@ class TrainingState:
         if self.written is not self.now:
             self.optimizer.write(self.now)
             self.written = self.now
+
+    def finish(self) -> None:
+        """Write the snapshot, and clear the gradients."""
+        self.write()
+        self.optimizer.zero_grad()
 
 
 @dataclass(eq=False)
@@ -227,18 +233,16 @@ class Evaluator:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
-        parameters, collects = self.state.now.trained, gc.isenabled()
-        gc.disable()  # it would scan all parameters again and again
+        parameters = self.state.now.trained
         try:
-            made = Recording(self.model, self.loss, self.samples, parameters)
-            expression = Expression(made.root)
-            program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
+            with restoring(gc.enable if gc.isenabled() else gc.disable):
+                gc.disable()  # it would scan all parameters again and again
+                made = Recording(self.model, self.loss, self.samples, parameters)
+                expression = Expression(made.root)
+                program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
         except NotRecordable as error:
             self.fall_back(str(error))
             return
-        finally:
-            if collects:
-                gc.enable()
         self.trains = not set(parameters).isdisjoint(expression.sources)
         run, table = program._function, made.table()  # without checks
         place: Place = numpy.asfortranarray  # column after column in memory, as the program reads

@@ -1,20 +1,21 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
 from numbers import Integral
 from random import Random
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence
 from ..dispatch import Compute
 from ..errors import counted, message, shortened, typed
+from ..interrupts import whole, with_variable
 from ..linalg import Matrix, Vector
+from ..number import check_outside
 from ..scopes import Scope
-from ..value import Value, watch
+from ..value import Value, clear_grads, watch
 from .initialisers import Rows, he_normal
 from .samples import Model, shape_and_numbers
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ACTIVATIONS = "None or a function, such as autodiff.tanh"  # that a layer takes
 Parameter = Value | Vector | Matrix
+T = TypeVar("T")
 StateDict = dict[str, AnyNumber | list[AnyNumber]]  # numbers and lists of them, by dotted name
 
 
@@ -57,8 +59,7 @@ class Module:
         self._training = training
 
     def __call__(self, x: Any) -> Any:
-        with Scope(type(self).__name__, self):  # a box in drawings
-            return self.forward(x)
+        return Scope(type(self).__name__, self).run(self.forward, x)  # a box in drawings
 
     def forward(self, x: Any) -> Any:
         """The result for one sample x."""
@@ -92,9 +93,13 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for _, part in [("", self), *_parts(self, deep=True)]:
-            if isinstance(part, Module):
-                vars(part)["_training"] = training  # of a frozen dataclass, too
+        parts = [vars(part) for _, part in _parts(self, deep=True) if isinstance(part, Module)]
+
+        def write() -> None:
+            for attributes in [vars(self), *parts]:
+                attributes["_training"] = training  # of a frozen dataclass, too
+
+        whole(write)
         return self
 
     def eval(self) -> Self:
@@ -114,8 +119,7 @@ class Module:
         >>> layer.weight.grad
         [[0.0, 0.0]]
         """
-        for parameter in self.parameters():
-            parameter.grad = 0.0
+        whole(clear_grads, self.parameters())
 
     def state_dict(self) -> StateDict:
         """The numbers of all parameters by dotted name, as floats and lists: ready for JSON.
@@ -130,7 +134,7 @@ class Module:
 
         ValueError, with all that is missing, unexpected or of another shape, if the state does not
         fit this model; TypeError if an entry is not a number. Nothing is changed in
-        either case.
+        either case. After Ctrl-C all parameters are set, or none.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
@@ -152,9 +156,15 @@ class Module:
         if faults:
             raise ValueError("load_state_dict: " + "; ".join(faults))
         numbers = [as_float(x, where(name)) for name in parameters for x in given[name][1]]
-        entries = chain.from_iterable(map(_entries, parameters.values()))
-        for entry, number in zip(entries, numbers):
-            entry.data = number
+        entries = [*chain.from_iterable(map(_entries, parameters.values()))]
+        for entry in entries:
+            check_outside(entry, "load_state_dict")
+
+        def write() -> None:
+            for entry, number in zip(entries, numbers):
+                entry.data = number
+
+        whole(write)
 
     @recursive_repr()
     def __repr__(self) -> str:
@@ -293,14 +303,12 @@ class Dropout(Module):
 _training: ContextVar[bool | None] = ContextVar("training", default=None)  # in this thread
 
 
-@contextmanager
-def mode(training: bool) -> Iterator[None]:
-    """A block in which every module is in this mode, in this thread."""
-    before = _training.set(training)
-    try:
-        yield
-    finally:
-        _training.reset(before)
+def in_mode(training: bool, function: Callable[..., T], *args: Any) -> T:
+    """function(*args) with every module in this mode, in this thread.
+
+    NumPy's `errstate`, and who watches, are as before afterwards, too, whatever has happened.
+    """
+    return with_variable(_training, training, function, *args)
 
 
 def positive_int(number: object, where: str, name: str) -> int:

@@ -1,13 +1,14 @@
 """`fit`: the training loop, and the history that it returns."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from typing import Any
 
 from ..errors import counted, message, typed
+from ..interrupts import restoring
 from ..optim import Optimizer
 from .engines import FEW, Evaluator, Indices, TrainingState
-from .modules import mode, positive_int
+from .modules import in_mode, positive_int
 from .samples import Loss, Model, Samples, held_back
 
 ENGINES = "auto", "compiled", "eager"
@@ -134,16 +135,15 @@ def fit(
         held_out = held_back(validation, "fit, validation")
         evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
-    with suppress(KeyboardInterrupt), writing(state), closing(shown):
+    with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
             for each in evaluators if count else ():
-                with mode(each.training):
-                    each.ensure_program(epoch, count, called)
+                in_mode(each.training, each.ensure_program, epoch, count, called)
             for each, means in zip(evaluators, (history.losses, history.validation)):
-                with mode(each.training):
-                    means.append(each.epoch(epoch, next(batches) if each.training else [None]))
+                those = next(batches) if each.training else [None]
+                means.append(in_mode(each.training, each.epoch, epoch, those))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             if callback is not None:
                 state.write()
@@ -162,19 +162,6 @@ def check_optimizer(optimizer: object) -> None:
         example = "one such as optim.SGD(model.parameters(), lr=0.1)"
         remedy = "your own defines change(), not step()"
         raise TypeError(message("fit, optimizer", typed(optimizer), example, remedy))
-
-
-@contextmanager
-def writing(state: TrainingState) -> Iterator[None]:
-    """At the end of the block write everything back; again, if Ctrl-C comes meanwhile."""
-    try:
-        try:
-            yield
-        finally:
-            state.write()
-    finally:
-        state.write()
-        state.optimizer.zero_grad()
 
 
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:
