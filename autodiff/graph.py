@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber, as_row
 from .dispatch import UNDEFINED, Backward, Gradients, explain
-from .errors import described, message, typed
-from .interrupts import with_variable
+from .errors import described, message, typed, with_variable
 from .number import check_outside, records_comparisons
 
 if TYPE_CHECKING:

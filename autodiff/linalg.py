@@ -13,8 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar, overload
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
-from .errors import a, message
-from .interrupts import whole
+from .errors import a, message, whole
 from .number import Number
 from .ufuncs import Entries, to_array
 from .value import Value, clear_grads, leaf

@@ -12,8 +12,7 @@ from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
 from .admission import AnyNumber, Floats, as_float, as_row
-from .errors import counted, message, typed
-from .interrupts import whole
+from .errors import counted, message, typed, whole
 from .ops import sqrt
 from .value import Value, clear_grads
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from .. import graph, ops
 from ..admission import as_float, as_row
-from ..errors import a, counted, described, message, shortened, typed
-from ..interrupts import restoring, whole
+from ..errors import a, counted, described, message, restoring, shortened, typed, whole
 from ..number import check_outside
 from ..value import Value
 from .program import Program, javascript, scalar_program

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ..admission import AnyNumber, Floats
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import message
+from ..errors import message, restoring
 from ..graph import adjoints
-from ..interrupts import restoring
 from ..optim import Optimizer
 from ..value import Value
 from .devices import Place, Placed, Runner, in_jax

@@ -1,7 +1,7 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import chain
 from numbers import Integral
 from random import Random
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..admission import AnyNumber, Floats, as_float, as_row, is_array, is_sequence
 from ..dispatch import Compute
-from ..errors import counted, message, shortened, typed
-from ..interrupts import whole, with_variable
+from ..errors import counted, message, shortened, typed, whole, with_variable
 from ..linalg import Matrix, Vector
 from ..number import check_outside
 from ..scopes import Scope
@@ -281,7 +280,7 @@ class Dropout(Module):
         import numpy
 
         self.p = p
-        self.rng = numpy.random.default_rng(seed)
+        self.rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
 
     def forward(self, x: Any) -> Vector:
         """x, a Vector or a sequence of numbers, with entries dropped."""

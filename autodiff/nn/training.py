@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from contextvars import copy_context
 from typing import Any
 
-from ..errors import counted, message, typed
-from ..interrupts import restoring
+from ..errors import counted, message, restoring, typed
 from ..optim import Optimizer
 from .engines import FEW, Evaluator, Indices, TrainingState
 from .modules import in_mode, positive_int
@@ -91,7 +91,8 @@ def fit(
     xp: the library that runs the program: None is numpy; jax.numpy trains on all of
         `jax.devices()`, each with its share of every batch
 
-    Returns the History. Ctrl-C ends the training early, after a whole step. The contract is
+    Returns the History. Ctrl-C ends the training early, after a whole step; Dropout may have drawn
+    for the next. Before the first epoch and at the very end it is raised. The contract is
     verified: random samples are walked and compared with the program, three in the first and the
     last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
     rounding, engine="compiled" is a RuntimeError that names epoch and sample; "auto" goes on
@@ -168,7 +169,7 @@ def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]
     """The batches of each epoch."""
     import numpy
 
-    rng = numpy.random.default_rng(seed)
+    rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
     while True:
         order = rng.permutation(n) if size < n else None
         yield [None] if order is None else [order[i : i + size] for i in range(0, n, size)]

@@ -8,6 +8,7 @@ import math
 import random
 import sys
 from contextlib import suppress
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -161,6 +162,7 @@ DEEDS = {
     "load_state_dict": loading,
     "load_state_dict, an optimizer": loading_an_optimizer,
     "eval": changing_mode,
+    "Dropout": lambda: (nn.Dropout, list, []),
     "grad": lambda: differentiating(ad.grad, [1.0, 2.0]),
     "hessian": lambda: differentiating(ad.hessian, [1.0, 2.0]),
     "show_descent": lambda: (lambda: ad.show_descent(lambda x: x * x, 1.0), list, []),
@@ -189,7 +191,7 @@ def interrupted(deed, at):
 
 
 @pytest.mark.filterwarnings("ignore::autodiff.nn.WalkingWarning")
-@pytest.mark.parametrize("times", [5, pytest.param(225, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("times", [5, pytest.param(400, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", DEEDS)
 def test_ctrl_c_at_a_random_line_leaves_nothing_half_done(name, times, seed):
     deed, read, steps = DEEDS[name]()
@@ -198,9 +200,22 @@ def test_ctrl_c_at_a_random_line_leaves_nothing_half_done(name, times, seed):
     whole += [*steps, read()]
     assert process() == before
     chance = random.Random(seed)
-    for _ in range(times):
+    for at in chance.sample(range(1, lines + 1), min(times, lines)):
         deed, read, _ = DEEDS[name]()
-        at = chance.randint(1, lines)
         interrupted(deed, at)
         assert process() == before, f"line {at} of {lines}"
         assert read() in whole, f"line {at} of {lines}"
+
+
+@pytest.mark.parametrize("engine", ["compiled", "eager"])
+def test_what_a_callback_sets_in_its_context_stays(engine):
+    mine = ContextVar("mine")
+
+    def callback(history):
+        mine.set(len(history.losses))
+        np.seterr(divide="ignore")
+
+    with np.errstate(divide="warn"):
+        deed, *_ = training(engine=engine, callback=callback)
+        deed()
+        assert (mine.get(), np.geterr()["divide"]) == (2, "ignore")

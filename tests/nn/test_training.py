@@ -15,7 +15,7 @@ from trainings import ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, network, num
 
 import autodiff as ad
 from autodiff import nn, optim
-from autodiff.interrupts import restoring
+from autodiff.errors import restoring
 from autodiff.nn.engines import TrainingState
 
 # -- The loop -------------------------------------------------------------------------------------
