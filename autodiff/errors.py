@@ -79,9 +79,9 @@ LEAKED = (
 # Python looks for Ctrl-C between any two steps of a program, inside `__enter__` and `__exit__` too.
 # So a context variable is set in a copy of the context, which is dropped; what is written to
 # several places is written again if Ctrl-C came meanwhile; and what else is changed for a time is
-# put back twice. Not provided for: a second Ctrl-C before the first has left the function that was called;
-# one that comes in a function that Python calls to free an object, which Python prints and forgets;
-# and what is put back only when a traceback is freed, as long as somebody keeps that.
+# put back twice. Not provided for: a second Ctrl-C before the first has left the function that was
+# called; one that comes in a function that Python calls to free an object, which Python prints and
+# forgets; and what is put back only when a traceback is freed, as long as somebody keeps that.
 
 T = TypeVar("T")
 V = TypeVar("V")
