@@ -63,7 +63,7 @@ The engine, in the order in which to read it:
     linalg.py        Vector and Matrix
     ufuncs.py        NumPy's functions of these numbers
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
-    errors.py        how error messages are worded
+    errors.py        how error messages are worded, and what Ctrl-C leaves
 
 What is built on it:
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber, as_row
 from .dispatch import UNDEFINED, Backward, Gradients, explain
-from .errors import described, message, typed
+from .errors import described, message, typed, with_variable
 from .number import check_outside, records_comparisons
 
 if TYPE_CHECKING:
@@ -126,11 +126,10 @@ def backpropagated(
                 expected = "those it was computed from"
                 remedy = "compute the output again before differentiating it"
                 raise RuntimeError(message("create_graph", changed, expected, remedy))
-    recorded = records_comparisons.set(create_graph)
-    try:
+    if create_graph == records_comparisons.get():
         _send_messages(adjoint, create_graph)
-    finally:
-        records_comparisons.reset(recorded)
+    else:
+        with_variable(records_comparisons, create_graph, _send_messages, adjoint, create_graph)
     return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 

@@ -13,10 +13,10 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dispatch import Compute, Operation
-from .errors import a, message, shortened
+from .errors import a, message, shortened, whole
 from .number import Number
 from .ufuncs import Entries, to_array
-from .value import Value, leaf
+from .value import Value, clear_grads, leaf
 
 T = TypeVar("T")
 
@@ -153,8 +153,7 @@ class _Array(Entries, Number):
         >>> v.grad
         [0.0, 0.0]
         """
-        for x in self._entries:
-            x.grad = 0.0
+        whole(clear_grads, self._entries)
 
     def requires_grad_(self, required: bool = True) -> Self:
         """Set `requires_grad` of every entry, all leaves, and return the array.

@@ -36,9 +36,12 @@ def new_level() -> Iterator[int]:
     """
     level = next(_levels)
     try:
-        _open.add(level)
-        yield level
-    finally:
+        try:
+            _open.add(level)
+            yield level
+        finally:
+            _open.discard(level)
+    finally:  # again, if Ctrl-C came meanwhile
         _open.discard(level)
 
 

@@ -7,14 +7,15 @@ In the formulas p is a parameter, g its gradient, and η the learning rate `lr`.
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from contextvars import copy_context
 from dataclasses import InitVar, dataclass, fields
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
 from .admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
-from .errors import counted, message, typed
+from .errors import counted, message, typed, whole
 from .ops import sqrt
-from .value import Value
+from .value import Value, clear_grads
 
 __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
 
@@ -98,15 +99,15 @@ class Optimizer:
         >>> p.grad
         0.0
         """
-        for p in self.params:
-            p.grad = 0.0
+        whole(clear_grads, self.params)
 
     def step(self) -> None:
         """Move every parameter once, by its `grad`.
 
         FloatingPointError if a parameter would become infinite or nan. ValueError if `change` gives
         anything but floats, one for each parameter or one for all, or uses a state that `memory`
-        does not name, or if `params` is not as it was. Nothing has changed then.
+        does not name, or if `params` is not as it was. Nothing has changed then. After Ctrl-C the
+        step was made, or nothing has changed.
 
         >>> p = Value(1.0)
         >>> (p * p).backward()
@@ -119,9 +120,12 @@ class Optimizer:
         before = self.snapshot()
         # a gradient is a Value after backward(create_graph=True)
         grad = [g if type(g := p._grad) is float else g.data for p in before.trained]
-        with numpy.errstate(all="raise", under="ignore"):
-            after = self.update(before, numpy.array(grad))
-        self.write(after)
+
+        def after() -> Snapshot:
+            with numpy.errstate(all="raise", under="ignore"):
+                return self.update(before, numpy.array(grad))
+
+        self.write(copy_context().run(after))
 
     def snapshot(self) -> Snapshot:
         """What the next step starts from: copies, because a rule may work in place."""
@@ -179,10 +183,15 @@ class Optimizer:
 
     def write(self, now: Snapshot) -> None:
         """Write a snapshot to the Values and to `state`."""
-        for each, number in zip(now.trained, now.p.tolist()):
-            each._data = number
-        for name, column in now.state.items():
-            self.state[name][now.places] = column
+        numbers = now.p.tolist()
+
+        def write() -> None:
+            for each, number in zip(now.trained, numbers):
+                each._data = number
+            for name, column in now.state.items():
+                self.state[name][now.places] = column
+
+        whole(write)
 
     def moved(self, data: AnyNumber, grad: AnyNumber, state: OptimizerState) -> AnyNumber:
         """The parameters after a step."""

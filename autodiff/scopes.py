@@ -6,19 +6,32 @@ cost nothing where none is used.
 """
 
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from threading import RLock
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import Context, ContextVar, copy_context
+from typing import Any, TypeVar
+from weakref import ref
 
 from . import value
 from .errors import message, typed
 from .linalg import Matrix, Vector
 from .value import Value
 
-Stack = tuple["Scope | None", "Stack | None"]
+T = TypeVar("T")
+
+
+class Entry:
+    """That a scope was entered, for as long as a context keeps it."""
+
+    __slots__ = ("__weakref__", "ended")
+
+    def __init__(self) -> None:
+        self.ended = False
+
+
+Stack = tuple["Scope | None", "Stack | None", Entry]
 # Of this thread or task: the innermost scope, and the same of the scopes around it.
-_entered: ContextVar[Stack] = ContextVar("entered", default=(None, None))
-_open = 0  # how many scopes are open, in all threads
-_counting = RLock()  # the garbage collector, too, may end a scope
+_entered: ContextVar[Stack] = ContextVar("entered", default=(None, None, Entry()))
+_open: set[ref[Entry]] = set()  # of all threads: an entry that nothing keeps any more leaves it
 
 
 class Scope:
@@ -32,22 +45,30 @@ class Scope:
     def __init__(self, name: str, module: object = None) -> None:
         self.name, self.module, self.outer = name, module, _entered.get()[0]
 
-    def __enter__(self) -> None:
-        _entered.set((self, _entered.get()))
-        _count(1)
+    def run(self, function: Callable[..., T], *args: Any) -> T:
+        """function(*args) inside this scope: in a copy of the context, which is then dropped."""
+        return self._context().run(function, *args)
 
-    def __exit__(self, *exception: object) -> None:
-        around = _entered.get()[1]
-        if around:  # it is None if a generator ends in another thread than it began in
-            _entered.set(around)
-        _count(-1)
+    def _context(self) -> Context:
+        context = copy_context()
+        context.run(_enter, self, Entry())
+        return context
 
 
-def _count(change: int) -> None:
-    global _open
-    with _counting:
-        _open += change
-        value._new = _new_in_scope if _open else object.__new__
+def _enter(scope: Scope, entry: Entry) -> None:
+    _open.add(ref(entry, _open.discard))
+    value._new = _new_in_scope
+    _entered.set((scope, _entered.get(), entry))
+
+
+def _end(entry: Entry) -> None:
+    """End a scope, maybe in another context than it began in, or after others that are open."""
+    entry.ended = True
+    _open.discard(ref(entry))
+    stack: Any = _entered.get()
+    while stack[2].ended:
+        stack = stack[1]
+    _entered.set(stack)
 
 
 def _new_in_scope(kind: type[Value], entered: Callable[[], Stack] = _entered.get) -> Value:
@@ -55,11 +76,13 @@ def _new_in_scope(kind: type[Value], entered: Callable[[], Stack] = _entered.get
     node = object.__new__(kind)
     if scope := entered()[0]:
         node._scope = scope
+    elif not _open:  # and nothing is called in between, so that no thread can enter a scope
+        value._new = object.__new__
     return node
 
 
-def scope(name: str) -> Scope:
-    """A context manager: the nodes made inside it belong together, under this name.
+def scope(name: str) -> AbstractContextManager[None]:
+    """A context manager, for one `with`: the nodes made in it belong together, under this name.
 
     `draw` puts a frame around them. Scopes nest, and calling a `Module` opens one. Leaves made
     with `Value(...)` do not belong to a scope; plain numbers in the computation do. A generator
@@ -75,7 +98,20 @@ def scope(name: str) -> Scope:
     """
     if not isinstance(name, str):
         raise TypeError(message("scope", typed(name), "a str"))
-    return Scope(name)
+    return _within(name)
+
+
+@contextmanager
+def _within(name: str) -> Iterator[None]:
+    entry = Entry()
+    try:
+        try:
+            _enter(Scope(name), entry)
+            yield
+        finally:
+            _end(entry)
+    finally:  # again, if Ctrl-C came meanwhile
+        _end(entry)
 
 
 def entry_names(name: str, x: object) -> Iterator[tuple[Value, str]]:

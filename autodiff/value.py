@@ -4,7 +4,7 @@ With `tiny.py`, `y = x * x + 0; y.backward(); y.backward(); x.grad` is 18.0 at 3
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
 from . import graph, ops
 from .admission import AnyNumber, as_number
 from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
-from .errors import message, typed
+from .errors import message, typed, whole
 from .number import Number, apply, as_own_number, check_outside, check_result, constant_for
 from .ufuncs import Entry
 
@@ -173,8 +173,8 @@ class Value(Entry, Number):
 
         ValueError if this node requires no gradient, ZeroDivisionError or ValueError if a
         derivative is infinite or undefined at the data of its graph, RuntimeError inside a
-        function that is being differentiated. After an error no `grad` has changed. The
-        derivative of x ** y with respect to y is nan, and no error, if x < 0.
+        function that is being differentiated. After an error no `grad` has changed; after Ctrl-C
+        all have or none. The derivative of x ** y with respect to y is nan, and no error, if x < 0.
 
         >>> a = Value(3.0)
         >>> b = a + a
@@ -191,10 +191,10 @@ class Value(Entry, Number):
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # plain numbers become Values too
             adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
-        for x, grad in adjoints.items():
+        for x in adjoints:
             if not x.parents and (type(x._grad) is not float or x._grad):
-                grad = x._grad + grad
-            x._grad = grad
+                adjoints[x] = x._grad + adjoints[x]
+        whole(_write_grads, adjoints)
 
     def zero_grad(self) -> None:
         """Set `grad` to 0.0 in this node and in all nodes that it depends on.
@@ -206,8 +206,7 @@ class Value(Entry, Number):
         >>> x.grad, y.grad
         (0.0, 0.0)
         """
-        for node in graph.topological_order(self):
-            node._grad = 0.0
+        whole(clear_grads, graph.topological_order(self))
 
     def __float__(self) -> float:
         return super().__float__() if self._level else float(self._number())
@@ -287,6 +286,16 @@ def _own(data: Any) -> AnyNumber:
         remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
         raise TypeError(message("Value", typed(data), "one real number", remedy))
     return data if type(data) is float else as_own_number(data, "Value")
+
+
+def _write_grads(grads: dict[Value, AnyNumber]) -> None:
+    for x, grad in grads.items():
+        x._grad = grad
+
+
+def clear_grads(nodes: Sequence[Value]) -> None:
+    for node in nodes:
+        node._grad = 0.0
 
 
 def _nothing(grad: AnyNumber) -> Gradients:

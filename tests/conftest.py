@@ -7,6 +7,7 @@ A fact stands once. A new one belongs
     the derivative by every argument there is           engine/test_every_argument.py
     an error, its words and its remedy                  engine/test_errors.py: places and wrong values
     what `fit` computes: the loop written out           nn/test_training.py, support/trainings.py
+    what Ctrl-C leaves                                  nn/test_interrupts.py
     which models compile, are walked, are refused       nn/test_purity.py
     a derivative inside a model or a loss               nn/test_derivatives.py
     a program and its text                              compiler/test_program.py, test_batch.py

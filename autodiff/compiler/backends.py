@@ -3,6 +3,7 @@
 import importlib
 import math
 import sys
+from contextvars import copy_context
 from numbers import Complex, Number
 from typing import Any
 
@@ -99,12 +100,16 @@ def erf(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """1 / (1 + e⁻ˣ) of an array, for any x: where e⁻ˣ overflows, it is 0."""
     if type(x).__module__ == "numpy":
-        xp = importlib.import_module("numpy")
-        with xp.errstate(over="ignore"):
-            return 1.0 / (1.0 + xp.exp(-x))
+        return copy_context().run(_sigmoid, x)  # whatever happens, errstate is as before
     from jax.nn import sigmoid  # pyright: ignore[reportMissingImports]
 
     return sigmoid(x)
+
+
+def _sigmoid(x: Any) -> Any:
+    xp = importlib.import_module("numpy")
+    with xp.errstate(over="ignore"):
+        return 1.0 / (1.0 + xp.exp(-x))
 
 
 def scatter_add(values: Any, index: Any, size: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import graph, ops
 from ..admission import as_float, as_row
-from ..errors import a, counted, described, message, shortened, typed
+from ..errors import a, counted, described, message, restoring, shortened, typed, whole
 from ..number import check_outside
 from ..value import Value
 from .program import Program, javascript, scalar_program
@@ -56,7 +56,7 @@ class Expression:
 
         ValueError for a node that is not a source of this expression, TypeError for a value that
         is not a number, and the errors of the operations for numbers outside their domain. After
-        an error everything is as it was.
+        an error everything is as it was, and after Ctrl-C, unless it comes at the end.
 
         >>> x, y = Value(2.0), Value(5.0)
         >>> z = x * y + x
@@ -73,17 +73,16 @@ class Expression:
             )
         leaves = self._sources_among(list(given), "propagate")
         fresh = {x: as_float(given[x], "propagate") for x in leaves}
-        before = {x: x.data for x in fresh}
-        try:
-            for x, number in fresh.items():
-                x.data = number
+        with restoring(_write, {x: x.data for x in fresh}):
+            _write(fresh)
             again = _recomputed(self._nodes)
-        except BaseException:
-            for x, number in before.items():
-                x.data = number
-            raise
-        self._nodes = list(again.values())
-        self._outputs = [again[y] for y in self._outputs]
+        now = {"_nodes": [*again.values()], "_outputs": [again[y] for y in self._outputs]}
+
+        def write() -> None:
+            _write(fresh)
+            vars(self).update(now)
+
+        whole(write)
         data = [y.data for y in self._outputs]
         return data[0] if self._single else data
 
@@ -239,6 +238,11 @@ class Expression:
     def __repr__(self) -> str:
         sources, nodes = counted(len(self.sources), "source"), counted(len(self._nodes), "node")
         return f"Expression({sources}, {nodes})"
+
+
+def _write(numbers: dict[Value, float]) -> None:
+    for x, number in numbers.items():
+        x.data = number
 
 
 def _recomputed(nodes: Iterable[Value]) -> dict[Value, Value]:

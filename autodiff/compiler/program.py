@@ -32,8 +32,8 @@ class Program:
         self.source = source
         self._sizes = sizes  # of the arguments of a batch
         file = f"program {next(_numbers)}"
-        linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
         weakref.finalize(self, linecache.cache.pop, file, None)
+        linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
         namespace: Any = {}  # torch.compile would import it by a __name__
         exec(compile(source, file, "exec"), namespace)  # ours
         self._function = namespace["program"]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ..admission import AnyNumber, Floats
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import message, typed
+from ..errors import message, restoring, typed
 from ..graph import adjoints, topological_order
 from ..optim import Optimizer, Snapshot
 from ..value import Value
 from .devices import Place, Placed, Runner, in_jax
-from .modules import Masks, drawn, draws, factors_in, mode
+from .modules import Masks, drawn, draws, factors_in, in_mode
 from .recording import CONTRACT, ROUNDING, Recording, Watch, loss_value, user_frame
 from .samples import Loss, Model, Samples, values_in
 
@@ -114,6 +114,11 @@ class TrainingState:
             self.optimizer.write(self.now)
             self.written = self.now
 
+    def finish(self) -> None:
+        """Write the snapshot, and clear the gradients."""
+        self.write()
+        self.optimizer.zero_grad()
+
 
 @dataclass(eq=False)
 class Evaluator:
@@ -170,8 +175,7 @@ class Evaluator:
 
     def predicts(self) -> bool:
         """Whether the model depends on a parameter; a loss may be constant where it is right."""
-        with mode(training=False):
-            outputs = values_in(self.model(self.samples.input(0)))
+        outputs = values_in(in_mode(False, self.model, self.samples.input(0)))
         parameters = {*self.state.now.trained}
         return any(not parameters.isdisjoint(topological_order(y)) for y in outputs)
 
@@ -241,18 +245,16 @@ class Evaluator:
         """Compile a program, or walk if there cannot be one; ValueError if it may not walk."""
         import numpy
 
-        parameters, collects = self.state.now.trained, gc.isenabled()
-        gc.disable()  # it would scan all parameters again and again
+        parameters = self.state.now.trained
         try:
-            made = Recording(self.model, self.loss, self.samples, parameters)
-            expression = Expression(made.root)
-            program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
+            with restoring(gc.enable if gc.isenabled() else gc.disable):
+                gc.disable()  # it would scan all parameters again and again
+                made = Recording(self.model, self.loss, self.samples, parameters)
+                expression = Expression(made.root)
+                program = expression.compile(made.leaves, parameters, xp=self.xp, batch=True)
         except NotRecordable as error:
             self.fall_back(str(error))
             return
-        finally:
-            if collects:
-                gc.enable()
         trains = not set(parameters).isdisjoint(expression.sources)
         run, table = program._function, made.table()  # without checks
         place: Place = numpy.asfortranarray  # column after column in memory, as the program reads

@@ -1,20 +1,20 @@
 """Layers: `Module`, which knows its parameters, `Linear`, `Sequential` and `Dropout`."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import chain
 from random import Random
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..admission import Floats, as_float, as_integer, as_row, is_array, is_sequence, numbers_like
 from ..dispatch import Compute
-from ..errors import counted, message, typed
+from ..errors import counted, message, typed, whole, with_variable
 from ..linalg import Matrix, Vector
+from ..number import check_outside
 from ..scopes import Scope
 from ..transforms import check_function
-from ..value import Value, watch
+from ..value import Value, clear_grads, watch
 from .initialisers import Rows, he_normal
 from .samples import Model
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ACTIVATIONS = "None or a function, such as autodiff.tanh"  # that a layer takes
 Parameter = Value | Vector | Matrix
+T = TypeVar("T")
 StateDict = dict[str, Any]  # numbers and lists of them, by dotted name
 
 
@@ -57,8 +58,7 @@ class Module:
         self._training = training
 
     def __call__(self, x: Any) -> Any:
-        with Scope(type(self).__name__, self):  # a box in drawings
-            return self.forward(x)
+        return Scope(type(self).__name__, self).run(self.forward, x)  # a box in drawings
 
     def forward(self, x: Any) -> Any:
         """The result for one sample x."""
@@ -102,9 +102,13 @@ class Module:
         >>> model.train(False).layers[0].training
         False
         """
-        for _, part in [("", self), *_parts(self, deep=True)]:
-            if isinstance(part, Module):
-                vars(part)["_training"] = training  # of a frozen dataclass, too
+        parts = [vars(part) for _, part in _parts(self, deep=True) if isinstance(part, Module)]
+
+        def write() -> None:
+            for attributes in [vars(self), *parts]:
+                attributes["_training"] = training  # of a frozen dataclass, too
+
+        whole(write)
         return self
 
     def eval(self) -> Self:
@@ -124,8 +128,7 @@ class Module:
         >>> layer.weight.grad
         [[0.0, 0.0]]
         """
-        for parameter in self.parameters():
-            parameter.grad = 0.0
+        whole(clear_grads, self.parameters())
 
     def state_dict(self) -> StateDict:
         """The numbers of all parameters by dotted name, as floats and lists: ready for JSON.
@@ -140,7 +143,7 @@ class Module:
 
         ValueError, with all that is missing, unexpected or of another shape, if the state does not
         fit this model; TypeError if an entry is not a number, OverflowError if it is too large.
-        Nothing is changed then.
+        Nothing is changed then. After Ctrl-C all parameters are set, or none.
 
         >>> layer = Linear(2, 1, bias=False)
         >>> layer.load_state_dict({"weight": [[5.0, 6.0]]})
@@ -148,9 +151,16 @@ class Module:
         [11.0]
         """
         numbers = numbers_like(self.state_dict(), state, "load_state_dict")
-        for name, parameter in self.named_parameters():
-            for entry, number in zip(_entries(parameter), numbers[name]):
-                entry.data = number
+        parameters = dict(self.named_parameters())
+        for entry in self.parameters():
+            check_outside(entry, "load_state_dict")
+
+        def write() -> None:
+            for name, parameter in parameters.items():
+                for entry, number in zip(_entries(parameter), numbers[name]):
+                    entry.data = number
+
+        whole(write)
 
     @recursive_repr()
     def __repr__(self) -> str:
@@ -269,7 +279,7 @@ class Dropout(Module):
         import numpy
 
         self.p = p
-        self.rng = numpy.random.default_rng(seed)
+        self.rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
 
     def forward(self, x: Any) -> Vector:
         """x, a Vector or a sequence of numbers, with entries dropped."""
@@ -315,14 +325,12 @@ def drawn(masks: Masks, n: int) -> Iterator[Floats]:
 _training: ContextVar[bool | None] = ContextVar("training", default=None)  # in this thread
 
 
-@contextmanager
-def mode(training: bool) -> Iterator[None]:
-    """A block in which every module is in this mode, in this thread."""
-    before = _training.set(training)
-    try:
-        yield
-    finally:
-        _training.reset(before)
+def in_mode(training: bool, function: Callable[..., T], *args: Any) -> T:
+    """function(*args) with every module in this mode, in this thread.
+
+    NumPy's `errstate`, and who watches, are as before afterwards, too, whatever has happened.
+    """
+    return with_variable(_training, training, function, *args)
 
 
 def _name(function: object) -> str:

@@ -13,7 +13,7 @@ from ..linalg import Vector
 from ..transforms import check_function
 from ..value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
-from .modules import mode
+from .modules import in_mode
 from .recording import ROUNDING, check_same, trace
 from .samples import Model, as_rows, constants
 
@@ -32,17 +32,19 @@ def predict(model: Model, inputs: Any) -> Floats:
     >>> predict(nn.Linear(2, 3, seed=0), [[1.0, 2.0], [3.0, 4.0]]).shape
     (2, 3)
     """
+    check_function(model, "predict, model", "a Module or a function")
+    return in_mode(False, _predicted, model, as_rows(inputs, "predict, inputs"))
+
+
+def _predicted(model: Model, rows: Floats) -> Floats:
     import numpy
 
-    check_function(model, "predict, model", "a Module or a function")
-    rows = as_rows(inputs, "predict, inputs")
-    with mode(training=False):
-        if len(rows) > FEW:
-            try:
-                return _compiled(model, rows)
-            except NotRecordable as error:
-                warn(f"predict walks the graph of every sample, which is slow: {error}")
-        walked = [_walked(model, row) for row in rows]
+    if len(rows) > FEW:
+        try:
+            return _compiled(model, rows)
+        except NotRecordable as error:
+            warn(f"predict walks the graph of every sample, which is slow: {error}")
+    walked = [_walked(model, row) for row in rows]
     if len({row.shape for row in walked}) > 1:
         raise ValueError(message("predict", "results of different shapes", "one shape"))
     return numpy.array(walked)

@@ -18,12 +18,12 @@ import pickle
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from .. import dispatch
 from ..admission import Floats, is_array
@@ -40,6 +40,7 @@ from .samples import Loss, Model, Samples, constants, values_in
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+T = TypeVar("T")
 Column = tuple[Value, ...]  # a node for each target, at one place of their graphs; or one for all
 Split = tuple[Callable[..., Value], list[Column]]  # how to make its node, of those of others
 
@@ -108,12 +109,15 @@ class Watch:
             raise self.refused from None
 
 
-@contextmanager
-def only_data(trained: Iterable[Value], where: str) -> Iterator[None]:
-    """A block that admits samples; a ValueError if one of their numbers is that of a parameter."""
-    try:
+def only_data(admit: Callable[[], T], trained: Iterable[Value], where: str) -> T:
+    """What `admit` makes of samples; a ValueError if a number in them depends on a parameter."""
+
+    def watched() -> T:
         with Watch(trained):
-            yield
+            return admit()
+
+    try:
+        return copy_context().run(watched)
     except NotRecordable:
         found = "an input or a target that depends on a parameter that is trained"
         remedy = "choose it in the model or the loss, as centers[target]"

@@ -51,9 +51,11 @@ class Samples:
         return target if isinstance(target, Real) else deepcopy(target)
 
 
-def held_back(validation: Any, where: str) -> Samples:
-    """The samples of a pair, (inputs, targets); TypeError for anything else."""
+def held_back(validation: Any, where: str) -> Samples | None:
+    """The samples of a pair, (inputs, targets), or None; TypeError for anything else."""
     match validation:
+        case None:
+            return None
         case inputs, targets:
             return Samples(inputs, targets, where)
     raise TypeError(message(where, typed(validation), "(inputs, targets)"))

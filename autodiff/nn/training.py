@@ -1,15 +1,16 @@
 """`fit`: the training loop, and the history that it returns."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
+from contextvars import copy_context
 from typing import Any
 
 from ..admission import as_integer
-from ..errors import counted, message, typed
+from ..errors import counted, message, restoring, typed
 from ..optim import Optimizer
 from ..transforms import check_function
 from .engines import FEW, Evaluator, Indices, TrainingState
-from .modules import mode
+from .modules import in_mode
 from .recording import only_data
 from .samples import Loss, Model, Samples, held_back
 
@@ -95,7 +96,8 @@ def fit(
     xp: the library that runs the program: None is numpy; jax.numpy trains on all of
         `jax.devices()`, each with its share of every batch
 
-    Returns the History. Ctrl-C ends the training early, after a whole step. The contract is
+    Returns the History. Ctrl-C ends the training early, after a whole step; Dropout may have drawn
+    for the next. Before the first epoch and at the very end it is raised. The contract is
     verified: random samples are walked and compared with the program, three in the first and the
     last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
     rounding, engine="compiled" is a RuntimeError that names epoch, sample and the likely cause;
@@ -134,9 +136,10 @@ def fit(
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(message("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
-    with only_data(state.now.trained, "fit"):
-        samples = Samples(inputs, targets)
-        held_out = validation if validation is None else held_back(validation, "fit, validation")
+    samples, held_out = only_data(
+        lambda: (Samples(inputs, targets), held_back(validation, "fit, validation")),
+        state.now.trained, "fit",
+    )  # fmt: skip
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
@@ -145,16 +148,15 @@ def fit(
     if held_out:
         evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
-    with suppress(KeyboardInterrupt), writing(state), closing(shown):
+    with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
             for each in evaluators if count else ():
-                with mode(each.training):
-                    each.ensure_program(epoch, count, called)
+                in_mode(each.training, each.ensure_program, epoch, count, called)
             for each, means in zip(evaluators, (history.losses, history.validation)):
-                with mode(each.training):
-                    means.append(each.epoch(epoch, next(batches) if each.training else [None]))
+                those = next(batches) if each.training else [None]
+                means.append(in_mode(each.training, each.epoch, epoch, those))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             if callback is not None:
                 state.write()
@@ -166,24 +168,11 @@ def fit(
     return history
 
 
-@contextmanager
-def writing(state: TrainingState) -> Iterator[None]:
-    """At the end of the block write everything back; again, if Ctrl-C comes meanwhile."""
-    try:
-        try:
-            yield
-        finally:
-            state.write()
-    finally:
-        state.write()
-        state.optimizer.zero_grad()
-
-
 def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:
     """The batches of each epoch."""
     import numpy
 
-    rng = numpy.random.default_rng(seed)
+    rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
     while True:
         order = rng.permutation(n) if size < n else None
         yield [None] if order is None else [order[i : i + size] for i in range(0, n, size)]

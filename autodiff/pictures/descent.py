@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 from ..admission import as_float, as_integer, as_row
@@ -62,8 +63,7 @@ def show_descent(
     _check_one_argument(f)
     xs = [Value(x) for x in start]
     try:
-        with Watch(xs):
-            y = f(xs[0] if single else list(xs))
+        y = copy_context().run(_watched, f, xs, single)
         if not isinstance(y, Value):
             raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
         if not math.isfinite(y.data):
@@ -77,6 +77,11 @@ def show_descent(
         "names": called, "formula": formula(y, zip(xs, called)),
     }  # fmt: skip
     return learning("descent", data, f"f: {program}")
+
+
+def _watched(f: Callable[..., Any], xs: list[Value], single: bool) -> Any:
+    with Watch(xs):
+        return f(xs[0] if single else list(xs))
 
 
 def _check_one_argument(f: Callable[..., Any]) -> None:

@@ -8,6 +8,7 @@ import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 from ..admission import as_integer, as_row, is_sequence, shape_and_numbers
@@ -16,7 +17,7 @@ from ..compiler.symbolic import NotRecordable
 from ..errors import counted, message, typed
 from ..graph import topological_order
 from ..linalg import Vector
-from ..nn.modules import Linear, Module, Sequential, mode
+from ..nn.modules import Linear, Module, Sequential, in_mode
 from ..nn.recording import Recording, Watch, loss_value, only_data
 from ..nn.samples import Samples, held_back
 from ..optim import Optimizer
@@ -79,9 +80,9 @@ def show_training(
         raise TypeError(message(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
     where = f"{WHERE}, validation"
     trained = [p for p in optimizer.params if p.requires_grad]
-    with only_data(trained, WHERE):
-        known = Samples(inputs, targets, WHERE)
-        held = None if validation is None else held_back(validation, where)
+    known, held = only_data(
+        lambda: (Samples(inputs, targets, WHERE), held_back(validation, where)), trained, WHERE
+    )
     n = len(known)
     if held:
         found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
@@ -93,15 +94,14 @@ def show_training(
         if not 0 < count <= most:
             raise ValueError(message(WHERE, counted(count, noun), f"1 to {most}"))
     try:
-        with mode(training=True):
-            recorded = _Recorded(model, loss, known, n, optimizer, trained, names)
+        recorded = in_mode(True, _Recorded, model, loss, known, n, optimizer, trained, names)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: the training cannot be compiled: {error}") from error
     data = recorded.data() | {"about": about, "batch": size if size and size < n else None}
     points, features = counted(n, "point"), data["features"]
     fits = f"A curve through {points}" if features == 1 else f"{points}, {features} inputs"
     data["title"] = title or ("Fit it by hand" if data["names"] else fits)
-    return learning("training", data, recorded.programs, recorded.still())
+    return learning("training", data, recorded.programs, copy_context().run(recorded.still))
 
 
 class _Recorded:

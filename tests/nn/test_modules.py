@@ -16,7 +16,7 @@ from tables import cases, check_raises, raising
 import autodiff as ad
 from autodiff import Matrix, Value, Vector, nn, relu, tanh
 from autodiff.nn import Linear, Module, Sequential
-from autodiff.nn.modules import Parameter, _parts, mode
+from autodiff.nn.modules import Parameter, _parts, in_mode
 
 
 def network():
@@ -73,10 +73,11 @@ def test_modes_of_modules_and_of_a_block():
     for before in (True, False):
         assert net.train(before) is net
         for training in (True, False):
-            with mode(training), ThreadPoolExecutor() as pool:
-                assert {part.training for part in parts} == {training}
-                seen = pool.map(lambda part: part.training, parts)  # by another thread
-                assert {*seen} == {before}
+            with ThreadPoolExecutor() as pool:
+                seen = in_mode(training, lambda: [part.training for part in parts])
+                assert {*seen} == {training}
+                elsewhere = in_mode(training, pool.map, lambda part: part.training, parts)
+                assert {*elsewhere} == {before}
             assert {part.training for part in parts} == {before}
 
 

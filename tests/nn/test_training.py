@@ -16,8 +16,8 @@ from trainings import CLASSES, ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, net
 
 import autodiff as ad
 from autodiff import Matrix, Value, nn, optim
+from autodiff.errors import restoring
 from autodiff.nn.engines import TrainingState
-from autodiff.nn.training import writing
 
 # -- The loop -------------------------------------------------------------------------------------
 
@@ -388,7 +388,7 @@ def left_by_an_interrupt_at(number):
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background
     state = TrainingState(optimizer)
     try:
-        with suppress(KeyboardInterrupt), writing(state):
+        with suppress(KeyboardInterrupt), restoring(state.finish):
             sys.settrace(call)
             for gradient in ([1.0, 2.0, 3.0], [3.0, -1.0, 2.0]):
                 state.step(np.array(gradient))

@@ -10,7 +10,7 @@ import pytest
 
 import autodiff as ad
 from autodiff import nn, optim
-from autodiff.nn.modules import mode
+from autodiff.nn.modules import in_mode
 from autodiff.nn.samples import constants
 
 rng = random.Random(0)
@@ -67,9 +67,9 @@ def by_hand(seed=0, validation=None, callback=None, xp=None, **chosen):
     history, order = nn.History(), np.random.default_rng(seed)
 
     def losses(inputs, targets, training):
-        with mode(training):
-            rows = np.asarray(inputs, float).tolist()
-            found = [loss(model(constants(x)), t) for x, t in zip(rows, targets, strict=True)]
+        rows = np.asarray(inputs, float).tolist()
+        predictions = in_mode(training, lambda: [model(constants(x)) for x in rows])
+        found = [loss(y, t) for y, t in zip(predictions, targets, strict=True)]
         return ad.sum([y if isinstance(y, ad.Value) else y[0] for y in found]) / len(found)
 
     inputs, targets = [*inputs], [*targets]
