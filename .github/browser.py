@@ -38,7 +38,7 @@ def free() -> None:
 def spare_the_stack() -> None:
     """Long chains are freed one by one, and a deep recursion is an error that Python raises."""
     sys.setrecursionlimit(250)
-    from autodiff import scopes, value
+    from autodiff.engine import scopes, value
 
     value._new = held
     scopes.object = SimpleNamespace(__new__=held)  # what it puts back after a scope

@@ -20,7 +20,7 @@ Derivatives of a function, with JAX's names; they nest:
 - `jacfwd`, `jacrev`: the whole Jacobian, column by column or row by row.
 - `hessian`, `hvp`: second derivatives; the Hessian times a direction.
 
-Operations on any kind of number, listed in `ops.py`:
+Operations on any kind of number, listed in `engine/ops.py`:
 
 - `exp`, `expm1`, `log`, `log1p`, `sqrt`, `abs`, `hypot`: powers, logarithms, sizes.
 - `sin`, `cos`, `tan`, `asin`, `acos`, `atan`, `atan2`, `sinh`, `cosh`: of angles, hyperbolic.
@@ -50,59 +50,44 @@ the trace; `--help` says more.
 Anything but a number raises a TypeError; a number outside the domain of an operation raises a
 ValueError or a ZeroDivisionError that names the operation and the number.
 
-The engine, in the order in which to read it:
+The parts, each above those that it stands on:
 
     tiny.py          the whole idea on one screen
-    ops.py           every operation once: its value, its derivative, its domain
-    dispatch.py      what an operation is, and how it is called
-    admission.py     what is a number, an array of them, a row of them
-    number.py        what all kinds of number have in common: operators, levels
-    graph.py         the nodes of a graph in order, and their adjoints
-    value.py         Value: a node of the graph, and backward()
-    dual.py          Dual: forward mode
-    linalg.py        Vector and Matrix
-    ufuncs.py        NumPy's functions of these numbers
-    transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
-    errors.py        how error messages are worded, and what Ctrl-C leaves
-
-What is built on it:
-
-    numeric.py       finite differences, and checking gradients with them
-    tracing.py       evaluation trace tables, and the backward pass in steps
+    engine/          Value, Dual, Vector, grad: the numbers and their derivatives, in reading order
     optim.py         SGD, Adagrad, RMSprop, Adam
-    scopes.py        names for the parts of a computation
-    __main__.py      the command line, and its expressions
+    compiler/        graphs as programs, number by number or with arrays; trace tables
     nn/              layers, losses and training
-    compiler/        graphs as programs, number by number or with arrays
-    pictures/        graphs drawn, and live: the forward and the backward pass, step by step
+    pictures/        draw: graphs drawn
+    pages/           show_steps, show_training, show_descent: live, in a browser
     course/          the exercises and figures of the notebooks
+    __main__.py      the command line, and its expressions
 """
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from . import ops as _ops
-from .dispatch import operation
-from .dual import Dual
-from .graph import adjoints, topological_order
-from .linalg import Matrix, Vector
-from .numeric import check_gradients, finite_difference
-from .ops import *  # noqa: F403
-from .ops import abs as abs
-from .ops import sum as sum
-from .scopes import scope
-from .transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
-from .value import Value
+from .engine import ops as ops
+from .engine.dispatch import operation
+from .engine.dual import Dual
+from .engine.graph import adjoints, topological_order
+from .engine.linalg import Matrix, Vector
+from .engine.checks import check_gradients, finite_difference
+from .engine.ops import *  # noqa: F403
+from .engine.ops import abs as abs
+from .engine.ops import sum as sum
+from .engine.scopes import scope
+from .engine.transforms import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
+from .engine.value import Value
 
 if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from .compiler.expression import Expression
-    from .pictures.descent import show_descent
+    from .pages.descent import show_descent
     from .pictures.drawing import draw
-    from .pictures.live import show_steps
-    from .pictures.training import show_training
-    from .tracing import steps, trace
+    from .pages.live import show_steps
+    from .pages.training import show_training
+    from .compiler.tracing import steps, trace
 
 __version__ = "0.1.0"
 
@@ -113,14 +98,13 @@ __all__ = [
     "show_descent", "show_steps", "show_training", "steps", "topological_order", "trace",
     "value_and_grad", "vjp",
 ]  # fmt: skip
-__all__ += _ops.__all__
+__all__ += ops.__all__
 
 # What is built on the engine is imported on first use: the names, and where they are.
 _LATER = {
     "Expression": "compiler.expression", "draw": "pictures.drawing", "nn": "nn", "optim": "optim",
-    "show_descent": "pictures.descent", "show_steps": "pictures.live",
-    "show_training": "pictures.training",
-    "steps": "tracing", "trace": "tracing", "tracing": "tracing",
+    "show_descent": "pages.descent", "show_steps": "pages.live", "show_training": "pages.training",
+    "steps": "compiler.tracing", "trace": "compiler.tracing", "tracing": "compiler.tracing",
 }  # fmt: skip
 
 
@@ -128,7 +112,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _import_module(f".{_LATER[name]}", __name__)
-    found = globals()[name] = module if _LATER[name] == name else getattr(module, name)
+    found = globals()[name] = getattr(module, name, module)
     return found
 
 

@@ -28,12 +28,12 @@ from typing import Any
 
 import autodiff
 
-from . import ops
-from .admission import AnyNumber
-from .dispatch import Compute
-from .errors import message, shortened
-from .tracing import trace, width
-from .value import Value
+from .compiler.tracing import trace, width
+from .engine import ops
+from .engine.admission import AnyNumber
+from .engine.dispatch import Compute
+from .engine.errors import message, shortened
+from .engine.value import Value
 
 FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
@@ -79,7 +79,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
 def _answer(options: argparse.Namespace) -> None:
     """Print the value, the gradient and the table; save the files that were asked for."""
     if options.page:
-        from .pictures.live import page
+        from .pages.live import page
 
         Path(options.page).write_text(page(), encoding="utf-8")
         print("wrote", options.page)

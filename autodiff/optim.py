@@ -12,10 +12,10 @@ from dataclasses import InitVar, dataclass, fields
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
-from .admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
-from .errors import counted, message, typed, whole
-from .ops import sqrt
-from .value import Value, clear_grads
+from .engine.admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
+from .engine.errors import counted, message, typed, whole
+from .engine.ops import sqrt
+from .engine.value import Value, clear_grads
 
 __all__ = ["SGD", "Adagrad", "Adam", "Optimizer", "RMSprop"]
 

@@ -7,9 +7,9 @@ from contextvars import copy_context
 from numbers import Complex, Number
 from typing import Any
 
-from ..admission import as_float
-from ..dispatch import Operation
-from ..errors import message
+from ..engine.admission import as_float
+from ..engine.dispatch import Operation
+from ..engine.errors import message
 
 
 def floats(xp: Any, x: Any) -> Any:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from .. import graph, ops
-from ..admission import as_float, as_row
-from ..errors import a, counted, described, message, restoring, shortened, typed, whole
-from ..number import check_outside
-from ..value import Value
+from ..engine import graph, ops
+from ..engine.admission import as_float, as_row
+from ..engine.errors import a, counted, described, message, restoring, shortened, typed, whole
+from ..engine.number import check_outside
+from ..engine.value import Value
 from .program import Program, javascript, scalar_program
 from .symbolic import NotRecordable
 
@@ -178,7 +178,7 @@ class Expression:
         leaves = self._arguments(inputs, wrt)
         if not batch:
             return Program(scalar_program(self._outputs, *leaves, self._single, xp))
-        from .stages import batch_program  # needs numpy
+        from .batch.stages import batch_program  # needs numpy
 
         return batch_program(self._outputs, *leaves, self._single, xp)
 

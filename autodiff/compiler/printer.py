@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..dispatch import Operation
-from ..errors import message
+from ..engine.dispatch import Operation
+from ..engine.errors import message
 from . import backends
 from .symbolic import CONDITIONS, Operand, Symbol, unrenamed
 
@@ -264,7 +264,7 @@ HELPERS = {
 # What the module math lacks, as Python and this package have it.
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
 IMPORTED = {  # functions that libraries lack, or that differ between them
-    "autodiff.ops": ("maximum", "minimum", "power"),
+    "autodiff.engine.ops": ("maximum", "minimum", "power"),
     "autodiff.compiler.backends": ("erf", "scatter_add", "sigmoid"),
 }
 

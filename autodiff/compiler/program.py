@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
-from .. import graph, ops
-from ..admission import as_float
-from ..errors import LOST, message
-from ..value import Value, leaf
+from ..engine import graph, ops
+from ..engine.admission import as_float
+from ..engine.errors import LOST, message
+from ..engine.value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Python, assembled
 from .symbolic import Symbol, Writer

@@ -6,10 +6,10 @@ backward pass, leave the operations of a program behind.
 
 from typing import Any, NoReturn, TypeGuard, Union
 
-from .. import ops
-from ..dispatch import Operation
-from ..errors import message
-from ..number import Number, apply
+from ..engine import ops
+from ..engine.dispatch import Operation
+from ..engine.errors import message
+from ..engine.number import Number, apply
 
 # The axes of an array have letters for names. Where arrays are combined entry by entry, their axes
 # lie in the order of the alphabet.

@@ -11,8 +11,8 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Value, Vector, draw, nn, topological_order
-from autodiff.compiler.normal import NormalForm
-from autodiff.graph import depths
+from autodiff.compiler.batch.normal import NormalForm
+from autodiff.engine.graph import depths
 
 from .verdicts import NOTHING, Exercise, Hint, a, after_your_guess, guesses, solutions
 

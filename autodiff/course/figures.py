@@ -42,7 +42,7 @@ def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
 
 def drag(label: str, frames: Mapping[Any, tuple[str, Any]], dots: Any = ()) -> Any:
     """A slider over frames by their names: what is said, and points of a curve past dots or a text."""
-    from autodiff.pictures.pages import lesson
+    from autodiff.pages.page import lesson
 
     shown = [[str(name), *frame] for name, frame in frames.items()]
     return lesson("drag", {"title": label, "label": label, "frames": shown, "dots": dots})

@@ -302,7 +302,7 @@ check_4 = Exercise(
 
 def dial():
     """The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5), its tangents, and a dial for the direction."""
-    from autodiff.pictures.pages import lesson
+    from autodiff.pages.page import lesson
 
     return lesson("dial", {"title": "Tangents, and a dial for the direction"})
 

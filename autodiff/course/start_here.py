@@ -1,7 +1,7 @@
 """Notebook 0: twelve heights, a curve that misses them, four sliders, and a guess."""
 
 from autodiff import Value, optim, show_training, tanh
-from autodiff.pictures.pages import read
+from autodiff.pages.page import read
 
 from .reverse_mode import HEIGHTS
 from .verdicts import empty

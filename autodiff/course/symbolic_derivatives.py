@@ -233,7 +233,7 @@ check_4 = Exercise(
 
 def fold(e):
     """A page on which the tree of a formula folds into its graph, row by row."""
-    from autodiff.pictures.pages import lesson
+    from autodiff.pages.page import lesson
 
     def tree(e):
         return [str(e.op), *map(tree, e.args)]

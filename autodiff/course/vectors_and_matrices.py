@@ -153,7 +153,7 @@ predict = guesses(
 
 def corner(a: Any, b: Any, gradient: Any = None) -> Any:
     """A, B above, and at the corner C = A B or its gradient: point at an entry, and see why."""
-    from autodiff.pictures.pages import lesson
+    from autodiff.pages.page import lesson
 
     data = {"title": "What a nudge moves", "A": a.data, "B": b.data, "G": gradient}
     above = [[""] * len(a.data[0]) + row for row in b.data]

@@ -21,12 +21,12 @@ The way of the data through `fit`:
     engines.py: walks graphs   or   runs the program on a batch, and walks a few samples to verify
       │ gradients
       ▼
-    optim.py ──► parameters ──► training.py: History, callbacks, the next batch
+    optim.py ──► parameters ──► fitting.py: History, callbacks, the next batch
 
     modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    initial weights
     losses.py          how far a prediction is from its target
-    training.py        fit: the training loop, and its History
+    fitting.py         fit: the training loop, and its History
     predictions.py     predict and accuracy
     samples.py         inputs and targets as arrays
     engines.py         losses and gradients by walking graphs or by a program, which is verified
@@ -43,16 +43,10 @@ from .initialisers import (
     xavier_normal,
     xavier_uniform,
 )
-from .losses import (
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    hinge_loss,
-    mse_loss,
-    softmax,
-)
+from .losses import binary_cross_entropy_with_logits, cross_entropy, hinge_loss, mse_loss, softmax
 from .modules import Dropout, Linear, Module, Sequential
 from .predictions import accuracy, predict
-from .training import History, fit
+from .fitting import History, fit
 
 __all__ = [
     "Dropout",

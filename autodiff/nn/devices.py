@@ -8,7 +8,7 @@ each has all parameters. It works out what has to be sent between them. Numbers 
 from collections.abc import Callable
 from typing import Any
 
-from ..admission import Floats
+from ..engine.admission import Floats
 
 Placed = Any  # rows where their library wants them: on devices, or column by column in memory
 Place = Callable[[Floats], Placed]

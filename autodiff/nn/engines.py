@@ -10,20 +10,20 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ..admission import AnyNumber, Floats
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import message, restoring, typed
-from ..graph import adjoints, topological_order
+from ..engine.admission import AnyNumber, Floats
+from ..engine.errors import message, restoring, typed
+from ..engine.graph import adjoints, topological_order
+from ..engine.value import Value
 from ..optim import Optimizer, Snapshot
-from ..value import Value
 from .devices import Place, Placed, Runner, in_jax
 from .modules import Masks, drawn, draws, factors_in, in_mode
 from .recording import CONTRACT, ROUNDING, Recording, Watch, loss_value, user_frame
 from .samples import Loss, Model, Samples, values_in
 
 if TYPE_CHECKING:
-    from ..compiler.places import Ids
+    from ..compiler.batch.places import Ids
 
 Indices: TypeAlias = "Sequence[int] | Ids | None"  # the samples of a batch; None: all
 FAILS = (

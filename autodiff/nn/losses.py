@@ -6,12 +6,12 @@ The losses of logits do not overflow, however large the logits are.
 from math import isclose
 from typing import Any
 
-from .. import ops
-from ..admission import AnyNumber, Shape, as_floats, as_number, is_array, shape_and_numbers
-from ..errors import counted, message, shortened
-from ..linalg import Vector
-from ..number import Number
-from ..value import watch
+from ..engine import ops
+from ..engine.admission import AnyNumber, Shape, as_floats, as_number, is_array, shape_and_numbers
+from ..engine.errors import counted, message, shortened
+from ..engine.linalg import Vector
+from ..engine.number import Number
+from ..engine.value import watch
 
 
 def mse_loss(prediction: Any, target: Any) -> AnyNumber:

@@ -7,14 +7,22 @@ from random import Random
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ..admission import Floats, as_float, as_integer, as_row, is_array, is_sequence, numbers_like
-from ..dispatch import Compute
-from ..errors import counted, message, typed, whole, with_variable
-from ..linalg import Matrix, Vector
-from ..number import check_outside
-from ..scopes import Scope
-from ..transforms import check_function
-from ..value import Value, clear_grads, watch
+from ..engine.admission import (
+    Floats,
+    as_float,
+    as_integer,
+    as_row,
+    is_array,
+    is_sequence,
+    numbers_like,
+)
+from ..engine.dispatch import Compute
+from ..engine.errors import counted, message, typed, whole, with_variable
+from ..engine.linalg import Matrix, Vector
+from ..engine.number import check_outside
+from ..engine.scopes import Scope
+from ..engine.transforms import check_function
+from ..engine.value import Value, clear_grads, watch
 from .initialisers import Rows, he_normal
 from .samples import Model
 

@@ -5,13 +5,13 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from ..admission import Floats, Shape, as_float, shape_and_numbers
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import counted, message, shortened
-from ..linalg import Vector
-from ..transforms import check_function
-from ..value import Value, leaf
+from ..engine.admission import Floats, Shape, as_float, shape_and_numbers
+from ..engine.errors import counted, message, shortened
+from ..engine.linalg import Vector
+from ..engine.transforms import check_function
+from ..engine.value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import in_mode
 from .recording import ROUNDING, check_same, trace

@@ -25,15 +25,15 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from .. import dispatch
-from ..admission import Floats, is_array
 from ..compiler.symbolic import NotRecordable, Writer, key_of
-from ..errors import a, message
-from ..graph import topological_order
-from ..linalg import Matrix, Vector
-from ..ops import dot
-from ..ops import sum as total
-from ..value import Value, leaf, watch
+from ..engine import dispatch
+from ..engine.admission import Floats, is_array
+from ..engine.errors import a, message
+from ..engine.graph import topological_order
+from ..engine.linalg import Matrix, Vector
+from ..engine.ops import dot
+from ..engine.ops import sum as total
+from ..engine.value import Value, leaf, watch
 from .modules import Dropout, Masks, draws, factors_in, mask
 from .samples import Loss, Model, Samples, constants, values_in
 
@@ -128,7 +128,8 @@ def user_frame() -> FrameType:
     """The innermost frame that is neither of this package, nor of Python or another library."""
     frame = sys._getframe()
     others = (
-        *[str(Path(file).parent) for file in (linecache.__file__, dispatch.__file__)],
+        str(Path(linecache.__file__).parent),
+        str(Path(__file__).parents[1]),  # this package
         "<frozen",
     )
     while frame.f_back and (

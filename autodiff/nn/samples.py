@@ -5,11 +5,11 @@ from copy import deepcopy
 from numbers import Real
 from typing import Any
 
-from ..admission import Floats, as_row, check_mask
-from ..errors import counted, message, typed
-from ..linalg import Matrix, Vector
-from ..numeric import plain_number
-from ..value import Value, leaf
+from ..engine.admission import Floats, as_row, check_mask
+from ..engine.checks import plain_number
+from ..engine.errors import counted, message, typed
+from ..engine.linalg import Matrix, Vector
+from ..engine.value import Value, leaf
 
 Model = Callable[[Any], Any]  # from a sample to a prediction; often a Module
 Loss = Callable[[Any, Any], Any]  # of a prediction and a target: one Value

@@ -13,8 +13,6 @@
       ▼
     Drawing ──► layout.py ──► process.py: Graphviz, which gives SVG, PNG, PDF
 
-The pages go another: live.py and training.py send data and programs, page/*.js does the rest.
-
     texts.py         numbers and labels, short and safe
     scene.py         what a picture shows: boxes, frames, vectors, edges
     sheet.py         the same as plain data: what each box says, in which colours
@@ -24,9 +22,4 @@ The pages go another: live.py and training.py send data and programs, page/*.js 
     process.py       the program of that process
     description.py   a computation in words, for those who cannot see it
     drawing.py       draw, and the Drawing that it returns
-    pages.py         pages of their own: in a notebook, a file, a browser
-    live.py          show_steps: the live graph, a page of its own, made of page/*.js
-    training.py      show_training: a model learns in a page
-    stills.py        what stands for it where scripts are off
-    descent.py       show_descent: the way down a function, at every rate
 """

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..admission import AnyNumber
 from ..compiler.symbolic import Symbol, word
-from ..errors import counted
-from ..graph import is_current
-from ..tracing import Formulas, name_of_result
-from ..value import Value
+from ..compiler.tracing import Formulas, name_of_result
+from ..engine.admission import AnyNumber
+from ..engine.errors import counted
+from ..engine.graph import is_current
+from ..engine.value import Value
 from .scene import Scene
 from .sheet import DIGITS
 from .texts import number, printable, raised

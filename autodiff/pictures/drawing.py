@@ -10,12 +10,12 @@ from typing import Any
 
 import graphviz
 
-from ..admission import AnyNumber
-from ..errors import a, message, shortened
-from ..graph import adjoints
-from ..scopes import entry_names
-from ..tracing import steps
-from ..value import Value
+from ..compiler.tracing import steps
+from ..engine.admission import AnyNumber
+from ..engine.errors import a, message, shortened
+from ..engine.graph import adjoints
+from ..engine.scopes import entry_names
+from ..engine.value import Value
 from . import dot
 from .description import description
 from .layout import Layout

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..admission import AnyNumber, Floats
-from ..compiler.groups import groups
-from ..value import Value
+from ..compiler.batch.groups import groups
+from ..engine.admission import AnyNumber, Floats
+from ..engine.value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
 from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Rows, Text

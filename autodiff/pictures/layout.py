@@ -21,7 +21,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, run
 from typing import Any
 
-from ..errors import message
+from ..engine.errors import message
 from .sheet import Image
 
 SHARP, MOST_PIXELS = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG

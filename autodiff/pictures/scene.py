@@ -8,10 +8,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from .. import ops
-from ..graph import topological_order
-from ..scopes import Scope, entry_names
-from ..value import Value
+from ..engine import ops
+from ..engine.graph import topological_order
+from ..engine.scopes import Scope, entry_names
+from ..engine.value import Value
 from .texts import few, printable
 
 Path = tuple[Scope, ...]  # from the outermost scope to the innermost

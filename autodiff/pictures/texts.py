@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TypeVar
 
-from ..value import Value
+from ..engine.value import Value
 
 T = TypeVar("T")
 

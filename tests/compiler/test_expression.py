@@ -8,7 +8,7 @@ from tables import cases, check_raises, raising
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, nn
-from autodiff.graph import topological_order
+from autodiff.engine.graph import topological_order
 
 
 def example():

@@ -19,8 +19,8 @@ from tables import cases
 
 import autodiff as ad
 from autodiff import Expression, Value, operation, ops
-from autodiff.dispatch import unwrapped
-from autodiff.graph import topological_order
+from autodiff.engine.dispatch import unwrapped
+from autodiff.engine.graph import topological_order
 
 
 def compiled(y, inputs, wrt=None, **arguments):

@@ -11,10 +11,10 @@ from test_batch import drawn
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, operation, ops
-from autodiff.compiler.array_text import MATRICES
-from autodiff.compiler.batch import Batch
-from autodiff.compiler.groups import Groups, groups
-from autodiff.compiler.normal import NormalForm
+from autodiff.compiler.batch.groups import Groups, groups
+from autodiff.compiler.batch.normal import NormalForm
+from autodiff.compiler.batch.operations import Batch
+from autodiff.compiler.batch.text import MATRICES
 from autodiff.compiler.printer import wrapped
 
 

@@ -17,8 +17,8 @@ from autodiff.course import vectors_and_matrices as matrices
 from autodiff.course.figures import drag
 from autodiff.course.gallery import GRAPHS, NAMES, fault
 from autodiff.course.reverse_mode import Counted, peak_memory
+from autodiff.engine.number import Number
 from autodiff.nn import Linear, Sequential
-from autodiff.number import Number
 from notebooks import NOTEBOOKS, code_cells
 
 

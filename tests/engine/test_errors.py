@@ -22,7 +22,7 @@ from tables import check_raises, raising, text_of
 
 import autodiff as ad
 from autodiff import Dual, Matrix, Value, Vector, grad, hessian, jacfwd, jacrev, jvp, nn, ops, optim
-from autodiff.errors import typed
+from autodiff.engine.errors import typed
 
 x, v, A = Value(2.0), Vector([1, 2, 3]), Matrix([[1, 2], [3, 4]])  # a refusal changes nothing
 k = Value(3.0, label="c")

@@ -13,8 +13,9 @@ import pytest
 from modes import GRADIENTS
 
 import autodiff as ad
-from autodiff import Matrix, Vector, linalg, nn, ops
-from autodiff.transforms import flatten
+from autodiff import Matrix, Vector, nn, ops
+from autodiff.engine import linalg
+from autodiff.engine.transforms import flatten
 
 V, W = [0.7, -1.2, 2.3], [1.4, 0.6, -0.9]
 POSITIVE, NEGATIVE = [0.7, 1.2, 2.3], [-2.0, -0.3, -1.0]

@@ -12,7 +12,7 @@ from tables import cases
 
 import autodiff as ad
 from autodiff import Dual, Matrix, Value, Vector, adjoints, relu
-from autodiff.ufuncs import array_of
+from autodiff.engine.ufuncs import array_of
 
 
 def object_array(numbers):  # as a transform makes it

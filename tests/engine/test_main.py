@@ -66,7 +66,7 @@ def test_help_says_all_there_is_and_names_every_function_of_the_package(capsys):
     rows = sorted(name for name, f in door.FUNCTIONS.items() if f.rows)
     assert f"below; {', '.join(rows[:-1])} and {rows[-1]} take lists" in out
     functions = [getattr(autodiff, name) for name in [*autodiff.__all__, "abs", "sum"]]
-    of_numbers = {f.__name__ for f in functions if f.__module__ == "autodiff.ops"}
+    of_numbers = {f.__name__ for f in functions if f.__module__ == "autodiff.engine.ops"}
     assert of_numbers >= {"abs", "atan2", "dot", "exp", "expm1", "hypot", "less", "log1p", "where"}
     assert (
         set(door.FUNCTIONS) == of_numbers <= set(re.findall(r"\w+", out.partition("functions:")[2]))
@@ -203,7 +203,7 @@ def malformed(rng):
 
 def test_hundreds_of_malformed_expressions_run_no_code_and_end_in_a_message(command, monkeypatch):
     called = []
-    for place in (builtins, door, autodiff, autodiff.ops):
+    for place in (builtins, door, autodiff, autodiff.engine.ops):
         monkeypatch.setattr(place, "hostile", lambda *_: called.append(1), raising=False)
     rng = random.Random(2026)
     refused = 0

@@ -12,7 +12,7 @@ from tables import cases, same
 
 import autodiff as ad
 from autodiff import Value, grad, hessian, jacfwd, jacrev, jvp, value_and_grad
-from autodiff.ufuncs import array_of
+from autodiff.engine.ufuncs import array_of
 
 
 def filled_in_place(p):

@@ -14,7 +14,7 @@ from trainings import ENGINES, OPTIMIZERS, by_hand, fitted, network, numbers, sa
 
 import autodiff as ad
 from autodiff import Value, nn, optim
-from autodiff.errors import typed
+from autodiff.engine.errors import typed
 
 REFERENCE = json.loads(PLACE.read_text(encoding="utf-8"))
 RUNS = {

@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autodiff import Matrix, Value, Vector, scope, tanh, value
+from autodiff import Matrix, Value, Vector, scope, tanh
+from autodiff.engine import value
+from autodiff.engine.scopes import Scope, entry_names
 from autodiff.nn import Linear, Sequential
-from autodiff.scopes import Scope, entry_names
 
 
 def noted(node):

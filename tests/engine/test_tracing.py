@@ -11,7 +11,7 @@ from tables import cases
 
 import autodiff as ad
 from autodiff import Value, adjoints, log, steps, tanh, topological_order, trace
-from autodiff.graph import depths
+from autodiff.engine.graph import depths
 
 
 @pytest.mark.parametrize(("mode", "kind", "derivatives", "formulas"), [

@@ -133,8 +133,8 @@ def test_the_pullback_of_a_result_that_is_returned_twice():
 @pytest.mark.parametrize("n", [1, 3, 20])
 def test_the_number_of_calls_and_of_backward_passes(n, monkeypatch):
     passes, calls = [], []
-    original = ad.graph.backpropagated
-    monkeypatch.setattr(ad.graph, "backpropagated", lambda *a: passes.append(1) or original(*a))
+    original = ad.engine.graph.backpropagated
+    monkeypatch.setattr(ad.engine.graph, "backpropagated", lambda *a: passes.append(1) or original(*a))
 
     def f(x):
         calls.append(1)
@@ -295,7 +295,7 @@ def test_a_derivative_is_the_tree_of_the_result_of_trees_of_the_argument(name):
         same(grad(noted, (0, 1))(given, 2.0), (derivative, 0.0))
     for d in derivatives:
         same(d(noted)(given), derivative)
-    for method in ad.numeric.METHODS:
+    for method in ad.engine.checks.METHODS:
         same(ad.finite_difference(noted, given, method=method), derivative, 1e-6)
     ad.check_gradients(noted, given)
     same(jvp(noted, (given,), (given,))[0], value)

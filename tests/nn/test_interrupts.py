@@ -15,7 +15,8 @@ import pytest
 from trainings import INPUTS, NUMBERS, numbers
 
 import autodiff as ad
-from autodiff import Expression, Value, nn, number, optim, scopes, value
+from autodiff import Expression, Value, nn, optim
+from autodiff.engine import number, scopes, value
 from autodiff.nn import modules
 
 

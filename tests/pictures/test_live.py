@@ -13,7 +13,7 @@ from pictures import chain, constant, fork, network, output, running, woven
 import autodiff as ad
 from autodiff import Dual, Value, Vector, adjoints, nn, operation, show_steps, topological_order
 from autodiff.__main__ import main
-from autodiff.pictures import live
+from autodiff.pages import live
 
 LINK = r"#([A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+"  # at any other sign a messenger may cut it
 

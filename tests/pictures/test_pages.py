@@ -11,7 +11,9 @@ from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
-from autodiff.pictures import layout, live, pages
+from autodiff.pages import live
+from autodiff.pages import page as pages
+from autodiff.pictures import layout
 
 PAGES = {
     "fork": lambda: show_steps(fork()),

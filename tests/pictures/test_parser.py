@@ -13,7 +13,7 @@ from tables import text_of
 
 from autodiff import Value, adjoints, topological_order
 from autodiff.__main__ import parse
-from autodiff.pictures import live
+from autodiff.pages import live
 
 ANSWER = """
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));

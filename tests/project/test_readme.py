@@ -19,7 +19,8 @@ from matplotlib import pyplot
 import autodiff
 from autodiff import tiny
 from autodiff.__main__ import main
-from autodiff.pictures import drawing, live
+from autodiff.pages import live
+from autodiff.pictures import drawing
 from notebooks import PATHS, prose
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +141,7 @@ def test_a_rung_of_the_ladder_gives_what_the_guide_says(name, code, wrong, right
 
 def test_what_the_guide_to_the_engine_quotes_and_names_is_there():
     guide = TEXTS[GUIDES / "engine.md"]
-    assert re.findall("```py\n(.*?)```", guide, re.S) == [inspect.getsource(autodiff.ops.log)]
+    assert re.findall("```py\n(.*?)```", guide, re.S) == [inspect.getsource(autodiff.engine.ops.log)]
     names = re.findall(r"`((?:ops|number|graph|value|Value)\.(?!py`)\w+)`", guide)
     assert {"Value.backward", "graph.adjoints", "number.new_level"} <= set(names)
     for name in names:

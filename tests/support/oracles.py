@@ -8,7 +8,7 @@ import hypothesis
 import mpmath
 
 import autodiff as ad
-from autodiff.graph import topological_order
+from autodiff.engine.graph import topological_order
 
 # -- Differences in arithmetic of many digits ------------------------------------------------------
 

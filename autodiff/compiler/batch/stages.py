@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from .. import ops
-from ..errors import message
-from ..value import Value
-from . import backends
-from .array_text import array_program
-from .batch import Batch
+from ...engine import ops
+from ...engine.errors import message
+from ...engine.value import Value
+from .. import backends
+from ..program import Program
 from .groups import Groups, in_order_of_use
 from .normal import NormalForm, bare_node
-from .program import Program
+from .operations import Batch
+from .text import array_program
 
 
 def batch_program(

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import ops
-from ..dispatch import Backward
-from ..value import Value
+from ...engine import ops
+from ...engine.dispatch import Backward
+from ...engine.value import Value
+from ..printer import IMPORTED, uses_of
+from ..symbolic import ARGUMENTS, COLUMNS, NODES, ROWS, SAMPLES, Axes, Operand, Symbol, unrenamed
 from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
 from .places import Grid, Ids, Place, collapsed, grids, index_text, place_of
-from .printer import IMPORTED, uses_of
-from .symbolic import ARGUMENTS, COLUMNS, NODES, ROWS, SAMPLES, Axes, Operand, Symbol, unrenamed
 
 Ends = tuple[int, int]  # of a part of an axis
 

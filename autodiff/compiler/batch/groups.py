@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import graph, ops
-from ..admission import Floats
-from ..dispatch import Operation
-from ..value import Value
+from ...engine import graph, ops
+from ...engine.admission import Floats
+from ...engine.dispatch import Operation
+from ...engine.value import Value
 from .places import Ids, collapsed, is_regular, nested_runs, runs_of
 
 Kind = tuple[Operation | None, int]  # an operation, and the number of its arguments

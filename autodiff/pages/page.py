@@ -15,10 +15,10 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..errors import message
-from ..graph import topological_order
-from ..value import Value
-from .description import formula as written
+from ..engine.errors import message
+from ..engine.graph import topological_order
+from ..engine.value import Value
+from ..pictures.description import formula as written
 
 UNPACK = """<script>
 const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
@@ -103,9 +103,9 @@ def assembled(title: str, script: str, *styles: str) -> str:
     return Template(read("page.html")).substitute(held)
 
 
-def read(name: str, package: str = "autodiff.pictures") -> str:
-    """A file of page/."""
-    return resources.files(package).joinpath(f"page/{name}").read_text("utf-8")
+def read(name: str, package: str = "autodiff.pages") -> str:
+    """A file of web/."""
+    return resources.files(package).joinpath(f"web/{name}").read_text("utf-8")
 
 
 def home() -> str | None:

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import ops
-from ..dispatch import Operation
-from .symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, unrenamed, word
+from ...engine import ops
+from ...engine.dispatch import Operation
+from ..symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, unrenamed, word
 
 
 def axes_of(x: Operand) -> Axes:

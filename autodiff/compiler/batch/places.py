@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .symbolic import PARTS, Axes
+from ..symbolic import PARTS, Axes
 
 Ids = NDArray[np.intp]  # each number of the program has one
 Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes

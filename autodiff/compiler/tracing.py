@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import NamedTuple
 
-from . import graph, ops
-from .admission import AnyNumber
-from .compiler.printer import ATOM, PRODUCT, Notation
-from .compiler.symbolic import Symbol, Writer, word
-from .dispatch import Gradients, Operation
-from .errors import a, message, shortened, typed
-from .numeric import input_names, plain_number
-from .transforms import Function, Tree, check_function, flatten
-from .value import Value
+from ..engine import graph, ops
+from ..engine.admission import AnyNumber
+from ..engine.checks import input_names, plain_number
+from ..engine.dispatch import Gradients, Operation
+from ..engine.errors import a, message, shortened, typed
+from ..engine.transforms import Function, Tree, check_function, flatten
+from ..engine.value import Value
+from .printer import ATOM, PRODUCT, Notation
+from .symbolic import Symbol, Writer, word
 
 Formula = Symbol | float  # one with a text, or a constant
 Slopes = list[tuple[Value, Formula | None]]  # the derivative of a result by each parent

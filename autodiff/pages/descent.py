@@ -7,14 +7,14 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
-from ..admission import as_float, as_integer, as_row
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import a, counted, message
+from ..engine.admission import as_float, as_integer, as_row
+from ..engine.errors import a, counted, message
+from ..engine.transforms import check_function
+from ..engine.value import Value
 from ..nn.recording import Watch
-from ..transforms import check_function
-from ..value import Value
-from .pages import Page, formula, learning
+from .page import Page, formula, learning
 
 WHERE = "show_descent"
 

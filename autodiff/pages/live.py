@@ -1,7 +1,7 @@
 """`show_steps`, the live graph: a page of its own that needs no Python and no network.
 
 Python sends the graph and the rules of its operations, which the compiler prints from `ops.py`. The
-page (page/*.js) evaluates, walks back, lays out and draws, as one function of its state.
+page (web/*.js) evaluates, walks back, lays out and draws, as one function of its state.
 """
 
 import keyword
@@ -15,18 +15,18 @@ from inspect import getfullargspec
 from typing import Any
 from urllib.parse import quote
 
-from .. import ops
-from ..compiler.normal import NormalForm
+from ..compiler.batch.normal import NormalForm
 from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
 from ..compiler.symbolic import Symbol, Writer
-from ..dispatch import Operation
-from ..errors import counted, message, shortened
-from ..graph import topological_order
-from ..value import Value
-from .drawing import draw, named
-from .pages import Page, as_json, assembled, home, read
-from .scene import Leaves
-from .texts import printable
+from ..engine import ops
+from ..engine.dispatch import Operation
+from ..engine.errors import counted, message, shortened
+from ..engine.graph import topological_order
+from ..engine.value import Value
+from ..pictures.drawing import draw, named
+from ..pictures.scene import Leaves
+from ..pictures.texts import printable
+from .page import Page, as_json, assembled, home, read
 
 LARGEST = 60  # boxes
 # By hand, for a page of one file: layout (dagre is 49 kB for 5, and knows no ports), dom (Preact is

@@ -5,7 +5,7 @@ import html
 import math
 from collections.abc import Iterable, Mapping
 
-from ..admission import Floats
+from ..engine.admission import Floats
 
 
 def fits(xs: Floats, ys: Floats, curves: Mapping[str, Floats], sticks: bool) -> list[str]:

@@ -25,9 +25,9 @@ from functools import reduce
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from .. import graph, ops
-from ..dispatch import Operation
-from ..value import Value, leaf
+from ...engine import graph, ops
+from ...engine.dispatch import Operation
+from ...engine.value import Value, leaf
 
 LINEAR: set[Operation] = {ops.add, ops.sub, ops.neg, ops.sum}
 PRODUCT: set[Operation] = {ops.mul}

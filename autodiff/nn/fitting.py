@@ -5,10 +5,10 @@ from contextlib import closing, suppress
 from contextvars import copy_context
 from typing import Any
 
-from ..admission import as_integer
-from ..errors import counted, message, restoring, typed
+from ..engine.admission import as_integer
+from ..engine.errors import counted, message, restoring, typed
+from ..engine.transforms import check_function
 from ..optim import Optimizer
-from ..transforms import check_function
 from .engines import FEW, Evaluator, Indices, TrainingState
 from .modules import in_mode
 from .recording import only_data

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import backends
+from .. import backends
+from ..printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
+from ..symbolic import SAMPLES, Axes, Operand, Symbol
 from .arrays import axes_of, sizes, union, without
-from .batch import Batch
-from .printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
-from .symbolic import SAMPLES, Axes, Operand, Symbol
+from .operations import Batch
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]

@@ -11,19 +11,19 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
-from ..admission import as_integer, as_row, is_sequence, shape_and_numbers
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
-from ..errors import counted, message, typed
-from ..graph import topological_order
-from ..linalg import Vector
+from ..engine.admission import as_integer, as_row, is_sequence, shape_and_numbers
+from ..engine.errors import counted, message, typed
+from ..engine.graph import topological_order
+from ..engine.linalg import Vector
+from ..engine.scopes import entry_names
+from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
 from ..nn.recording import Recording, Watch, loss_value, only_data
 from ..nn.samples import Samples, held_back
 from ..optim import Optimizer
-from ..scopes import entry_names
-from ..value import Value, leaf
-from .pages import Page, formula, learning
+from .page import Page, formula, learning
 from .stills import fits, sliders
 
 MOST_NEURONS = 64  # drawn as small pictures
