@@ -67,7 +67,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from .engine import ops as ops
-from .engine.dispatch import operation
+from .engine.decorators import operation
 from .engine.dual import Dual
 from .engine.graph import adjoints, topological_order
 from .engine.linalg import Matrix, Vector
@@ -87,7 +87,8 @@ if TYPE_CHECKING:
     from .pictures.drawing import draw
     from .pages.live import show_steps
     from .pages.training import show_training
-    from .compiler.tracing import steps, trace
+    from .engine.stepwise import steps
+    from .compiler.tracing import trace
 
 __version__ = "0.1.0"
 
@@ -104,7 +105,7 @@ __all__ += ops.__all__
 _LATER = {
     "Expression": "compiler.expression", "draw": "pictures.drawing", "nn": "nn", "optim": "optim",
     "show_descent": "pages.descent", "show_steps": "pages.live", "show_training": "pages.training",
-    "steps": "compiler.tracing", "trace": "compiler.tracing", "tracing": "compiler.tracing",
+    "steps": "engine.stepwise", "trace": "compiler.tracing", "tracing": "compiler.tracing",
 }  # fmt: skip
 
 

@@ -31,8 +31,8 @@ import autodiff
 from .compiler.tracing import trace, width
 from .engine import ops
 from .engine.admission import AnyNumber
-from .engine.dispatch import Compute
 from .engine.errors import message, shortened
+from .engine.operation import Compute
 from .engine.value import Value
 
 FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}

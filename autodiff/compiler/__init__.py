@@ -4,7 +4,7 @@
     symbolic.py     symbols: numbers that are not known yet
     printer.py      symbols as source text
     program.py      programs that compute number by number
-    tracing.py      evaluation trace tables: formulas, and the backward pass in steps
+    tracing.py      evaluation trace tables: formulas with their derivatives
     backends.py     what NumPy, JAX and PyTorch do differently
     batch/          programs for a batch of samples, in five stages
 

@@ -8,8 +8,8 @@ from numbers import Complex, Number
 from typing import Any
 
 from ..engine.admission import as_float
-from ..engine.dispatch import Operation
 from ..engine.errors import message
+from ..engine.operation import Operation
 
 
 def floats(xp: Any, x: Any) -> Any:

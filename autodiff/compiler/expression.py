@@ -8,7 +8,7 @@ from typing import Any
 from ..engine import graph, ops
 from ..engine.admission import as_float, as_row
 from ..engine.errors import a, counted, described, message, restoring, shortened, typed, whole
-from ..engine.number import check_outside
+from ..engine.levels import check_outside
 from ..engine.value import Value
 from .program import Program, javascript, scalar_program
 from .symbolic import NotRecordable

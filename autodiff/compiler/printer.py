@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..engine.dispatch import Operation
 from ..engine.errors import message
+from ..engine.operation import Operation
 from . import backends
 from .symbolic import CONDITIONS, Operand, Symbol, unrenamed
 

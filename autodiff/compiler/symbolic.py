@@ -7,9 +7,10 @@ backward pass, leave the operations of a program behind.
 from typing import Any, NoReturn, TypeGuard, Union
 
 from ..engine import ops
-from ..engine.dispatch import Operation
 from ..engine.errors import message
-from ..engine.number import Number, apply
+from ..engine.levels import apply
+from ..engine.number import Number
+from ..engine.operation import Operation
 
 # The axes of an array have letters for names. Where arrays are combined entry by entry, their axes
 # lie in the order of the alphabet.

@@ -1,4 +1,4 @@
-"""Evaluation traces: a computation as a table with its derivatives; the backward pass in steps.
+"""Evaluation traces: a computation as a table with its derivatives.
 
 By hand, because a library of tables would be the first that `import autodiff` needs.
 """
@@ -6,7 +6,7 @@ By hand, because a library of tables would be the first that `import autodiff` n
 import html
 import math
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..engine import graph, ops
 from ..engine.admission import AnyNumber
 from ..engine.checks import input_names, plain_number
-from ..engine.dispatch import Gradients, Operation
-from ..engine.errors import a, message, shortened, typed
+from ..engine.errors import message, shortened, typed
+from ..engine.operation import Operation
 from ..engine.transforms import Function, Tree, check_function, flatten
 from ..engine.value import Value
 from .printer import ATOM, PRODUCT, Notation
@@ -27,55 +27,6 @@ Slopes = list[tuple[Value, Formula | None]]  # the derivative of a result by eac
 LONGEST = 160  # characters of a formula: of a longer one only both ends are shown
 
 DOT, BAR = "\u0307", "\u0304"  # combining: they stand above the letter before them
-
-# -- The backward pass, one node at a time ------------------------------------------------------
-
-
-class Message(NamedTuple):
-    """What a node sends to one of its parents: upstream times local."""
-
-    parent: Value
-    local: float | None  # the derivative of the node by the parent; None for a constant
-    message: float | None  # the adjoint of the node times local, added to the parent's
-
-
-class Step(NamedTuple):
-    """A node of the backward pass, its complete adjoint, and its messages to its parents."""
-
-    node: Value
-    adjoint: float
-    messages: tuple[Message, ...]
-
-
-def steps(root: Value) -> Iterator[Step]:
-    """The backward pass from root, one node at a time, in the order in which it runs.
-
-    No `grad` is changed. TypeError if root is not a Value.
-
-    >>> a = Value(3.0, label="a")
-    >>> for node, adjoint, messages in steps(a * a):
-    ...     print(node.label or node.op, adjoint, [(m.local, m.message) for m in messages])
-    * 1.0 [(3.0, 3.0), (3.0, 3.0)]
-    a 6.0 []
-    """
-    if not isinstance(root, Value):
-        raise TypeError(message("steps", a(root), "a Value, such as a loss"))
-    adjoints = reversed(graph.adjoints(root).items())
-    reached = {root}  # the nodes to which something was sent: the closures of others do not run
-    for node, adjoint in adjoints:
-        slopes = node._closure(1.0)
-        sent = node._closure(adjoint) if node in reached else (None,) * len(slopes)
-        reached.update(p for p, x in zip(node.parents, sent) if x is not None)
-        messages = map(Message, node.parents, _to_parents(node, slopes), _to_parents(node, sent))
-        yield Step(node, adjoint, tuple(messages))
-
-
-def _to_parents(node: Value, sent: Gradients) -> list[float | None]:
-    """What a closure sends to each parent, with 0.0 for None unless the parent is a constant.
-
-    The parents of a comparison get None, but the derivative to show is 0: a step has no slope.
-    """
-    return [0.0 if x is None and p._level else x for p, x in zip(node.parents, sent)]
 
 
 # -- The evaluation trace -----------------------------------------------------------------------

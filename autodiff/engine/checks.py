@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from . import graph
 from .admission import AnyNumber, as_float
 from .errors import message, shortened
-from .number import Number, check_outside
+from .levels import check_outside
+from .number import Number
 from .transforms import (
     Flattened,
     Function,

@@ -9,8 +9,9 @@ from functools import reduce
 from typing import Any
 
 from .admission import AnyNumber
-from .dispatch import UNDEFINED, Operation, explain
-from .number import Number, as_own_number, check_outside, check_result, constant_for
+from .levels import as_own_number, check_outside, check_result, constant_for
+from .number import Number
+from .operation import UNDEFINED, Operation, explain
 from .ufuncs import Entry
 
 
@@ -41,7 +42,7 @@ class Dual(Entry, Number):
 
     _primal: AnyNumber
     _tangent: AnyNumber  # None for a number that stands still
-    _level: float  # depth in nested derivatives, see `number.new_level`
+    _level: float  # depth in nested derivatives, see `levels.new_level`
 
     def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
         self._primal = as_own_number(primal, "Dual, primal")

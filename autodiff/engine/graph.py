@@ -13,9 +13,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber, as_row
-from .dispatch import UNDEFINED, Backward, Gradients, explain
 from .errors import described, message, typed, with_variable
-from .number import check_outside, records_comparisons
+from .levels import check_outside
+from .number import records_comparisons
+from .operation import UNDEFINED, Backward, Gradients, explain
 
 if TYPE_CHECKING:
     from .value import Value

@@ -12,9 +12,9 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .dispatch import Compute, Operation
 from .errors import a, message, shortened, whole
 from .number import Number
+from .operation import Compute, Operation
 from .ufuncs import Entries, to_array
 from .value import Value, clear_grads, leaf
 

@@ -21,7 +21,7 @@ import operator
 import sys
 from itertools import accumulate
 
-from .dispatch import composite, primitive
+from .decorators import composite, primitive
 from .errors import message
 
 # What `from autodiff import *` gives: without abs and sum, so that it hides no builtin.

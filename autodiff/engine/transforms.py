@@ -5,7 +5,7 @@ A tree is a number, or a list, tuple, dict, array, Vector or Matrix of trees: it
 function in its own shape, an array as an array of numbers, so that NumPy's own operators and
 functions work on it, and derivatives come back in that shape. A keyword is passed on as it is. A
 result that does not depend on the inputs has derivative 0.0. They nest: every call has a level of
-its own (`number.new_level`), so a derivative inside another treats the other's variables as
+its own (`levels.new_level`), so a derivative inside another treats the other's variables as
 constants.
 
 With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, not 1.0.
@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .dispatch import Operation
 from .dual import Dual, as_tangent, dual, slope
 from .errors import a, counted, message, shortened, typed
+from .levels import level_of, new_level
 from .linalg import Matrix, Vector
-from .number import level_of, new_level
+from .operation import Operation
 from .ufuncs import array_of
 from .value import Value, leaf, watch
 

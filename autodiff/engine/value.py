@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
 
 from . import graph, ops
 from .admission import AnyNumber, as_number
-from .dispatch import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .errors import message, typed, whole
-from .number import Number, apply, as_own_number, check_outside, check_result, constant_for
+from .levels import apply, as_own_number, check_outside, check_result, constant_for
+from .number import Number
+from .operation import UNDEFINED, Backward, Compute, Gradients, Operation, explain
 from .ufuncs import Entry
 
 if TYPE_CHECKING:

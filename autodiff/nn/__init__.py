@@ -35,6 +35,7 @@ The way of the data through `fit`:
 """
 
 from .engines import WalkingWarning
+from .fitting import History, fit
 from .initialisers import (
     he_normal,
     he_uniform,
@@ -46,7 +47,6 @@ from .initialisers import (
 from .losses import binary_cross_entropy_with_logits, cross_entropy, hinge_loss, mse_loss, softmax
 from .modules import Dropout, Linear, Module, Sequential
 from .predictions import accuracy, predict
-from .fitting import History, fit
 
 __all__ = [
     "Dropout",

@@ -16,10 +16,10 @@ from ..engine.admission import (
     is_sequence,
     numbers_like,
 )
-from ..engine.dispatch import Compute
 from ..engine.errors import counted, message, typed, whole, with_variable
+from ..engine.levels import check_outside
 from ..engine.linalg import Matrix, Vector
-from ..engine.number import check_outside
+from ..engine.operation import Compute
 from ..engine.scopes import Scope
 from ..engine.transforms import check_function
 from ..engine.value import Value, clear_grads, watch

@@ -26,11 +26,11 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from ..compiler.symbolic import NotRecordable, Writer, key_of
-from ..engine import dispatch
 from ..engine.admission import Floats, is_array
 from ..engine.errors import a, message
 from ..engine.graph import topological_order
 from ..engine.linalg import Matrix, Vector
+from ..engine.operation import Operation
 from ..engine.ops import dot
 from ..engine.ops import sum as total
 from ..engine.value import Value, leaf, watch
@@ -169,7 +169,7 @@ class Trace(NamedTuple):
         return hash((form, *[place[root] for root in self.roots])), varying.difference(parameters)
 
 
-def stated(operation: dispatch.Operation, count: int) -> Hashable:
+def stated(operation: Operation, count: int) -> Hashable:
     """An operation of this package; of one of a user's, what its rule does with unknown inputs.
 
     A user's may be made anew in each call, and its rule may read what a callback changes.

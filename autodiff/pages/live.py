@@ -19,9 +19,9 @@ from ..compiler.batch.normal import NormalForm
 from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
 from ..compiler.symbolic import Symbol, Writer
 from ..engine import ops
-from ..engine.dispatch import Operation
 from ..engine.errors import counted, message, shortened
 from ..engine.graph import topological_order
+from ..engine.operation import Operation
 from ..engine.value import Value
 from ..pictures.drawing import draw, named
 from ..pictures.scene import Leaves

@@ -10,11 +10,11 @@ from typing import Any
 
 import graphviz
 
-from ..compiler.tracing import steps
 from ..engine.admission import AnyNumber
 from ..engine.errors import a, message, shortened
 from ..engine.graph import adjoints
 from ..engine.scopes import entry_names
+from ..engine.stepwise import steps
 from ..engine.value import Value
 from . import dot
 from .description import description

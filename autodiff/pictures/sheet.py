@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ..compiler.tracing import Step
 from ..engine.admission import AnyNumber
 from ..engine.scopes import Scope
+from ..engine.stepwise import Step
 from ..engine.value import Value
 from .scene import Box, Edge, Scene, exponent, slots, title
 from .texts import as_float, few, number, printable, raised, sign

@@ -19,8 +19,8 @@ from tables import cases
 
 import autodiff as ad
 from autodiff import Expression, Value, operation, ops
-from autodiff.engine.dispatch import unwrapped
 from autodiff.engine.graph import topological_order
+from autodiff.engine.operation import unwrapped
 
 
 def compiled(y, inputs, wrt=None, **arguments):

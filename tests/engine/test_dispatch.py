@@ -13,7 +13,7 @@ from trainings import chooser
 import autodiff as ad
 from autodiff import Dual, Expression, Value, grad, operation, where
 from autodiff.engine.admission import as_float
-from autodiff.engine.dispatch import Operation
+from autodiff.engine.operation import Operation
 
 
 def test_functions_of_nothing_of_iterators_and_of_infinities():

@@ -134,7 +134,9 @@ def test_the_pullback_of_a_result_that_is_returned_twice():
 def test_the_number_of_calls_and_of_backward_passes(n, monkeypatch):
     passes, calls = [], []
     original = ad.engine.graph.backpropagated
-    monkeypatch.setattr(ad.engine.graph, "backpropagated", lambda *a: passes.append(1) or original(*a))
+    monkeypatch.setattr(
+        ad.engine.graph, "backpropagated", lambda *a: passes.append(1) or original(*a)
+    )
 
     def f(x):
         calls.append(1)

@@ -86,7 +86,9 @@ def test_the_engine_stands_on_itself_and_what_is_built_on_it_on_no_machinery():
     assert {each.parent.name for each in imported(PACKAGE / "optim.py")} == {"engine"}
 
 
-@pytest.mark.parametrize("folder", ["", "engine", "compiler", "compiler/batch", "nn", "pictures", "pages"])
+@pytest.mark.parametrize(
+    "folder", ["", "engine", "compiler", "compiler/batch", "nn", "pictures", "pages"]
+)
 def test_a_folder_says_what_is_in_it(folder):
     said = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8")))
     for path in (PACKAGE / folder).glob("*.py"):

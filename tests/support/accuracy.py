@@ -20,7 +20,8 @@ from operations import OPERATIONS, REFERENCES
 from oracles import derivatives
 
 from autodiff import ops
-from autodiff.engine.number import Number, apply
+from autodiff.engine.levels import apply
+from autodiff.engine.number import Number
 
 HUGE, TINY = 1e300, 1e-290
 # largest is a shift: its derivative is left out, because it cancels.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine import ops
-from ...engine.dispatch import Operation
+from ...engine.operation import Operation
 from ..symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, unrenamed, word
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...engine import graph, ops
 from ...engine.admission import Floats
-from ...engine.dispatch import Operation
+from ...engine.operation import Operation
 from ...engine.value import Value
 from .places import Ids, collapsed, is_regular, nested_runs, runs_of
 

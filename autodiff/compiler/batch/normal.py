@@ -26,7 +26,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...engine import graph, ops
-from ...engine.dispatch import Operation
+from ...engine.operation import Operation
 from ...engine.value import Value, leaf
 
 LINEAR: set[Operation] = {ops.add, ops.sub, ops.neg, ops.sum}

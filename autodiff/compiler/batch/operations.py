@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine import ops
-from ...engine.dispatch import Backward
+from ...engine.operation import Backward
 from ...engine.value import Value
 from ..printer import IMPORTED, uses_of
 from ..symbolic import ARGUMENTS, COLUMNS, NODES, ROWS, SAMPLES, Axes, Operand, Symbol, unrenamed
