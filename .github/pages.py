@@ -193,7 +193,7 @@ def reference(folder: Path, pages: list[Page], **facts: Any) -> None:
     autodiff.__all__ += ["abs", "nn", "optim", "sum"]  # public, though not for import *
     for name in autodiff.__all__:  # some are imported on first use, which pdoc would miss
         getattr(autodiff, name)
-    for operation in autodiff.engine.ops.PAGE:  # of which pdoc reads the rule
+    for operation in autodiff.engine.ops.LISTED:  # of which pdoc reads the rule
         operation.__wrapped__.__doc__ = f"{inspect.getdoc(operation)}\n\n{example(operation)}"
     pdoc.render.configure(docformat="markdown", search=False, template_directory=SOURCES)
     to_html, maths = pdoc.render.env.filters["to_html"], Renderer(ROOT, facts["address"]).block_math

@@ -31,7 +31,7 @@ import autodiff
 from .compiler.tracing import trace, width
 from .engine import ops
 from .engine.admission import AnyNumber
-from .engine.errors import message, shortened
+from .engine.errors import refusal, shortened
 from .engine.operation import Compute
 from .engine.value import Value
 
@@ -91,7 +91,7 @@ def _answer(options: argparse.Namespace) -> None:
     root = f(*variables)
     if not isinstance(root, Value):
         expected = "one with variables, such as x*y"
-        raise ValueError(message("expression", f"the constant {root}", expected))
+        raise ValueError(refusal("expression", f"the constant {root}", expected))
     root.backward()
     rows = {"value": root.data} | {f"∂/∂{x.label}": x.grad for x in variables}
     left = max(map(len, rows)) + 3
@@ -113,7 +113,7 @@ def _numbers(assignments: Sequence[str]) -> dict[str, float]:
                 numbers[name] = Reader(text, CONSTANTS).number(x)
             case _:
                 expected = "a new name and its number, such as x=2"
-                raise ValueError(message("the command", shortened(text), expected))
+                raise ValueError(refusal("the command", shortened(text), expected))
     return numbers
 
 

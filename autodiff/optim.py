@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
 from .engine.admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
-from .engine.errors import counted, message, typed, whole
+from .engine.errors import counted, refusal, typed, whole
 from .engine.ops import sqrt
 from .engine.value import Value, clear_grads
 
@@ -65,15 +65,15 @@ class Optimizer:
     def __post_init__(self, params: Iterable[Value]) -> None:
         import numpy
 
-        where = type(self).__name__
+        subject = type(self).__name__
         leaves = "leaf Values: model.parameters()"
-        row = as_row(params, f"{where}, params", leaves)
+        row = as_row(params, f"{subject}, params", leaves)
         for p in row:
             if not isinstance(p, Value) or p.parents:
                 remedy = "a weight that is computed belongs into forward"
-                raise TypeError(message(f"{where}, params", typed(p), leaves, remedy))
+                raise TypeError(refusal(f"{subject}, params", typed(p), leaves, remedy))
         if not row:
-            raise ValueError(message(where, "no parameters", "at least one"))
+            raise ValueError(refusal(subject, "no parameters", "at least one"))
         self.params = self._made = tuple(dict.fromkeys(row))  # each once
         self.state = {name: numpy.zeros(len(self.params)) for name in self.memory}
 
@@ -133,8 +133,8 @@ class Optimizer:
 
         if self.params is not self._made:
             remedy = "make a new optimizer of all"
-            where = f"{type(self).__name__}, params"
-            raise ValueError(message(where, "others", "those that it was made of", remedy))
+            subject = f"{type(self).__name__}, params"
+            raise ValueError(refusal(subject, "others", "those that it was made of", remedy))
         places: Any = ...
         trained, levels = self.params, [p._level for p in self.params]
         if not all(levels):
@@ -177,8 +177,8 @@ class Optimizer:
         after = self.snapshot()
         if after.trained != before.trained:
             found, remedy = "a step that freezes or thaws parameters", "do that in a callback"
-            where = f"fit, {type(self).__name__}"
-            raise ValueError(message(where, found, "the same parameters", remedy))
+            subject = f"fit, {type(self).__name__}"
+            raise ValueError(refusal(subject, found, "the same parameters", remedy))
         return after
 
     def write(self, now: Snapshot) -> None:
@@ -235,50 +235,50 @@ class Optimizer:
         import numpy
 
         kind: Any = type(self)
-        ours, where = self.state_dict(), f"load_state_dict of {kind.__name__}"
+        ours, subject = self.state_dict(), f"load_state_dict of {kind.__name__}"
         if not isinstance(state, dict) or state.keys() != ours.keys():
             remedy = f"save it by state_dict() of {kind.__name__} for the same parameters"
-            raise ValueError(message(where, typed(state), f"a dict of {[*ours]}", remedy))
-        numbers_like(ours["settings"], state["settings"], where)
-        columns = numbers_like(ours["state"], state["state"], where)
+            raise ValueError(refusal(subject, typed(state), f"a dict of {[*ours]}", remedy))
+        numbers_like(ours["settings"], state["settings"], subject)
+        columns = numbers_like(ours["state"], state["state"], subject)
         arrays = {name: numpy.array(column) for name, column in columns.items()}
         for name, x in arrays.items():
             if not numpy.isfinite(x).all() or (name == "steps" and (abs(x) // 1 != x).any()):
                 expected = "finite numbers, and whole ones of steps"
-                raise ValueError(message(f"{where}, {name}", typed(x), expected))
+                raise ValueError(refusal(f"{subject}, {name}", typed(x), expected))
         loaded = kind(self._made, **state["settings"])
         loaded.params, loaded._made, loaded.state = self.params, self._made, arrays
         vars(self).update(vars(loaded))
 
 
-def _check(found: OptimizerState, expected: OptimizerState, where: str, remedy: str) -> None:
+def _check(found: OptimizerState, expected: OptimizerState, subject: str, remedy: str) -> None:
     """A ValueError unless both hold the same names, and floats of the same shapes."""
     if found.keys() != expected.keys():
-        raise ValueError(message(where, f"{[*found]}", f"{[*expected]}", remedy))
+        raise ValueError(refusal(subject, f"{[*found]}", f"{[*expected]}", remedy))
     for name, like in expected.items():
         x = found[name]
         shape, known = getattr(x, "shape", ()), getattr(like, "shape", ())
         if shape != known or (shape and x.dtype.kind != "f"):
             words = f"{typed(x)}, shape {shape}", f"floats of shape {known}"
-            raise ValueError(message(f"{where}, {name}", *words, remedy))
+            raise ValueError(refusal(f"{subject}, {name}", *words, remedy))
 
 
-def _checked(setting: Any, default: Any, limit: float, where: str) -> Setting:
+def _checked(setting: Any, default: Any, limit: float, subject: str) -> Setting:
     """A setting in floats: a float32 of NumPy would round all that is computed with it.
 
     It is one number, or as many as the default.
     """
     if isinstance(default, tuple):
         if not is_sequence(setting) or len(setting) != len(default):
-            raise TypeError(message(where, typed(setting), counted(len(default), "number")))
-        return tuple([_one_setting(x, limit, where) for x in setting])  # JSON makes a list of it
-    return _one_setting(setting, limit, where)
+            raise TypeError(refusal(subject, typed(setting), counted(len(default), "number")))
+        return tuple([_one_setting(x, limit, subject) for x in setting])  # JSON makes a list of it
+    return _one_setting(setting, limit, subject)
 
 
-def _one_setting(x: Any, limit: float, where: str) -> float:
+def _one_setting(x: Any, limit: float, subject: str) -> float:
     """x as a float; ValueError unless 0 <= x < limit."""
-    if not 0 <= (number := as_float(x, where)) < limit:  # or it is nan
-        raise ValueError(message(where, f"{number}", f"a number >= 0, below {limit:g}"))
+    if not 0 <= (number := as_float(x, subject)) < limit:  # or it is nan
+        raise ValueError(refusal(subject, f"{number}", f"a number >= 0, below {limit:g}"))
     return number
 
 

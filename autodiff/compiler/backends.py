@@ -8,7 +8,7 @@ from numbers import Complex, Number
 from typing import Any
 
 from ..engine.admission import as_float
-from ..engine.errors import message
+from ..engine.errors import refusal
 from ..engine.operation import Operation
 
 
@@ -19,7 +19,7 @@ def floats(xp: Any, x: Any) -> Any:
     """
     if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
         remedy = "fill them: data.filled(0.0)"
-        raise TypeError(message("program", "unknown numbers", "an array of known ones", remedy))
+        raise TypeError(refusal("program", "unknown numbers", "an array of known ones", remedy))
     of_torch = xp.__name__ == "torch"
     if xp.__name__ == "numpy" or not isinstance(x, xp.Tensor if of_torch else xp.ndarray):
         x = _read(xp, x)
@@ -28,7 +28,7 @@ def floats(xp: Any, x: Any) -> Any:
     else:
         is_complex, floating = x.dtype.kind == "c", x.dtype.kind in "fV"  # JAX's bfloat16 is a "V"
     if is_complex:
-        raise TypeError(message("program", "complex numbers", "real ones", "take their .real"))
+        raise TypeError(refusal("program", "complex numbers", "real ones", "take their .real"))
     return x if floating else xp.asarray(x, dtype=float)
 
 
@@ -61,7 +61,7 @@ def importable(operation: Operation) -> tuple[str, str]:
         return module, name
     found = f"{operation.__name__}, computed by a function without a name in a module"
     remedy = "define it with def at the top of a module"
-    raise TypeError(message("compile", found, "one that a program can import", remedy))
+    raise TypeError(refusal("compile", found, "one that a program can import", remedy))
 
 
 def takes_numbers(xp: Any, name: str) -> bool:

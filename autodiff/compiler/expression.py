@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine import graph, ops
 from ..engine.admission import as_float, as_row
-from ..engine.errors import a, counted, described, message, restoring, shortened, typed, whole
+from ..engine.errors import a, counted, described, refusal, restoring, shortened, typed, whole
 from ..engine.levels import check_outside
 from ..engine.value import Value
 from .program import Program, javascript, scalar_program
@@ -30,7 +30,7 @@ class Expression:
     def __init__(self, output: Value | Iterable[Any]) -> None:
         self._outputs = _values(output, "Expression", "a Value, such as a loss, or several")
         if not self._outputs:
-            raise ValueError(message("Expression", "no outputs", "at least one"))
+            raise ValueError(refusal("Expression", "no outputs", "at least one"))
         self._single = isinstance(output, Value)
         root = ops.sum(self._outputs)
         check_outside(root, "Expression")
@@ -69,7 +69,7 @@ class Expression:
         given = {} if values is None else values
         if not isinstance(given, Mapping):
             raise TypeError(
-                message("propagate", a(given), "a dict from sources to numbers: {x: 3.0}")
+                refusal("propagate", a(given), "a dict from sources to numbers: {x: 3.0}")
             )
         leaves = self._sources_among(list(given), "propagate")
         fresh = {x: as_float(given[x], "propagate") for x in leaves}
@@ -107,7 +107,7 @@ class Expression:
             leaves = self._sources_among(wrt, "backpropagate, wrt")
         if not self._single:
             found = f"an expression of {counted(len(self._outputs), 'output')}"
-            raise ValueError(message("backpropagate", found, "one", "take one, or their sum"))
+            raise ValueError(refusal("backpropagate", found, "one", "take one, or their sum"))
         adjoints = graph.adjoints(self._outputs[0], leaves)
         return {x: adjoints[x] for x in leaves}
 
@@ -174,7 +174,7 @@ class Expression:
         if not hasattr(xp, "log1p") or (batch and xp is math):
             libraries = "numpy, jax.numpy or torch"
             wanted = libraries if batch else f"the module math, or for arrays {libraries}"
-            raise TypeError(message("compile", f"xp = {shortened(xp)}", wanted))
+            raise TypeError(refusal("compile", f"xp = {shortened(xp)}", wanted))
         leaves = self._arguments(inputs, wrt)
         if not batch:
             return Program(scalar_program(self._outputs, *leaves, self._single, xp))
@@ -212,27 +212,27 @@ class Expression:
         given, of = _leaves(inputs, "compile, inputs"), _leaves(wrt, "compile, wrt")
         for name, leaves in (("inputs", given), ("wrt", of)):
             if len(set(leaves)) < len(leaves):
-                raise ValueError(message("compile", f"a leaf twice in {name}", "each once"))
+                raise ValueError(refusal("compile", f"a leaf twice in {name}", "each once"))
         for x in of:
             if not x.requires_grad:
                 remedy = "set requires_grad = True before computing with it"
                 found = f"a constant, {described(x)}, in wrt"
                 raise ValueError(
-                    message("compile", found, "leaves that require a gradient", remedy)
+                    refusal("compile", found, "leaves that require a gradient", remedy)
                 )
         for node in graph.between(of if self._single else [], self._nodes):
             if not node._level:
                 found = f"{node.op} of a leaf that required no gradient then, and does now"
                 expected, remedy = "a graph made since", "compute the output again"
-                raise NotRecordable(message("compile", found, expected, remedy))
+                raise NotRecordable(refusal("compile", found, expected, remedy))
         return given, of
 
-    def _sources_among(self, items: Any, where: str) -> list[Value]:
-        leaves = _leaves(items, where)
+    def _sources_among(self, items: Any, subject: str) -> list[Value]:
+        leaves = _leaves(items, subject)
         for x in set(leaves).difference(self.sources):
             remedy = "its .sources are the leaves that it was computed from"
             found = f"{described(x)}, a leaf"
-            raise ValueError(message(where, found, "a source of this expression", remedy))
+            raise ValueError(refusal(subject, found, "a source of this expression", remedy))
         return leaves
 
     def __repr__(self) -> str:
@@ -260,21 +260,21 @@ def _recomputed(nodes: Iterable[Value]) -> dict[Value, Value]:
     return again
 
 
-def _leaves(items: Any, where: str) -> list[Value]:
+def _leaves(items: Any, subject: str) -> list[Value]:
     """The leaves in a sequence of Values, Vectors, Matrices and sequences of them, in order."""
     if isinstance(items, Value):
-        raise TypeError(message(where, typed(items), "a sequence of leaves: [x, y]"))
-    leaves = _values(items, where, "a sequence of leaves: [x, y]")
+        raise TypeError(refusal(subject, typed(items), "a sequence of leaves: [x, y]"))
+    leaves = _values(items, subject, "a sequence of leaves: [x, y]")
     for leaf in leaves:
         if leaf.parents:
             found = f"{described(leaf)}, the result of an operation ({leaf.op})"
-            raise ValueError(message(where, found, "leaves"))
+            raise ValueError(refusal(subject, found, "leaves"))
     return leaves
 
 
-def _values(items: Any, where: str, expected: str) -> list[Value]:
+def _values(items: Any, subject: str, expected: str) -> list[Value]:
     """The Values in a Vector, a Matrix or a sequence of Values, in order."""
     if isinstance(items, Value):
         return [items]
-    given = as_row(items, where, expected)
-    return [value for item in given for value in _values(item, where, expected)]
+    given = as_row(items, subject, expected)
+    return [value for item in given for value in _values(item, subject, expected)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..engine.errors import message
+from ..engine.errors import refusal
 from ..engine.operation import Operation
 from . import backends
 from .symbolic import CONDITIONS, Operand, Symbol, unrenamed
@@ -178,7 +178,7 @@ class ArrayPython(Python):
         if self.xp.__name__ != "numpy":
             found = f"{operation.__name__}, computed by a function of floats"
             expected = "operations of this package, or made of them"
-            raise TypeError(message(f"compile, {self.xp.__name__}", found, expected))
+            raise TypeError(refusal(f"compile, {self.xp.__name__}", found, expected))
         return f"xp.vectorize({super().own(operation)}, [xp.float64])"
 
     def result(self, x: Operand) -> str:
@@ -224,7 +224,7 @@ class JavaScript(Printer):
     def own(self, operation: Operation) -> str:
         expected = "operations of this package, or made of them"
         found = f"{operation.__name__}, computed by a function of Python"
-        raise TypeError(message("JavaScript", found, expected))
+        raise TypeError(refusal("JavaScript", found, expected))
 
     def call(self, op: Any, *args: Operand) -> tuple[str, int]:
         if op == "where":

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..engine import graph, ops
 from ..engine.admission import as_float
-from ..engine.errors import LOST, message
+from ..engine.errors import LOST, refusal
 from ..engine.value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Python, assembled
@@ -53,12 +53,12 @@ class Program:
                 "call the function that it was compiled from, which can be differentiated, use the "
                 "gradients that the program returns, or for the plain number write x.data"
             )
-            raise TypeError(message("program", found, "floats", remedy)) from None
+            raise TypeError(refusal("program", found, "floats", remedy)) from None
         for i, (x, size) in enumerate(zip(arrays, self._sizes)):
             if len(x.shape) != 2 - i or x.shape[-1] != size:
                 name, shape = (("inputs", f"(n, {size})"), ("parameters", f"({size},)"))[i]
                 found = f"shape {tuple(x.shape)}"
-                raise ValueError(message(name, found, f"an array of shape {shape}"))
+                raise ValueError(refusal(name, found, f"an array of shape {shape}"))
         return self._function(*arrays)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ backward pass, leave the operations of a program behind.
 from typing import Any, NoReturn, TypeGuard, Union
 
 from ..engine import ops
-from ..engine.errors import message
+from ..engine.errors import refusal
 from ..engine.levels import apply
 from ..engine.number import Number
 from ..engine.operation import Operation
@@ -65,7 +65,7 @@ class Symbol(Number):
     __format__ = _number  # type: ignore[assignment]
 
 
-UNKNOWN = message(
+UNKNOWN = refusal(
     "compile",
     "a bool, a float or a text of a number that is not known yet",
     "operations on it",
@@ -75,7 +75,7 @@ UNKNOWN = message(
 
 def word(operation: Operation) -> Any:
     """What symbols call an operation; one of a user's stands for itself, whatever its name is."""
-    if not operation.on_page:
+    if not operation.in_ops:
         return operation
     return "pow" if operation.sign == "**" else operation.__name__
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..engine import graph, ops
 from ..engine.admission import AnyNumber
 from ..engine.checks import input_names, plain_number
-from ..engine.errors import message, shortened, typed
+from ..engine.errors import refusal, shortened, typed
 from ..engine.operation import Operation
 from ..engine.transforms import Function, Tree, check_function, flatten
 from ..engine.value import Value
@@ -99,10 +99,10 @@ def trace(f: Function, *args: Tree, mode: str = "forward", wrt: int | str = 0) -
     """
     check_function(f, "trace")
     if mode not in ("forward", "reverse"):
-        raise ValueError(message("trace", f"mode {shortened(mode)}", "'forward' or 'reverse'"))
+        raise ValueError(refusal("trace", f"mode {shortened(mode)}", "'forward' or 'reverse'"))
     numbers, rebuild = flatten(args, "trace")
     if not numbers:
-        raise TypeError(message("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
+        raise TypeError(refusal("trace", "no numbers", "those to compute f at: trace(f, 2.0)"))
     inputs = [Value(plain_number(x, "trace")) for x in numbers]
     arguments = rebuild(iter(inputs))
     names = input_names(f, arguments)
@@ -110,13 +110,13 @@ def trace(f: Function, *args: Tree, mode: str = "forward", wrt: int | str = 0) -
         seed = inputs[names.index(wrt) if isinstance(wrt, (str, bool)) else wrt]  # type: ignore
     except (ValueError, IndexError, TypeError):
         expected = f"one of {shortened(names)} or an index of it"
-        raise ValueError(message("trace", f"wrt = {shortened(wrt)}", expected)) from None
+        raise ValueError(refusal("trace", f"wrt = {shortened(wrt)}", expected)) from None
     result = f(*arguments)
     outputs, shape = flatten(result, "trace")
     output = outputs[0] if shape is next else None
     if not (isinstance(output, Value) and (output.parents or output in set(inputs))):
         remedy = "trace several one by one, and write x, not x.data"
-        raise TypeError(message("trace", typed(result), "one number that depends on x", remedy))
+        raise TypeError(refusal("trace", typed(result), "one number that depends on x", remedy))
     graph.adjoints(output)  # raises if a derivative is undefined
     return Trace(mode, _rows(mode, dict(zip(inputs, names)), seed, output))
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .admission import AnyNumber, as_float, as_floats, as_row, is_array
-from .errors import counted, message
+from .errors import counted, refusal
 from .operation import UNDEFINED, Compute, OfNumbers, Operation, Rule, explain, unwrapped
 
 FLOATS = {float}
@@ -85,7 +85,7 @@ def of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
         xs, ys = _row(name, xs), _row(name, ys)
         if len(xs) != len(ys):
             lengths = f"{len(xs)} and {counted(len(ys), 'number')}"
-            raise ValueError(message(name, lengths, "equally many on both sides"))
+            raise ValueError(refusal(name, lengths, "equally many on both sides"))
         floats = FLOATS.issuperset(map(type, xs)) and FLOATS.issuperset(map(type, ys))
         return value(xs, ys) if floats else _dispatch(operation, (*xs, *ys))
 
@@ -96,7 +96,7 @@ def of_rows(rule: Rule, value: Compute, rows: int) -> Operation:
 
     path = of_row if rows == 1 else of_two_rows
     operation = _operation(
-        path, rule, of_all(rule), of_all(value), rows=rows, composite=True, on_page=True
+        path, rule, of_all(rule), of_all(value), rows=rows, composite=True, in_ops=True
     )
     return operation
 
@@ -141,7 +141,7 @@ def _over_arrays(operation: Operation, inputs: Sequence[AnyNumber], array: AnyNu
         return operation.value(*inputs)
     name = operation.__name__
     of_library = getattr(array.__array_namespace__(), name, None)
-    if of_library and operation.on_page and not objects:
+    if of_library and operation.in_ops and not objects:
         if name == "hypot" and len(inputs) != 2:  # a library's takes two
             return functools.reduce(of_library, inputs[1:] or [0.0], inputs[0])
         return of_library(*inputs)
@@ -157,5 +157,5 @@ def _row(name: str, xs: Any) -> Sequence[AnyNumber]:
     if len(getattr(xs, "shape", ())) > 1:
         remedy = "to add all its numbers write A.sum(), for a product A @ x"
         found = f"{type(xs).__name__} of shape {tuple(xs.shape)}"
-        raise TypeError(message(name, found, "numbers in a row", remedy))
+        raise TypeError(refusal(name, found, "numbers in a row", remedy))
     return as_row(xs, name, f"a sequence of numbers: {name}([x, y])")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from . import graph
 from .admission import AnyNumber, as_float
-from .errors import message, shortened
+from .errors import refusal, shortened
 from .levels import check_outside
 from .number import Number
 from .transforms import (
@@ -58,7 +58,7 @@ def finite_difference(
     """
     if method not in [*METHODS]:
         found, expected = f"method {shortened(method)}", f"one of {[*METHODS]}"
-        raise ValueError(message("finite_difference", found, expected))
+        raise ValueError(refusal("finite_difference", found, expected))
     check_function(f, "finite_difference")
     h = None if h is None else _step(h, "finite_difference")
     numbers, rebuild = flatten(x, "finite_difference")
@@ -73,10 +73,10 @@ def finite_difference(
     return shapes[0](map(rebuild, map(iter, zip(*slopes))), rebuild(iter(numbers)))
 
 
-def _step(h: float, where: str) -> float:
-    step = as_float(h, f"{where}, h")
+def _step(h: float, subject: str) -> float:
+    step = as_float(h, f"{subject}, h")
     if not 0 < step < math.inf:
-        raise ValueError(message(where, f"step h = {step!r}", "h > 0, or None"))
+        raise ValueError(refusal(subject, f"step h = {step!r}", "h > 0, or None"))
     return step
 
 
@@ -89,7 +89,7 @@ def _difference(
     high, low = x + ahead * step, x - behind * step
     if high == low:
         found = f"step h = {step!r} at x = {x!r}"
-        raise ValueError(message("finite_difference", found, "a larger one: x + h is x"))
+        raise ValueError(refusal("finite_difference", found, "a larger one: x + h is x"))
     above, shape = f(high) if ahead else here
     below, _ = f(low) if behind else here
     # high - low is the step after rounding; 2 * step would be slightly off
@@ -167,15 +167,15 @@ def check_gradients(f: Function, *args: Tree, h: float | None = None) -> None:
 UNKNOWN = "<- unknown: f jumps, or is not defined on both sides"
 
 
-def plain_number(x: Any, where: str) -> float:
+def plain_number(x: Any, subject: str) -> float:
     """The number in a Value or a Dual, as a float.
 
     RuntimeError inside a function that is being differentiated: the derivative would be lost.
     """
     if isinstance(x, Number):
-        check_outside(x, where)
+        check_outside(x, subject)
         x = x._number()
-    return as_float(x, where)
+    return as_float(x, subject)
 
 
 def _round_off(y: AnyNumber) -> float:

@@ -11,13 +11,13 @@ from typing import Any, Literal, overload
 
 from .admission import AnyNumber, as_floats, as_number, is_array
 from .calls import FLOATS, of_numbers, of_rows
-from .errors import a, message, typed
+from .errors import a, refusal, typed
 from .operation import Backward, Compute, Gradients, OfNumbers, OfRow, OfRows, Operation, Rule
 
 
 def primitive(value: Compute, domain: str = "", sign: str = "") -> Callable[[Rule], OfNumbers]:
     """An operation of `ops.py` that `value` computes on floats; on arrays their library does."""
-    return lambda rule: of_numbers(rule, value, domain=domain, sign=sign, on_page=True)
+    return lambda rule: of_numbers(rule, value, domain=domain, sign=sign, in_ops=True)
 
 
 @overload
@@ -33,7 +33,7 @@ def composite(value: Compute, rows: int = 0) -> Callable[[Rule], Operation]:
     """
     if rows:
         return lambda rule: of_rows(rule, value, rows)
-    return lambda rule: of_numbers(rule, value, composite=True, on_page=True)
+    return lambda rule: of_numbers(rule, value, composite=True, in_ops=True)
 
 
 @overload
@@ -97,14 +97,14 @@ def _checked(rule: Rule) -> Rule:
     if not hasattr(rule, "__code__"):
         expected = "a function with a name, defined with def"
         remedy = 'for a function of floats give its domain: @operation(math.lgamma, domain="x > 0")'
-        raise TypeError(message("operation", typed(rule), expected, remedy))
+        raise TypeError(refusal("operation", typed(rule), expected, remedy))
 
     @functools.wraps(rule)
     def checked(*inputs: AnyNumber) -> tuple[AnyNumber, Backward]:
         returned: Any = rule(*inputs)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
-            raise TypeError(message(name, f"a rule that returns {a(returned)}", expected))
+            raise TypeError(refusal(name, f"a rule that returns {a(returned)}", expected))
         result, backward = returned
         admit = as_number if FLOATS.issuperset(map(type, inputs)) else _admit
 
@@ -112,7 +112,7 @@ def _checked(rule: Rule) -> Rule:
             grads = backward(grad)
             if not isinstance(grads, tuple) or len(grads) != len(inputs):
                 expected = f"a tuple of {len(inputs)}: a gradient for each input"
-                raise TypeError(message(name, f"a backward that returns {grads!r}", expected))
+                raise TypeError(refusal(name, f"a backward that returns {grads!r}", expected))
             return tuple([g if g is None else admit(g, f"{name}, a gradient") for g in grads])
 
         return admit(result, f"{name}, its result"), checked_backward
@@ -120,6 +120,6 @@ def _checked(rule: Rule) -> Rule:
     return checked
 
 
-def _admit(x: AnyNumber, where: str) -> AnyNumber:
+def _admit(x: AnyNumber, subject: str) -> AnyNumber:
     """A number of any kind as it is, an array as one of floats, anything else as a float."""
-    return as_floats(x, where) if is_array(x) else as_number(x, where)
+    return as_floats(x, subject) if is_array(x) else as_number(x, subject)

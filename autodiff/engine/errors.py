@@ -10,13 +10,13 @@ from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
 
-def message(where: str, found: str, expected: str, remedy: str = "") -> str:
+def refusal(subject: str, found: str, expected: str, remedy: str = "") -> str:
     """The text of an error: the function or argument, what was found, what was expected, a remedy.
 
-    >>> message("draw", a(3), "a Value", "make one: Value(3)")
+    >>> refusal("draw", a(3), "a Value", "make one: Value(3)")
     'draw: found an int, expected a Value; make one: Value(3)'
     """
-    return f"{where}: found {found}, expected {expected}{'; ' + remedy if remedy else ''}"
+    return f"{subject}: found {found}, expected {expected}{'; ' + remedy if remedy else ''}"
 
 
 def a(x: object) -> str:

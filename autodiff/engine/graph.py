@@ -13,9 +13,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber, as_row
-from .errors import described, message, typed, with_variable
-from .levels import check_outside
-from .number import records_comparisons
+from .errors import described, refusal, typed, with_variable
+from .levels import check_outside, records_comparisons
 from .operation import UNDEFINED, Backward, Gradients, explain
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def backpropagated(
                 changed = f"{node.op} of numbers that were changed after the graph was recorded"
                 expected = "those it was computed from"
                 remedy = "compute the output again before differentiating it"
-                raise RuntimeError(message("create_graph", changed, expected, remedy))
+                raise RuntimeError(refusal("create_graph", changed, expected, remedy))
     if create_graph == records_comparisons.get():
         _send_messages(adjoint, create_graph)
     else:
@@ -219,14 +218,14 @@ def _checked_inputs(inputs: Iterable[Value]) -> list[Value]:
     nodes = list(as_row(inputs, "inputs", "a sequence of Values: [x, y]"))
     for x in nodes:
         if not hasattr(x, "parents"):
-            raise TypeError(message("inputs", f"{typed(x)} in the sequence", "Values only"))
+            raise TypeError(refusal("inputs", f"{typed(x)} in the sequence", "Values only"))
         if not x._level:
             remedy = "set requires_grad = True on the leaves before computing with them"
             expected = "nodes that require a gradient"
-            raise ValueError(message("inputs", f"a constant, {described(x)}", expected, remedy))
+            raise ValueError(refusal("inputs", f"a constant, {described(x)}", expected, remedy))
     return nodes
 
 
-def _check_node(root: object, where: str) -> None:
+def _check_node(root: object, subject: str) -> None:
     if not hasattr(root, "parents"):
-        raise TypeError(message(where, typed(root), "a Value, such as a loss"))
+        raise TypeError(refusal(subject, typed(root), "a Value, such as a loss"))

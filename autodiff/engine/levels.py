@@ -7,14 +7,19 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from .admission import AnyNumber, as_float, as_number
-from .errors import LEAKED, a, message
+from .errors import LEAKED, a, refusal
 from .operation import Operation
 
 _levels = itertools.count(2)  # 1 is for the Values and Duals that a user makes, 0 for constants
 _open: set[float] = {-1, 0, 1, math.inf}
+
+# Whether comparisons are operations: while the gradient is recorded as a graph, so that it chooses
+# anew with other numbers, in this thread alone.
+records_comparisons: ContextVar[bool] = ContextVar("records_comparisons", default=False)
 
 
 @contextmanager
@@ -46,7 +51,7 @@ def level_of(x: object) -> float:
     return level
 
 
-def check_outside(x: AnyNumber, where: str) -> None:
+def check_outside(x: AnyNumber, subject: str) -> None:
     """Raise a RuntimeError if x is a number inside a function that is being differentiated.
 
     Stripped of its derivative it would be a constant to that function.
@@ -57,12 +62,12 @@ def check_outside(x: AnyNumber, where: str) -> None:
             "use it only in operations, comparisons and print; for a derivative nest grad: "
             "grad(lambda y: ...)(x)"
         )
-        raise RuntimeError(message(where, inside, "a Value of your own", remedy))
+        raise RuntimeError(refusal(subject, inside, "a Value of your own", remedy))
 
 
-def as_own_number(x: Any, where: str) -> AnyNumber:
+def as_own_number(x: Any, subject: str) -> AnyNumber:
     """x as a float, or as it is if it is a number of the user's own, not of a transform."""
-    return as_number(x, where) if level_of(x) in (0, 1) else as_float(x, where)
+    return as_number(x, subject) if level_of(x) in (0, 1) else as_float(x, subject)
 
 
 def apply(operation: Operation, *inputs: AnyNumber) -> AnyNumber:
@@ -90,7 +95,7 @@ def constant_for(other: AnyNumber, x: Any, name: str) -> AnyNumber:
         return x
     remedy = "for forward over reverse wrap each Dual in a Value: Value(dual)"
     kinds = f"{a(other)} and {a(x)}"
-    raise TypeError(message(name, kinds, "numbers of one kind", remedy))
+    raise TypeError(refusal(name, kinds, "numbers of one kind", remedy))
 
 
 def check_result(
@@ -105,5 +110,5 @@ def check_result(
         remedy = "pass all that it depends on as inputs, a Vector as its entries"
         other = f"a result that is {a(result)}, with inputs that are not"
         raise TypeError(
-            message(operation.__name__, other, "operations on its inputs alone", remedy)
+            refusal(operation.__name__, other, "operations on its inputs alone", remedy)
         )

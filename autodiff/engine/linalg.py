@@ -12,7 +12,7 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .errors import a, message, shortened, whole
+from .errors import a, refusal, shortened, whole
 from .number import Number
 from .operation import Compute, Operation
 from .ufuncs import Entries, to_array
@@ -52,7 +52,7 @@ class _Array(Entries, Number):
         array = _constant(x, name)
         if array.shape != self.shape:
             shapes = f"shapes {self.shape} and {array.shape}"
-            raise ValueError(message(name, shapes, "equal shapes, or a number"))
+            raise ValueError(refusal(name, shapes, "equal shapes, or a number"))
         return array._entries
 
     def _record(self, operation: Operation, numbers: Sequence[Sequence[AnyNumber]]) -> Self:
@@ -75,7 +75,7 @@ class _Array(Entries, Number):
 
     def _outside(self, key: object, error: Exception) -> Exception:
         expected = f"ints or slices for its shape {self.shape}"
-        return type(error)(message(type(self).__name__, f"index {shortened(key)}", expected))
+        return type(error)(refusal(type(self).__name__, f"index {shortened(key)}", expected))
 
     def _rows(self) -> list[tuple[Value, ...]]:
         """The entries of each row; a Vector is one row."""
@@ -109,7 +109,7 @@ class _Array(Entries, Number):
 
     def _number(self) -> NoReturn:
         remedy = "take its entries, or .data"
-        raise TypeError(message("compare or format", a(self), "one number", remedy))
+        raise TypeError(refusal("compare or format", a(self), "one number", remedy))
 
     def map(self, function: Compute) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
@@ -170,7 +170,7 @@ class _Array(Entries, Number):
         """A TypeError: only one number has a backward pass."""
         remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
         shape = f"{a(self)} of shape {self.shape}"
-        raise TypeError(message("backward", shape, "one number", remedy))
+        raise TypeError(refusal("backward", shape, "one number", remedy))
 
 
 class Vector(_Array, Sequence[Value]):
@@ -300,7 +300,7 @@ class Matrix(_Array):
         ]
         if len(set(map(len, rows))) != 1:
             found = f"rows of lengths {[len(row) for row in rows]}"
-            raise ValueError(message("Matrix", found, "at least one row, and all equally long"))
+            raise ValueError(refusal("Matrix", found, "at least one row, and all equally long"))
         self._entries = tuple(chain(*rows))
         self.shape = (len(rows), len(rows[0]))
 
@@ -371,27 +371,27 @@ def _check_single(more: tuple[object, ...], remedy: str) -> None:
     if more:
         name, _, _ = remedy.partition("(")
         found = f"{len(more) + 1} arguments"
-        raise TypeError(message(name, found, "one sequence", f"write {remedy}"))
+        raise TypeError(refusal(name, found, "one sequence", f"write {remedy}"))
 
 
 def _numbers(
-    data: Iterable[Any], where: str, made: Callable[[float], Value] = Value
+    data: Iterable[Any], subject: str, made: Callable[[float], Value] = Value
 ) -> list[AnyNumber]:
-    numbers = [as_number(x, where) for x in as_row(data, where)]
+    numbers = [as_number(x, subject) for x in as_row(data, subject)]
     if not numbers:
-        raise ValueError(message(where, "no numbers", "at least one"))
+        raise ValueError(refusal(subject, "no numbers", "at least one"))
     return [x if isinstance(x, Number) else made(x) for x in numbers]
 
 
-def _constant(data: Any, where: str) -> _Array:
+def _constant(data: Any, subject: str) -> _Array:
     """What stands beside a Vector or Matrix, as one; numbers in a list or array are constants."""
     if isinstance(data, _Array):
         return data
     constant = partial(leaf, level=0)
-    rows = as_row(data, where, "a Vector or Matrix, or its numbers in lists or an array")
+    rows = as_row(data, subject, "a Vector or Matrix, or its numbers in lists or an array")
     if rows and is_sequence(rows[0]):
-        return Matrix([_numbers(row, where, constant) for row in rows])
-    return Vector(_numbers(rows, where, constant))
+        return Matrix([_numbers(row, subject, constant) for row in rows])
+    return Vector(_numbers(rows, subject, constant))
 
 
 def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vector has no m or no k
@@ -399,7 +399,7 @@ def _product(left: Any, right: Any) -> Any:  # (m, n) @ (n, k) -> (m, k); a Vect
     if left.shape[-1] != right.shape[0]:
         fits = "(m, n) @ (n, k), (m, n) @ (n,), (n,) @ (n, k) and (n,) @ (n,) fit"
         expected = f"{left.shape[-1]} as the first size on the right: {fits}"
-        raise ValueError(message("@", f"shapes {left.shape} and {right.shape}", expected))
+        raise ValueError(refusal("@", f"shapes {left.shape} and {right.shape}", expected))
     pairs = product(left._rows(), right.T._rows())
     # without the checks of ops.dot
     entries = [row[0]._apply(ops.dot, *row, *column) for row, column in pairs]

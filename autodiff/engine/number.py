@@ -8,21 +8,15 @@ With `tiny.py`, `6 / x` is a TypeError.
 
 import operator
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from typing import Any, NoReturn, Self, TypeVar
 
 from . import ops
 from .admission import AnyNumber
-from .errors import LOST, a, message
-from .levels import apply
+from .errors import LOST, a, refusal
+from .levels import apply, records_comparisons
 from .operation import Compute, Operation
 
 N = TypeVar("N", bound="Number")
-
-
-# Whether comparisons are operations: while the gradient is recorded as a graph, so that it chooses
-# anew with other numbers, in this thread alone.
-records_comparisons: ContextVar[bool] = ContextVar("records_comparisons", default=False)
 
 
 def _operator(operation: Operation) -> Callable[[N, AnyNumber], N]:
@@ -125,7 +119,7 @@ class Number:
         return format(self._number(), spec) if spec else repr(self)
 
     def __xor__(self, other: object) -> NoReturn:
-        raise TypeError(message("^", a(self), "a plain number", "write x**2 for a power"))
+        raise TypeError(refusal("^", a(self), "a plain number", "write x**2 for a power"))
 
     __rxor__ = __xor__
 
@@ -146,7 +140,7 @@ class Number:
     sigmoid, relu, softplus = ops.sigmoid, ops.relu, ops.softplus
 
 
-FROZEN = message(
+FROZEN = refusal(
     "create_graph",
     "a bool of a number in the rule of an operation",
     "an operation, which chooses anew with other numbers",

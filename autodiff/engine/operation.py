@@ -29,7 +29,7 @@ class Operation(Protocol):
     sign: str = ""  # in formulas
     rows: int = 0  # how many rows of numbers it takes, instead of numbers
     composite: bool = False  # its value is made of other operations
-    on_page: bool = False  # it is in `ops.py`; the name of a user's own says nothing
+    in_ops: bool = False  # it is in `ops.py`; the name of a user's own says nothing
 
     def __call__(self, *inputs: AnyNumber) -> AnyNumber: ...
     def __hash__(self) -> int: ...

@@ -22,7 +22,7 @@ import sys
 from itertools import accumulate
 
 from .decorators import composite, primitive
-from .errors import message
+from .errors import refusal
 
 # What `from autodiff import *` gives: without abs and sum, so that it hides no builtin.
 __all__ = [
@@ -371,7 +371,7 @@ def dot(xs, ys):
 
 def _logsumexp(xs):
     if not xs:
-        raise ValueError(message("logsumexp", "no numbers", "at least one"))
+        raise ValueError(refusal("logsumexp", "no numbers", "at least one"))
     shift = largest(xs)
     if type(shift) is float and not math.isfinite(shift):
         return shift  # the powers would be nan
@@ -433,4 +433,4 @@ def _share(x, rest, z):
     return where(larger, _sign(x) / hypot(1.0, ratio), x / z)
 
 
-PAGE = [x for x in [*globals().values()] if hasattr(x, "rule")]  # every operation, in order
+LISTED = [x for x in [*globals().values()] if hasattr(x, "rule")]  # every operation, in order

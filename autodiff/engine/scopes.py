@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from . import value
-from .errors import message, typed
+from .errors import refusal, typed
 from .linalg import Matrix, Vector
 from .value import Value
 
@@ -57,7 +57,7 @@ class Scope:
 
 def _enter(scope: Scope, entry: Entry) -> None:
     _open.add(ref(entry, _open.discard))
-    value._new = _new_in_scope
+    value.nodes_made_by(_new_in_scope)
     _entered.set((scope, _entered.get(), entry))
 
 
@@ -76,7 +76,7 @@ def _new_in_scope(kind: type[Value], entered: Callable[[], Stack] = _entered.get
     node = object.__new__(kind)
     if scope := entered()[0]:
         node._scope = scope
-    elif not _open:  # and nothing is called in between, so that no thread can enter a scope
+    elif not _open:  # what nodes_made_by does, but without a call, in which a thread may enter one
         value._new = object.__new__
     return node
 
@@ -97,7 +97,7 @@ def scope(name: str) -> AbstractContextManager[None]:
     True
     """
     if not isinstance(name, str):
-        raise TypeError(message("scope", typed(name), "a str"))
+        raise TypeError(refusal("scope", typed(name), "a str"))
     return _within(name)
 
 

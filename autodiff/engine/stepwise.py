@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import graph
-from .errors import a, message
+from .errors import a, refusal
 from .operation import Gradients
 from .value import Value
 
@@ -37,7 +37,7 @@ def steps(root: Value) -> Iterator[Step]:
     a 6.0 []
     """
     if not isinstance(root, Value):
-        raise TypeError(message("steps", a(root), "a Value, such as a loss"))
+        raise TypeError(refusal("steps", a(root), "a Value, such as a loss"))
     adjoints = reversed(graph.adjoints(root).items())
     reached = {root}  # the nodes to which something was sent: the closures of others do not run
     for node, adjoint in adjoints:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dual import Dual, as_tangent, dual, slope
-from .errors import a, counted, message, shortened, typed
+from .errors import a, counted, refusal, shortened, typed
 from .levels import level_of, new_level
 from .linalg import Matrix, Vector
 from .operation import Operation
@@ -106,7 +106,7 @@ def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
     if shape is not next:
         remedy = "write [grad(f)(x) for x in xs] for many points, jacrev(f) for several results"
         found = f"{a(shape(iter(values)))} of {counted(len(values), 'number')}"
-        raise TypeError(message(call.name, found, "one number as the result of f", remedy))
+        raise TypeError(refusal(call.name, found, "one number as the result of f", remedy))
     return values[0], pullback([1.0])
 
 
@@ -234,7 +234,7 @@ def _by_columns(call: "_Call") -> Tree:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
             used = f"{a(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
-            raise TypeError(message(call.name, used, "what can be read again", remedy))
+            raise TypeError(refusal(call.name, used, "what can be read again", remedy))
     # without inputs there is a call still, for the shape of the result
     passes = [_forward(call, one) for one in _basis(len(call.numbers)) or [[]]]
     _, slopes, shapes = zip(*passes)
@@ -320,7 +320,7 @@ def _call(
     except IndexError:
         given = f"argnums {shortened(argnums)} and {counted(len(args), 'positional argument')}"
         expected = "the index of one of them, or several different ones"
-        raise ValueError(message(name, given, expected)) from None
+        raise ValueError(refusal(name, given, expected)) from None
     numbers, rebuild = flatten(args[indices[0]] if one else tuple(trees.values()), name)
 
     def results(variables: Numbers) -> Flattened:
@@ -333,9 +333,9 @@ def _call(
     return _Call(name, results, others, numbers, rebuild)
 
 
-def check_function(f: object, where: str, expected: str = "a function", remedy: str = "") -> None:
+def check_function(f: object, subject: str, expected: str = "a function", remedy: str = "") -> None:
     if not callable(f):
-        raise TypeError(message(where, typed(f), expected, remedy))
+        raise TypeError(refusal(subject, typed(f), expected, remedy))
 
 
 def _indices(argnums: Argnums, name: str) -> Indices:
@@ -347,7 +347,7 @@ def _indices(argnums: Argnums, name: str) -> Indices:
     except TypeError:
         found = f"argnums {shortened(argnums)}"
         remedy = f"did you mean {name}(f)({shortened(argnums)})?"
-        raise TypeError(message(name, found, "the index of an argument", remedy)) from None
+        raise TypeError(refusal(name, found, "the index of an argument", remedy)) from None
 
 
 def _transform(
@@ -375,7 +375,7 @@ def _named(name: str, f: Function, derivative: Any) -> Function:
 # -- Trees --------------------------------------------------------------------------------------
 
 
-def flatten(tree: Tree, where: str) -> Flattened:
+def flatten(tree: Tree, subject: str) -> Flattened:
     """The numbers of a tree, and a function that makes a tree of the same shape of others.
 
     That function takes an iterator, of trees too: the rows of a Jacobian; and what one of them is
@@ -387,32 +387,32 @@ def flatten(tree: Tree, where: str) -> Flattened:
     ([1.0, 2.0, 3.0], {'w': ['x', 'y'], 'b': 'z'})
     """
     try:
-        return _flattened(tree, where)
+        return _flattened(tree, subject)
     except RecursionError:
         found, expected = f"{a(tree)} nested too deeply, or in itself", "a tree of numbers"
-        raise RecursionError(message(where, found, expected)) from None
+        raise RecursionError(refusal(subject, found, expected)) from None
 
 
-def _flattened(tree: Tree, where: str) -> Flattened:
+def _flattened(tree: Tree, subject: str) -> Flattened:
     if type(tree) in (float, Value, Dual):
         return [tree], next
     if isinstance(tree, dict):
-        keys, (numbers, values) = [*tree], _flattened([*tree.values()], where)
+        keys, (numbers, values) = [*tree], _flattened([*tree.values()], subject)
         return numbers, lambda rest, like=0.0: dict(zip(keys, values(rest, like)))
     make: Any = KINDS.get(type(tree))
     if make is None:
         if hasattr(tree, "__array__"):  # of NumPy, JAX, pandas
             array = sys.modules["numpy"].asanyarray(tree)
             if array.ndim:
-                numbers = [as_number(x, where) for x in array.flat]
+                numbers = [as_number(x, subject) for x in array.flat]
                 return numbers, lambda rest, like=0.0: _stacked(
                     [next(rest) for _ in numbers] or [like], array.shape
                 )
             tree = array[()]
         if not is_sequence(tree):
-            return [as_number(tree, where)], next
+            return [as_number(tree, subject)], next
         make = getattr(tree, "_make", list)  # of a named tuple
-    branches = [_flattened(branch, where) for branch in tree]
+    branches = [_flattened(branch, subject) for branch in tree]
     numbers = [x for numbers, _ in branches for x in numbers]
     return numbers, lambda rest, like=0.0: make([rebuild(rest, like) for _, rebuild in branches])
 
@@ -452,14 +452,16 @@ def places(tree: Tree, name: str = "") -> list[str]:
     return [place for key, x in branches for place in places(x, f"{name}[{key!r}]")]
 
 
-def _along(tree: Tree, like: Tree, where: str) -> Numbers:
+def _along(tree: Tree, like: Tree, subject: str) -> Numbers:
     """The numbers of a tree in the order of another's; ValueError if their shapes differ."""
-    numbers, rebuild = flatten(tree, where)
+    numbers, rebuild = flatten(tree, subject)
     found = dict(zip(places(rebuild(iter(numbers))), numbers))
     expected = places(like)
     if found.keys() ^ expected:
         remedy = "give one number for each of its numbers"
-        raise ValueError(message(where, shortened(tree), f"the shape of {shortened(like)}", remedy))
+        raise ValueError(
+            refusal(subject, shortened(tree), f"the shape of {shortened(like)}", remedy)
+        )
     return [found[place] for place in expected]
 
 

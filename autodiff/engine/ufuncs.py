@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .admission import AnyNumber
-from .errors import message
+from .errors import refusal
 from .number import Number
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Entry(Entries):
         name, typed = ufunc.__name__, options.get("dtype")  # bool for any() and all()
         if name in LOGICAL and not typed:  # of objects NumPy returns one of the two
             remedy = f"compare first: np.{name}(x != 0, y != 0)"
-            raise TypeError(message(name, "numbers that are being differentiated", "bools", remedy))
+            raise TypeError(refusal(name, "numbers that are being differentiated", "bools", remedy))
         own = None if typed else getattr(Number, name, None)
         call = getattr(entrywise(own, ufunc.nin, 1) if own else ufunc, method)
 
@@ -66,7 +66,7 @@ def _called(
         if not _of_numpy(error):
             raise
         found = "numbers that are being differentiated"
-        raise TypeError(message(name, found, "floats", REMEDY)) from error
+        raise TypeError(refusal(name, found, "floats", REMEDY)) from error
 
 
 def _of_numpy(error: Exception) -> bool:

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Never, SupportsIndex, Union, cast
+from typing import TYPE_CHECKING, Any, Never, Protocol, SupportsIndex, Union, cast
 
 from . import graph, ops
 from .admission import AnyNumber, as_number
-from .errors import message, typed, whole
+from .errors import refusal, typed, whole
 from .levels import apply, as_own_number, check_outside, check_result, constant_for
 from .number import Number
 from .operation import UNDEFINED, Backward, Compute, Gradients, Operation, explain
@@ -61,7 +61,7 @@ class Value(Entry, Number):
         if more:
             found = "parents and an operation, as in micrograd"
             remedy = "operators record the rest; an operation of your own needs @autodiff.operation"
-            raise TypeError(message("Value", found, "a number and a label", remedy))
+            raise TypeError(refusal("Value", found, "a number and a label", remedy))
         self._level = 1
         self._data = _own(data)
         self._grad = 0.0
@@ -111,7 +111,7 @@ class Value(Entry, Number):
     @grad.setter
     def grad(self, grad: Any) -> None:
         if grad is None:
-            raise TypeError(message("grad", "None", "a number", "to clear it, assign 0.0"))
+            raise TypeError(refusal("grad", "None", "a number", "to clear it, assign 0.0"))
         self._grad = grad if type(grad) is float else as_number(grad, "grad")
 
     @property
@@ -122,7 +122,7 @@ class Value(Entry, Number):
     @label.setter
     def label(self, label: str) -> None:
         if not isinstance(label, str):
-            raise TypeError(message("label", typed(label), "a str"))
+            raise TypeError(refusal("label", typed(label), "a str"))
         self._label = label
 
     @property
@@ -159,7 +159,7 @@ class Value(Entry, Number):
         if self.parents:
             remedy = "whether a result requires a gradient follows from its inputs"
             raise ValueError(
-                message("requires_grad", "the result of an operation", "a leaf", remedy)
+                refusal("requires_grad", "the result of an operation", "a leaf", remedy)
             )
         check_outside(self, "requires_grad")
         self._level = 1 if required else 0
@@ -186,7 +186,7 @@ class Value(Entry, Number):
         if not self._level:
             found = "an output computed from constants alone"
             raise ValueError(
-                message("backward", found, "one that depends on a Value with requires_grad = True")
+                refusal("backward", found, "one that depends on a Value with requires_grad = True")
             )
         check_outside(self, "backward")
         adjoints = graph.adjoints(self, inputs, create_graph)
@@ -258,14 +258,39 @@ class Value(Entry, Number):
         return self._data  # type: ignore[no-any-return]  # a Dual in forward over reverse
 
 
+# -- Who may look on while a graph is made ------------------------------------------------------
+
+
+class Watcher(Protocol):
+    """Who is asked in this thread before a number is read or written: see `nn/recording.py`."""
+
+    def look(self, node: Value, writes: bool = False) -> None:
+        """Raise an error if the number of this node may not be read, or written."""
+
+    def depends(self, node: Value) -> bool:
+        """Whether a node depends on what varies, so that its number does not count."""
+
+    def mask(self, layer: Any, count: int) -> list[Value]:
+        """The factors by which a layer of Dropout multiplies so many numbers."""
+
+    def once(self, function: Callable[..., Any], *numbers: AnyNumber) -> Any:
+        """function(*numbers), which is computed once for the same numbers."""
+
+
+watch: ContextVar[Watcher | None] = ContextVar("watch", default=None)
+
+
+def nodes_made_by(new: Callable[[type[Value]], Value]) -> None:
+    """From now on `new` makes all nodes, instead of `object.__new__`: see `scopes.py`."""
+    global _new
+    _new = new
+
+
 # -- Making nodes -------------------------------------------------------------------------------
 
-_new: Any = object.__new__  # an open scope replaces it: see scopes.py
+_new: Any = object.__new__  # see nodes_made_by
 _data, _level = attrgetter("_data"), attrgetter("_level")
 _ONLY_VALUES = {Value}
-
-# Who is asked before a number is read, in this thread: see `nn/recording.py`.
-watch: ContextVar[Any] = ContextVar("watch", default=None)
 
 
 def leaf(data: AnyNumber, level: float) -> Value:
@@ -285,7 +310,7 @@ def _own(data: Any) -> AnyNumber:
     """The number that a leaf holds; a TypeError if data is no real number, or is in a Value."""
     if isinstance(data, Value):
         remedy = "it is a number of another kind already; use it as it is, or p.grad.data"
-        raise TypeError(message("Value", typed(data), "one real number", remedy))
+        raise TypeError(refusal("Value", typed(data), "one real number", remedy))
     return data if type(data) is float else as_own_number(data, "Value")
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from ..engine.admission import Floats
 
 Placed = Any  # rows where their library wants them: on devices, or column by column in memory
-Place = Callable[[Floats], Placed]
+Put = Callable[[Floats], Placed]
 Runner = Callable[[Placed, Floats], tuple[Floats, Floats]]  # a program: losses, and gradients
 
 
-def in_jax(run: Runner) -> tuple[Place, Runner]:
+def in_jax(run: Runner) -> tuple[Put, Runner]:
     """What places rows on the devices, and a program for rows, which then adds up what it gives."""
     import jax  # pyright: ignore[reportMissingImports]
 

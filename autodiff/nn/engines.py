@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import AnyNumber, Floats
-from ..engine.errors import message, restoring, typed
+from ..engine.errors import refusal, restoring, typed
 from ..engine.graph import adjoints, topological_order
 from ..engine.value import Value
 from ..optim import Optimizer, Snapshot
-from .devices import Place, Placed, Runner, in_jax
+from .devices import Placed, Put, Runner, in_jax
 from .modules import Masks, drawn, draws, factors_in, in_mode
 from .recording import CONTRACT, ROUNDING, Recording, Watch, loss_value, user_frame
 from .samples import Loss, Model, Samples, values_in
@@ -47,8 +47,8 @@ def warn(text: str) -> None:
     """Issue a WalkingWarning at the user's line."""
     frame = user_frame()
     seen = frame.f_globals.setdefault("__warningregistry__", {})
-    where = frame.f_code.co_filename, frame.f_lineno
-    warnings.warn_explicit(text, WalkingWarning, *where, registry=seen)
+    subject = frame.f_code.co_filename, frame.f_lineno
+    warnings.warn_explicit(text, WalkingWarning, *subject, registry=seen)
 
 
 class Compiled(NamedTuple):
@@ -57,7 +57,7 @@ class Compiled(NamedTuple):
     run: Runner
     recording: Recording
     table: Floats  # a row for each sample, without masks
-    place: Place
+    place: Put
     all_rows: Placed  # of the table
     trains: bool  # whether the loss depends on a parameter
 
@@ -87,7 +87,7 @@ class TrainingState:
     def __init__(self, optimizer: Any) -> None:
         if not isinstance(optimizer, Optimizer):
             example = "one such as optim.SGD(model.parameters(), lr=0.1)"
-            raise TypeError(message("fit, optimizer", typed(optimizer), example))
+            raise TypeError(refusal("fit, optimizer", typed(optimizer), example))
         self.optimizer = optimizer
         self.read()
 
@@ -100,7 +100,7 @@ class TrainingState:
         if not self.now.trained:
             remedy = "set requires_grad = True before training"
             raise ValueError(
-                message("fit", "no parameters that require a gradient", "some", remedy)
+                refusal("fit", "no parameters that require a gradient", "some", remedy)
             )
 
     def step(self, gradients: Floats) -> None:
@@ -163,14 +163,14 @@ class Evaluator:
                         self.state.step(gradients / (n if batch is None else len(batch)))
                     total += float(part)
         except FloatingPointError as error:
-            where = f"fit: the training diverged in epoch {number}"
+            subject = f"fit: the training diverged in epoch {number}"
             raise FloatingPointError(
-                f"{where} (a smaller learning rate may help): {error}"
+                f"{subject} (a smaller learning rate may help): {error}"
             ) from error
         if self.training and not self.trains and not self.predicts():
             found = "a loss that depends on none of the optimizer's parameters"
             remedy = "give the optimizer the parameters of this model, with requires_grad = True"
-            raise ValueError(message("fit", found, "one that does", remedy))
+            raise ValueError(refusal("fit", found, "one that does", remedy))
         return total / n
 
     def predicts(self) -> bool:
@@ -257,7 +257,7 @@ class Evaluator:
             return
         trains = not set(parameters).isdisjoint(expression.sources)
         run, table = program._function, made.table()  # without checks
-        place: Place = numpy.asfortranarray  # column after column in memory, as the program reads
+        place: Put = numpy.asfortranarray  # column after column in memory, as the program reads
         if self.xp is not numpy:
             place, run = in_jax(run)
         self.program = Compiled(run, made, table, place, place(table), trains)

@@ -6,7 +6,7 @@ from contextvars import copy_context
 from typing import Any
 
 from ..engine.admission import as_integer
-from ..engine.errors import counted, message, restoring, typed
+from ..engine.errors import counted, refusal, restoring, typed
 from ..engine.transforms import check_function
 from ..optim import Optimizer
 from .engines import FEW, Evaluator, Indices, TrainingState
@@ -132,10 +132,10 @@ def fit(
     seed = None if seed is None else as_integer(seed, "fit", "seed", least=0)
     state = TrainingState(optimizer)
     if engine not in ENGINES:
-        raise ValueError(message("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))
+        raise ValueError(refusal("fit, engine", repr(engine), f"one of {', '.join(ENGINES)}"))
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
-        raise ValueError(message("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
+        raise ValueError(refusal("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
     samples, held_out = only_data(
         lambda: (Samples(inputs, targets), held_back(validation, "fit, validation")),
         state.now.trained, "fit",

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine import ops
 from ..engine.admission import AnyNumber, Shape, as_floats, as_number, is_array, shape_and_numbers
-from ..engine.errors import counted, message, shortened
+from ..engine.errors import counted, refusal, shortened
 from ..engine.linalg import Vector
 from ..engine.number import Number
 from ..engine.value import watch
@@ -30,9 +30,9 @@ def mse_loss(prediction: Any, target: Any) -> AnyNumber:
     expected, wanted = _numbers(target, "mse_loss, target")
     if (shape or (1,)) != (expected or (1,)):
         found = f"a prediction of shape {shape} and a target of shape {expected}"
-        raise ValueError(message("mse_loss", found, "the same shape"))
+        raise ValueError(refusal("mse_loss", found, "the same shape"))
     if not predicted:
-        raise ValueError(message("mse_loss", "no numbers", "at least one"))
+        raise ValueError(refusal("mse_loss", "no numbers", "at least one"))
     return ops.sum([(p - t) ** 2 for p, t in zip(predicted, wanted)]) / len(predicted)
 
 
@@ -49,7 +49,7 @@ def hinge_loss(score: Any, label: Any) -> AnyNumber:
     """
     label = _one(label, "hinge_loss, label")
     if not isinstance(label, Number) and label not in (-1, 1):
-        raise ValueError(message("hinge_loss", f"label {label!r}", "1 or -1"))
+        raise ValueError(refusal("hinge_loss", f"label {label!r}", "1 or -1"))
     return ops.relu(1.0 - label * _one(score, "hinge_loss, score"))
 
 
@@ -77,7 +77,7 @@ def cross_entropy(logits: Any, target: Any) -> AnyNumber:
     expected = f"a class from 0 to {n - 1}"
     if isinstance(target, str):
         remedy = "number the classes: names.index(label)"
-        raise TypeError(message("cross_entropy", f"the label {target!r}", expected, remedy))
+        raise TypeError(refusal("cross_entropy", f"the label {target!r}", expected, remedy))
     shape, weights = _numbers(target, "cross_entropy, target")
     chosen = shape == () or shape == (1,) != (n,)  # 2.0, tensor(2) and array([2]) are classes
     known = not any(isinstance(weight, Number) for weight in weights)
@@ -87,7 +87,7 @@ def cross_entropy(logits: Any, target: Any) -> AnyNumber:
         right = shape == (n,) and (not known or isclose(sum(weights), 1.0, abs_tol=1e-6))
     if not right:
         expected += f", or {n} probabilities that add up to 1"
-        raise ValueError(message("cross_entropy", f"target {shortened(target)}", expected))
+        raise ValueError(refusal("cross_entropy", f"target {shortened(target)}", expected))
     watching = watch.get()
     top, z, log_of_sum = watching.once(_centred, *logits) if watching else _centred(*logits)
     if chosen:  # among the logits themselves, where fit sees it
@@ -113,11 +113,11 @@ def binary_cross_entropy_with_logits(logit: Any, target: Any) -> AnyNumber:
     >>> binary_cross_entropy_with_logits(Value(-1000.0), 1).data
     1000.0
     """
-    where = "binary_cross_entropy_with_logits"
-    target = _one(target, f"{where}, target")
+    subject = "binary_cross_entropy_with_logits"
+    target = _one(target, f"{subject}, target")
     if not isinstance(target, Number) and not 0 <= target <= 1:
-        raise ValueError(message(where, f"target {target!r}", "0 to 1"))
-    logit = _one(logit, f"{where}, logit")
+        raise ValueError(refusal(subject, f"target {target!r}", "0 to 1"))
+    logit = _one(logit, f"{subject}, logit")
     return ops.softplus(logit) - target * logit
 
 
@@ -135,7 +135,7 @@ def softmax(logits: Any) -> Any:
     if is_array(logits):
         xp, logits = logits.__array_namespace__(), as_floats(logits, "softmax")
         if not logits.size:
-            raise ValueError(message("softmax", "no numbers", "at least one"))
+            raise ValueError(refusal("softmax", "no numbers", "at least one"))
         e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
         return e / xp.sum(e, axis=-1, keepdims=True)
     z = Vector(_row(logits, "softmax"))
@@ -143,22 +143,22 @@ def softmax(logits: Any) -> Any:
     return e / e.sum()
 
 
-def _numbers(x: Any, where: str) -> tuple[Shape, list[AnyNumber]]:
+def _numbers(x: Any, subject: str) -> tuple[Shape, list[AnyNumber]]:
     """The shape of x, and its numbers: a number of a derivative as it is, others as floats."""
-    shape, numbers = shape_and_numbers(x, where)
-    return shape, numbers if isinstance(x, Vector) else [as_number(v, where) for v in numbers]
+    shape, numbers = shape_and_numbers(x, subject)
+    return shape, numbers if isinstance(x, Vector) else [as_number(v, subject) for v in numbers]
 
 
-def _row(x: Any, where: str) -> list[AnyNumber]:
-    shape, numbers = _numbers(x, where)
+def _row(x: Any, subject: str) -> list[AnyNumber]:
+    shape, numbers = _numbers(x, subject)
     if len(shape) > 1:
         found, expected = f"numbers of shape {shape}", "numbers in a row, shape (n,)"
-        raise ValueError(message(where, found, expected, "call it for each row"))
+        raise ValueError(refusal(subject, found, expected, "call it for each row"))
     return numbers
 
 
-def _one(x: Any, where: str) -> AnyNumber:
-    row = _row(x, where)
+def _one(x: Any, subject: str) -> AnyNumber:
+    row = _row(x, subject)
     if len(row) != 1:
-        raise ValueError(message(where, counted(len(row), "number"), "one, or a Vector of one"))
+        raise ValueError(refusal(subject, counted(len(row), "number"), "one, or a Vector of one"))
     return row[0]

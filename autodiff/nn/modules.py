@@ -16,7 +16,7 @@ from ..engine.admission import (
     is_sequence,
     numbers_like,
 )
-from ..engine.errors import counted, message, typed, whole, with_variable
+from ..engine.errors import counted, refusal, typed, whole, with_variable
 from ..engine.levels import check_outside
 from ..engine.linalg import Matrix, Vector
 from ..engine.operation import Compute
@@ -88,9 +88,9 @@ class Module:
         for name, x in _parts(self, deep=True):
             if isinstance(x, Parameter):
                 if name in named:
-                    found, where = f"two parameters called {name!r}", type(self).__name__
+                    found, subject = f"two parameters called {name!r}", type(self).__name__
                     remedy = "rename one: keys become text, and dots join names"
-                    raise ValueError(message(where, found, "a name for each", remedy))
+                    raise ValueError(refusal(subject, found, "a name for each", remedy))
                 named[name] = x
         return [*named.items()]
 
@@ -214,7 +214,7 @@ class Linear(Module):
             check_function(activation, "Linear, activation", ACTIVATIONS)
         check_function(init, "Linear, init", "a function, such as nn.he_normal")
         if callable(bias):
-            raise TypeError(message("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
+            raise TypeError(refusal("Linear, bias", typed(bias), "a bool", "write activation=tanh"))
         rng = Random(None if seed is None else as_integer(seed, "Linear", "seed", least=0))
         self.weight = Matrix(init(self.in_features, self.out_features, rng))
         self.bias = Vector([0.0] * self.out_features) if bias else None
@@ -225,7 +225,7 @@ class Linear(Module):
         x = _input(x)
         if len(x) != self.in_features:
             found = f"an input of shape {x.shape}"
-            raise ValueError(message("Linear", found, f"({self.in_features},)"))
+            raise ValueError(refusal("Linear", found, f"({self.in_features},)"))
         z: Vector = self.weight @ x if self.bias is None else self.weight @ x + self.bias
         return z.map(self.activation) if self.activation else z
 
@@ -283,7 +283,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
         if not 0 <= as_float(p, "Dropout, p") < 1:
-            raise ValueError(message("Dropout", f"p = {p!r}", "0 <= p < 1"))
+            raise ValueError(refusal("Dropout", f"p = {p!r}", "0 <= p < 1"))
         import numpy
 
         self.p = p
@@ -352,7 +352,7 @@ def _input(x: Any) -> Vector:
     numbers = as_row(x, "a layer", "a sequence of numbers: model([2.0])")
     if any(map(is_sequence, numbers[:1])):
         found, remedy = counted(len(numbers), "row"), "nn.predict(model, xs) takes many"
-        raise TypeError(message("a layer", found, "the numbers of one sample", remedy))
+        raise TypeError(refusal("a layer", found, "the numbers of one sample", remedy))
     row = Vector(numbers)
     for given, entry in zip(numbers, row):
         if given is not entry:

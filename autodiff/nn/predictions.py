@@ -8,13 +8,13 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import Floats, Shape, as_float, shape_and_numbers
-from ..engine.errors import counted, message, shortened
+from ..engine.errors import counted, refusal, shortened
 from ..engine.linalg import Vector
 from ..engine.transforms import check_function
 from ..engine.value import Value, leaf
 from .engines import FAILS, FEW, distance, warn
 from .modules import in_mode
-from .recording import ROUNDING, check_same, trace
+from .recording import ROUNDING, check_same, take
 from .samples import Model, as_rows, constants
 
 WHERE = "predict, what the model returns"
@@ -46,7 +46,7 @@ def _predicted(model: Model, rows: Floats) -> Floats:
             warn(f"predict walks the graph of every sample, which is slow: {error}")
     walked = [_walked(model, row) for row in rows]
     if len({row.shape for row in walked}) > 1:
-        raise ValueError(message("predict", "results of different shapes", "one shape"))
+        raise ValueError(refusal("predict", "results of different shapes", "one shape"))
     return numpy.array(walked)
 
 
@@ -55,7 +55,7 @@ def _outputs(model: Model, x: Vector) -> tuple[list[Value], Shape]:
     shape, numbers = shape_and_numbers(model(x), WHERE)
     if any(isinstance(length, tuple) for length in shape) or not numbers:
         found, expected = f"numbers of shape {shape}", "numbers, in rows of one length"
-        raise ValueError(message(WHERE, found, expected))
+        raise ValueError(refusal(WHERE, found, expected))
     return [y if isinstance(y, Value) else leaf(as_float(y, WHERE), 0) for y in numbers], shape
 
 
@@ -71,7 +71,7 @@ def _compiled(model: Model, rows: Floats) -> Floats:
     """The predictions of a program; NotRecordable if there is none that agrees with walking."""
     import numpy
 
-    first, last = (trace(partial(_outputs, model), row) for row in rows[[0, -1]])
+    first, last = (take(partial(_outputs, model), row) for row in rows[[0, -1]])
     check_same(first, last)
     expression = Expression(first.roots)
     inputs = set(first.x)  # which a model may let require a gradient
@@ -86,7 +86,7 @@ def _compiled(model: Model, rows: Floats) -> Floats:
     for i in Random(0).sample(range(len(rows)), FEW):
         walked = _walked(model, rows[i])
         if far := distance(found[i], walked, walked):
-            check_same(first, trace(partial(_outputs, model), rows[i]))
+            check_same(first, take(partial(_outputs, model), rows[i]))
             raise NotRecordable(f"the program is off by {far:.3g} for sample {i}; {ROUNDING}")
     return found
 
@@ -119,7 +119,7 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
     if not 0 < n == count or columns not in (1, size) or not classes:
         found = f"{counted(n, 'prediction')} and {counted(count, 'target')}"
         expected = f"as many of each: numbers, and classes from {known[0]} to {known[-1]}"
-        raise ValueError(message("accuracy", f"{found}, {shortened(wanted.tolist())}", expected))
+        raise ValueError(refusal("accuracy", f"{found}, {shortened(wanted.tolist())}", expected))
     if size > 1:
         return float(numpy.mean(scores.argmax(axis=1) == wanted[:, 0]))
     return float(numpy.mean((scores > 0) == (wanted > 0)))

@@ -1,7 +1,7 @@
 """Records the graph of a sample's loss, so that it serves every sample.
 
     sample 0, all targets               the numbers are real, and looking at them is refused (Watch)
-      │ trace                           the model runs once, the loss once for each target
+      │ take                            the model runs once, the loss once for each target
       ▼
     losses of sample 0 ── form ──┐      a hash: operations, leaves that they read, constants
     losses of the last sample ───┴──►   another form, or a node in both: not recordable
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from ..compiler.symbolic import NotRecordable, Writer, key_of
 from ..engine.admission import Floats, is_array
-from ..engine.errors import a, message
+from ..engine.errors import a, refusal
 from ..engine.graph import topological_order
 from ..engine.linalg import Matrix, Vector
 from ..engine.operation import Operation
@@ -85,8 +85,8 @@ class Watch:
             file, line = frame.f_code.co_filename, frame.f_lineno
             text = linecache.getline(file, line, frame.f_globals).strip()
             name = "a cell" if "ipykernel_" in file else Path(file).name
-            where = f"line {line} of {name}{f', {text},' * bool(text)}"
-            self.refused = self.refused or NotRecordable(f"{where} {WRITES if writes else LOOKS}")
+            subject = f"line {line} of {name}{f', {text},' * bool(text)}"
+            self.refused = self.refused or NotRecordable(f"{subject} {WRITES if writes else LOOKS}")
             raise self.refused
 
     def mask(self, layer: Dropout, count: int) -> list[Value]:
@@ -109,7 +109,7 @@ class Watch:
             raise self.refused from None
 
 
-def only_data(admit: Callable[[], T], trained: Iterable[Value], where: str) -> T:
+def only_data(admit: Callable[[], T], trained: Iterable[Value], subject: str) -> T:
     """What `admit` makes of samples; a ValueError if a number in them depends on a parameter."""
 
     def watched() -> T:
@@ -121,7 +121,9 @@ def only_data(admit: Callable[[], T], trained: Iterable[Value], where: str) -> T
     except NotRecordable:
         found = "an input or a target that depends on a parameter that is trained"
         remedy = "choose it in the model or the loss, as centers[target]"
-        raise ValueError(message(where, found, "numbers, which stay as they are", remedy)) from None
+        raise ValueError(
+            refusal(subject, found, "numbers, which stay as they are", remedy)
+        ) from None
 
 
 def user_frame() -> FrameType:
@@ -139,7 +141,7 @@ def user_frame() -> FrameType:
     return frame
 
 
-class Trace(NamedTuple):
+class Take(NamedTuple):
     """What a run of a model leaves: the roots of its graphs, and the leaves they depend on."""
 
     roots: list[Value]
@@ -174,7 +176,7 @@ def stated(operation: Operation, count: int) -> Hashable:
 
     A user's may be made anew in each call, and its rule may read what a callback changes.
     """
-    if operation.on_page:
+    if operation.in_ops:
         return operation
     writer = Writer()
     result, backward = operation.rule(*[writer.argument(f"x{i}") for i in range(count)])
@@ -183,17 +185,17 @@ def stated(operation: Operation, count: int) -> Hashable:
     return *lines, key_of("", results)
 
 
-def trace(
+def take(
     run: Callable[[Vector], tuple[list[Value], Any]], row: Floats, parameters: Iterable[Value] = ()
-) -> Trace:
+) -> Take:
     """The graphs that a function makes of a row of numbers; NotRecordable if it looks at them."""
     x = constants(row.tolist())
     with Watch([*x, *parameters]) as watching:
         roots, result = run(x)
-    return Trace(roots, result, [*x], watching.masks)
+    return Take(roots, result, [*x], watching.masks)
 
 
-def check_same(first: Trace, second: Trace, parameters: Iterable[Value] = ()) -> int:
+def check_same(first: Take, second: Take, parameters: Iterable[Value] = ()) -> int:
     """The form of both traces; NotRecordable if it differs, or if they share what was computed."""
     (form, nodes), (other, others) = (each.form(parameters) for each in (first, second))
     if form != other:
@@ -234,10 +236,10 @@ class Recording:
         # of each different target, the last sample that has it
         self.examples = [*dict(zip(self.target_of, range(len(targets)))).values()]
         self.first_examples = self.examples[:MANY]
-        made = self._trace(0, self.examples)
+        made = self._take(0, self.examples)
         first = made._replace(roots=made.roots[:MANY])
         # in the other order, in case one loss changes what the next is given
-        last = self._trace(len(targets) - 1, self.first_examples[::-1])
+        last = self._take(len(targets) - 1, self.first_examples[::-1])
         self.form = check_same(first, last._replace(roots=last.roots[::-1]), self.parameters)
         self.masks, masks = made.masks, factors_in(made.masks)
         with Watch(given := {*made.x, *self.parameters, *masks}):
@@ -247,12 +249,12 @@ class Recording:
     def is_current(self, parameters: Sequence[Value], i: int = 0) -> bool:
         """Whether this is still the graph of the losses of sample i, for these parameters."""
         try:
-            now = self._trace(i, self.first_examples).form(parameters)[0]
+            now = self._take(i, self.first_examples).form(parameters)[0]
         except NotRecordable:
             return False
         return now == self.form
 
-    def _trace(self, i: int, examples: list[int]) -> Trace:
+    def _take(self, i: int, examples: list[int]) -> Take:
         """The losses of sample i, with the targets of these examples."""
 
         def run(x: Vector) -> tuple[list[Value], Any]:
@@ -263,7 +265,7 @@ class Recording:
             return [loss_value(self.loss(fresh(prediction), t)) for t in targets], prediction
 
         try:
-            return trace(run, self.samples.inputs[i], self.parameters)
+            return take(run, self.samples.inputs[i], self.parameters)
         except NotRecordable:
             raise
         except Exception as error:  # of the user's; with the target's own input, too?
@@ -340,7 +342,7 @@ def loss_value(found: Any) -> Value:
         found = found[0]
     if not isinstance(found, Value):
         shape = f" of shape {found.shape}" if isinstance(found, (Vector, Matrix)) else ""
-        raise TypeError(message("fit, loss", f"{a(found)}{shape} returned", "one Value"))
+        raise TypeError(refusal("fit, loss", f"{a(found)}{shape} returned", "one Value"))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.admission import Floats, as_row, check_mask
 from ..engine.checks import plain_number
-from ..engine.errors import counted, message, typed
+from ..engine.errors import counted, refusal, typed
 from ..engine.linalg import Matrix, Vector
 from ..engine.value import Value, leaf
 
@@ -24,19 +24,19 @@ class Samples:
     if there are no samples, not as many targets as inputs, or a number that is not finite.
     """
 
-    def __init__(self, inputs: Any, targets: Iterable[Any], where: str = "fit") -> None:
+    def __init__(self, inputs: Any, targets: Iterable[Any], subject: str = "fit") -> None:
         from numpy import argwhere, isfinite
 
-        self.inputs = as_rows(inputs, f"{where}, inputs")
-        row = as_row(targets, f"{where}, targets", SEQUENCE)
+        self.inputs = as_rows(inputs, f"{subject}, inputs")
+        row = as_row(targets, f"{subject}, targets", SEQUENCE)
         as_constants = {id(y): leaf(y.data, 0) for t in row for y in values_in(t)}
         self.targets = deepcopy(row, as_constants)
         if not 0 < len(self) == len(self.targets):
             found = f"{counted(len(self), 'input')} and {counted(len(self.targets), 'target')}"
-            raise ValueError(message(where, found, "as many targets as inputs, and at least one"))
+            raise ValueError(refusal(subject, found, "as many targets as inputs, and at least one"))
         for i, j in argwhere(~isfinite(self.inputs)):
             found, remedy = f"{self.inputs[i, j]} in row {i}", "leave the row out, or fill it in"
-            raise ValueError(message(f"{where}, inputs", found, "finite numbers", remedy))
+            raise ValueError(refusal(f"{subject}, inputs", found, "finite numbers", remedy))
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -51,14 +51,14 @@ class Samples:
         return target if isinstance(target, Real) else deepcopy(target)
 
 
-def held_back(validation: Any, where: str) -> Samples | None:
+def held_back(validation: Any, subject: str) -> Samples | None:
     """The samples of a pair, (inputs, targets), or None; TypeError for anything else."""
     match validation:
         case None:
             return None
         case inputs, targets:
-            return Samples(inputs, targets, where)
-    raise TypeError(message(where, typed(validation), "(inputs, targets)"))
+            return Samples(inputs, targets, subject)
+    raise TypeError(refusal(subject, typed(validation), "(inputs, targets)"))
 
 
 def constants(numbers: list[float]) -> Vector:
@@ -75,7 +75,7 @@ def values_in(data: Any) -> list[Value]:
     return [x for part in parts for x in values_in(part)] if several else []
 
 
-def as_rows(inputs: Any, where: str) -> Floats:
+def as_rows(inputs: Any, subject: str) -> Floats:
     """Inputs as an array of floats, shape (n, features).
 
     Takes arrays, DataFrames and sequences of rows or numbers. TypeError if an entry is not a
@@ -87,10 +87,10 @@ def as_rows(inputs: Any, where: str) -> Floats:
     """
     import numpy
 
-    rows = as_row(inputs, where, SEQUENCE)
+    rows = as_row(inputs, subject, SEQUENCE)
     for row in rows:
         if isinstance(row, numpy.ma.MaskedArray):
-            check_mask(row, where)  # numpy.array drops it
+            check_mask(row, subject)  # numpy.array drops it
     try:
         array = numpy.array(rows)
         found = f"an array of shape {array.shape}"
@@ -98,10 +98,10 @@ def as_rows(inputs: Any, where: str) -> Floats:
         array, found = numpy.empty((0, 0, 0)), "rows of different lengths"
     if array.ndim > 2:
         remedy = "flatten or pad each sample: inputs.reshape(len(inputs), -1)"
-        raise ValueError(message(where, found, "rows of one length, shape (n, features)", remedy))
+        raise ValueError(refusal(subject, found, "rows of one length, shape (n, features)", remedy))
     array = array[:, None] if array.ndim == 1 else array
     if array.dtype.kind not in "biuf":
         times = array.dtype.kind in "mM"  # which tolist() makes integers
         numbers = array.flat if times else array.ravel().tolist()
-        array = numpy.array([plain_number(x, where) for x in numbers]).reshape(array.shape)
+        array = numpy.array([plain_number(x, subject) for x in numbers]).reshape(array.shape)
     return array.astype(float, copy=False)

@@ -10,7 +10,7 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import as_float, as_integer, as_row
-from ..engine.errors import a, counted, message
+from ..engine.errors import a, counted, refusal
 from ..engine.transforms import check_function
 from ..engine.value import Value
 from ..nn.recording import Watch
@@ -52,22 +52,22 @@ def show_descent(
     start = [as_float(x, f"{WHERE}, x0") for x in row]
     rate, steps = as_float(lr, f"{WHERE}, lr"), steps and as_integer(steps, WHERE, "steps")
     if not 0 < rate < math.inf:
-        raise ValueError(message(WHERE, f"lr = {rate}", "a number above 0"))
+        raise ValueError(refusal(WHERE, f"lr = {rate}", "a number above 0"))
     if not 1 <= len(start) <= 2:
-        raise ValueError(message(WHERE, counted(len(start), "variable"), "one or two"))
+        raise ValueError(refusal(WHERE, counted(len(start), "variable"), "one or two"))
     called = [*map(str, as_row(names, f"{WHERE}, names", "a list of names"))]
     called = called or [*"xy"[: len(start)]]
     if len(called) != len(start):
         expected = f"{len(start)}, one of each variable"
-        raise ValueError(message(f"{WHERE}, names", counted(len(called), "name"), expected))
+        raise ValueError(refusal(f"{WHERE}, names", counted(len(called), "name"), expected))
     _check_one_argument(f)
     xs = [Value(x) for x in start]
     try:
         y = copy_context().run(_watched, f, xs, single)
         if not isinstance(y, Value):
-            raise TypeError(message(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
+            raise TypeError(refusal(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
         if not math.isfinite(y.data):
-            raise ValueError(message(f"{WHERE}, x0", f"f = {y.data} there", "a finite number"))
+            raise ValueError(refusal(f"{WHERE}, x0", f"f = {y.data} there", "a finite number"))
         program = Expression(y).javascript(xs, xs)
     except NotRecordable as error:
         raise ValueError(f"{WHERE}: f cannot be compiled: {error}") from error
@@ -94,5 +94,5 @@ def _check_one_argument(f: Callable[..., Any]) -> None:
             found = f"a function of {signature}"
             remedy = "write lambda p: f(p[0], p[1]), and x0=[1.0, 2.0]"
             raise TypeError(
-                message(WHERE, found, "one of a number, or of a list", remedy)
+                refusal(WHERE, found, "one of a number, or of a list", remedy)
             ) from None

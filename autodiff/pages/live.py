@@ -19,7 +19,7 @@ from ..compiler.batch.normal import NormalForm
 from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
 from ..compiler.symbolic import Symbol, Writer
 from ..engine import ops
-from ..engine.errors import counted, message, shortened
+from ..engine.errors import counted, refusal, shortened
 from ..engine.graph import topological_order
 from ..engine.operation import Operation
 from ..engine.value import Value
@@ -61,7 +61,7 @@ class LiveGraph(Page):
         """
         if not self._link:
             remedy = "send the saved page: .save('y.html')"
-            raise ValueError(message("link", "an operation of your own", "this package's", remedy))
+            raise ValueError(refusal("link", "an operation of your own", "this package's", remedy))
         return self._link
 
 
@@ -120,13 +120,13 @@ def _checked(root: Any) -> list[Value]:
     """The nodes of the graph, in topological order."""
     if not isinstance(root, Value) or type(root.data) is not float:
         remedy = "compute one, as f(Value(2.0)), or take y[0]"
-        raise TypeError(message("show_steps", shortened(root), "a Value over floats", remedy))
+        raise TypeError(refusal("show_steps", shortened(root), "a Value over floats", remedy))
     if not root.requires_grad:
-        raise ValueError(message("show_steps", "a constant", "a Value that requires a gradient"))
+        raise ValueError(refusal("show_steps", "a constant", "a Value that requires a gradient"))
     nodes = topological_order(root)
     if (count := _boxes(NormalForm([root], [], nodes)[root])) > LARGEST:
         found, remedy = f"{count} boxes", "take one sample, fewer units"
-        raise ValueError(message("show_steps", found, f"at most {LARGEST}", remedy))
+        raise ValueError(refusal("show_steps", found, f"at most {LARGEST}", remedy))
     return nodes
 
 
@@ -204,7 +204,7 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
     made: dict[Value, Any] = {}
     for i, node in enumerate(nodes):
         operation = node._operation
-        if (operation and not operation.on_page) or not math.isfinite(node.data):
+        if (operation and not operation.in_ops) or not math.isfinite(node.data):
             return ""
         op = operation.__name__ if operation else ids[i]
         symbol = Symbol(writer, i, op, tuple(made[x] for x in node.parents))
@@ -228,7 +228,7 @@ def printed(operation: Operation, count: int) -> str:
     writer, names = Writer(), [f"x{i}" for i in range(1, count + 1)]
     value, backward = operation.rule(*map(writer.argument, names))
     sent = [x if x is None else writer.as_number(x) for x in backward(writer.argument("grad"))]
-    name, known = _short(operation.__name__), operation.on_page
+    name, known = _short(operation.__name__), operation.in_ops
     shown = _function(names, [writer.as_number(value)], writer, "{}")
     back = _function(["grad", *names], sent, writer, "[{}]")
     held = f"op:{as_json(name if known else '')},name:{as_json(name)},arity:{count}"
@@ -246,7 +246,7 @@ def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) 
 def all_rules() -> list[str]:
     """The rules of all operations; of those that take a row, for up to eight numbers."""
     found = []
-    for x in ops.PAGE:
+    for x in ops.LISTED:
         step, inputs = x.rows or 1, getfullargspec(x.rule)
         counts = range(step, 8 * step + 1, step) if inputs.varargs else [len(inputs.args)]
         found += [printed(x, count) for count in counts if x is not ops.largest]

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..engine.errors import message
+from ..engine.errors import refusal
 from ..engine.graph import topological_order
 from ..engine.value import Value
 from ..pictures.description import formula as written
@@ -87,7 +87,7 @@ class Page:
         path = Path(filename)
         if path.suffix.lower() not in (".html", ".htm"):
             found = f"the file name {str(filename)!r}"
-            raise ValueError(message("save", found, "one that ends in .html"))
+            raise ValueError(refusal("save", found, "one that ends in .html"))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self._file(), encoding="utf-8")
         return str(filename)

@@ -14,7 +14,7 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import as_integer, as_row, is_sequence, shape_and_numbers
-from ..engine.errors import counted, message, typed
+from ..engine.errors import counted, refusal, typed
 from ..engine.graph import topological_order
 from ..engine.linalg import Vector
 from ..engine.scopes import entry_names
@@ -77,22 +77,22 @@ def show_training(
     if getattr(getattr(optimizer, "step", None), "__func__", None) is not Optimizer.step:
         example = "one such as optim.SGD(model.parameters(), lr=0.1)"
         remedy = "your own defines change(), not step()"
-        raise TypeError(message(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
-    where = f"{WHERE}, validation"
+        raise TypeError(refusal(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
+    subject = f"{WHERE}, validation"
     trained = [p for p in optimizer.params if p.requires_grad]
     known, held = only_data(
-        lambda: (Samples(inputs, targets, WHERE), held_back(validation, where)), trained, WHERE
+        lambda: (Samples(inputs, targets, WHERE), held_back(validation, subject)), trained, WHERE
     )
     n = len(known)
     if held:
         found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
         if found != expected:
-            raise ValueError(message(where, f"samples of {found}", expected))
+            raise ValueError(refusal(subject, f"samples of {found}", expected))
         rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
-        known = Samples(rows, answers, where)
+        known = Samples(rows, answers, subject)
     for count, most, noun in [(len(known), 500, "sample"), (len(trained), 1000, "parameter")]:
         if not 0 < count <= most:
-            raise ValueError(message(WHERE, counted(count, noun), f"1 to {most}"))
+            raise ValueError(refusal(WHERE, counted(count, noun), f"1 to {most}"))
     try:
         recorded = in_mode(True, _Recorded, model, loss, known, n, optimizer, trained, names)
     except NotRecordable as error:
@@ -131,7 +131,7 @@ class _Recorded:
             raise NotRecordable("a page draws no masks for Dropout; leave it out")
         if not {*trained} & {*topological_order(recording.root)}:
             found = "parameters that the loss does not depend on"
-            raise ValueError(message(f"{WHERE}, optimizer", found, "those of this model"))
+            raise ValueError(refusal(f"{WHERE}, optimizer", found, "those of this model"))
         self.rows, self.leaves = recording.table(), recording.leaves
         self.sample = Expression(recording.root)
         x = self.x = Vector(known.inputs[0].tolist())  # the graph does not depend on its numbers
@@ -202,21 +202,21 @@ class _Recorded:
 
     def _called(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
         """The names of the inputs and the target, and those of the classes, if there are any."""
-        where, inputs, n = f"{WHERE}, names", counted(len(self.x), "input"), len(self.x) + 1
-        classes, axes = self._classes(), [*as_row(names, where, "a list of names")]
+        subject, inputs, n = f"{WHERE}, names", counted(len(self.x), "input"), len(self.x) + 1
+        classes, axes = self._classes(), [*as_row(names, subject, "a list of names")]
         if axes and len(axes) != n:
             expected = f"{n}: {inputs} and the target, whose classes are one list"
-            raise ValueError(message(where, counted(len(axes), "name"), expected))
+            raise ValueError(refusal(subject, counted(len(axes), "name"), expected))
         if axes and is_sequence(axes[-1]):
             given = [*axes.pop()]
             if len(given) != len(classes):
                 target = "the name of the target, which is drawn as a number"
                 expected = str(len(classes) or target)
-                raise ValueError(message(where, counted(len(given), "class name"), expected))
+                raise ValueError(refusal(subject, counted(len(given), "class name"), expected))
             classes = given
         for name in [*axes, *classes]:
             if not isinstance(name, str):
-                raise TypeError(message(where, typed(name), "a text"))
+                raise TypeError(refusal(subject, typed(name), "a text"))
         return axes, classes
 
     def _classes(self) -> list[str]:

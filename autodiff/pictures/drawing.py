@@ -11,7 +11,7 @@ from typing import Any
 import graphviz
 
 from ..engine.admission import AnyNumber
-from ..engine.errors import a, message, shortened
+from ..engine.errors import a, refusal, shortened
 from ..engine.graph import adjoints
 from ..engine.scopes import entry_names
 from ..engine.stepwise import steps
@@ -96,7 +96,7 @@ class Drawing(graphviz.Digraph):
             return str(super().save(filename, directory=directory, **more))
         if ending not in ("svg", "png", "pdf"):
             expected = "one that ends in .svg, .png, .pdf or .gv (show_steps(y).save: .html)"
-            raise ValueError(message("save", f"the file name {str(filename)!r}", expected))
+            raise ValueError(refusal("save", f"the file name {str(filename)!r}", expected))
         picture = self.pipe(ending)
         path = Path(str(directory or self.directory or ""), filename)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def draw(
     <Drawing: a·b = 6>
     """
     if not isinstance(root, Value):
-        raise TypeError(message("draw", a(root), "a Value, such as a loss"))
+        raise TypeError(refusal("draw", a(root), "a Value, such as a loss"))
     _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
@@ -223,13 +223,13 @@ def _check_readable(shown: Scene) -> None:
     remedy = "arrays=True shows networks of any size; or draw an inner node: draw(node)"
     found = f"{len(shown.boxes)} boxes and {len(shown.edges)} edges"
     expected = f"at most {READABLE} boxes and {EDGES} edges, which can be read in one picture"
-    raise ValueError(message("draw", found, expected, remedy))
+    raise ValueError(refusal("draw", found, expected, remedy))
 
 
 def _check(name: str, found: object, *expected: object) -> None:
     if found not in expected:
         choices = f"{', '.join(map(repr, expected[:-1]))} or {expected[-1]!r}"
-        raise ValueError(message("draw", f"{name} {shortened(found)}", choices))
+        raise ValueError(refusal("draw", f"{name} {shortened(found)}", choices))
 
 
 def named(names: Mapping[str, object] | None) -> dict[Value, str]:

@@ -15,7 +15,7 @@ from ..engine.value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
 from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Rows, Text
-from .texts import as_float, number, printable, sign
+from .texts import float_in, number, printable, sign
 
 Pixels = NDArray[np.uint8]  # red, green and blue, shape (height, width, 3)
 
@@ -43,7 +43,7 @@ def cells_of(found: Iterable[AnyNumber], shape: tuple[int, ...]) -> tuple[Floats
 
     A long vector is folded. A cell for several numbers shows the largest in size, or nan if any is.
     """
-    cells = np.array([as_float(x) for x in found], float)
+    cells = np.array([float_in(x) for x in found], float)
     if len(shape) > 1:
         cells = cells.reshape(shape[0], -1)
     else:

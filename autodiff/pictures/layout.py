@@ -21,7 +21,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, run
 from typing import Any
 
-from ..engine.errors import message
+from ..engine.errors import refusal
 from .sheet import Image
 
 SHARP, MOST_PIXELS = 192, 1.2e6  # dots per inch, two to a pixel; the most pixels of a PNG
@@ -99,7 +99,7 @@ def png(image: Image) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + body
 
 
-NO_GRAPHVIZ = message("draw", "no Graphviz", "pygraphviz or the dot executable", (
+NO_GRAPHVIZ = refusal("draw", "no Graphviz", "pygraphviz or the dot executable", (
     "run `pip install pygraphviz`, or, where neither runs, as in a browser, have the DOT text in "
     ".source laid out elsewhere"
 ))  # fmt: skip

@@ -15,7 +15,7 @@ from ..engine.scopes import Scope
 from ..engine.stepwise import Step
 from ..engine.value import Value
 from .scene import Box, Edge, Scene, exponent, slots, title
-from .texts import as_float, few, number, printable, raised, sign
+from .texts import few, float_in, number, printable, raised, sign
 
 SIZE = 10.5  # of the texts, in points
 DIGITS = 4
@@ -145,7 +145,7 @@ class Notes:
     def wrong(self) -> set[Value]:
         """The nodes whose data or grad is nan or infinite."""
         both = [*zip(self.scene.nodes, self.scene.nodes), *self.gradients.items()]
-        return {node for node, x in both if not math.isfinite(as_float(x) or 0.0)}
+        return {node for node, x in both if not math.isfinite(float_in(x) or 0.0)}
 
     def ink(self, colour: str, nodes: Iterable[Value]) -> str:
         """The colour of a text about some nodes: red beside nan and inf."""
@@ -297,7 +297,7 @@ def ink_on(fill: str) -> str:
 
 def max_abs(found: Iterable[object]) -> float | None:
     """The largest |x|, nan if one is nan; None if there is none."""
-    sizes = [abs(x) for x in map(as_float, found) if x is not None]
+    sizes = [abs(x) for x in map(float_in, found) if x is not None]
     return max(sizes, key=lambda x: (math.isnan(x), x), default=None)
 
 

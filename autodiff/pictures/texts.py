@@ -15,7 +15,7 @@ SIGNS = {"*": "×", "/": "÷", "-": "−"}  # as in the live graph
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def as_float(x: object) -> float | None:
+def float_in(x: object) -> float | None:
     """x as a float, or the float in a Value (a gradient made with create_graph); else None."""
     x = x._number() if isinstance(x, Value) else x
     return x if isinstance(x, float) else None
@@ -27,7 +27,7 @@ def number(x: object, digits: int = 6) -> str:
     >>> number(-0.1234567), number(1e-9), number(-0.0)
     ('−0.123457', '1e−9', '0')
     """
-    if (found := as_float(x)) is None:
+    if (found := float_in(x)) is None:
         return printable(repr(x))
     mantissa, e, exponent = f"{found + 0.0:.{digits}g}".partition("e")
     return f"{mantissa}{e}{int(exponent) if e else ''}".replace("-", "−")

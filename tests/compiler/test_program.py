@@ -160,7 +160,7 @@ def test_the_gradient_of_a_softmax_shifts_by_the_largest_number_of_now():
     assert plain(-2.0, -3.0)[1] == pytest.approx((curved, -curved), rel=1e-14)
 
 
-@pytest.mark.parametrize("each", ops.PAGE, ids=operator.attrgetter("__name__"))
+@pytest.mark.parametrize("each", ops.LISTED, ids=operator.attrgetter("__name__"))
 def test_every_operation_of_any_length_in_every_language(each, node):
     """Python, NumPy and JavaScript take the source, and its numbers are those of walking."""
     rows, arity = ROWS.get(each, 0), unwrapped(each.rule).__code__.co_argcount

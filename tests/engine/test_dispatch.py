@@ -68,13 +68,13 @@ def test_an_operation_on_the_page_is_a_name_to_import_and_says_its_domain():
     """All that an operation needs besides its lines: CONTRIBUTING, "Add an operation"."""
     for name in {*ad.ops.__all__, "abs", "sum"}:
         assert getattr(ad, name) is getattr(ad.ops, name)
-    for each in ad.ops.PAGE:
+    for each in ad.ops.LISTED:
         assert not each.domain or f"ValueError unless {each.domain}." in each.__doc__
 
 
 def test_what_is_true_of_an_operation_is_listed_once():
     own = [ad.operation(ad.ops.mul.rule), ad.operation(math.lgamma, domain="")(ad.ops.sin.rule)]
-    for each in [*ad.ops.PAGE, *own]:
+    for each in [*ad.ops.LISTED, *own]:
         assert {*vars(each), "__name__"} - {"__wrapped__"} == {*Operation.__annotations__}
 
 

@@ -134,7 +134,7 @@ def public(kind):
         for name, x in found.items()
         if (callable(x) or isinstance(x, property) or name == "shape")
         and id(x) not in refused
-        and x not in ops.PAGE
+        and x not in ops.LISTED
         and (name.startswith("__") or not name.startswith("_"))
         and name not in dir(object)
     }
@@ -146,7 +146,7 @@ def test_no_function_is_left_out():
         for name, x in vars(ops).items()
         if inspect.isfunction(x) and x.__module__ == ops.__name__ and name[0] != "_"
     }
-    assert functions == {x.__name__ for x in ops.PAGE}
+    assert functions == {x.__name__ for x in ops.LISTED}
     assert {*nn.__all__} == {*OF_NN} | NO_NUMBERS
     assert public(linalg.Vector) | public(linalg.Matrix) == {*OF_LINALG} | NO_DERIVATIVE
     for name in {*OF_NN} - {"Linear", "Sequential", "Dropout"}:

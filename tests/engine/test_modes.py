@@ -26,8 +26,8 @@ def test_the_random_programs_have_every_operation():
     for apply in OPERATIONS:
         node = apply(Value(0.5), Value(0.7), Value(0.9))
         used |= {n._operation for n in topological_order(node) if n.parents}
-    assert {*ops.PAGE} - used == {ops.largest}  # which only a gradient holds
-    assert used - {*ops.PAGE} == {cube}
+    assert {*ops.LISTED} - used == {ops.largest}  # which only a gradient holds
+    assert used - {*ops.LISTED} == {cube}
 
 
 def test_what_cancels_may_be_off_by_the_size_of_what_cancelled():

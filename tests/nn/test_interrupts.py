@@ -16,7 +16,7 @@ from trainings import INPUTS, NUMBERS, numbers
 
 import autodiff as ad
 from autodiff import Expression, Value, nn, optim
-from autodiff.engine import number, scopes, value
+from autodiff.engine import levels, scopes, value
 from autodiff.nn import modules
 
 
@@ -27,8 +27,8 @@ def process():
         "errstate": np.geterr(),
         "watch": value.watch.get(),
         "mode": modules._training.get(),
-        "comparisons": number.records_comparisons.get(),
-        "levels": {*number._open},
+        "comparisons": levels.records_comparisons.get(),
+        "levels": {*levels._open},
         "scope": (scopes._entered.get()[0], getattr(node, "_scope", None), {*scopes._open}),
         "new": value._new is object.__new__,
         "collector": gc.isenabled(),

@@ -24,7 +24,7 @@ NO_ERRORS = [*TOTAL, "History", "WalkingWarning"]
 def test_a_public_name_says_what_it_is_what_can_go_wrong_and_shows_an_example(module, name):
     documented = getattr(module, name)
     said = inspect.getdoc(documented)
-    assert ">>> " in said or documented in ops.PAGE  # whose examples pages.py makes
+    assert ">>> " in said or documented in ops.LISTED  # whose examples pages.py makes
     assert name in NO_ERRORS or "Error" in said
     if not (inspect.isclass(documented) and issubclass(documented, Warning)):
         parameters = list(inspect.signature(documented).parameters)

@@ -25,7 +25,7 @@ from autodiff.engine.number import Number
 
 HUGE, TINY = 1e300, 1e-290
 # largest is a shift: its derivative is left out, because it cancels.
-PAGE = {x.__name__: x for x in ops.PAGE if x is not ops.largest}
+PAGE = {x.__name__: x for x in ops.LISTED if x is not ops.largest}
 # One mode of each kind: all of them agree on random programs, see test_modes.py.
 MODES = {
     1: ("backward", "jacfwd", "compile", "inputs of a batch"),

@@ -206,7 +206,7 @@ class Groups(list[Group]):
             reads = [column.reshape(shape) for column in rows.T]
         reads = [collapsed(ids, len(shape)) for ids in reads]
         # An operation of one's own may have any name.
-        name = operation.__name__ if operation.on_page else "v"
+        name = operation.__name__ if operation.in_ops else "v"
         self.counts[name] += 1
         varies = any(map(self.varies, reads))
         self._add(f"{name}{self.counts[name]}", operation, shape, reads, nodes, varies)

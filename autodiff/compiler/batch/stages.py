@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...engine import ops
-from ...engine.errors import message
+from ...engine.errors import refusal
 from ...engine.value import Value
 from .. import backends
 from ..program import Program
@@ -26,7 +26,7 @@ def batch_program(
     if inside and len(inside) < len(wrt):
         expected = "one kind for a batch, because gradients of parameters alone are summed"
         found = "inputs and parameters in wrt"
-        raise ValueError(message("compile", found, expected, "compile two programs"))
+        raise ValueError(refusal("compile", found, expected, "compile two programs"))
     parameters = [] if inside else wrt
     normal = NormalForm(outputs, inputs, parameters)
     results = [normal[y] for y in outputs]
