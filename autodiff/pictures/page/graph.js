@@ -2,6 +2,12 @@
 // a gradient, below it; a message stands on the wire, beside the operation that made it. What
 // moves in a step moves by the style sheet: an element that is new there is `.fresh`.
 
+// The input whose slope is steepest.
+function steepest({ sliders }, { adjoints }) {
+  const size = (i) => Math.abs(adjoints[i]);
+  return sliders.reduce((a, b) => (size(b) > size(a) ? b : a), sliders[0] ?? null);
+}
+
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
   const { graph, step, moving, touched, proof, leaves } = state;
@@ -19,10 +25,12 @@ function viewOf(state, run) {
       ? { terms: [1], of: 1, complete: step > graph.half, fresh: step === graph.half + 1 }
       : { terms, of, complete: terms.length === of && (of > 0 || last), fresh };
   };
-  // the two slopes of a corner, where an input is touched
-  const sides = touched !== null && last && Number.isFinite(run.adjoints[touched])
-    && corner((x) => pass(graph, leaves.with(touched, x)).adjoints[touched], leaves[touched]);
-  const view = { run, gradient, valued, sent, now, sides, proof: proof && proofOf(state, run) };
+  // the two slopes of a corner, where an input is touched, or its curve shown
+  const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph, run) : null);
+  const sides = drawn !== null && last && Number.isFinite(run.adjoints[drawn])
+    && corner((x) => pass(graph, leaves.with(drawn, x)).adjoints[drawn], leaves[drawn]);
+  const view = { run, gradient, valued, sent, now, drawn, sides,
+    proof: proof && proofOf(state, run) };
   if (!asks) return view;
   const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>
     needs[from] && run.messages[i][k] !== null);
@@ -90,11 +98,11 @@ function placed(graph, stretch, closed) {
     return last ? nameWidth(graph.labels[graph.output], 24) + END + 8
       : Math.max(...here.map(room)) + gap.curve + 8;
   };
-  gap.curve = between(42, 110);
+  gap.curve = between(36, 110);
   gap.run = between(12, 22);
   return (places[key] = { ...layOut(units, gap), stretch, units });
 }
-const END = 84; // the wire of the output
+const END = 76; // the wire of the output
 
 // -- Wires
 
@@ -147,8 +155,9 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, units, take, first, many: graph.units.length > 24,
-    named: place.stretch >= 1 || graph.units.length < 25, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
+  const tools = { state, graph, view, units, take, first, many: graph.many,
+    named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
+    ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
   units.forEach((unit) => drawPill(tools, unit, heads));
@@ -160,9 +169,9 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"}` },
+    class: `graph ${view.proof && "proof"} ${graph.small > 16 && "many"}` },
   h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
-    h("g", wires), h("g", nodes), h("g", heads)));
+    h("g", wires), h("g", nodes), h("g", heads), pulseOf(state, units)));
 }
 
 const still = ({ view }, moved) => (view.proof && !moved ? "still" : "");
@@ -221,7 +230,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     : shown ? messageTexts(tools, i, k, now) : [];
   let left = endX - 24;
   for (const parts of texts) {
-    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), 15) + 12), places = [];
+    const places = [];
+    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), graph.small) + 12);
     for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? 0 : 12); x -= 6) {
       places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
     }
@@ -339,11 +349,12 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 3, 15), wide = Math.max(44, widthOf(sent, 15) + 8);
+      const sent = fitted(run.adjoints[j], 62, 3, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
-        write("", 12 - right, y, nameSpan(graph.labels[j], 15)),
-        write("value end", right - 76, y, fitted(run.values[j], 62, 4, 15)),
+        write("", 12 - right, y, nameSpan(graph.labels[j], 16)),
+        h("g.scrub", scrub(j), box("hit", 66, 25, 6, right - 140, y - 17.5),
+          write("value end", right - 76, y, fitted(run.values[j], 62, 4, 16))),
         view.gradient(j).complete ? orangeNumber(tools, { node: j },
           [right - 4 - wide, y - 17, wide, 24], [right - 10, y, "end"], sent)
           : box("place", 38, 14, 4, right - 48, y - 12));
@@ -369,9 +380,15 @@ function drawTexts(tools, unit, u) {
   const asks = view.asking === u && !view.asked;
   unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
   if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
+  const scrubs = kind === "input" && graph.needs[node], long = output && state.trail.length > 1;
+  const spot = long && tools.first([36, -66].map((up) => [x + left, y + up, 70, 34]));
   const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
+    output && drawGhost(tools, unit, left, room, most),
     asks ? capsule("asked", [left, -28, 52, 22], state.wrong)
-      : shown && write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)];
+      : shown && h("g", scrubs && scrub(node),
+        scrubs && box("hit", Math.max(44, unit.wide + 14), 30, 8, left - 7, -33),
+        write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)),
+    spot && put("spark", [spot[0] - x, spot[1] - y], sparkOf(state.trail, 70, 34))];
   if (!graph.needs[node]) return above;
   const alone = view.asked?.from === node && graph.uses[node].length === 1;
   if (alone || view.asked?.sum === node) {
