@@ -106,7 +106,7 @@ def test_no_number_moves_anything_and_the_rate_has_room_for_a_hand(browser, widt
 
 def test_names_of_any_length_have_room(browser):
     browser.show(sunflower(names=["w" * 500, f"{'h' * 500} (cubic meters)"]), width=390)
-    assert min(browser.each("svg text", "e.getBoundingClientRect().x")) >= 0
+    assert min(browser.each("svg text", "e.getBoundingClientRect().x")) > -1
 
 
 def test_a_parameter_is_dragged_beside_its_slope_and_the_rate_until_it_diverges(browser):
