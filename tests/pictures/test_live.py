@@ -351,7 +351,7 @@ GRAPHS |= {str(sizes): partial(output, *sizes) for sizes in ((2, 2, 1), (10, 5, 
 GRAPHS |= {"long": partial(chain, 59)} | dict(zip(FORMULAS, FORMULAS))
 BOX = "e.getBoundingClientRect()"
 PHONES = (320, 568), (360, 640), (375, 553), (390, 664), (640, 360), (390, 844)
-SIZES = (320, 568), (640, 360), (390, 844), (900, 800), (1200, 900), (1600, 1000)
+SIZES = (320, 568), (390, 844), (768, 1024), (900, 800), (1200, 900), (1600, 1000)
 # What is wrong with what is seen.
 FAULTS = """() => {
   const all = (what) => [...document.querySelectorAll(what)], { fit: { place, height }, eye } = seen;
@@ -371,7 +371,7 @@ FAULTS = """() => {
   const misnamed = all(".graph [role=button]").filter((e) => !e.ariaLabel.includes(e.textContent));
   const fits = (more) => (place.length + more) * eye.scale <= state.width
     && (place.high - place.low + more) * eye.scale <= height;
-  const cut = all(".label").filter((e) => e.scrollWidth > e.clientWidth);
+  const cut = all(".label, .place-of").filter((e) => e.scrollWidth > e.clientWidth);
   const { scrollWidth, scrollHeight } = document.documentElement, stage = box(main.querySelector(".stage"));
   const graph = stage[3] - stage[1] + 3 - (seen.fit.map > 0 && seen.fit.map + 10);
   const beside = all(".page, .steps, .panel, .place-of, .slider").flatMap(({ children }) => [...children]

@@ -5,7 +5,7 @@
 
 // A number that is dragged where it stands: 2 pixels are 1/400 of its range. All orange numbers run
 // along, and beside y stays what its gradient foretold; but no answer of a quiz is given away.
-const scrub = (node) => ({
+const scrub = remembered((node) => ({
   class: "scrub",
   onpointerdown: (event) => {
     event.stopPropagation();
@@ -23,7 +23,7 @@ const scrub = (node) => ({
   onpointerup: () => (held?.moved ? left() : actions.touch(node)),
   onpointercancel: left,
   onclick: (event) => event.stopPropagation(),
-});
+}));
 let held = null; // the number, or the button, that is held
 
 // The slope of y in a node, kept while the node moves; and the number stays under the finger.

@@ -44,20 +44,30 @@ function match(element, tree, space) {
     if (was[key] !== now[key] || LIVE.includes(key)) setOne(element, key, now[key]);
   }
   element.tree = tree;
-  tree.children.forEach((child, k) => {
-    const old = element.childNodes[k];
+  let old = element.firstChild;
+  for (const child of tree.children) {
+    const next = old?.nextSibling, same = old?.tree?.tag === child.tag && child.tag
+      && old.tree.attributes.key === child.attributes.key;
     if (old?.nodeType === 3 && !child.tag) {
       if (old.data !== child) old.data = child;
-    } else if (old?.tree?.tag === child.tag && child.tag
-        && old.tree.attributes.key === child.attributes.key) {
-      match(old, child, child.tag === "svg" ? SVG : space);
-    } else {
+    } else if (same) match(old, child, child.tag === "svg" ? SVG : space);
+    else {
       const fresh = make(child, space);
       if (old) old.replaceWith(fresh);
       else element.append(fresh);
     }
-  });
-  while (element.childNodes.length > tree.children.length) element.lastChild.remove();
+    old = next;
+  }
+  for (let next; old; old = next) {
+    next = old.nextSibling;
+    old.remove();
+  }
+}
+
+// What f gave for the same key before: handlers and trees that stay the same are passed over.
+function remembered(f) {
+  const known = new Map();
+  return (key, ...more) => known.get(key) ?? known.set(key, f(key, ...more)).get(key);
 }
 
 // -- Shapes

@@ -178,8 +178,17 @@ const still = ({ view }, moved) => (view.proof && !moved ? "still" : "");
 const later = ({ view }, node) => // after the operations before it
   (view.proof ? { style: `--turn: ${view.proof.order.get(node) ?? 0}` } : {});
 
-// Both strands of a wire.
-function strands(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
+// Both strands of a wire, drawn anew only when something about it changes.
+function strands(tools, wire, points, ...about) {
+  const [known, sent, fresh, moved, , ribbon] = about;
+  const widths = ribbon.map(Object.values), key = [known, sent, fresh, still(tools), widths].join();
+  if (moved || wire.key !== key) {
+    Object.assign(wire, { key: moved ? null : key, strands: strandsOf(tools, points, ...about) });
+  }
+  return wire.strands;
+}
+
+function strandsOf(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
   const apart = sent ? (blue["stroke-width"] + orange["stroke-width"]) / 4 + 0.6 : 0;
   const grows = fresh && !orange["stroke-dasharray"] && { pathLength: 1 };
   return [sent && draw(`wire gradient ${fresh && "fresh"} ${still(tools)}`,
@@ -196,7 +205,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
   const known = view.valued(u), { complete, fresh } = view.gradient(node);
   const sum = complete && graph.needs[node], moved = proof?.moved(node);
   const end = last ? x + column + END - 8 : unit.fork;
-  wires.push(strands(tools, [[x + column, y], [end, y]], known, sum, fresh, moved, node,
+  wires.push(strands(tools, unit, [[x + column, y], [end, y]], known, sum, fresh, moved, node,
     tools.ribbons({})));
   if (!many || last) return;
   heads.push(put(`fork ${sum && "sum"} ${sum && fresh && "now"} ${known || "idle"} ${still(tools)}`,
@@ -217,7 +226,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   const live = view.run.messages[i][k] != null && graph.needs[edge.from];
   const sent = live && (view.sent(u) || view.told?.some(same)), known = view.valued(edge.unit);
   const moved = same(state.proof) || view.proof?.moved(edge.from);
-  wires.push(strands(tools, points, known, sent, now && !forward, moved, edge.from,
+  wires.push(strands(tools, edge, points, known, sent, now && !forward, moved, edge.from,
     tools.ribbons(edge)));
   if (now && forward) {
     heads.push(h("circle.bead", { r: 5, style: `offset-path: path("${pathOf(whole)}")` }));
@@ -259,17 +268,20 @@ function messageTexts({ graph, view: { run } }, i, k, now) {
   return !now || copies ? [result] : [made, result];
 }
 
-// A gradient or a message, which proves itself when it is touched.
-function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
-  const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
-  const prove = (event) => {
+const proves = remembered((_, target) => {
+  const onclick = (event) => {
     event.stopPropagation();
     actions.prove(target);
   };
+  return { onclick, onkeydown: (event) => { if (event.key === "Enter") onclick(event); } };
+});
+
+// A gradient or a message, which proves itself when it is touched.
+function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
+  const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
   const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
-    "aria-pressed": proving, "data-at": i, onclick: prove,
-    "aria-label": `gradient ${textOf(h("g", inside))}: prove it`,
-    onkeydown: (event) => { if (event.key === "Enter") prove(event); } };
+    "aria-pressed": proving, "data-at": i, ...proves(`${target.node}/${target.edge}`, target),
+    "aria-label": `gradient ${textOf(h("g", inside))}: prove it` };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
     box("hit", wide, tall, Math.min(tall / 2, 11), left, top),
     write(`gradient ${align}`, x, y, inside));

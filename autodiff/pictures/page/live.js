@@ -248,8 +248,8 @@ function left() {
 
 const hover = (node) => state.hover !== node && set({ hover: node });
 const actions = {
-  linked: (node) => ({ onclick: () => actions.choose(node), onpointerleave: () => hover(null),
-    onpointerenter: () => hover(node) }),
+  linked: remembered((node) => ({ onclick: () => actions.choose(node),
+    onpointerleave: () => hover(null), onpointerenter: () => hover(node) })),
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;
