@@ -200,7 +200,16 @@ def test_the_start_is_dragged_and_moved_by_keys(browser):
 
 def test_balls_roll_by_sgd_momentum_and_adam_as_in_python(browser):
     browser.show(show_descent(himmelblau, [-0.5, -1.0], lr=0.01), width=1200)
-    browser.click(*browser.place(".view", 0.7))
+    x, y = browser.place(".view", 0.7)
+    browser.click(x, y)
+    balls = browser.each(
+        ".ball", "(({ x, y, width }) => [x + width / 2, y + width / 2])(e.getBoundingClientRect())"
+    )
+    trail = browser.evaluate("Object.values(grounds).at(-1).at(s.balls[0].at)")
+    left, top = browser.each(".view", "[e.getBoundingClientRect().x, e.getBoundingClientRect().y]")[
+        0
+    ]
+    assert (len(balls), trail) == (3, pytest.approx([x - left, y - top], abs=1))
     browser.evaluate("document.querySelector('.handle').focus()")
     browser.press("Enter")  # a ball at the start
     browser.push("Drop a ball")

@@ -237,3 +237,15 @@ def test_neurons_that_learn_nothing_say_so_and_are_counted(browser, activation):
     counted = re.findall(r"(\d+) (dead|stuck|saturated):", browser.words())
     kinds = [x.split()[0] for x in health.values() if x]
     assert {kind: int(count) for count, kind in counted} == Counter(kinds)
+
+
+def test_the_key_names_every_class(browser):
+    points = [[math.cos(i), math.sin(i)] for i in range(8)]
+    for size, targets, loss, found in (
+        (4, [i % 4 for i in range(8)], nn.cross_entropy, ["◆ class 0", "2 class 2", "3 class 3"]),
+        (1, [(-1) ** i for i in range(8)], nn.mse_loss, ["◆ class −1", "● class 1"]),
+    ):
+        model = network(2, 3, size)
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        browser.show(show_training(model, points, targets, loss, descent))
+        assert {*found} <= {*browser.texts(".key span")}
