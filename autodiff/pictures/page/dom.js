@@ -70,6 +70,13 @@ function remembered(f) {
   return (key, ...more) => known.get(key) ?? known.set(key, f(key, ...more)).get(key);
 }
 
+// The tree that a thing has under a name, made anew where its key changes.
+function kept(thing, name, key, made) {
+  const trees = thing.trees ??= {};
+  if (trees[name]?.key !== key) trees[name] = { key, tree: made() };
+  return trees[name].tree;
+}
+
 // -- Shapes
 
 const draw = (kind, d, more) => h("path", { class: kind, d, ...more });

@@ -178,14 +178,12 @@ const still = ({ view }, moved) => (view.proof && !moved ? "still" : "");
 const later = ({ view }, node) => // after the operations before it
   (view.proof ? { style: `--turn: ${view.proof.order.get(node) ?? 0}` } : {});
 
-// Both strands of a wire, drawn anew only when something about it changes.
+// Both strands of a wire.
 function strands(tools, wire, points, ...about) {
-  const [known, sent, fresh, moved, , ribbon] = about;
-  const widths = ribbon.map(Object.values), key = [known, sent, fresh, still(tools), widths].join();
-  if (moved || wire.key !== key) {
-    Object.assign(wire, { key: moved ? null : key, strands: strandsOf(tools, points, ...about) });
-  }
-  return wire.strands;
+  const [known, sent, fresh, moved, , ribbon] = about, widths = ribbon.map(Object.values);
+  const drawn = () => strandsOf(tools, points, ...about);
+  return moved ? drawn()
+    : kept(wire, "strands", [known, sent, fresh, still(tools), widths].join(), drawn);
 }
 
 function strandsOf(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
@@ -256,8 +254,9 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   }
   const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
   const kind = sent || asked ? "gradient" : known ? "value" : "";
-  heads.push(put(`head ${kind} ${still(tools)}`, [x, y], draw("", "M-6-5.5L8 0L-6 5.5Z",
-    { transform: `rotate(${angle + (sent || asked ? 180 : 0)}) scale(${many ? 0.8 : 1})` })));
+  const turn = angle + (sent || asked ? 180 : 0), key = [kind, still(tools), x, turn].join();
+  heads.push(kept(edge, "head", key, () => put(`head ${kind} ${still(tools)}`, [x, y],
+    draw("", "M-6-5.5L8 0L-6 5.5Z", { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
 }
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
@@ -322,15 +321,17 @@ function drawUnit(tools, unit, u) {
     : kind === "card" ? drawCard(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
         : write("middle", 0, 6, unit.sign);
+  const drawBox = () => h("g", actions.linked(node),
+    now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
+    kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
+    odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
+      { transform: odd === "right" && "scale(-1 1)" })));
   const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
   take(x - w / 2, y - tall / 2, w, tall);
   if (odd) take(x - 18, y - tall / 2 - 30, 36, 30);
   if (output) take(x + tail, y - 14, nameWidth(name, 24), 26);
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
-    h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
-      kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
-      odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
-        { transform: odd === "right" && "scale(-1 1)" }))),
+    kind === "card" ? drawBox() : kept(unit, "box", [now, odd].join(), drawBox),
     target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
     kind !== "constant" && drawTexts(tools, unit, u),
