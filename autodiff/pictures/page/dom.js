@@ -43,10 +43,14 @@ function match(element, tree, space) {
   for (const key in now) {
     if (was[key] !== now[key] || LIVE.includes(key)) setOne(element, key, now[key]);
   }
+  const before = element.tree.children ?? [];
   element.tree = tree;
   let old = element.firstChild;
-  for (const child of tree.children) {
-    const next = old?.nextSibling, same = old?.tree?.tag === child.tag && child.tag
+  for (let k = 0, next; k < tree.children.length; k++, old = next) {
+    const child = tree.children[k];
+    next = old?.nextSibling;
+    if (old && child === before[k]) continue; // as it was
+    const same = old?.tree?.tag === child.tag && child.tag
       && old.tree.attributes.key === child.attributes.key;
     if (old?.nodeType === 3 && !child.tag) {
       if (old.data !== child) old.data = child;
@@ -56,7 +60,6 @@ function match(element, tree, space) {
       if (old) old.replaceWith(fresh);
       else element.append(fresh);
     }
-    old = next;
   }
   for (let next; old; old = next) {
     next = old.nextSibling;
@@ -99,12 +102,14 @@ const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
 const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 
 // The width of a text as the browser sets it, in a font of the style sheet.
-const pen = globalThis.document?.createElement("canvas").getContext("2d"), widths = new Map();
+const pen = globalThis.document?.createElement("canvas").getContext("2d");
+const widths = new Map(), families = {};
 function widthIn(style, font, text) {
   const key = `${style} ${font} ${text}`;
   if (widths.size > 9999) widths.clear();
   if (!widths.has(key)) {
-    pen.font = `${style} ${getComputedStyle(root).getPropertyValue(font)}`;
+    families[font] ??= getComputedStyle(root).getPropertyValue(font);
+    pen.font = `${style} ${families[font]}`;
     widths.set(key, pen.measureText(text).width);
   }
   return widths.get(key);
