@@ -32,7 +32,9 @@ def show_descent(
 
     The slider of the learning rate is the axis of a plot: f after all steps, at every rate. For
     one variable, the secant through x0 and x0 + h follows beside the tangent, with a slider for h:
-    an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone.
+    an error that shrinks like h, until rounding makes it grow like 1/h; with 0 steps, alone. For
+    two, a map with the minima and what leads to which; drag the start, or drop balls that roll by
+    SGD, momentum and Adam.
 
     f: a function of a number, or of a list of two, as `grad` takes it.
     x0: where it starts, and f has a value: a number, or two. lr, steps: the learning rate, above
@@ -76,7 +78,7 @@ def show_descent(
         "x0": start, "rate": rate, "steps": steps, "title": title or downhill,
         "names": called, "formula": formula(y, zip(xs, called)),
     }  # fmt: skip
-    return learning("descent", data, f"f: {program}")
+    return learning(("descent", "map")[len(start) - 1], data, f"f: {program}")
 
 
 def _watched(f: Callable[..., Any], xs: list[Value], single: bool) -> Any:

@@ -32,7 +32,8 @@ LARGEST = 60  # boxes
 # By hand, for a page of one file: layout (dagre is 49 kB for 5, and knows no ports), dom (Preact is
 # 12 for 4), parser (jsep reads no 3x, math.js no |x|, in 650), charts (uPlot's 51 draw pixels).
 PARTS = ("numbers", "core", "parser", "layout", "dom", "frame",
-         "charts", "controls", "graph", "camera", "words", "proof", "share", "live")  # fmt: skip
+         "charts", "controls", "graph", "camera", "words", "proof", "descend",
+         "image", "share", "live")  # fmt: skip
 STYLES = read("base.css"), read("graph.css")
 
 

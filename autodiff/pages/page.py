@@ -43,6 +43,7 @@ STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
     "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
+    "map": ("numbers", "dom", "charts", "plots", "frame", "image", "map", "balls", "descent"),
 }
 LESSON = "numbers", "dom", "frame"
 COURSE = "autodiff.course"

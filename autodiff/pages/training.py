@@ -226,7 +226,7 @@ class _Recorded:
         if len(self.outputs) > 1:
             return [f"class {k}" for k in range(len(self.outputs))]
         kinds = sorted({*self.targets})
-        return [f"class {kind:g}" for kind in kinds] if len(kinds) == 2 else []
+        return [f"class {kind:g}".replace("-", "−") for kind in kinds] if len(kinds) == 2 else []
 
     def still(self) -> str:
         """The data and the curve; with few parameters also their derivatives, and the end."""

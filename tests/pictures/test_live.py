@@ -350,7 +350,8 @@ GRAPHS = {graph.__name__: graph for graph in (fork, running, loss, woven, lectur
 GRAPHS |= {str(sizes): partial(output, *sizes) for sizes in ((2, 2, 1), (10, 5, 1))}
 GRAPHS |= {"long": partial(chain, 59)} | dict(zip(FORMULAS, FORMULAS))
 BOX = "e.getBoundingClientRect()"
-SIZES = (390, 844), (900, 800), (1200, 900), (1600, 1000)
+PHONES = (320, 568), (360, 640), (375, 553), (390, 664), (640, 360), (390, 844)
+SIZES = (320, 568), (390, 844), (768, 1024), (900, 800), (1200, 900), (1600, 1000)
 # What is wrong with what is seen.
 FAULTS = """() => {
   const all = (what) => [...document.querySelectorAll(what)], { fit: { place, height }, eye } = seen;
@@ -370,24 +371,33 @@ FAULTS = """() => {
   const misnamed = all(".graph [role=button]").filter((e) => !e.ariaLabel.includes(e.textContent));
   const fits = (more) => (place.length + more) * eye.scale <= state.width
     && (place.high - place.low + more) * eye.scale <= height;
-  const cut = all(".label").filter((e) => e.scrollWidth > e.clientWidth);
-  const { scrollWidth, scrollHeight } = document.documentElement;
+  const cut = all(".label, .place-of").filter((e) => e.scrollWidth > e.clientWidth);
+  const { scrollWidth, scrollHeight } = document.documentElement, stage = box(main.querySelector(".stage"));
+  const graph = stage[3] - stage[1] + 3 - (seen.fit.map > 0 && seen.fit.map + 10);
+  const beside = all(".page, .steps, .panel, .place-of, .slider").flatMap(({ children }) => [...children]
+    .flatMap((a, i, row) => row.slice(i + 1).filter((b) => meet(box(a), box(b)))
+      .map((b) => `${b.className} lies over ${a.className}`)));
+  const above = all(".steps > button").filter((e) => e.getBoundingClientRect().bottom
+    > main.querySelector(".panel").getBoundingClientRect().y);
+  const met = [...beside, ...above.map((e) => `${e.textContent} lies over the panel`)];
+  const low = graph < 200 ? [`the graph is ${graph} high`] : [];
   return [
     ...covered, ...small.map((e) => `${e.textContent} is small`),
     ...misnamed.map((e) => `${e.textContent} is named ${e.ariaLabel}`),
     ...all("[role=img] [role=button]").map((e) => `${e.textContent} is hidden from those who hear`),
     ...cut.map((e) => `${e.textContent} is cut`),
     ...fits(48) ? all(".map").map(() => "a map, and nothing is out of sight") : [],
-    ...fits(0) || all(".map").length ? [] : ["something is out of sight, and no map"],
-    ...rows() === before ? [] : ["something jumps"],
-    ...scrollWidth === innerWidth && scrollHeight === innerHeight ? [] : ["the page scrolls"],
+    ...fits(0) || all(".map").length || seen.fit.map === 0 ? [] : ["something is out of sight, and no map"],
+    ...rows() === before ? [] : ["something jumps"], ...met, ...low,
+    ...scrollWidth === document.documentElement.clientWidth ? [] : ["the page scrolls sideways"],
+    ...scrollHeight === innerHeight || graph === 200 ? [] : ["the page scrolls, and the stage has room"],
   ];
 }"""
 # The faults at every step, in every question, after a wrong answer, in every proof, in a menu.
 EVERY = f"""(() => {{
   paint();
   const {{ graph }} = state, few = graph.last > 60 ? 4 : 1, found = [], faults = {FAULTS};
-  const rows = () => JSON.stringify([...main.children].map((e) => e.getBoundingClientRect()));
+  const rows = () => JSON.stringify([...main.children].map((e) => [e.offsetTop, e.offsetWidth, e.offsetHeight]));
   const before = rows(), look = () => found.push(...faults());
   for (let step = 0; step <= graph.last; step += few) {{ go(step, true); look(); }}
   quiz();
@@ -414,7 +424,9 @@ def test_a_large_graph_opens_with_its_inputs_and_a_step_shows_the_operation_with
     for width, height in SIZES:
         browser.show(show_steps(chain(59)), width=width, height=height)
         assert 0 <= browser.each(".unit.input .box", f"{BOX}.x")[0] < 60
-        assert browser.texts(".map .frame") == [""]
+        assert browser.texts(".map .frame") == [""] * (
+            max(width, height) > 700
+        )  # where it leaves 200 pixels
     browser.emulate(width=1200, height=900)
     browser.evaluate("paint()")
     inside = """((a, b) => Math.min(a.x - b.x, a.y - b.y, b.right - a.right, b.bottom - a.bottom))(
@@ -476,6 +488,165 @@ def test_the_limit_counts_the_boxes_that_are_drawn(browser, monkeypatch, sizes):
     monkeypatch.setattr(live, "LARGEST", 0)
     with pytest.raises(ValueError, match=f"found {drawn} boxes"):
         show_steps(root)
+
+
+# -- Phones, and large windows --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", PHONES, ids=str)
+def test_on_a_phone_the_graph_has_200_pixels_and_nothing_lies_over_anything(browser, size):
+    width, height = size
+    for graph in (fork, loss, "w=2; x=1; temperature=0.5; tanh(w*x + temperature)"):
+        opened(browser, graph)
+        browser.emulate(width=width, height=height)
+        assert browser.evaluate(EVERY) == []
+        assert browser.evaluate("document.querySelector('.graph').clientHeight") >= 200
+    browser.evaluate("go(99)")
+    assert (
+        "--left: 0px" in browser.each(".stage > div", "e.getAttribute('style')")[0]
+    )  # nothing fades
+    touch = browser.each(".stage", "getComputedStyle(e).touchAction")
+    assert touch != ["none"]  # a finger that moves up or down scrolls the page
+
+
+def whole():
+    """The graph of micrograd's README: 33 boxes."""
+    a, b = Value(-4.0, label="a"), Value(2.0, label="b")
+    c, d = a + b, a * b + b**3
+    c = c + c + 1
+    c = c + 1 + c + (-a)
+    d = d + d * 2 + ad.relu(b + a)
+    d = d + 3 * d + ad.relu(b - a)
+    f = (c - d) ** 2
+    return f / 2.0 + 10.0 / f
+
+
+def test_the_stage_has_what_the_panel_leaves_and_uses_it(browser):
+    browser.show(show_steps(whole()), width=1200, height=850)
+    assert browser.evaluate("[seen.fit.zoomed, state.graph.units.length]") == [None, 33]
+    blank = browser.evaluate("""(() => { const rows = main.querySelectorAll(".slider");
+      const { bottom } = rows[rows.length - 1].getBoundingClientRect();
+      return main.getBoundingClientRect().bottom - bottom })()""")
+    assert blank < 70
+    browser.show(show_steps(fork()), width=2560, height=1300)
+    ends = browser.each(".graph .unit", f"[{BOX}.x, {BOX}.right]")
+    assert ends[-1][1] - ends[0][0] > 0.75 * 2560
+    browser.emulate(width=768, height=1024)
+    browser.evaluate("paint()")
+    assert min(browser.each(".track", "e.clientWidth")) > 100  # 72 before
+
+
+# -- Scrub and descend ----------------------------------------------------------------------------
+
+
+def scrubbed(browser, place, by):
+    x, y = browser.place(place)
+    browser.drag(x, y, x + by)
+
+
+SQUARES = "a=2; b=1; y=(a - 1)**2 + a*b + b**2"
+
+
+def squares(a, b):
+    return (a - 1) ** 2 + a * b + b**2
+
+
+def test_a_number_is_dragged_on_its_wire_and_a_ghost_says_what_was_foretold(browser):
+    opened(browser, SQUARES)
+    scrubbed(browser, ".unit.input:nth-of-type(2) .scrub", 80)
+    b = browser.evaluate("state.leaves[state.touched]")
+    assert (browser.evaluate("state.step === state.graph.last"), b > 1.5) == (True, True)
+    y = 4 + 4 * (b - 1)  # ∂y/∂b = a + 2b
+    assert said(browser, ".foretold") == browser.evaluate(f"number({y})")
+    assert said(browser, ".unit.output .value, .unit:last-of-type .value").startswith(
+        browser.evaluate(f"number({squares(2, b)})")
+    )
+    assert f"{browser.evaluate(f'number({y})')} was foretold" in said(browser, ".place-of h2")
+    browser.evaluate("move(state.graph.inputs[0], 1)")  # by its slider: nothing was foretold
+    assert browser.texts(".foretold") == []
+    scrubbed(browser, ".unit.input .scrub", 0)  # a click is a touch
+    assert browser.evaluate("[state.touched, state.ghost]") == [0, None]
+
+
+def test_scrubbing_gives_no_answer_of_a_quiz_away_and_moves_weights_too(browser):
+    browser.show(show_steps(fork(), ask=True))
+    step = browser.evaluate("state.step")
+    scrubbed(browser, ".unit.input .scrub", 60)
+    assert browser.evaluate("[state.step, state.ghost]") == [step, None]
+    assert browser.evaluate("state.leaves[0]") > 2
+    browser.show(show_steps(loss()), width=1200)
+    browser.evaluate("go(99)")
+    scrubbed(browser, ".card .row .scrub", 60)
+    weight, x, before = browser.evaluate(
+        "(({ touched: i, leaves, graph }) => [graph.place.has(i), leaves[i], graph.start[i]])(state)"
+    )
+    assert (weight, x > before) == (False, True)
+    assert len(browser.texts(".foretold")) == 1
+
+
+def test_a_step_down_is_that_of_python_and_a_held_key_goes_on(browser):
+    opened(browser, SQUARES)
+    browser.press("End")
+    browser.push("Descend")
+    eventually(lambda: browser.evaluate("state.trail.length") == 2)
+    leaves = browser.evaluate("state.graph.inputs.map((i) => state.leaves[i])")
+    slopes = ad.grad(lambda p: squares(*p))([2.0, 1.0])
+    assert leaves == pytest.approx([2 - 0.1 * slopes[0], 1 - 0.1 * slopes[1]], rel=1e-12)
+    assert browser.evaluate("state.trail") == pytest.approx([4.0, squares(*leaves)])
+    assert said(browser, ".place-of h2").startswith("1 step down: y = ")
+    browser.evaluate("document.querySelector('.descend').focus()")
+    browser.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Enter", code="Enter")
+    eventually(lambda: browser.evaluate("state.trail.length") > 4)
+    browser.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter")
+    eventually(lambda: browser.evaluate("!state.pulse"))
+    trail = browser.evaluate("state.trail")
+    assert trail == sorted(trail, reverse=True)
+    assert len(browser.texts(".spark path")) == 1
+    browser.emulate(width=390, height=664)  # where y is out of sight, the pane says it too
+    browser.evaluate("paint()")
+    assert len(browser.texts(".place-of .plot path")) == 1
+    browser.press("ArrowLeft")
+    assert browser.evaluate("[state.trail.length, state.rate]") == [0, 0.1]
+
+
+def test_a_network_descends_by_its_weights_as_far_as_its_sentence_says(browser):
+    browser.show(show_steps(loss()), width=1200)
+    browser.evaluate("go(99)")
+    told = said(browser, FIRST)
+    browser.evaluate("descend()")
+    eventually(lambda: browser.evaluate("state.trail.length") == 2)
+    assert told.endswith(f"to {browser.evaluate('number(state.trail[1])')}.")
+    assert browser.evaluate("state.graph.sliders.map((i) => state.leaves[i])") == [0.5, -1.0]
+
+
+ENDS = [
+    ("x=0; x*x", "The gradients are 0, or as good as: y can fall no more from here."),
+    ("x=0; abs(x)", "The gradients are 0, or as good as: y can fall no more from here."),
+    ("x=0; maximum(x, -2*x)", "However short a step along these gradients, y can fall no more."),
+    ("x=0; sqrt(x)", "Where a number is missing or infinite, no step leads down."),
+    ("x=-1; log(x)", "Where a number is missing or infinite, no step leads down."),
+    ("x=-4.9; 5*x", "x left the range of its slider, which is longer now. Press again to go on."),
+]
+
+
+@pytest.mark.parametrize(("formula", "words"), ENDS)
+def test_it_says_when_y_can_fall_no_more_and_when_a_slider_ends(browser, formula, words):
+    opened(browser, formula)
+    browser.evaluate("go(99); held = 'descend'; descend()")
+    eventually(lambda: said(browser, BESIDE) == words)
+    eventually(lambda: browser.evaluate("!state.pulse"))
+    low, x, high = browser.evaluate("[state.ranges[0][0], state.leaves[0], state.ranges[0][1]]")
+    assert low <= x <= high
+
+
+def test_the_curve_of_y_stands_there_before_anything_is_dragged(browser):
+    browser.show(show_steps(fork()))
+    browser.press("End")
+    assert said(browser, ".place-of h2") == "y while only b moves"  # the steepest
+    assert len(browser.texts(".place-of .curve")) == 1
+    opened(browser, "x=0; abs(x)")
+    browser.evaluate("go(99)")
+    assert len(browser.texts(".place-of .band")) == 1  # a corner, and no tangent
 
 
 # -- Formulas, links and pictures -----------------------------------------------------------------

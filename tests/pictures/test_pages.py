@@ -24,12 +24,13 @@ PAGES = {
     "classes": lambda: of_classes(2, 8, 8, 1),
     "sunflower": sunflower,
     "descent": lambda: show_descent(ad.cos, 2.0),
+    "map": lambda: show_descent(lambda p: ad.sin(p[0]) * ad.cos(p[1]), [0.5, 0.2]),
 }
 
 
 def test_pages_are_small():
     large = of_classes(2, 29, 29, 1, n=500, loss=nn.binary_cross_entropy_with_logits)
-    for page, most in ((live.page(), 160), (show_steps(woven())._page, 140), (large._page, 250)):
+    for page, most in ((live.page(), 165), (show_steps(woven())._page, 140), (large._page, 250)):
         assert len(page.encode()) <= 1000 * most
 
 

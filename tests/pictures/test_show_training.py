@@ -124,6 +124,11 @@ def test_no_number_moves_anything_and_the_rate_has_room_for_a_hand(browser, widt
         assert browser.evaluate(places) == before, state
 
 
+def test_names_of_any_length_have_room(browser):
+    browser.show(sunflower(names=["w" * 500, f"{'h' * 500} (cubic meters)"]), width=390)
+    assert min(browser.each("svg text", "e.getBoundingClientRect().x")) > -1
+
+
 def test_a_parameter_is_dragged_beside_its_slope_and_the_rate_until_it_diverges(browser):
     browser.show(sunflower(names=["week", "height (m)"]), width=390)
     assert "4.10" in browser.words()
@@ -252,3 +257,15 @@ def test_neurons_that_learn_nothing_say_so_and_are_counted(browser, activation):
     counted = re.findall(r"(\d+) (dead|stuck|saturated):", browser.words())
     kinds = [x.split()[0] for x in health.values() if x]
     assert {kind: int(count) for count, kind in counted} == Counter(kinds)
+
+
+def test_the_key_names_every_class(browser):
+    points = [[math.cos(i), math.sin(i)] for i in range(8)]
+    for size, targets, loss, found in (
+        (4, [i % 4 for i in range(8)], nn.cross_entropy, ["◆ class 0", "2 class 2", "3 class 3"]),
+        (1, [(-1) ** i for i in range(8)], nn.mse_loss, ["◆ class −1", "● class 1"]),
+    ):
+        model = network(2, 3, size)
+        descent = optim.SGD(model.parameters(), lr=0.1)
+        browser.show(show_training(model, points, targets, loss, descent))
+        assert {*found} <= {*browser.texts(".key span")}

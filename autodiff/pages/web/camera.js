@@ -1,24 +1,30 @@
 // Where one looks: the layout that fits the stage, the camera, the map, and what moves them.
 
 const MAP = 72; // its height at most
-const LEAST = 0.74; // the scale at which the smallest text, of 15 pixels, is 11 high
+const AIR = 12; // left and right of the graph, together
+const STAGE = 200; // what is left to the graph at least
+const leastOf = ({ small }) => 11.01 / small; // the scale at which the smallest text is 11 high
 
 // The layout that fills the stage, of neurons closed where they are too many to stand open; if
-// none fits, the graph is zoomed, above a map.
+// none fits, the graph is zoomed; above a map where most is out of sight, and room is left.
 function fitOf({ graph, width, height }) {
   const fits = (graph.neurons.size ? [false, true] : [false]).map((closed) => {
     const [tight, roomy] = [0, 1].map((stretch) => placed(graph, stretch, closed));
-    const tall = tight.high - tight.low + 16, most = Math.min(1.5, height / tall);
-    const want = width / Math.min(most, Math.max(1, width / (roomy.length + 24))) - 24;
+    const tall = tight.high - tight.low + 16, large = Math.max(1.5, width / 1200);
+    const most = Math.min(large, height / tall);
+    const want = width / Math.min(most, Math.max(1, width / (roomy.length + AIR))) - AIR;
     const stretch = clamp((want - tight.length) / (roomy.length - tight.length), 0, 2);
     const place = placed(graph, Math.floor(10 * stretch) / 10 || 0, closed);
-    return { place, tall, whole: Math.min(width / (place.length + 24), most) };
+    return { place, tall, whole: Math.min(width / (place.length + AIR), most) };
   });
-  const fit = fits.find(({ whole }) => whole >= LEAST) ?? fits.at(-1);
-  if (fit.whole >= LEAST) return { ...fit, height, scale: fit.whole };
+  const least = leastOf(graph), fit = fits.find(({ whole }) => whole >= least) ?? fits.at(-1);
+  if (fit.whole >= least) return { ...fit, height, scale: fit.whole };
   const { place, tall } = fit, thin = Math.min(MAP, Math.ceil(width * tall / place.length)) + 10;
-  const scale = Math.min(width / (place.length + 48), (height - thin) / tall);
-  return { ...fit, zoomed: true, height: height - thin, map: thin - 10, scale };
+  const part = (size, whole) => Math.min(1, size / least / whole);
+  const most = part(width, place.length) * part(height, tall) > 0.5;
+  const map = most || height - thin < STAGE ? 0 : thin - 10, left = height - (map && thin);
+  const scale = Math.min(width / (place.length + 48), left / tall);
+  return { ...fit, zoomed: true, height: left, map, scale };
 }
 
 // Where one looks: the middle of the view, and the scale. In a graph that is zoomed: at rest at its
@@ -37,7 +43,7 @@ function cameraOf(state, view, fit) {
   const spans = [({ x, column }) => [x - column - 60, x + column + 60],
     ({ y, up }) => [y - up, y + up]].map((sides) => extent(near.flatMap(sides)));
   const wide = (k) => [width, height][k] / (spans[k][1] - spans[k][0]);
-  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, LEAST, 1);
+  const scale = clamp(done.length ? Math.min(wide(0), wide(1)) : 0, leastOf(graph), 1);
   const [x, y] = [width, height].map((size, k) => {
     const half = size / 2 / scale, keep = 80 * (2 - k); // from the edge
     if (!done.length) return k ? whole.y : 0;
@@ -64,7 +70,7 @@ function drawMap({ graph, width, step }, view, { place, map, height }, eye) {
   const look = (event) => {
     if (!event.buttons) return;
     const { x, y, width: wide, height: long } = event.currentTarget.getBoundingClientRect();
-    set({ eye: { scale: clamp(eye.scale, LEAST, 2), x: (event.clientX - x) / wide * length,
+    set({ eye: { scale: clamp(eye.scale, leastOf(graph), 2), x: (event.clientX - x) / wide * length,
       y: low + (event.clientY - y) / long * (high - low) } });
   };
   return h("svg.map", { viewBox: `0 ${low} ${length} ${high - low}`, width: length * scale,
@@ -114,7 +120,7 @@ const HAND = {
 // Move the view by so many pixels, and magnify it about a point of the screen.
 function shift(dx, dy, more = 1, px = null, py = null) {
   const { eye, fit: { place, scale: least } } = seen;
-  const scale = clamp(eye.scale * more, Math.min(least, LEAST), 2.5);
+  const scale = clamp(eye.scale * more, Math.min(least, leastOf(state.graph)), 2.5);
   const { left, right, top, bottom } = main.querySelector(".graph").getBoundingClientRect();
   const moved = (x, by, p, low, high, ends) => {
     const aside = p === null ? 0 : p - mean(ends); // from the middle

@@ -55,5 +55,6 @@ function chart(width, height, xs, ys, options) {
     viewBox: `${left} 0 ${right - left} ${bottom}` };
   const picture = (cut, ...whole) => // the first are cut off at the edges
     h("svg.plot", { width, height }, numbers(), h("svg", inside, cut), whole);
-  return { left, right, top, bottom, x, y, at, back, line, picture };
+  const holds = ([px, py]) => px >= left && px <= right && py >= top && py <= bottom;
+  return { left, right, top, bottom, x, y, at, back, inside: holds, line, picture };
 }

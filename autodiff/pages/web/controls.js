@@ -41,8 +41,8 @@ function sampled(f, low, high) {
 
 // The sampled curve of f, with what stands at x: a tangent, a corner, an end.
 // slope: at x, null if it is not known yet; sides: two slopes at a corner, taken: by whom;
-// ends(x): the name of what has no value there.
-function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) {
+// ends(x): the name of what has no value there; foretold: a ghost, and how far it is off.
+function curvePlot({ f, samples, x, slope, sides, taken, ends, foretold, width, height }) {
   const { xs, ys, edges, low, high } = samples, value = f(x), span = high - low;
   const { x: px, y: py, line, bottom: base, picture } =
     chart(width, height, [low, high], heightsOf(ys, value), { room: [0, 0, 0, 26] });
@@ -74,6 +74,10 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, width, height }) 
     ? `${jumps(k) ? "M" : "L"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}` : "")).join(""));
   if (Number.isFinite(value)) {
     path("drop", `M${cx} ${cy}V${base}`);
+    if (Number.isFinite(foretold)) {
+      path("gradient dotted", `M${cx} ${cy}V${py(foretold)}`);
+      shapes.push(disc("gradient ghostly", [cx, py(foretold)], 5));
+    }
     if (!sides) say("value", number(value), cx - 8, cy - 12, 1);
     const run = span >= 10 ? 1 : roundUp(span / 10), ax = px(x + run), ay = py(value + slope * run);
     const known = slope !== null && !Number.isNaN(slope), steep = known && !Number.isFinite(slope);

@@ -27,6 +27,8 @@ function graphOf({ nodes, inputs, labels, ids = labels, ...more }) {
   findUnits(graph);
   tellLayersApart(graph);
   graph.sliders = inputs.filter((i) => graph.place.has(i));
+  graph.many = graph.units.length > 24;
+  graph.small = graph.many && !graph.neurons.size ? 18 : 16; // the size of the smallest text
   return graph;
 }
 
@@ -224,6 +226,7 @@ const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
   playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
   proof: null, eye: null, share: false, problem: null, text: null, editing: false, neuron: null,
+  ghost: null, pulse: null, trail: [], rate: RATE, told: null,
   ...changes,
 });
 

@@ -1,53 +1,51 @@
 // The page of gradient descent: the path at one rate, the result at every rate, the secant's error.
 
-const two = data.x0.length === 2, [x0] = data.x0, s = { rate: data.rate, h: 0.5, least: 0.5 };
+const two = data.x0.length === 2, [x0] = data.x0;
+const s = { rate: data.rate, h: 0.5, least: 0.5, x0: data.x0, balls: [], basins: true };
 const value = (x) => programs.f(x)[0], slopes = (x) => programs.f(x)[1];
 const first = value(data.x0), tangent = slopes(data.x0)[0];
 const after = `f after ${counted(data.steps, "step")}`;
+const tidy = (y) => (Math.abs(y) < 1e-12 * Math.abs(first) ? 0 : y); // 0 but for rounding
 const onLog = (n, low, high) => spaced(n, Math.log(low), Math.log(high)).map(Math.exp);
 
-// The points of the descent and its result; it ends where a step leads to no value, so that it is
-// lost, or runs away; downhill it may run on as long as f is a number.
-function pathAt(rate) {
-  const points = [data.x0];
-  for (const x of points) {
-    if (points.length > data.steps) break;
-    const next = slopes(x).map((g, i) => x[i] - rate * g), y = value(next), lost = Number.isNaN(y);
-    const down = y <= value(x), near = next.every((v) => Math.abs(v) < 1e9);
-    if (!lost) points.push(next);
-    if (lost || !(near || (down && Number.isFinite(y)))) {
-      return { points, result: down ? y : Infinity, lost };
-    }
+// The points of a descent and its result, to the last step or as long as f is a
+// number. lost: a step led to where f has no value; away: "up" or "down", if it ran past 10⁹, and
+// farther up it is not drawn.
+function pathAt(rate, from = s.x0) {
+  const path = { points: [from], result: value(from), lost: false, away: null };
+  let x = from;
+  for (let n = 0; n < data.steps && Number.isFinite(path.result); n++) {
+    const next = slopes(x).map((g, i) => x[i] - rate * g), y = value(next), { away } = path;
+    if (Number.isNaN(y)) return away ? path : { ...path, result: Infinity, lost: true };
+    if (next.some((v) => !(Math.abs(v) < 1e9))) path.away ??= y <= path.result ? "down" : "up";
+    if (away !== "up" && next.every(Number.isFinite)) path.points.push(next);
+    [path.result, x] = [y, next];
   }
-  return { points, result: value(points.at(-1)), lost: false };
+  return path;
 }
 
 // The result at every rate of the slider, and the lowest point that any of them comes to.
 const low = data.rate / 10, high = data.rate * 10, rates = onLog(180, low, high);
-const paths = rates.map(pathAt);
-const best = paths.flatMap(({ points }) => points)
+let paths, start, results, lift;
+function begin(x) {
+  s.x0 = x;
+  paths = rates.map((rate) => pathAt(rate));
+  start = value(x) + lift;
+  results = paths.map(({ result }, i) => [rates[i], result + lift]);
+}
+lift = 0; // until it is known: a logarithm needs f > 0
+begin(data.x0);
+const lowest = [[data.x0], ...paths.filter(({ away }) => !away).map(({ points }) => points)].flat()
   .filter((x) => Number.isFinite(value(x)) && x.every((v, i) => Math.abs(v - data.x0[i]) < 1e3))
   .reduce((a, b) => (value(b) < value(a) ? b : a));
-const floor = value(best), lift = Math.max(0, -floor); // a logarithm needs f > 0
+const minima = two ? minimaNear(lowest) : [], best = minima[0] ?? lowest, floor = value(best);
+lift = Math.max(0, -floor);
+begin(data.x0);
 const far = Math.abs(x0 - best[0]); // where f rises again on the way down: the nearest minimum
 const down = onLog(400, 1e-4, 1).map((k) => x0 - k * far * Math.sign(tangent));
 const near = down.find((x, k) => !(value([down[k + 1]]) < value([x]))) ?? best[0];
-const start = first + lift, results = paths.map(({ result }, i) => [rates[i], result + lift]);
 
-// -- The map, or the curve
-
-// One scale for both variables; lines as far apart as those of a bowl.
-function mapOf(width, height) {
-  const [across, up] = best.map((m, i) => Math.abs(data.x0[i] - m));
-  const scale = Math.max(across / (0.43 * width), up / (0.4 * height), 1e-9);
-  const ends = [width, height].map((size, i) => [-0.5, 0.5].map((k) => best[i] + k * scale * size));
-  const [xs, ys] = ends.map((each) => spaced(139, ...each));
-  const grid = ys.toReversed().flatMap((y) => xs.map((x) => value([x, y])));
-  const top = grid.reduce((a, b) => (b < Infinity ? Math.max(a, b) : a), floor);
-  const heights = grid.map((y) => Math.sqrt(Math.max(0, y - floor) / (top - floor)));
-  return [chart(width, height, ...ends, { room: [0, 0, 0, 0] }),
-    spaced(10, 0, 1).map((k) => contour("value thin", heights, k)), plane(heights)];
-}
+// -- The curve, and the path
 
 // The curve of f, in a picture with so much room below.
 function curveOf(width, height, [low, high], below, kind) {
@@ -65,26 +63,40 @@ function ends() {
   return extent([near - wide, near + wide, ...whole ? xs : []]);
 }
 
-// The steps, the first as an arrow; a cross where they leave the picture.
+// The steps, the first as an arrow; dots where they are apart, a cross where they leave it.
 function pathPicture(width, height) {
-  const [{ at, picture }, ground, pixels] = two ? mapOf(width, height)
-    : curveOf(width, height, ends(), 0.12, "value thick");
-  const spots = s.path.points.map((p) => at(two ? p : [p[0], value(p)]));
-  const out = spots.findIndex(([x, y]) => !(x >= 0 && x <= width && y >= 0 && y <= height));
-  const seen = out < 0 ? spots : spots.slice(0, out + 1), [[x, y], [x1, y1] = spots[0]] = spots;
-  const far = Math.hypot(x1 - x, y1 - y), turn = Math.atan2(y1 - y, x1 - x) * 180 / Math.PI;
-  const off = () => {
-    const px = clamp(spots[out][0], 12, width - 12), py = clamp(spots[out][1], 12, height - 12);
-    const [align, aside] = px > width / 2 ? ["end", -16] : ["", 16];
-    return [cross([px, py]),
-      write(`error ${align}`, px + aside, py + 4, `off the map at step ${out}`)];
-  };
-  return h("div.view", pixels, picture([ground, h("g.path", through("", seen),
-    far > 6 && h("g", { transform: `translate(${x1} ${y1}) rotate(${turn})` },
-      draw("thick", `M${-far} 0H-13`), draw("solid", "M-5 0L-17-6V6Z")),
-    seen.map((spot) => disc("", spot, 3.5)))],
-  two && disc("ink", at(best), 3), disc("ink", [x, y], 6.5),
-  write("ink middle", x, y - 14, "start"), out >= 0 && off()));
+  const [box, curve] = curveOf(width, height, ends(), 0.12, "value thick");
+  const spots = s.path.points.map((p) => box.at([p[0], value(p)]));
+  return h("div.view", box.picture([curve, stepsOf(box, spots)], startOf(spots[0]),
+    leaving(box, spots)));
+}
+
+function stepsOf({ inside }, spots) {
+  const dots = [], [[x, y], [x1, y1] = spots[0]] = spots, far = Math.hypot(x1 - x, y1 - y);
+  for (const spot of spots.slice(1)) {
+    const [px, py] = dots.at(-1) ?? [x, y];
+    if (inside(spot) && Math.hypot(spot[0] - px, spot[1] - py) >= 8) dots.push(spot);
+  }
+  const turn = Math.atan2(y1 - y, x1 - x) * 180 / Math.PI;
+  return h("g.path", dots.map((spot) => disc("solid", spot, 3)), through("", spots),
+    far > 12 && h("g", { transform: `translate(${x1} ${y1}) rotate(${turn})` },
+      draw("thick", `M${-far} 0H-13`), draw("solid", "M-5 0L-17-6V6Z")));
+}
+
+const startOf = ([x, y]) => [disc("ink", [x, y], 6.5), write("ink middle", x, y - 14, "start")];
+
+// Where the path leaves the picture: as far along the step as its sides allow.
+function leaving({ inside, left, right, top, bottom }, spots) {
+  const out = spots.findIndex((spot) => !inside(spot));
+  if (out < 1) return null;
+  const [from, to] = [spots[out - 1], spots[out]];
+  const parts = [[left, right], [top, bottom]].flatMap((sides, i) =>
+    sides.map((side) => (side - from[i]) / (to[i] - from[i])).filter((t) => t >= 0));
+  const part = Math.min(1, ...parts), [x, y] = from.map((v, i) => v + part * (to[i] - v));
+  const [align, aside] = x > (left + right) / 2 ? ["end", -16] : ["", 16];
+  const back = spots.findLastIndex(inside) > out ? ", and back" : "";
+  return [cross([x, y]), write(`error ${align}`, x + aside, clamp(y + 4, top + 24, bottom - 8),
+    `off the picture at step ${out}${back}`)];
 }
 
 // -- A slider that is the axis of a plot
@@ -100,14 +112,16 @@ function axisPicture(width, height, points, [x, y], levels, drawn, words = () =>
 
 function resultPicture(width) {
   const high = start > 0 ? start : 1; // f may be 0, or as low as it gets, where it starts
-  const least = Math.max(Math.min(high, extent(results.map(([, y]) => y))[0]), 1e-15 * high);
+  const kept = results.filter((_, i) => !paths[i].away).map(([, y]) => y);
+  const least = Math.max(Math.min(high, extent([high, ...kept])[0]), 1e-15 * high);
   const up = results.find(([rate, y]) => rate > data.rate / 2 && !(y <= start));
+  const where = up && Math.max(up[0], s.rate), there = up && pathAt(where);
   return axisPicture(width, 168, results, [s.rate, s.path.result + lift],
     powers(least / 30, high * 40, 4), ({ line }) => line("error", results),
     ({ left, right, x, y }) => [draw("dotted", `M${left} ${y(start)}H${right}`),
       write("", left + 4, y(start) - 5, "where it starts"),
-      up && write("error", Math.min(x(Math.max(up[0], s.rate)) + 18, right - 78), 18,
-        pathAt(up[0]).lost ? "no value →" : up[1] < Infinity ? "higher →" : "diverges →")]);
+      up && write("error", Math.min(x(where) + 18, right - 78), 18,
+        there.lost ? "no value →" : there.away === "up" ? "diverges →" : "higher →")]);
 }
 
 function errorPicture(width) {
@@ -149,16 +163,16 @@ function secantPicture(width, height) {
 
 // What the last steps do: in which variables they go from side to side, and whether f falls.
 function telling() {
-  const { points, result, lost } = s.path, last = points.slice(-4);
+  const { points, result, lost, away } = s.path, last = points.slice(-4);
   const every = (of, holds) => last.slice(1).every((x, k) => holds(of(x), of(last[k])));
   const swings = data.names.map((_, i) => every((x) => slopes(x)[i], (g, before) => g * before < 0));
   const along = data.names.findIndex((_, i) => every((x) => slopes(x)[i], (g, b) => g * b > 0));
   const lower = every(value, (y, before) => y < before), all = !swings.includes(false);
   if (lost) return "A step leads to where f has no value.";
-  if (result === Infinity) return "Diverges: the steps lead up, and away.";
-  if (last.at(-1).some((v) => Math.abs(v) >= 1e9)) return "Runs away: the steps lead down, past 10⁹.";
+  if (away === "up") return "Diverges: the steps lead up, and away.";
+  if (away) return "Runs away: the steps lead down, past 10⁹.";
   if (all && lower) return "The last steps overshoot the floor, and land on the other side, lower.";
-  if (result > first) return "It ends higher than it starts: the steps are too long.";
+  if (result > value(s.x0)) return "It ends higher than it starts: the steps are too long.";
   if (all) return "The last steps overshoot the floor, and come no lower.";
   if (along < 0 || !swings.includes(true)) {
     return "Each step is the slope times the rate: shorter where it is flatter.";
@@ -189,25 +203,26 @@ function nudges(phone, width) {
 }
 
 function paint() {
-  const [phone, width] = sizes(), above = floor < 0 ? " above the lowest," : "";
+  const [phone, width] = sizes();
   s.path = pathAt(s.rate);
   s.least = Math.min(s.least, s.h); // the valley is drawn as far as it has been dragged
-  const height = two ? width * (phone ? 0.9 : 0.375) : phone ? 260 : 380;
-  show(h("main.page.descent", data.steps ? descent(phone, width, height, above) : null,
+  show(h("main.page.descent", data.steps ? descent(phone, width) : null,
     two ? null : nudges(phone, phone ? width : (width - 45) / 2),
     program(`const f = ${programs.f};`)));
 }
 
-function descent(phone, width, height, above) {
+function descent(phone, width) {
+  const above = floor < 0 ? " above the lowest," : "", { lost, result } = s.path;
   return [h("h1", data.title),
     h("p.lead", data.formula && `f = ${data.formula.replaceAll("·", " ")}. `,
       big(counted(data.steps, "step")),
       " of gradient descent. Drag the learning rate: the whole path follows."),
-    pathPicture(width, height),
+    two ? [mapPicture(width, width * (phone ? 0.95 : 0.45)), mapTools()]
+      : pathPicture(width, phone ? 260 : 380),
     h("div.below", onAxis([red(after), above, " at every learning rate"],
       resultPicture(phone ? width : width - 345), "rate", "learning rate", low, high),
     h("div.told", "learning rate", h("b.ink", amount(s.rate)), h("span.error", after),
-      h("b.error", s.path.lost ? "no value" : amount(s.path.result)),
+      h("b.error", lost ? "no value" : amount(tidy(result))),
       h("p.tell", { role: "status" }, telling())))];
 }
 

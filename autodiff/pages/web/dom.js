@@ -43,21 +43,41 @@ function match(element, tree, space) {
   for (const key in now) {
     if (was[key] !== now[key] || LIVE.includes(key)) setOne(element, key, now[key]);
   }
+  const before = element.tree.children ?? [];
   element.tree = tree;
-  tree.children.forEach((child, k) => {
-    const old = element.childNodes[k];
+  let old = element.firstChild;
+  for (let k = 0, next; k < tree.children.length; k++, old = next) {
+    const child = tree.children[k];
+    next = old?.nextSibling;
+    if (old && child === before[k]) continue; // as it was
+    const same = old?.tree?.tag === child.tag && child.tag
+      && old.tree.attributes.key === child.attributes.key;
     if (old?.nodeType === 3 && !child.tag) {
       if (old.data !== child) old.data = child;
-    } else if (old?.tree?.tag === child.tag && child.tag
-        && old.tree.attributes.key === child.attributes.key) {
-      match(old, child, child.tag === "svg" ? SVG : space);
-    } else {
+    } else if (same) match(old, child, child.tag === "svg" ? SVG : space);
+    else {
       const fresh = make(child, space);
       if (old) old.replaceWith(fresh);
       else element.append(fresh);
     }
-  });
-  while (element.childNodes.length > tree.children.length) element.lastChild.remove();
+  }
+  for (let next; old; old = next) {
+    next = old.nextSibling;
+    old.remove();
+  }
+}
+
+// What f gave for the same key before: handlers and trees that stay the same are passed over.
+function remembered(f) {
+  const known = new Map();
+  return (key, ...more) => known.get(key) ?? known.set(key, f(key, ...more)).get(key);
+}
+
+// The tree that a thing has under a name, made anew where its key changes.
+function kept(thing, name, key, made) {
+  const trees = thing.trees ??= {};
+  if (trees[name]?.key !== key) trees[name] = { key, tree: made() };
+  return trees[name].tree;
 }
 
 // -- Shapes
@@ -82,12 +102,14 @@ const blue = (x) => h("b.value", typeof x === "number" ? number(x) : x);
 const orange = (x) => h("b.gradient", typeof x === "number" ? number(x) : x);
 
 // The width of a text as the browser sets it, in a font of the style sheet.
-const pen = globalThis.document?.createElement("canvas").getContext("2d"), widths = new Map();
+const pen = globalThis.document?.createElement("canvas").getContext("2d");
+const widths = new Map(), families = {};
 function widthIn(style, font, text) {
   const key = `${style} ${font} ${text}`;
   if (widths.size > 9999) widths.clear();
   if (!widths.has(key)) {
-    pen.font = `${style} ${getComputedStyle(root).getPropertyValue(font)}`;
+    families[font] ??= getComputedStyle(root).getPropertyValue(font);
+    pen.font = `${style} ${families[font]}`;
     widths.set(key, pen.measureText(text).width);
   }
   return widths.get(key);

@@ -2,6 +2,12 @@
 // a gradient, below it; a message stands on the wire, beside the operation that made it. What
 // moves in a step moves by the style sheet: an element that is new there is `.fresh`.
 
+// The input whose slope is steepest.
+function steepest({ sliders }, { adjoints }) {
+  const size = (i) => Math.abs(adjoints[i]);
+  return sliders.reduce((a, b) => (size(b) > size(a) ? b : a), sliders[0] ?? null);
+}
+
 // What is known at this step: of each unit's value, of what it sent, and of each node's gradient.
 function viewOf(state, run) {
   const { graph, step, moving, touched, proof, leaves } = state;
@@ -19,10 +25,12 @@ function viewOf(state, run) {
       ? { terms: [1], of: 1, complete: step > graph.half, fresh: step === graph.half + 1 }
       : { terms, of, complete: terms.length === of && (of > 0 || last), fresh };
   };
-  // the two slopes of a corner, where an input is touched
-  const sides = touched !== null && last && Number.isFinite(run.adjoints[touched])
-    && corner((x) => pass(graph, leaves.with(touched, x)).adjoints[touched], leaves[touched]);
-  const view = { run, gradient, valued, sent, now, sides, proof: proof && proofOf(state, run) };
+  // the two slopes of a corner, where an input is touched, or its curve shown
+  const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph, run) : null);
+  const sides = drawn !== null && last && Number.isFinite(run.adjoints[drawn])
+    && corner((x) => pass(graph, leaves.with(drawn, x)).adjoints[drawn], leaves[drawn]);
+  const view = { run, gradient, valued, sent, now, drawn, sides,
+    proof: proof && proofOf(state, run) };
   if (!asks) return view;
   const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>
     needs[from] && run.messages[i][k] !== null);
@@ -90,11 +98,11 @@ function placed(graph, stretch, closed) {
     return last ? nameWidth(graph.labels[graph.output], 24) + END + 8
       : Math.max(...here.map(room)) + gap.curve + 8;
   };
-  gap.curve = between(42, 110);
+  gap.curve = between(36, 110);
   gap.run = between(12, 22);
   return (places[key] = { ...layOut(units, gap), stretch, units });
 }
-const END = 84; // the wire of the output
+const END = 76; // the wire of the output
 
 // -- Wires
 
@@ -147,8 +155,9 @@ function boxesOf() {
 function drawGraph(state, view, fit, eye) {
   const { graph, width } = state, { place, height } = fit, { units } = place;
   const { take, first } = boxesOf();
-  const tools = { state, graph, view, units, take, first, many: graph.units.length > 24,
-    named: place.stretch >= 1 || graph.units.length < 25, forward: state.step <= graph.half, ribbons: ribbonsOf(graph, view) };
+  const tools = { state, graph, view, units, take, first, many: graph.many,
+    named: place.stretch >= 1 || !graph.many, forward: state.step <= graph.half,
+    ribbons: ribbonsOf(graph, view) };
   const wires = [], heads = [], late = [];
   const nodes = units.map((unit, u) => drawUnit(tools, unit, u));
   units.forEach((unit) => drawPill(tools, unit, heads));
@@ -160,9 +169,9 @@ function drawGraph(state, view, fit, eye) {
   const [x, y] = [width / 2 - eye.scale * eye.x, height / 2 - eye.scale * eye.y];
   const transform = `translate(${x} ${y}) scale(${eye.scale})`;
   return h("svg", { width, height, role: "group", "aria-labelledby": "formula sentence",
-    class: `graph ${view.proof && "proof"}` },
+    class: `graph ${view.proof && "proof"} ${graph.small > 16 && "many"}` },
   h("g", { class: fit.zoomed && !state.eye ? "camera eased" : "camera", transform },
-    h("g", wires), h("g", nodes), h("g", heads)));
+    h("g", wires), h("g", nodes), h("g", heads), pulseOf(state, units)));
 }
 
 const still = ({ view }, moved) => (view.proof && !moved ? "still" : "");
@@ -170,7 +179,14 @@ const later = ({ view }, node) => // after the operations before it
   (view.proof ? { style: `--turn: ${view.proof.order.get(node) ?? 0}` } : {});
 
 // Both strands of a wire.
-function strands(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
+function strands(tools, wire, points, ...about) {
+  const [known, sent, fresh, moved, , ribbon] = about, widths = ribbon.map(Object.values);
+  const drawn = () => strandsOf(tools, points, ...about);
+  return moved ? drawn()
+    : kept(wire, "strands", [known, sent, fresh, still(tools), widths].join(), drawn);
+}
+
+function strandsOf(tools, points, known, sent, fresh, moved, node, [blue, orange]) {
   const apart = sent ? (blue["stroke-width"] + orange["stroke-width"]) / 4 + 0.6 : 0;
   const grows = fresh && !orange["stroke-dasharray"] && { pathLength: 1 };
   return [sent && draw(`wire gradient ${fresh && "fresh"} ${still(tools)}`,
@@ -187,7 +203,7 @@ function drawTrunk(tools, unit, u, wires, heads) {
   const known = view.valued(u), { complete, fresh } = view.gradient(node);
   const sum = complete && graph.needs[node], moved = proof?.moved(node);
   const end = last ? x + column + END - 8 : unit.fork;
-  wires.push(strands(tools, [[x + column, y], [end, y]], known, sum, fresh, moved, node,
+  wires.push(strands(tools, unit, [[x + column, y], [end, y]], known, sum, fresh, moved, node,
     tools.ribbons({})));
   if (!many || last) return;
   heads.push(put(`fork ${sum && "sum"} ${sum && fresh && "now"} ${known || "idle"} ${still(tools)}`,
@@ -208,7 +224,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   const live = view.run.messages[i][k] != null && graph.needs[edge.from];
   const sent = live && (view.sent(u) || view.told?.some(same)), known = view.valued(edge.unit);
   const moved = same(state.proof) || view.proof?.moved(edge.from);
-  wires.push(strands(tools, points, known, sent, now && !forward, moved, edge.from,
+  wires.push(strands(tools, edge, points, known, sent, now && !forward, moved, edge.from,
     tools.ribbons(edge)));
   if (now && forward) {
     heads.push(h("circle.bead", { r: 5, style: `offset-path: path("${pathOf(whole)}")` }));
@@ -221,7 +237,8 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
     : shown ? messageTexts(tools, i, k, now) : [];
   let left = endX - 24;
   for (const parts of texts) {
-    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), 15) + 12), places = [];
+    const places = [];
+    const wide = asked ? parts[1] : Math.max(22, widthOf(parts.join(""), graph.small) + 12);
     for (let x = endX - 4 - wide / 2; x - wide / 2 > points[0][0] + (asked ? 0 : 12); x -= 6) {
       places.push([x - wide / 2, onWire(points, x)[0] - 11, wide, 22]);
     }
@@ -237,8 +254,9 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
   }
   const x = Math.max(points[0][0] + 9, left - 14), [y, angle] = onWire(points, x);
   const kind = sent || asked ? "gradient" : known ? "value" : "";
-  heads.push(put(`head ${kind} ${still(tools)}`, [x, y], draw("", "M-6-5.5L8 0L-6 5.5Z",
-    { transform: `rotate(${angle + (sent || asked ? 180 : 0)}) scale(${many ? 0.8 : 1})` })));
+  const turn = angle + (sent || asked ? 180 : 0), key = [kind, still(tools), x, turn].join();
+  heads.push(kept(edge, "head", key, () => put(`head ${kind} ${still(tools)}`, [x, y],
+    draw("", "M-6-5.5L8 0L-6 5.5Z", { transform: `rotate(${turn}) scale(${many ? 0.8 : 1})` }))));
 }
 
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
@@ -249,17 +267,20 @@ function messageTexts({ graph, view: { run } }, i, k, now) {
   return !now || copies ? [result] : [made, result];
 }
 
-// A gradient or a message, which proves itself when it is touched.
-function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
-  const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
-  const prove = (event) => {
+const proves = remembered((_, target) => {
+  const onclick = (event) => {
     event.stopPropagation();
     actions.prove(target);
   };
+  return { onclick, onkeydown: (event) => { if (event.key === "Enter") onclick(event); } };
+});
+
+// A gradient or a message, which proves itself when it is touched.
+function orangeNumber({ state, view }, target, [left, top, wide, tall], [x, y, align], inside) {
+  const { node, edge: [i] = [node] } = target, proving = isSame(state.proof, target);
   const touchable = Number.isFinite(view.run.values.at(-1)) && { role: "button", tabindex: -1,
-    "aria-pressed": proving, "data-at": i, onclick: prove,
-    "aria-label": `gradient ${textOf(h("g", inside))}: prove it`,
-    onkeydown: (event) => { if (event.key === "Enter") prove(event); } };
+    "aria-pressed": proving, "data-at": i, ...proves(`${target.node}/${target.edge}`, target),
+    "aria-label": `gradient ${textOf(h("g", inside))}: prove it` };
   return h("g", { class: `proves ${proving && "proving"}`, ...touchable },
     box("hit", wide, tall, Math.min(tall / 2, 11), left, top),
     write(`gradient ${align}`, x, y, inside));
@@ -300,15 +321,17 @@ function drawUnit(tools, unit, u) {
     : kind === "card" ? drawCard(tools, unit, u)
       : /^[+−×÷√]$/.test(unit.sign) ? write("large middle", 0, 11, unit.sign)
         : write("middle", 0, 6, unit.sign);
+  const drawBox = () => h("g", actions.linked(node),
+    now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
+    kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
+    odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
+      { transform: odd === "right" && "scale(-1 1)" })));
   const tail = unit.column + END, { target } = (kind === "loss" && graph.loss) || {};
   take(x - w / 2, y - tall / 2, w, tall);
   if (odd) take(x - 18, y - tall / 2 - 30, 36, 30);
   if (output) take(x + tail, y - 14, nameWidth(name, 24), 26);
   return put(`unit ${kinds.filter(Boolean).join(" ")}`, [x, y],
-    h("g", actions.linked(node), now && box("halo", w + 14, tall + 14, kind === "card" ? 16 : 28),
-      kind !== "constant" && box("box", w, tall, kind === "op" || target ? 21 : 10), inside,
-      odd && put("", [0, -tall / 2], draw("", odd === "corner" ? CORNER : WALL,
-        { transform: odd === "right" && "scale(-1 1)" }))),
+    kind === "card" ? drawBox() : kept(unit, "box", [now, odd].join(), drawBox),
     target && [draw("axis", "M0 21V32"), write("middle target", 0, 50,
       nameSpan(graph.labels[target], 19), ` = ${number(view.run.values[target])}`)],
     kind !== "constant" && drawTexts(tools, unit, u),
@@ -339,11 +362,12 @@ function drawCard(tools, { neuron, w, tall, name, closed }, u) {
     neuron.weights.map((j, k) => {
       const y = top + CARD.head + CARD.row * (k + 0.5) + 5;
       const touch = (event) => { event.stopPropagation(); actions.touch(j); };
-      const sent = fitted(run.adjoints[j], 62, 3, 15), wide = Math.max(44, widthOf(sent, 15) + 8);
+      const sent = fitted(run.adjoints[j], 62, 3, 16), wide = Math.max(44, widthOf(sent, 16) + 8);
       return h("g", { class: state.touched === j ? "row touched" : "row", onclick: touch },
         box("hit", w - 6, 25, 6, 3 - right, y - 17.5),
-        write("", 12 - right, y, nameSpan(graph.labels[j], 15)),
-        write("value end", right - 76, y, fitted(run.values[j], 62, 4, 15)),
+        write("", 12 - right, y, nameSpan(graph.labels[j], 16)),
+        h("g.scrub", scrub(j), box("hit", 66, 25, 6, right - 140, y - 17.5),
+          write("value end", right - 76, y, fitted(run.values[j], 62, 4, 16))),
         view.gradient(j).complete ? orangeNumber(tools, { node: j },
           [right - 4 - wide, y - 17, wide, 24], [right - 10, y, "end"], sent)
           : box("place", 38, 14, 4, right - 48, y - 12));
@@ -369,9 +393,15 @@ function drawTexts(tools, unit, u) {
   const asks = view.asking === u && !view.asked;
   unit.wide = shift + (shown || asks ? widthOf(value, 18) : 0);
   if (unit.wide) take(x + left - 1, y - 26, asks ? 54 : unit.wide + 2, 20);
+  const scrubs = kind === "input" && graph.needs[node], long = output && state.trail.length > 1;
+  const spot = long && tools.first([36, -66].map((up) => [x + left, y + up, 70, 34]));
   const above = [shift > 0 && write("soft", left, -10, nameSpan(name, 16)),
+    output && drawGhost(tools, unit, left, room, most),
     asks ? capsule("asked", [left, -28, 52, 22], state.wrong)
-      : shown && write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)];
+      : shown && h("g", scrubs && scrub(node),
+        scrubs && box("hit", Math.max(44, unit.wide + 14), 30, 8, left - 7, -33),
+        write(`value number ${lit ? "lit" : ""}`, left + shift, -10, value)),
+    spot && put("spark", [spot[0] - x, spot[1] - y], sparkOf(state.trail, 70, 34))];
   if (!graph.needs[node]) return above;
   const alone = view.asked?.from === node && graph.uses[node].length === 1;
   if (alone || view.asked?.sum === node) {

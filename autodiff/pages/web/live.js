@@ -16,14 +16,29 @@ function page(state) {
   const fit = fitOf(state), eye = cameraOf(state, view, fit), { zoomed } = fit;
   const beyond = zoomed && eye.scale > fit.scale;
   seen = { view, fit, eye };
-  return h("main", { class: `page ${moving && "moving"}` },
+  const wide = zoomed && fit.tall * eye.scale <= fit.height; // a finger can scroll the page
+  return h("main", { class: `page ${moving && "moving"}`, style: `--low: ${panelOf(state)}px` },
     h("header", title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
-    h("section", { "aria-label": "Graph", class: zoomed ? "stage zoomed" : "stage", ...HAND },
-      state.height && [h(beyond ? "div.beyond" : "div", drawGraph(state, view, fit, eye)),
-        beyond && drawMap(state, view, fit, eye)]),
+    h("section", { "aria-label": "Graph", 
+      class: `stage ${zoomed && "zoomed"} ${wide && "wide"}`, ...HAND },
+      state.height && [h(beyond ? "div.beyond" : "div", { style: fadesOf(state, fit, eye) },
+        drawGraph(state, view, fit, eye)),
+        beyond && fit.map > 0 && drawMap(state, view, fit, eye)]),
     stepBar(state, view), h("div.panel", inputList(state, view), placeOf(state, view)));
+}
+
+// The sides on which there is more to see fade out.
+function fadesOf({ width }, { place }, eye) {
+  const half = width / 2 / eye.scale, fade = (more) => (more ? 24 : 0);
+  return `--left: ${fade(eye.x > half)}px; --right: ${fade(eye.x + half < place.length)}px`;
+}
+
+// How high the panel is: as its sliders, up to four, or three below what is said on a phone.
+function panelOf({ graph: { neurons, sliders: { length } }, phone }) {
+  const rows = neurons.size ? 4 : clamp(length, 1, 4);
+  return phone ? 204 + 50 * Math.min(3, rows) : Math.max(188, 42 + 50 * rows);
 }
 
 function textOf(tree) {
@@ -43,7 +58,7 @@ function title(state, view) {
       onkeydown: (event) => { if (event.key === "Enter") event.target.blur(); } }));
   }
   const shown = h("span", heading(state, view));
-  const size = textOf(shown).length / (state.phone ? 22 : 44);
+  const size = textOf(shown).length / (state.phone ? state.width / 18 : 44);
   return h("h1", { id: "formula", class: size > 1.8 ? "small" : size > 1 && "long",
     onclick: typing && edit }, shown);
 }
@@ -54,7 +69,7 @@ const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "�
   EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
     onclick: () => retype(x, true, true) }, x)));
 
-function stepBar({ step, graph, playing, ask, moving }, { asking }) {
+function stepBar({ step, graph, playing, ask }, { asking }) {
   const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
   const said = back ? `backward ${step - n} of ${n + 1}` : `forward ${step} of ${n}`;
   const kind = step < n ? "value" : "gradient";
@@ -63,7 +78,8 @@ function stepBar({ step, graph, playing, ask, moving }, { asking }) {
     h("button", { disabled: step === 0, onclick: () => go(step - 1) }, "Back"),
     h("button", { class: `play ${asks ? "" : kind}`, onclick: asks ? () => go(step + 1) : play },
       asks ? "Show me" : playing ? "❚❚ Pause" : step === last ? "↻ Again" : "▶ Play"),
-    h("button", { disabled: step === last && !moving, onclick: () => go(step + 1, true) }, "Next"),
+    step === last ? h("button", { class: "descend", ...HOLD }, "Descend")
+      : h("button", { onclick: () => go(step + 1, true) }, "Next"),
     h("label", { class: back ? "bar gradient" : "bar value" },
       h("span", { class: !back && "here" }, back ? "forward" : said),
       h("span", { class: back && "here" }, back ? said : "backward"),
@@ -109,31 +125,33 @@ function placeOf(state, view) {
   if (state.proof) return proofPane(state, view);
   if (view.asking !== undefined) return askPane(state, view);
   if (touched !== null) return curvePane(state, view);
+  if (state.trail.length) return descentPane(state, view);
   if (step === half && !view.now.length) return questionPane(state, view);
-  if (step === last && !view.now.length && Number.isFinite(view.run.values.at(-1))) {
-    return pane("prove", "Do you believe it?", h("p", say`Touch any ${orange("orange number")}: its
-      wire moves by 0.1, and you see whether ${named(graph, graph.output)} moves as
-      foretold. An arrow beside a slider points downhill.`));
-  }
+  if (view.drawn !== null) return curvePane(state, view);
   const lines = view.now.flatMap((u) => (step > half ? gradLines : valueLine)(state, view, u));
   return pane("lines", lines.length > 0 && "This step, line by line", h("pre", lines));
 }
 
-function curvePane({ graph, touched, leaves, ranges, step, phone, width }, { run, sides }) {
-  const x = leaves[touched], slope = step === graph.last ? run.adjoints[touched] : null;
-  const [y, name] = [graph.labels[graph.output], graph.labels[touched]];
-  const values = (at) => along(graph, leaves, touched, at), f = (at) => values(at)[graph.output];
-  const key = [touched, ranges[touched], leaves.with(touched, 0)].join();
-  if (graph.curve?.key !== key) graph.curve = { key, ...sampled(f, ...ranges[touched]) };
+function curvePane(state, { run, sides, drawn }) {
+  const { graph, leaves, ranges, step, phone, width } = state, foretold = foretoldOf(state);
+  const x = leaves[drawn], slope = step === graph.last ? run.adjoints[drawn] : null;
+  const [y, name] = [graph.labels[graph.output], graph.labels[drawn]];
+  const values = (at) => along(graph, leaves, drawn, at), f = (at) => values(at)[graph.output];
+  const key = [drawn, ranges[drawn], leaves.with(drawn, 0)].join();
+  if (graph.curve?.key !== key) graph.curve = { key, ...sampled(f, ...ranges[drawn]) };
   const ends = (at) => {
     const i = values(at).findIndex(Number.isNaN);
     return graph.nodes[i].rule ? opOf(graph, i) : y;
   };
-  return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves"],
-    curvePlot({ f, samples: graph.curve, x, slope, sides, ends,
-      taken: sides && cornerName(graph, run), width: phone ? width - 32 : width / 2 - 68,
-      height: phone ? 132 : 186 }));
+  return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves",
+    Number.isFinite(foretold) && [": ", orange(foretold), " was foretold"]],
+  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold,
+    taken: sides && cornerName(graph, run), ...plotSize(state) }));
 }
+
+const plotSize = (state) => ({ width: state.phone ? state.width - 32 : paneWidth(state),
+  height: state.phone ? 132 : panelOf(state) - 48 });
+const paneWidth = ({ width }) => Math.min(1504, width) / 2 - 68;
 
 // A question and its answer: one element for all, so that the focus stays.
 function askPane(state, view) {
@@ -197,7 +215,7 @@ function go(to, moving = false) {
 function rest(changes) {
   clearTimeout(timer);
   set({ moving: false, playing: false, touched: null, proof: null, eye: null, look: null,
-    ...changes });
+    dragging: false, ghost: null, pulse: null, trail: [], rate: RATE, told: null, ...changes });
 }
 
 function quiz() {
@@ -230,8 +248,8 @@ function left() {
 
 const hover = (node) => state.hover !== node && set({ hover: node });
 const actions = {
-  linked: (node) => ({ onclick: () => actions.choose(node), onpointerleave: () => hover(null),
-    onpointerenter: () => hover(node) }),
+  linked: remembered((node) => ({ onclick: () => actions.choose(node),
+    onpointerleave: () => hover(null), onpointerenter: () => hover(node) })),
   touch: (node) => {
     const { graph, step } = state;
     if (!graph.inputs.includes(node) || state.touched === node) return;

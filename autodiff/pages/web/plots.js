@@ -50,8 +50,9 @@ function plane(values) {
   return h("canvas", { width: side, height: side, onpaint });
 }
 
-// The line where numbers of a grid pass a level (marching squares), stretched over a picture.
-function contour(kind, values, level) {
+// The line where numbers of a grid pass a level (marching squares), stretched over a place of a
+// picture, or over all of it.
+function contour(kind, values, level, place) {
   const corners = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], side = Math.sqrt(values.length);
   const unit = side - 1, d = [];
   for (let k = 0; k < unit * unit; k++) {
@@ -63,8 +64,8 @@ function contour(kind, values, level) {
     });
     ends.forEach((end, m) => d.push(m % 2 ? "L" : "M", end));
   }
-  const whole = { viewBox: `0 0 ${unit} ${unit}`, preserveAspectRatio: "none" };
-  return h("svg", { width: "100%", height: "100%", ...whole }, draw(kind, d.join("")));
+  return h("svg", { width: "100%", height: "100%", ...place, viewBox: `0 0 ${unit} ${unit}`,
+    preserveAspectRatio: "none" }, draw(kind, d.join("")));
 }
 
 // -- Words and sliders

@@ -22,8 +22,9 @@ const ranges = data.rows[0].slice(0, features).map((_, k) => {
 });
 
 const targetOf = (i) => t.rows[i]?.[data.column] ?? targets[i]; // rows, then those held back
-const unit = (name = "") => name.match(/\(([^)]*)\)\s*$/)?.[1] ?? "";
-const bare = (name = "") => name.replace(/\s*\([^)]*\)\s*$/, "");
+const short = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+const unit = (name = "") => short(name.match(/\(([^)]*)\)\s*$/)?.[1] ?? "", 6);
+const bare = (name = "") => short(name.replace(/\s*\([^)]*\)\s*$/, ""), 24);
 
 // What the model says, from -1 to 1: half way it changes its mind between two classes. Of several
 // classes the parity of the likeliest tells regions apart, and its lead how sure it is.

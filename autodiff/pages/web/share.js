@@ -40,8 +40,6 @@ function pageNow() {
 }
 
 // The whole graph as it stands, with its formula, as a file that needs no style sheet.
-const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family",
-  "font-size", "font-style", "font-weight", "text-anchor"];
 function picture() {
   const { view, fit } = seen, { place } = fit, w = place.length + 24;
   const tall = place.high - place.low + 64;
@@ -53,39 +51,7 @@ function picture() {
   svg.firstChild.setAttribute("transform", `translate(12 ${56 - place.low})`);
   svg.append(make(write("name", 12, 32, formula), SVG));
   svg.lastChild.setAttribute("style", "font-size: 24px");
-  const styled = [...svg.querySelectorAll("*")].map((element) => { // all, before any is changed
-    const style = getComputedStyle(element);
-    const seen = style.display !== "none" && style.fill !== "rgba(0, 0, 0, 0)";
-    return [element, seen && STYLES.map((name) => [name, style[name]])];
-  });
-  for (const [element, styles] of styled) {
-    if (!styles) element.remove();
-    else styles.forEach(([name, style]) => element.setAttribute(name, style));
-    if (element.matches("text, tspan")) element.setAttribute("stroke", "none"); // no halo
-    ["class", "style", "tabindex", "role"].forEach((name) => element.removeAttribute(name));
-  }
-  const { backgroundColor: paper } = getComputedStyle(root);
-  svg.prepend(make(h("rect", { width: "100%", height: "100%", fill: paper, stroke: "none" }), SVG));
-  ["class", "role", "aria-labelledby"].forEach((name) => svg.removeAttribute(name));
-  svg.setAttribute("viewBox", `0 0 ${w} ${tall}`);
-  const text = new XMLSerializer().serializeToString(svg);
+  const text = inlined(svg, [], { viewBox: `0 0 ${w} ${tall}` });
   holder.remove();
   return text;
-}
-
-// A picture in pixels, twice as large.
-async function pixels(text) {
-  const image = new Image(), canvas = document.createElement("canvas");
-  image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  await image.decode();
-  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => { canvas.toBlob(done); });
-}
-
-function download(blob, ending) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = `graph.${ending}`;
-  link.click();
 }

@@ -129,6 +129,7 @@ function key() {
     ["sand", "– – ", "negative; the larger, the thicker", drawn.length],
     ["value", "● ", data.classes[1], features === 2 && classes],
     ["sand", "◆ ", data.classes[0], features === 2 && classes],
+    ...(data.classes ?? []).slice(2).map((name, k) => ["ink", `${k + 2} `, name, features === 2]),
     ["ink", "○ ", "held back: no step sees it", features < 3 && data.held.length],
     ["error", "◎ ", features === 2 ? "wrong side" : "wrong: held for another class", classes],
     ...Object.entries(sick).map(([kind, words]) => {
