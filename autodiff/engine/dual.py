@@ -62,7 +62,7 @@ class Dual(Entry, Number):
     def tangent(self) -> AnyNumber:
         """The derivative along the direction in which the inputs move."""
         check_outside(self, "tangent")
-        return slope(self)
+        return 0.0 if self._tangent is None else self._tangent
 
     def _lift(self, x: AnyNumber, name: str) -> "Dual":
         own = isinstance(x, Dual) and x._level == self._level
@@ -87,7 +87,8 @@ class Dual(Entry, Number):
         return self._primal
 
     def __repr__(self) -> str:
-        return f"Dual(primal={self._primal!r}, tangent={slope(self)!r})"
+        tangent = 0.0 if self._tangent is None else self._tangent
+        return f"Dual(primal={self._primal!r}, tangent={tangent!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dual, (self._primal, self._tangent, self._level)
@@ -98,11 +99,6 @@ def dual(primal: AnyNumber, tangent: AnyNumber, level: float) -> Dual:
     x = object.__new__(Dual)
     x._primal, x._tangent, x._level = primal, tangent, level
     return x
-
-
-def slope(x: Dual) -> AnyNumber:
-    """The tangent of a dual number of any level; 0.0 if it stands still."""
-    return 0.0 if x._tangent is None else x._tangent
 
 
 def as_tangent(tangent: AnyNumber) -> AnyNumber:

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .dual import Dual, as_tangent, dual, slope
+from .calls import FLOATS
+from .dual import Dual, as_tangent, dual
 from .errors import a, counted, refusal, shortened, typed
 from .levels import level_of, new_level
 from .linalg import Matrix, Vector
@@ -185,7 +186,9 @@ def _settled(results: Numbers, given: Numbers) -> Numbers:
     Otherwise gradient descent on floats would grow a graph over the frozen Values of its data. Not
     while a graph is recorded, whose constants may be the inputs of a sample.
     """
-    if watch.get() or any(hasattr(x, "_level") for x in given):
+    if FLOATS.issuperset(map(type, results)) or watch.get():
+        return results
+    if any(hasattr(x, "_level") for x in given):
         return results
     return [x if getattr(x, "_level", 1) else x.data for x in results]
 
@@ -253,8 +256,8 @@ def _forward(call: "_Call", direction: Numbers) -> tuple[Numbers, Numbers, Rebui
         results, shape = call.results(moving)
         # what is not of this level stands still in it
         duals = [y if level_of(y) == level else dual(y, None, level) for y in results]
-    given = [*call.numbers, *direction]
-    values, slopes = [y._primal for y in duals], [slope(y) for y in duals]
+    given, values = [*call.numbers, *direction], [y._primal for y in duals]
+    slopes = [0.0 if y._tangent is None else y._tangent for y in duals]
     return _settled(values, given), _settled(slopes, given), shape
 
 
