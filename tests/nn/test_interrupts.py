@@ -193,6 +193,7 @@ def interrupted(deed, at):
 
 @pytest.mark.filterwarnings("ignore::autodiff.nn.WalkingWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # a file of ours that it keeps from closing
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a finalizer
 @pytest.mark.parametrize("times", [5, pytest.param(400, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", DEEDS)
 def test_ctrl_c_at_a_random_line_leaves_nothing_half_done(name, times, seed):
