@@ -9,10 +9,12 @@ from ..engine.admission import as_integer
 from ..engine.errors import counted, refusal, restoring, typed
 from ..engine.transforms import check_function
 from ..optim import Optimizer
-from .engines import FEW, Evaluator, Indices, TrainingState
+from .engines import Batch, Walk
 from .modules import in_mode
-from .recording import only_data
 from .samples import Loss, Model, Samples, held_back
+from .state import TrainingState
+from .verification import FEW, Evaluator
+from .watching import only_data
 
 ENGINES = "auto", "compiled", "eager"
 
@@ -143,20 +145,21 @@ def fit(
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
-    train = Evaluator(model, loss, samples, state, engine, seed, xp)
+    train = Evaluator(Walk(model, loss, samples), state, engine, seed, xp)
     evaluators = [train]
     if held_out:
-        evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
+        walk = Walk(model, loss, held_out)
+        evaluators.append(Evaluator(walk, state, engine, seed, xp, training=False))
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
             for each in evaluators if count else ():
-                in_mode(each.training, each.ensure_program, epoch, count, called)
+                in_mode(each.training, each.choose, epoch, count, called)
             for each, means in zip(evaluators, (history.losses, history.validation)):
-                those = next(batches) if each.training else [None]
-                means.append(in_mode(each.training, each.epoch, epoch, those))
+                those = next(batches) if each.training else [range(len(each.walk.samples))]
+                means.append(in_mode(each.training, _mean_loss, each, epoch, those))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             if callback is not None:
                 state.write()
@@ -168,14 +171,40 @@ def fit(
     return history
 
 
-def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:
+def _mean_loss(evaluate: Evaluator, epoch: int, batches: Iterable[Batch]) -> float:
+    """The mean loss of an epoch; each batch is a step, in training.
+
+    FloatingPointError if it diverges, ValueError if no step can move the parameters.
+    """
+    import numpy
+
+    total, state, samples = 0.0, evaluate.state, evaluate.walk.samples
+    how: Any = "raise" if evaluate.xp is numpy else "ignore"  # raised inside JAX, it ends Python
+    try:
+        with numpy.errstate(all=how, under="ignore"):
+            for batch in batches:
+                loss, gradients = evaluate(batch)
+                if evaluate.training:
+                    state.step(gradients / len(batch))
+                total += float(loss)
+    except FloatingPointError as error:
+        subject = f"fit: the training diverged in epoch {epoch}"
+        raise FloatingPointError(
+            f"{subject} (a smaller learning rate may help): {error}"
+        ) from error
+    if evaluate.training and not gradients.any():
+        in_mode(False, evaluate.walk.check_trains, state.now.trained)
+    return total / len(samples)
+
+
+def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
     """The batches of each epoch."""
     import numpy
 
     rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
     while True:
-        order = rng.permutation(n) if size < n else None
-        yield [None] if order is None else [order[i : i + size] for i in range(0, n, size)]
+        order = rng.permutation(n) if size < n else range(n)
+        yield [order[i : i + size] for i in range(0, n, size)]
 
 
 def _shown(epochs: int, wanted: bool, history: History) -> Generator[int, None, None]:

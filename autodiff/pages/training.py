@@ -20,8 +20,9 @@ from ..engine.linalg import Vector
 from ..engine.scopes import entry_names
 from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
-from ..nn.recording import Recording, Watch, loss_value, only_data
+from ..nn.recording import Recording, loss_value
 from ..nn.samples import Samples, held_back
+from ..nn.watching import Watch, only_data
 from ..optim import Optimizer
 from .page import Page, formula, learning
 from .stills import fits, sliders
@@ -160,9 +161,8 @@ class _Recorded:
         after = dict(zip(moving.memory, state))
         p.grad = grad
         vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
-        with Watch([*given, *self.parameters]):
-            outputs = [moving.moved(p, grad, after), *after.values()]
-        return Expression(outputs).javascript(given, [])
+        moved = Watch([*given, *self.parameters]).run(moving.moved, p, grad, after)
+        return Expression([moved, *after.values()]).javascript(given, [])
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""
