@@ -77,19 +77,19 @@ class Evaluator:
         """
         if not self.program:
             return self.walked(batch)
-        why: NotRecordable | WrongProgram = NotRecordable(FAILS)
+        wrong = None
         try:
             loss, gradients = self.program(batch, self.state.now)
             if math.isfinite(loss):
                 return loss, gradients
         except FloatingPointError:
             pass
-        except WrongProgram as fault:
-            why = fault
+        except WrongProgram as error:
+            wrong = error
         walked, gradients = self.walked(batch)
         if not math.isfinite(self.xp.asarray(walked)):
             raise FloatingPointError(f"the loss became {walked}, too large for a float32")
-        self.fall_back(why)
+        self.fall_back(wrong or NotRecordable(FAILS))
         return walked, gradients
 
     def walked(self, batch: Batch) -> tuple[float, Floats]:
