@@ -57,24 +57,8 @@ from .predictions import accuracy, predict
 from .verification import WalkingWarning
 
 __all__ = [
-    "Dropout",
-    "History",
-    "Linear",
-    "Module",
-    "Sequential",
-    "WalkingWarning",
-    "accuracy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "fit",
-    "he_normal",
-    "he_uniform",
-    "hinge_loss",
-    "lecun_normal",
-    "lecun_uniform",
-    "mse_loss",
-    "predict",
-    "softmax",
-    "xavier_normal",
-    "xavier_uniform",
-]
+    "Dropout", "History", "Linear", "Module", "Sequential", "WalkingWarning", "accuracy",
+    "binary_cross_entropy_with_logits", "cross_entropy", "fit", "he_normal", "he_uniform",
+    "hinge_loss", "lecun_normal", "lecun_uniform", "mse_loss", "predict", "softmax",
+    "xavier_normal", "xavier_uniform",
+]  # fmt: skip

@@ -5,11 +5,10 @@ derivative by each parameter, both summed over the samples. Which one runs, `ver
 decides.
 """
 
-import linecache
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from traceback import walk_tb
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..compiler.expression import Expression
@@ -127,9 +126,9 @@ class WrongProgram(Exception):  # noqa: N818  the program's error, not the user'
 
 def failure(program: Program, error: Exception) -> WrongProgram:
     """The error that says in which line a program fails."""
-    file, line = program._function.__code__.co_filename, ""
-    for frame, n in walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == file:
-            line = f" in its line {n}, {linecache.getline(file, n).strip()},"
+    line = ""
+    for at in extract_tb(error.__traceback__):
+        if at.filename == program._function.__code__.co_filename:
+            line = f" in its line {at.lineno}, {at.line},"
     said = f"the program fails{line} by {type(error).__name__}: {error}"
     return WrongProgram(f"{said}; walking does not, so the fault is autodiff's, not the model's")

@@ -75,27 +75,23 @@ class Evaluator:
 
         FloatingPointError if a loss becomes nan, infinite or too large for a float.
         """
-        if not self.program:
-            return self.walked(batch)
         wrong = None
-        try:
-            loss, gradients = self.program(batch, self.state.now)
-            if math.isfinite(loss):
-                return loss, gradients
-        except FloatingPointError:
-            pass
-        except WrongProgram as error:
-            wrong = error
-        walked, gradients = self.walked(batch)
-        if not math.isfinite(self.xp.asarray(walked)):
-            raise FloatingPointError(f"the loss became {walked}, too large for a float32")
-        self.fall_back(wrong or NotRecordable(FAILS))
+        if self.program:
+            try:
+                loss, gradients = self.program(batch, self.state.now)
+                if math.isfinite(loss):
+                    return loss, gradients
+            except FloatingPointError:
+                pass
+            except WrongProgram as error:
+                wrong = error
+        self.state.write()  # graphs are made of what the Values hold
+        walked, gradients = self.walk(batch, self.state.now)
+        if self.program:
+            if not math.isfinite(self.xp.asarray(walked)):
+                raise FloatingPointError(f"the loss became {walked}, too large for a float32")
+            self.fall_back(wrong or NotRecordable(FAILS))
         return walked, gradients
-
-    def walked(self, batch: Batch) -> tuple[float, Floats]:
-        """The same by walking; the graphs are made of what the Values hold."""
-        self.state.write()
-        return self.walk(batch, self.state.now)
 
     def choose(self, epoch: int, count: int, called: bool) -> None:
         """Make a program if there is none, and compare it with walking so many samples.
