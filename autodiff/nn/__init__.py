@@ -35,7 +35,7 @@ The way of the data through `fit`:
     samples.py         inputs and targets as arrays
     watching.py        who looks at a number while a graph is recorded is refused
     recording.py       the graph that the losses of all samples share
-    merging.py         ... made of the losses of one sample with all targets
+    merging.py         made of the losses of one sample with all targets
     engines.py         losses and gradients of a batch: by a walk through graphs, or by a program
     devices.py         what runs a program: NumPy, or JAX on all devices
     verification.py    which engine runs; what a program says that is wrong
