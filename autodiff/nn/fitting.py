@@ -102,9 +102,9 @@ def fit(
     for the next. Before the first epoch and at the very end it is raised. The contract is
     verified: random samples are walked and compared with the program, three in the first and the
     last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
-    rounding, engine="compiled" is a RuntimeError that names epoch, sample and the likely cause;
-    "auto" goes on walking, with a warning that says since when results may be wrong. After a
-    callback the graph of the first sample is recorded again, with the first 32 different targets.
+    rounding, or the program fails, engine="compiled" is a RuntimeError that says where, and the
+    likely cause; "auto" goes on walking, with a warning that says since when results may be wrong.
+    After a callback the first sample is recorded again, with the first 32 different targets.
 
     What that cannot find: what changes for a few samples or in a few calls, such as in call 60, or
     by one random draw in a thousand; a change by a callback that concerns other targets than the
@@ -145,19 +145,19 @@ def fit(
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
-    train = Evaluator(Walk(model, loss, samples), state, engine, seed, xp)
-    evaluators = [train]
-    if held_out:
-        walk = Walk(model, loss, held_out)
-        evaluators.append(Evaluator(walk, state, engine, seed, xp, training=False))
+    train, *others = [
+        Evaluator(Walk(model, loss, each), state, engine, seed, xp, training=each is samples)
+        for each in (samples, held_out)
+        if each
+    ]
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
             count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
-            for each in evaluators if count else ():
+            for each in (train, *others) if count else ():
                 in_mode(each.training, each.choose, epoch, count, called)
-            for each, means in zip(evaluators, (history.losses, history.validation)):
+            for each, means in zip((train, *others), (history.losses, history.validation)):
                 those = next(batches) if each.training else [range(len(each.walk.samples))]
                 means.append(in_mode(each.training, _mean_loss, each, epoch, those))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason

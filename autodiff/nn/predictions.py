@@ -123,6 +123,6 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
         found = f"{counted(n, 'prediction')} and {counted(count, 'target')}"
         expected = f"as many of each: numbers, and classes from {known[0]} to {known[-1]}"
         raise ValueError(refusal("accuracy", f"{found}, {shortened(wanted.tolist())}", expected))
-    if size > 1:
-        return float(numpy.mean(scores.argmax(axis=1) == wanted[:, 0]))
-    return float(numpy.mean((scores > 0) == (wanted > 0)))
+    one = size == 1
+    right = (scores > 0) == (wanted > 0) if one else scores.argmax(axis=1) == wanted[:, 0]
+    return float(numpy.mean(right))
