@@ -11,7 +11,7 @@ from ..engine.transforms import check_function
 from ..optim import Optimizer
 from .engines import Batch, Walk
 from .modules import in_mode
-from .samples import Loss, Model, Samples, held_back
+from .samples import Loss, Model
 from .state import TrainingState
 from .verification import FEW, Evaluator
 from .watching import only_data
@@ -138,17 +138,13 @@ def fit(
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(refusal("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
-    samples, held_out = only_data(
-        lambda: (Samples(inputs, targets), held_back(validation, "fit, validation")),
-        state.now.trained, "fit",
-    )  # fmt: skip
+    samples, *held_out = only_data(inputs, targets, validation, state.now.trained, "fit")
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
     train, *others = [
         Evaluator(Walk(model, loss, each), state, engine, seed, xp, training=each is samples)
-        for each in (samples, held_out)
-        if each
+        for each in (samples, *held_out)
     ]
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):

@@ -10,10 +10,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..compiler.symbolic import NotRecordable
-from ..engine.errors import refusal, with_variable
+from ..engine.errors import refusal, typed, with_variable
 from ..engine.graph import topological_order
 from ..engine.value import Value, leaf, watch
 from .modules import Dropout, Masks, mask
+from .samples import Samples
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -76,10 +77,24 @@ class Watch:
         return new
 
 
-def only_data(admit: Callable[[], T], trained: Iterable[Value], subject: str) -> T:
-    """What `admit` makes of samples; a ValueError if a number in them depends on a parameter."""
+def only_data(
+    inputs: Any, targets: Any, validation: Any, trained: Iterable[Value], subject: str
+) -> list[Samples]:
+    """The samples of a training, and those of its validation, a pair, unless it is None.
+
+    ValueError if a number in them depends on a parameter that is trained.
+    """
+    given = [(inputs, targets, subject)]
+    match validation:
+        case None:
+            pass
+        case held, answers:
+            given.append((held, answers, f"{subject}, validation"))
+        case _:
+            found = typed(validation)
+            raise TypeError(refusal(f"{subject}, validation", found, "(inputs, targets)"))
     try:
-        return Watch(trained).run(admit)
+        return Watch(trained).run(lambda: [Samples(*each) for each in given])
     except NotRecordable:
         found = "an input or a target that depends on a parameter that is trained"
         remedy = "choose it in the model or the loss, as centers[target]"

@@ -21,7 +21,7 @@ from ..engine.scopes import entry_names
 from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
 from ..nn.recording import Recording, loss_value
-from ..nn.samples import Samples, held_back
+from ..nn.samples import Samples
 from ..nn.watching import Watch, only_data
 from ..optim import Optimizer
 from .page import Page, formula, learning
@@ -79,14 +79,12 @@ def show_training(
         example = "one such as optim.SGD(model.parameters(), lr=0.1)"
         remedy = "your own defines change(), not step()"
         raise TypeError(refusal(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
-    subject = f"{WHERE}, validation"
     trained = [p for p in optimizer.params if p.requires_grad]
-    known, held = only_data(
-        lambda: (Samples(inputs, targets, WHERE), held_back(validation, subject)), trained, WHERE
-    )
+    known, *more = only_data(inputs, targets, validation, trained, WHERE)
     n = len(known)
-    if held:
+    for held in more:
         found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
+        subject = f"{WHERE}, validation"
         if found != expected:
             raise ValueError(refusal(subject, f"samples of {found}", expected))
         rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
