@@ -13,7 +13,7 @@ from .engines import Batch, Walk
 from .modules import in_mode
 from .samples import Loss, Model
 from .state import TrainingState
-from .verification import FEW, Evaluator
+from .verification import Evaluator, walks_before
 from .watching import only_data
 
 ENGINES = "auto", "compiled", "eager"
@@ -150,7 +150,7 @@ def fit(
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
-            count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
+            count = walks_before(epoch, last, called)
             for each in (train, *others) if count else ():
                 in_mode(each.training, each.choose, epoch, count, called)
             for each, means in zip((train, *others), (history.losses, history.validation)):

@@ -30,6 +30,11 @@ ROUNDING = (
 FEW = 3  # samples that are walked in the first and the last epoch to verify a program
 
 
+def walks_before(epoch: int, last: bool, called: bool) -> int:
+    """How many samples are walked before an epoch: one in 2, 4, 8, ... and after a callback."""
+    return FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
+
+
 class WalkingWarning(UserWarning):
     """Issued by `fit` and `predict` where they walk the graph of every sample: it says why.
 
