@@ -263,21 +263,17 @@ def _check(found: OptimizerState, expected: OptimizerState, subject: str, remedy
             raise ValueError(refusal(f"{subject}, {name}", *words, remedy))
 
 
-def _checked(setting: Any, default: Any, limit: float, subject: str) -> Setting:
+def _checked(setting: Any, default: Any, limit: float, subject: str) -> Any:
     """A setting in floats: a float32 of NumPy would round all that is computed with it.
 
-    It is one number, or as many as the default.
+    It is one number, or as many as the default; ValueError unless 0 <= number < limit.
     """
     if isinstance(default, tuple):
         if not is_sequence(setting) or len(setting) != len(default):
             raise TypeError(refusal(subject, typed(setting), counted(len(default), "number")))
-        return tuple([_one_setting(x, limit, subject) for x in setting])  # JSON makes a list of it
-    return _one_setting(setting, limit, subject)
-
-
-def _one_setting(x: Any, limit: float, subject: str) -> float:
-    """x as a float; ValueError unless 0 <= x < limit."""
-    if not 0 <= (number := as_float(x, subject)) < limit:  # or it is nan
+        return tuple([_checked(x, 0.0, limit, subject) for x in setting])  # JSON makes a list of it
+    number = as_float(setting, subject)
+    if not 0 <= number < limit:  # or it is nan
         raise ValueError(refusal(subject, f"{number}", f"a number >= 0, below {limit:g}"))
     return number
 

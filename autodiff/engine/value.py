@@ -262,7 +262,7 @@ class Value(Entry, Number):
 
 
 class Watcher(Protocol):
-    """Who is asked in this thread before a number is read or written: see `nn/recording.py`."""
+    """Who is asked in this thread before a number is read or written: see `nn/watching.py`."""
 
     def look(self, node: Value, writes: bool = False) -> None:
         """Raise an error if the number of this node may not be read, or written."""

@@ -18,10 +18,14 @@ The way of the data through `fit`:
     one sample ──► recording.py         model and loss make a graph, which must serve all samples
       │              │ compiler/        ... becomes a program: arrays in, losses and gradients out
       ▼              ▼
-    engines.py: walks graphs   or   runs the program on a batch, and walks a few samples to verify
+    engines.py: Walk or Compiled        the losses and the gradients of a batch, by either
+      │ verification.py                 which of them runs: a program is compared with walks
       │ gradients
       ▼
-    optim.py ──► parameters ──► fitting.py: History, callbacks, the next batch
+    state.py, optim.py                  a step ──► parameters
+      │
+      ▼
+    fitting.py                          the next batch; the next epoch: History, callbacks
 
     modules.py         Module, Linear, Sequential, Dropout
     initialisers.py    initial weights
@@ -29,12 +33,15 @@ The way of the data through `fit`:
     fitting.py         fit: the training loop, and its History
     predictions.py     predict and accuracy
     samples.py         inputs and targets as arrays
-    engines.py         losses and gradients by walking graphs or by a program, which is verified
-    devices.py         what runs a program: NumPy, or JAX on all devices
+    watching.py        who looks at a number while a graph is recorded is refused
     recording.py       the graph that the losses of all samples share
+    merging.py         made of the losses of one sample with all targets
+    engines.py         losses and gradients of a batch: by a walk through graphs, or by a program
+    devices.py         what runs a program: NumPy, or JAX on all devices
+    verification.py    which engine runs; what a program says that is wrong
+    state.py           where a training is: whole steps
 """
 
-from .engines import WalkingWarning
 from .fitting import History, fit
 from .initialisers import (
     he_normal,
@@ -47,26 +54,11 @@ from .initialisers import (
 from .losses import binary_cross_entropy_with_logits, cross_entropy, hinge_loss, mse_loss, softmax
 from .modules import Dropout, Linear, Module, Sequential
 from .predictions import accuracy, predict
+from .verification import WalkingWarning
 
 __all__ = [
-    "Dropout",
-    "History",
-    "Linear",
-    "Module",
-    "Sequential",
-    "WalkingWarning",
-    "accuracy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "fit",
-    "he_normal",
-    "he_uniform",
-    "hinge_loss",
-    "lecun_normal",
-    "lecun_uniform",
-    "mse_loss",
-    "predict",
-    "softmax",
-    "xavier_normal",
-    "xavier_uniform",
-]
+    "Dropout", "History", "Linear", "Module", "Sequential", "WalkingWarning", "accuracy",
+    "binary_cross_entropy_with_logits", "cross_entropy", "fit", "he_normal", "he_uniform",
+    "hinge_loss", "lecun_normal", "lecun_uniform", "mse_loss", "predict", "softmax",
+    "xavier_normal", "xavier_uniform",
+]  # fmt: skip

@@ -9,10 +9,12 @@ from ..engine.admission import as_integer
 from ..engine.errors import counted, refusal, restoring, typed
 from ..engine.transforms import check_function
 from ..optim import Optimizer
-from .engines import FEW, Evaluator, Indices, TrainingState
+from .engines import Batch, Walk
 from .modules import in_mode
-from .recording import only_data
-from .samples import Loss, Model, Samples, held_back
+from .samples import Loss, Model
+from .state import TrainingState
+from .verification import Evaluator, walks_before
+from .watching import only_data
 
 ENGINES = "auto", "compiled", "eager"
 
@@ -100,9 +102,9 @@ def fit(
     for the next. Before the first epoch and at the very end it is raised. The contract is
     verified: random samples are walked and compared with the program, three in the first and the
     last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
-    rounding, engine="compiled" is a RuntimeError that names epoch, sample and the likely cause;
-    "auto" goes on walking, with a warning that says since when results may be wrong. After a
-    callback the graph of the first sample is recorded again, with the first 32 different targets.
+    rounding, or the program fails, engine="compiled" is a RuntimeError that says where, and the
+    likely cause; "auto" goes on walking, with a warning that says since when results may be wrong.
+    After a callback the first sample is recorded again, with the first 32 different targets.
 
     What that cannot find: what changes for a few samples or in a few calls, such as in call 60, or
     by one random draw in a thousand; a change by a callback that concerns other targets than the
@@ -136,27 +138,24 @@ def fit(
     if xp is not None and getattr(xp, "__name__", "") not in ("numpy", "jax.numpy"):
         remedy = "import jax.numpy as jnp, and pass xp=jnp"
         raise ValueError(refusal("fit, xp", typed(xp), "the module numpy or jax.numpy", remedy))
-    samples, held_out = only_data(
-        lambda: (Samples(inputs, targets), held_back(validation, "fit, validation")),
-        state.now.trained, "fit",
-    )  # fmt: skip
+    samples, *held_out = only_data(inputs, targets, validation, state.now.trained, "fit")
     size = as_integer(len(samples) if batch_size is None else batch_size, "fit", "batch_size")
     epochs = as_integer(epochs, "fit", "epochs")
     history = History()
-    train = Evaluator(model, loss, samples, state, engine, seed, xp)
-    evaluators = [train]
-    if held_out:
-        evaluators.append(Evaluator(model, loss, held_out, state, engine, seed, xp, training=False))
+    train, *others = [
+        Evaluator(Walk(model, loss, each), state, engine, seed, xp, training=each is samples)
+        for each in (samples, *held_out)
+    ]
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
-            count = FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
-            for each in evaluators if count else ():
-                in_mode(each.training, each.ensure_program, epoch, count, called)
-            for each, means in zip(evaluators, (history.losses, history.validation)):
-                those = next(batches) if each.training else [None]
-                means.append(in_mode(each.training, each.epoch, epoch, those))
+            count = walks_before(epoch, last, called)
+            for each in (train, *others) if count else ():
+                in_mode(each.training, each.choose, epoch, count, called)
+            for each, means in zip((train, *others), (history.losses, history.validation)):
+                those = next(batches) if each.training else [range(len(each.walk.samples))]
+                means.append(in_mode(each.training, _mean_loss, each, epoch, those))
             history.engine, history.reason = "compiled" if train.program else "eager", train.reason
             if callback is not None:
                 state.write()
@@ -168,14 +167,40 @@ def fit(
     return history
 
 
-def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Indices]]:
+def _mean_loss(evaluate: Evaluator, epoch: int, batches: Iterable[Batch]) -> float:
+    """The mean loss of an epoch; each batch is a step, in training.
+
+    FloatingPointError if it diverges, ValueError if no step can move the parameters.
+    """
+    import numpy
+
+    total, state, samples = 0.0, evaluate.state, evaluate.walk.samples
+    how: Any = "raise" if evaluate.xp is numpy else "ignore"  # raised inside JAX, it ends Python
+    try:
+        with numpy.errstate(all=how, under="ignore"):
+            for batch in batches:
+                loss, gradients = evaluate(batch)
+                if evaluate.training:
+                    state.step(gradients / len(batch))
+                total += float(loss)
+    except FloatingPointError as error:
+        subject = f"fit: the training diverged in epoch {epoch}"
+        raise FloatingPointError(
+            f"{subject} (a smaller learning rate may help): {error}"
+        ) from error
+    if evaluate.training and not gradients.any():
+        in_mode(False, evaluate.walk.check_trains, state.now.trained)
+    return total / len(samples)
+
+
+def _batches(n: int, size: int, seed: int | None) -> Iterator[Iterable[Batch]]:
     """The batches of each epoch."""
     import numpy
 
     rng = copy_context().run(numpy.random.default_rng, seed)  # it sets errstate meanwhile
     while True:
-        order = rng.permutation(n) if size < n else None
-        yield [None] if order is None else [order[i : i + size] for i in range(0, n, size)]
+        order = rng.permutation(n) if size < n else range(n)
+        yield [order[i : i + size] for i in range(0, n, size)]
 
 
 def _shown(epochs: int, wanted: bool, history: History) -> Generator[int, None, None]:

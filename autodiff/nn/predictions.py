@@ -12,10 +12,11 @@ from ..engine.errors import counted, refusal, shortened
 from ..engine.linalg import Vector
 from ..engine.transforms import check_function
 from ..engine.value import Value, leaf
-from .engines import FAILS, FEW, distance, warn
+from .engines import WrongProgram, failure
 from .modules import in_mode
-from .recording import ROUNDING, check_same, take
+from .recording import check_same, take
 from .samples import Model, as_rows, constants
+from .verification import FAILS, FEW, ROUNDING, distance, warn
 
 WHERE = "predict, what the model returns"
 
@@ -42,7 +43,7 @@ def _predicted(model: Model, rows: Floats) -> Floats:
     if len(rows) > FEW:
         try:
             return _compiled(model, rows)
-        except NotRecordable as error:
+        except (NotRecordable, WrongProgram) as error:
             warn(f"predict walks the graph of every sample, which is slow: {error}")
     walked = [_walked(model, row) for row in rows]
     if len({row.shape for row in walked}) > 1:
@@ -82,6 +83,8 @@ def _compiled(model: Model, rows: Floats) -> Floats:
             found: Floats = program(rows, numpy.array([p.data for p in parameters]))
     except FloatingPointError:
         raise NotRecordable(FAILS) from None
+    except Exception as error:
+        raise failure(program, error) from error
     found = found.reshape(len(rows), *first.result)
     for i in Random(0).sample(range(len(rows)), FEW):
         walked = _walked(model, rows[i])
@@ -120,6 +123,6 @@ def accuracy(predictions: Any, targets: Iterable[Any]) -> float:
         found = f"{counted(n, 'prediction')} and {counted(count, 'target')}"
         expected = f"as many of each: numbers, and classes from {known[0]} to {known[-1]}"
         raise ValueError(refusal("accuracy", f"{found}, {shortened(wanted.tolist())}", expected))
-    if size > 1:
-        return float(numpy.mean(scores.argmax(axis=1) == wanted[:, 0]))
-    return float(numpy.mean((scores > 0) == (wanted > 0)))
+    one = size == 1
+    right = (scores > 0) == (wanted > 0) if one else scores.argmax(axis=1) == wanted[:, 0]
+    return float(numpy.mean(right))

@@ -1,11 +1,11 @@
 """Records the graph of a sample's loss, so that it serves every sample.
 
-    sample 0, all targets               the numbers are real, and looking at them is refused (Watch)
+    sample 0, all targets               watching.py: the numbers are real, and may not be looked at
       │ take                            the model runs once, the loss once for each target
       ▼
     losses of sample 0 ── form ──┐      a hash: operations, leaves that they read, constants
     losses of the last sample ───┴──►   another form, or a node in both: not recordable
-      │ _merged                         where targets differ in a number: a leaf with a column;
+      │ merging.py                      where targets differ in a number: a leaf with a column;
       ▼                                 where they choose a node: a dot with a one-hot row
     root, leaves, table                 one graph, and a row of numbers for each sample
 
@@ -13,17 +13,11 @@ A graph that depends on numbers differs between samples, so nobody may look at t
 on chance, or is kept from call to call, shows when a second sample is recorded.
 """
 
-import linecache
 import pickle
-import sys
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from functools import cache
+from typing import Any, NamedTuple
 
 from ..compiler.symbolic import NotRecordable, Writer, key_of
 from ..engine.admission import Floats, is_array
@@ -31,114 +25,18 @@ from ..engine.errors import a, refusal
 from ..engine.graph import topological_order
 from ..engine.linalg import Matrix, Vector
 from ..engine.operation import Operation
-from ..engine.ops import dot
 from ..engine.ops import sum as total
-from ..engine.value import Value, leaf, watch
-from .modules import Dropout, Masks, draws, factors_in, mask
+from ..engine.value import Value
+from .merging import Merged
+from .modules import Masks, draws, factors_in
 from .samples import Loss, Model, Samples, constants, values_in
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-T = TypeVar("T")
-Column = tuple[Value, ...]  # a node for each target, at one place of their graphs; or one for all
-Split = tuple[Callable[..., Value], list[Column]]  # how to make its node, of those of others
+from .watching import Watch
 
 CONTRACT = (
     "a model and a loss are pure functions of their input and parameters; parameters are leaves; "
     "randomness comes from Dropout or is passed in"
 )
-LOOKS = (
-    "looks at a number, which varies; write where(less(0.0, x), a, b) for an if, "
-    "adjoints(..., create_graph=True) or grad for a derivative"
-)
-WRITES = "writes a number that a graph was made of; make a new list: [0.0, *x[1:]]"
-ROUNDING = (
-    "its graph is still as it was recorded, so this may be rounding (a float32 has 7 digits), or a "
-    "fault of autodiff"
-)
 MANY = 32  # targets whose losses are recorded again to see whether anything has changed
-
-
-class Watch:
-    """While it is entered, in this thread alone, looking at what depends on its leaves is refused.
-
-    Writing it is, too. If the model catches the refusal, it is raised again at the end. `masks` are
-    leaves: a factor for each number that a layer of Dropout was given meanwhile, drawn from `rng`.
-    """
-
-    def __init__(self, leaves: Iterable[Value], rng: "Generator | None" = None) -> None:
-        self.leaves, self.rng = set(leaves), rng
-        self.masks: Masks = defaultdict(list)
-        # what the losses of all targets have in common is computed once
-        self.once = cache(lambda function, *numbers: function(*numbers))
-        self.refused: NotRecordable | None = None
-
-    def depends(self, node: Value) -> bool:
-        """Whether a node was computed from the leaves."""
-        return bool(self.leaves) and not self.leaves.isdisjoint(topological_order(node))
-
-    def look(self, node: Value, writes: bool = False) -> None:
-        """Refuse to look at a node that depends on a leaf, or to write it."""
-        if type(node._data) is float and self.depends(node):
-            frame = user_frame()
-            file, line = frame.f_code.co_filename, frame.f_lineno
-            text = linecache.getline(file, line, frame.f_globals).strip()
-            name = "a cell" if "ipykernel_" in file else Path(file).name
-            subject = f"line {line} of {name}{f', {text},' * bool(text)}"
-            self.refused = self.refused or NotRecordable(f"{subject} {WRITES if writes else LOOKS}")
-            raise self.refused
-
-    def mask(self, layer: Dropout, count: int) -> list[Value]:
-        """A leaf for each factor that a layer of Dropout needs."""
-        drawn = mask(self.rng.random(count), layer.p).tolist() if self.rng else [1.0] * count
-        new = [leaf(factor, 0) for factor in drawn]
-        self.leaves.update([] if self.rng else new)
-        self.masks[layer.rng].append((layer, new))
-        return new
-
-    def __enter__(self) -> Self:
-        self.token = watch.set(self)
-        return self
-
-    def __exit__(
-        self, kind: type | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        watch.reset(self.token)
-        if self.refused and (error is None or isinstance(error, Exception)):
-            raise self.refused from None
-
-
-def only_data(admit: Callable[[], T], trained: Iterable[Value], subject: str) -> T:
-    """What `admit` makes of samples; a ValueError if a number in them depends on a parameter."""
-
-    def watched() -> T:
-        with Watch(trained):
-            return admit()
-
-    try:
-        return copy_context().run(watched)
-    except NotRecordable:
-        found = "an input or a target that depends on a parameter that is trained"
-        remedy = "choose it in the model or the loss, as centers[target]"
-        raise ValueError(
-            refusal(subject, found, "numbers, which stay as they are", remedy)
-        ) from None
-
-
-def user_frame() -> FrameType:
-    """The innermost frame that is neither of this package, nor of Python or another library."""
-    frame = sys._getframe()
-    others = (
-        str(Path(linecache.__file__).parent),
-        str(Path(__file__).parents[1]),  # this package
-        "<frozen",
-    )
-    while frame.f_back and (
-        frame.f_code.co_filename.startswith(others) or "site-packages" in frame.f_code.co_filename
-    ):
-        frame = frame.f_back
-    return frame
 
 
 class Take(NamedTuple):
@@ -190,8 +88,8 @@ def take(
 ) -> Take:
     """The graphs that a function makes of a row of numbers; NotRecordable if it looks at them."""
     x = constants(row.tolist())
-    with Watch([*x, *parameters]) as watching:
-        roots, result = run(x)
+    watching = Watch([*x, *parameters])
+    roots, result = watching.run(run, x)
     return Take(roots, result, [*x], watching.masks)
 
 
@@ -213,10 +111,6 @@ class Recording:
     most are in `table`, an array with a row for each sample, its input and what depends on its
     target; the last are those of `masks`, for each layer of Dropout.
 
-    The losses of all different targets are made one graph. Where they have different numbers, there
-    is a leaf: of (p - 1.5)², (p - 2.0)², ... it is p - t that is squared. Where they have different
-    nodes of the prediction, as p[0], p[1], ... chosen by a class, a `dot` with a one-hot row.
-
     NotRecordable if the model or the loss looks at numbers, or gives another sample another graph.
     """
 
@@ -226,7 +120,6 @@ class Recording:
     parameters: Sequence[Value]
 
     def __post_init__(self) -> None:
-        self.columns: dict[bytes, tuple[Value, Floats]] = {}
         place: dict[bytes, int] = {}
         targets = self.samples.targets
         try:
@@ -242,9 +135,10 @@ class Recording:
         last = self._take(len(targets) - 1, self.first_examples[::-1])
         self.form = check_same(first, last._replace(roots=last.roots[::-1]), self.parameters)
         self.masks, masks = made.masks, factors_in(made.masks)
-        with Watch(given := {*made.x, *self.parameters, *masks}):
-            self.root = self._merged(made.roots, values_in(made.result), given)
-        self.leaves = [*made.x, *[x for x, _ in self.columns.values()], *masks]
+        leaves = {*made.x, *self.parameters, *masks}
+        merged = Watch(leaves).run(Merged, made.roots, values_in(made.result), leaves)
+        self.root, self.columns = merged.root, merged.columns
+        self.leaves = [*made.x, *merged.leaves, *masks]
 
     def is_current(self, parameters: Sequence[Value], i: int = 0) -> bool:
         """Whether this is still the graph of the losses of sample i, for these parameters."""
@@ -277,63 +171,9 @@ class Recording:
         """The numbers of the leaves for each sample, without masks: shape (n, leaves)."""
         import numpy
 
-        columns = [numbers for _, numbers in self.columns.values()]
-        table = numpy.array(columns).reshape(len(columns), len(self.examples)).T[self.target_of]
+        shape = len(self.columns), len(self.examples)
+        table = numpy.array(self.columns).reshape(shape).T[self.target_of]
         return numpy.concatenate([self.samples.inputs, table], axis=1)
-
-    def _merged(self, losses: list[Value], outputs: list[Value], leaves: set[Value]) -> Value:
-        """One graph for the losses of all targets, made without recursion."""
-        self.order: dict[Hashable, int] = {id(y): i for i, y in enumerate(outputs)}
-        self.known = leaves.union(topological_order(total(outputs)) if outputs else ())
-        done: dict[Column, Value] = {}
-        stack: list[tuple[Column, Split | None]] = [(tuple(losses), None)]
-        while stack:
-            column, split = stack.pop()
-            make, inputs = split or self._split(column)
-            if missing := [(each, None) for each in inputs if each not in done]:
-                stack += [(column, (make, inputs)), *missing]
-            else:
-                done[column] = make(*[done[each] for each in inputs])
-        return done[column]
-
-    def _split(self, column: Column) -> Split:
-        """How to make the node of a column, and the columns that have to be made before."""
-        import numpy
-
-        first, kinds = column[0], [*map(self._kind, column)]
-        different = sorted(dict.fromkeys(kinds), key=lambda kind: self.order.get(kind, 0))
-        if len(different) > 1:  # a choice, each target's own node among others of its kind
-            place, some = {kind: i for i, kind in enumerate(different)}, dict(zip(kinds, column))
-            places = numpy.array([place[kind] for kind in kinds])
-            one_hot = [self._leaf(places == i) for i in range(len(different))]
-            filled = [
-                tuple([x if kind == each else some[each] for x, kind in zip(column, kinds)])
-                if each != id(some[each])
-                else (some[each],)
-                for each in different
-            ]
-            return lambda *choices: dot(one_hot, choices), filled
-        if kinds[0] == id(first):
-            return lambda: first, []
-        if not (operation := first._operation):
-            return lambda: self._leaf([x._data for x in column]), []
-        return partial(first._apply, operation), [
-            each if len({*each}) > 1 else each[:1] for each in zip(*[x.parents for x in column])
-        ]
-
-    def _kind(self, node: Value) -> Hashable:
-        """Nodes of one kind become one node; each of the prediction is a kind of its own."""
-        return id(node) if node in self.known else (node._operation, len(node.parents))
-
-    def _leaf(self, numbers: Any) -> Value:
-        """A leaf with a number for each target; a constant if they are the same to the last bit."""
-        import numpy
-
-        column = numpy.array(numbers, float)
-        bits, new = column.view(numpy.int64), leaf(float(column[0]), 0)
-        if (bits == bits[0]).all():
-            return new
-        return self.columns.setdefault(column.tobytes(), (new, column))[0]
 
 
 def loss_value(found: Any) -> Value:

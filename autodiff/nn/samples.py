@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.admission import Floats, as_row, check_mask
 from ..engine.checks import plain_number
-from ..engine.errors import counted, refusal, typed
+from ..engine.errors import counted, refusal
 from ..engine.linalg import Matrix, Vector
 from ..engine.value import Value, leaf
 
@@ -49,16 +49,6 @@ class Samples:
         """The target of sample i: a copy, which a loss may change."""
         target = self.targets[i]
         return target if isinstance(target, Real) else deepcopy(target)
-
-
-def held_back(validation: Any, subject: str) -> Samples | None:
-    """The samples of a pair, (inputs, targets), or None; TypeError for anything else."""
-    match validation:
-        case None:
-            return None
-        case inputs, targets:
-            return Samples(inputs, targets, subject)
-    raise TypeError(refusal(subject, typed(validation), "(inputs, targets)"))
 
 
 def constants(numbers: list[float]) -> Vector:

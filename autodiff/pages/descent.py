@@ -4,7 +4,6 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from contextvars import copy_context
 from typing import Any
 
 from ..compiler.expression import Expression
@@ -13,7 +12,7 @@ from ..engine.admission import as_float, as_integer, as_row
 from ..engine.errors import a, counted, refusal
 from ..engine.transforms import check_function
 from ..engine.value import Value
-from ..nn.recording import Watch
+from ..nn.watching import Watch
 from .page import Page, formula, learning
 
 WHERE = "show_descent"
@@ -65,7 +64,7 @@ def show_descent(
     _check_one_argument(f)
     xs = [Value(x) for x in start]
     try:
-        y = copy_context().run(_watched, f, xs, single)
+        y = Watch(xs).run(f, xs[0] if single else list(xs))
         if not isinstance(y, Value):
             raise TypeError(refusal(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
         if not math.isfinite(y.data):
@@ -79,11 +78,6 @@ def show_descent(
         "names": called, "formula": formula(y, zip(xs, called)),
     }  # fmt: skip
     return learning(("descent", "map")[len(start) - 1], data, f"f: {program}")
-
-
-def _watched(f: Callable[..., Any], xs: list[Value], single: bool) -> Any:
-    with Watch(xs):
-        return f(xs[0] if single else list(xs))
 
 
 def _check_one_argument(f: Callable[..., Any]) -> None:

@@ -20,8 +20,9 @@ from ..engine.linalg import Vector
 from ..engine.scopes import entry_names
 from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
-from ..nn.recording import Recording, Watch, loss_value, only_data
-from ..nn.samples import Samples, held_back
+from ..nn.recording import Recording, loss_value
+from ..nn.samples import Samples
+from ..nn.watching import Watch, only_data
 from ..optim import Optimizer
 from .page import Page, formula, learning
 from .stills import fits, sliders
@@ -78,14 +79,12 @@ def show_training(
         example = "one such as optim.SGD(model.parameters(), lr=0.1)"
         remedy = "your own defines change(), not step()"
         raise TypeError(refusal(f"{WHERE}, optimizer", typed(optimizer), example, remedy))
-    subject = f"{WHERE}, validation"
     trained = [p for p in optimizer.params if p.requires_grad]
-    known, held = only_data(
-        lambda: (Samples(inputs, targets, WHERE), held_back(validation, subject)), trained, WHERE
-    )
+    known, *more = only_data(inputs, targets, validation, trained, WHERE)
     n = len(known)
-    if held:
+    for held in more:
         found, expected = [counted(each.inputs.shape[1], "input") for each in (held, known)]
+        subject = f"{WHERE}, validation"
         if found != expected:
             raise ValueError(refusal(subject, f"samples of {found}", expected))
         rows, answers = [*known.inputs, *held.inputs], [*known.targets, *held.targets]
@@ -160,9 +159,8 @@ class _Recorded:
         after = dict(zip(moving.memory, state))
         p.grad = grad
         vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
-        with Watch([*given, *self.parameters]):
-            outputs = [moving.moved(p, grad, after), *after.values()]
-        return Expression(outputs).javascript(given, [])
+        moved = Watch([*given, *self.parameters]).run(moving.moved, p, grad, after)
+        return Expression([moved, *after.values()]).javascript(given, [])
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""

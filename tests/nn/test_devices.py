@@ -11,8 +11,10 @@ from trainings import CLASSES, INPUTS, OPTIMIZERS, fitted, left, network, number
 
 from autodiff import nn, optim
 from autodiff.nn.devices import split
-from autodiff.nn.engines import Evaluator, TrainingState
+from autodiff.nn.engines import Walk
 from autodiff.nn.samples import Samples
+from autodiff.nn.state import TrainingState
+from autodiff.nn.verification import Evaluator
 
 
 @pytest.mark.jax
@@ -54,14 +56,15 @@ def shares_every_batch(jnp, devices):
     """Its rows are split, and each device has all 35 parameters."""
     model, xs = network(3), np.array(INPUTS)
     state = TrainingState(optim.SGD(model.parameters(), lr=0.1))
-    losses = Evaluator(model, nn.cross_entropy, Samples(xs, CLASSES), state, "compiled", 0, jnp)
+    walk = Walk(model, nn.cross_entropy, Samples(xs, CLASSES))
+    losses = Evaluator(walk, state, "compiled", 0, jnp)
     losses.compile()
-    for batch in (None, np.arange(8)):
-        rows, rest = split(xs if batch is None else xs[batch])
+    for batch in (range(20), np.arange(8)):
+        rows, rest = split(xs[batch])
         assert {len(shard.data) for shard in rows.addressable_shards} == {len(rows) // len(devices)}
         assert {shard.device for shard in rows.addressable_shards} == {*devices}
         assert len(rest) == 0
-        state.step(losses.program(batch, state.now.p)[1])
+        state.step(losses.program(batch, state.now)[1])
         shards = state.now.p.addressable_shards
         assert [shard.data.shape for shard in shards] == [(len(state.now.p),)] * len(devices)
 

@@ -1,17 +1,20 @@
 """Programs are verified by walking a few samples; what is said where they are wrong, or diverge."""
 
 import random
+import re
+import traceback
 
 import numpy as np
 import pytest
 from tables import cases
-from trainings import ENGINES, INPUTS, NUMBERS, fitted, network
+from trainings import ENGINES, INPUTS, NUMBERS, fitted, left, network
 
 import autodiff as ad
 from autodiff import Value, nn, optim
-from autodiff.nn.engines import Evaluator
+from autodiff.compiler.program import Program
 from autodiff.nn.recording import Recording
 from autodiff.nn.samples import Samples
+from autodiff.nn.verification import Evaluator
 
 # -- Verification ---------------------------------------------------------------------------------
 
@@ -96,6 +99,42 @@ def test_a_recording_is_current_for_as_many_parameters():
     assert [made.is_current(given) for given in ([p, q], [p], [q, p])] == [True, False, False]
 
 
+@pytest.mark.parametrize("line", ["inputs.reshape(7, 11)", "assert len(inputs) in (1, 20)"])
+def test_a_program_that_fails_is_a_fault_of_the_compiler(line, monkeypatch):
+    """With any batch, or with those of the steps alone."""
+    correct = ad.Expression.compile
+
+    def broken(self, *given, **more):
+        program = correct(self, *given, **more)
+        lines = program.source.splitlines(True)
+        after = next(i for i, text in enumerate(lines) if text.startswith("def program(")) + 1
+        return Program("".join([*lines[:after], f"    {line}\n", *lines[after:]]), program._sizes)
+
+    expected = left(*fitted(engine="eager"))
+    predicted = [network()(x).data for x in INPUTS]
+    monkeypatch.setattr(ad.Expression, "compile", broken)
+    words = rf"the program fails in its line \d+, {re.escape(line)}, by (Value|Assertion)Error: .*; walking does not, so the fault is autodiff's, not the model's"
+    with pytest.raises(RuntimeError, match=f"{words}; to walk it: engine='eager'$") as caught:
+        fitted()
+    assert f"\n    {line}\n" in "".join(traceback.format_exception(caught.value))
+    assert left(*fitted(engine="auto", walks=f"fit walks .* slow: {words}$")) == expected
+    if "reshape" in line:
+        with pytest.warns(nn.WalkingWarning, match=f"predict walks .* slow: {words}$"):
+            assert nn.predict(network(), INPUTS).tolist() == predicted
+
+
+def tabulated(x):
+    if x == INPUTS[7][0]:
+        raise LookupError("not in the table")
+    return 2.0 * x
+
+
+def test_what_an_operation_raises_is_not_the_fault_of_the_program_that_calls_it():
+    table = ad.operation(tabulated, domain="")(lambda x: (table(x), lambda grad: (2.0 * grad,)))
+    with pytest.raises(LookupError, match="not in the table"):
+        fitted(lambda x: table(x[0]) * w, parameters=[w := Value(1.0)], engine="auto")
+
+
 COMPILING = [lambda: fitted(engine="auto"), lambda: fitted(engine="compiled"), lambda: nn.predict(network(), INPUTS)]  # fmt: skip
 
 
@@ -112,7 +151,7 @@ def test_a_recording_grows_with_the_classes_not_with_their_square(classes):
     model = nn.Linear(2, classes, seed=0)
     samples = Samples(np.ones((classes, 2)), range(classes))
     made = Recording(model, nn.cross_entropy, samples, model.parameters())
-    traced = made._trace(0, made.examples).roots
+    traced = made._take(0, made.examples).roots
     assert len(ad.topological_order(ad.sum(traced))) < 12 * classes
     assert len(ad.topological_order(made.root)) < 12 * classes
     assert made.table().shape == (classes, 2 + classes)
