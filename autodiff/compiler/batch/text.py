@@ -1,15 +1,17 @@
-"""Stage 5 of 5: symbols of arrays as source for NumPy, JAX and PyTorch."""
+"""Stage 5 of 5: symbols of arrays as source for an array library."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from .. import backends
+import numpy as np
+
 from ..printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
 from ..symbolic import SAMPLES, Axes, Operand, Symbol
 from .arrays import axes_of, sizes, union, without
 from .operations import Batch
+from .places import Ids, is_regular, nested_runs
 
 # An operation on whole arrays: how strongly its text binds, and the text.
 Written = tuple[str, int]
@@ -22,11 +24,18 @@ class ArrayText(ArrayPython):
 
     def of(self, x: Operand, least: int = CHOICE) -> str:
         """The text of an array, with its axes lined up for the expression that it is part of."""
-        index = _aligned(axes_of(x), list(self.target or {}))
-        return f"{super().of(x, ATOM)}{index}" if index else super().of(x, least)
+        return self.lined_up(x, self.target or {}, least)
+
+    def lined_up(self, x: Operand, axes: Axes, least: int = ATOM) -> str:
+        """The text of an array, indexed so that it has an axis of length 1 for each it lacks."""
+        index = "".join([":" if letter in axes_of(x) else "N" for letter in axes])
+        index = index.lstrip("N").rstrip(":")  # broadcasting adds axes in front
+        if not index:
+            return super().of(x, least)
+        return self.library.part(super().of(x, ATOM), ", ".join(index).replace("N", "None"))
 
     def has_line(self, symbol: Symbol, text: str) -> bool:
-        view = re.fullmatch(r"\w+(\[[\d:, ]+\])*(\.T)?", text)  # costs nothing
+        view = re.fullmatch(r"\w+(\[[\d:., ]+\])*(\.T)?", text)  # costs nothing
         return super().has_line(symbol, text) and (symbol.own_line or not view)
 
     def assignment(self, name: str, text: str, symbol: Symbol) -> str:
@@ -40,17 +49,6 @@ class ArrayText(ArrayPython):
         text = super().expression(symbol)
         self.target = None
         return text
-
-
-def _aligned(axes: Iterable[str], letters: Sequence[str]) -> str:
-    """The index that gives an array an axis of length 1 for each letter that it lacks."""
-    index = [":" if letter in axes else "None" for letter in letters]
-    if ":" not in index:
-        return ""
-    index = index[index.index(":") :]  # broadcasting adds those in front
-    while index and index[-1] == ":":
-        index.pop()
-    return f"[{', '.join(index)}]" if index else ""
 
 
 INDICES = "index", "inverse"  # computed once, before the function: every device takes them
@@ -72,8 +70,13 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
 # Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
 
 
-def _method(name: str, text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
-    return f"{text.of(x, ATOM)}.{name}(axis={list(x.axes).index(letter)})", ATOM
+def _total(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
+    return text.library.along("sum", text.of(x, ATOM), list(x.axes).index(letter)), ATOM
+
+
+def _largest(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
+    axis = list(x.axes).index(letter)
+    return text.library.along(text.library.largest, text.of(x, ATOM), axis), ATOM
 
 
 # Sums of products as products of matrices, by their axes: of x, of y, and of the result.
@@ -81,7 +84,7 @@ MATRICES = {
     "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
     "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
     "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
-    "ijk,ilk->jl": "({x} @ {y}.mT).sum(axis=0)",
+    "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
 }  # fmt: skip
 
 
@@ -93,30 +96,52 @@ def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str)
         known = MATRICES.get("".join(letters.get(c, c) for c in formula))
         if known:
             whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
-            return whole.replace(".T.T", ""), ATOM if known.endswith(")") else PRODUCT
+            whole = whole.replace(".T.T", "")
+            summed = known[0] == "("
+            return (text.library.along("sum", whole, 0), ATOM) if summed else (whole, PRODUCT)
     each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product of matrices per sample
     large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
-    order = ", optimize=True" * (each and large and text.xp.__name__ == "numpy")
-    return f'xp.einsum("{formula}", {text.of(left)}, {text.of(right)}{order})', ATOM
+    return text.library.einsum(formula, text.of(left), text.of(right), each and large), ATOM
 
 
-def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol | str) -> Written:
-    return f"{text.of(x, ATOM)}[{index if isinstance(index, str) else text.of(index)}]", ATOM
+def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: str) -> Written:
+    return text.library.part(text.of(x, ATOM), index), ATOM
+
+
+def _gathered(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol) -> Written:
+    return text.library.gathered(text.of(x, ATOM), text.of(index)), ATOM
+
+
+def _index(text: ArrayText, symbol: Symbol, anywhere: Any, axes: Any) -> Written:
+    return _positions(text, np.reshape(anywhere, [size for _, size in axes])), ATOM
+
+
+def _positions(text: ArrayText, positions: Ids) -> str:
+    """Positions as sums of xp.arange where they are regular, else as a list."""
+    if positions.ndim == 2 and is_regular(positions):
+        line = _positions(text, positions[0] - positions[0, 0])
+        return f"{_positions(text, positions[:, 0])}[:, None] + {line}"
+    runs = nested_runs(positions) if positions.ndim == 1 else []
+    size, step = runs[-1] if runs else (0, 0)
+    if step > 0:
+        if len(runs) > 1:
+            rows = _positions(text, positions.reshape(-1, size))
+            return text.library.reshaped(f"({rows})", -1)
+        ends = f"{positions[0]}, {int(positions[-1]) + step}"
+        return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
+    return f"xp.asarray({positions.tolist()})"
 
 
 def _reshaped(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
-    lengths = ["-1" if letter == SAMPLES else str(size) for letter, size in symbol.axes.items()]
-    return f"{text.of(x, ATOM)}.reshape({', '.join(lengths)})", ATOM
+    lengths = [-1 if letter == SAMPLES else size for letter, size in symbol.axes.items()]
+    return text.library.reshaped(text.of(x, ATOM), *lengths), ATOM
 
 
 def _transposed(text: ArrayText, symbol: Symbol, x: Symbol) -> Written:
     own = text.of(x, ATOM)
     if len(x.axes) == 2:
         return f"{own}.T".removesuffix(".T.T"), ATOM
-    moved = [i for i, pair in enumerate(zip(x.axes, symbol.axes)) if len({*pair}) > 1]
-    if len(moved) == 2:
-        return f"{own}.swapaxes({moved[0]}, {moved[1]})", ATOM
-    return f'xp.einsum("{"".join(x.axes)}->{"".join(symbol.axes)}", {own})', ATOM
+    return text.library.transposed(own, *map([*x.axes].index, symbol.axes)), ATOM
 
 
 def _repeated(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
@@ -125,15 +150,15 @@ def _repeated(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
 
 def _broadcast(text: ArrayText, x: Operand, axes: Axes) -> str:
     """The text of x with all of these axes."""
-    shape = sizes(axes).replace("n", "len(inputs)")
+    shape = sizes(axes).replace("n", "inputs.shape[0]")
     if not isinstance(x, Symbol):
         return text.new("full", shape, text.of(x))
     if x.axes == axes:
         return text.of(x)
     if {size for letter, size in axes.items() if letter not in x.axes} == {1}:
         index = ", ".join([":" if letter in x.axes else "None" for letter in axes])
-        return f"{text.of(x, ATOM)}[{index.removesuffix(', :')}]"
-    return f"xp.broadcast_to({text.of(x, ATOM)}{_aligned(x.axes, list(axes))}, {shape})"
+        return text.library.part(text.of(x, ATOM), index.removesuffix(", :"))
+    return f"xp.broadcast_to({text.lined_up(x, axes)}, {shape})"
 
 
 def _joined(text: ArrayText, symbol: Symbol, letter: str, *parts: Any) -> Written:
@@ -143,7 +168,7 @@ def _joined(text: ArrayText, symbol: Symbol, letter: str, *parts: Any) -> Writte
     if all(axes_of(x) == rest and size == 1 for x, size in pairs):
         return f"xp.stack([{', '.join([text.array(x) for x, _ in pairs])}]{along})", ATOM
     texts = [_broadcast(text, x, symbol.axes | {letter: size}) for x, size in pairs]
-    return f"xp.concatenate([{', '.join(texts)}]{along})", ATOM
+    return f"xp.{text.library.concatenate}([{', '.join(texts)}]{along})", ATOM
 
 
 def _scattered(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol, size: int) -> Written:
@@ -158,11 +183,10 @@ def _constant(text: ArrayText, symbol: Symbol, numbers: Any) -> Written:
 
 
 STRUCTURE: dict[str, Callable[..., Written]] = {
-    "total": lambda *given: _method("sum", *given),
-    "amax": lambda text, *given: _method(backends.largest(text.xp), text, *given),
-    "product": _product, "part": _part, "gather": _part, "reshape": _reshaped,
+    "total": _total, "amax": _largest,
+    "product": _product, "part": _part, "gather": _gathered, "reshape": _reshaped,
     "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
-    "constant": _constant, "index": lambda text, symbol, positions: (positions, ATOM),
+    "constant": _constant, "index": _index,
     "inverse": lambda text, symbol, index: (f"xp.argsort({text.of(index)})", ATOM),
-    "n": lambda text, symbol, _: (text.new("asarray", "len(inputs)"), ATOM),
+    "n": lambda text, symbol, _: (text.new("asarray", "inputs.shape[0]"), ATOM),
 }  # fmt: skip
