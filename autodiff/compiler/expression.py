@@ -125,10 +125,10 @@ class Expression:
         a constant, with the data that it has now.
 
         inputs, wrt: leaves, or Vectors and Matrices of them.
-        xp: the library to compute with. math: on floats; numpy, jax.numpy or torch: on arrays as
-            well, entry by entry, with nan or inf where floats raise an error; a derivative that is
-            constant is an array like the value. An array of the result may be one of the
-            arguments, or a view of one.
+        xp: the library to compute with. math: on floats; numpy, jax.numpy, torch, or one that keeps
+            to the array API standard: on arrays as well, entry by entry, with nan or inf where
+            floats raise an error; a derivative that is constant is an array like the value. An
+            array of the result may be one of the arguments, or a view of one.
         batch: a program for many samples at once. Sums of products become dots, however they were
             written, similar nodes one array, and dots that share a vector a matrix product (see
             `stages`). It takes an array of inputs, a row for each sample, shape (n, number of
@@ -174,7 +174,7 @@ class Expression:
             return v5, (x1_bar, x2_bar)
         <BLANKLINE>
         """
-        if not hasattr(xp, "log1p") or (batch and xp is math):
+        if not hasattr(xp, "log1p" if xp is math and not batch else "asarray"):
             libraries = "numpy, jax.numpy or torch"
             wanted = libraries if batch else f"the module math, or for arrays {libraries}"
             raise TypeError(refusal("compile", f"xp = {shortened(xp)}", wanted))
