@@ -59,9 +59,9 @@ class Library:
             return self.xp.asarray(x)  # the library knows which precision
         return self.xp.asarray(np.require(array, requirements="W"))
 
-    def holds(self, x: Any, kind: str) -> Any:
+    def holds(self, x: Any, kind: str) -> bool:
         """Whether an array holds numbers of this kind, in the words of the standard."""
-        return self.xp.isdtype(x.dtype, kind)
+        return bool(self.xp.isdtype(x.dtype, kind))
 
     # What differs in the text of a program.
 
@@ -82,8 +82,8 @@ class Library:
     def part(self, x: str, index: str) -> str:
         return f"{x}[{index}]"
 
-    def gathered(self, x: str, positions: str) -> str:
-        return self.part(x, positions)
+    def gathered(self, x: str, positions: str, *lengths: int) -> str:
+        return f"{x}[{positions}]"
 
     def einsum(self, formula: str, x: str, y: str, large: bool) -> str:
         """The text of a sum of products; large, of many numbers for each sample."""
@@ -95,6 +95,11 @@ class Library:
         raise TypeError(refusal(f"compile, {self.xp.__name__}", found, expected))
 
     # What libraries lack, computed.
+
+    def sigmoid(self, x: Any) -> Any:
+        """1 / (1 + e⁻ˣ), by the power that cannot overflow."""
+        power = self.xp.exp(-abs(x))
+        return self.xp.where(x < 0, power, 1.0) / (1.0 + power)
 
     def erf(self, x: Any) -> Any:
         """The error function."""
@@ -126,16 +131,12 @@ class Standard(Library):
     def part(self, x: str, index: str) -> str:
         return f"{x}[{index}, ...]"  # it has to speak of all axes
 
-    def gathered(self, x: str, positions: str) -> str:
-        return f"gather({x}, {positions})"
+    def gathered(self, x: str, positions: str, *lengths: int) -> str:
+        row = f"xp.take({x}, {self.reshaped(positions, -1)}, axis=0)"  # positions of one axis
+        return self.reshaped(row, *lengths)
 
     def einsum(self, formula: str, x: str, y: str, large: bool) -> str:
         return f'einsum("{formula}", {x}, {y})'
-
-    def sigmoid(self, x: Any) -> Any:
-        """1 / (1 + e⁻ˣ), by the power that cannot overflow."""
-        power = self.xp.exp(-abs(x))
-        return self.xp.where(x < 0, power, 1.0) / (1.0 + power)
 
     def scatter_add(self, values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         """A product with ones, where a value belongs to a place, and zeros."""
@@ -159,12 +160,11 @@ class NumPy(Library):
 
     def sigmoid(self, x: Any) -> Any:
         """1 / (1 + e⁻ˣ): where e⁻ˣ overflows, it is 0."""
+        return copy_context().run(self._sigmoid, x)  # whatever happens, errstate is as before
 
-        def found() -> Any:
-            with self.xp.errstate(over="ignore"):
-                return 1.0 / (1.0 + self.xp.exp(-x))
-
-        return copy_context().run(found)  # whatever happens, errstate is as before
+    def _sigmoid(self, x: Any) -> Any:
+        with self.xp.errstate(over="ignore"):
+            return 1.0 / (1.0 + self.xp.exp(-x))
 
     def scatter_add(self, values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         """Zeros, to which values are added."""
@@ -175,12 +175,6 @@ class NumPy(Library):
 
 class JAX(Library):
     """JAX. Its traces lack a device; it moves arrays itself."""
-
-    def sigmoid(self, x: Any) -> Any:
-        """1 / (1 + e⁻ˣ)."""
-        from jax.nn import sigmoid  # pyright: ignore[reportMissingImports]
-
-        return sigmoid(x)
 
     def erf(self, x: Any) -> Any:
         from jax.scipy.special import erf  # pyright: ignore[reportMissingImports]
@@ -202,8 +196,8 @@ class PyTorch(Library):
     def owns(self, x: Any) -> bool:
         return isinstance(x, self.xp.Tensor)
 
-    def holds(self, x: Any, kind: str) -> Any:
-        return x.is_complex() if kind == "complex floating" else x.is_floating_point()
+    def holds(self, x: Any, kind: str) -> bool:
+        return bool(x.is_complex() if kind == "complex floating" else x.is_floating_point())
 
     def scatter_add(self, values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         """Zeros, to which values are added."""
@@ -213,7 +207,7 @@ class PyTorch(Library):
 LIBRARIES = {"numpy": NumPy, "jax.numpy": JAX, "torch": PyTorch}
 
 
-def library(xp: Any) -> Any:
+def library(xp: Any) -> Library:
     """What is to be known of an array library, given its module."""
     return LIBRARIES.get(xp.__name__, Standard)(xp)
 
@@ -253,13 +247,6 @@ def erf(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """1 / (1 + e⁻ˣ) of an array, for any x."""
     return library_of(x).sigmoid(x)
-
-
-def gather(x: Any, index: Any) -> Any:
-    """What an array holds at positions along its first axis: (k, n) and (i, j) give (i, j, n)."""
-    xp = x.__array_namespace__()
-    found = xp.take(x, xp.reshape(index, (-1,)), axis=0)
-    return xp.reshape(found, (*index.shape, *x.shape[1:]))
 
 
 def scatter_add(values: Any, index: Any, size: int) -> Any:

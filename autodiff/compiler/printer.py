@@ -269,7 +269,7 @@ HELPERS = {
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
 IMPORTED = {  # functions that libraries lack, or that differ between them
     "autodiff.engine.ops": ("maximum", "minimum", "power"),
-    "autodiff.compiler.backends": ("einsum", "erf", "gather", "scatter_add", "sigmoid"),
+    "autodiff.compiler.backends": ("einsum", "erf", "scatter_add", "sigmoid"),
 }
 
 

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,6 @@ from ..symbolic import SAMPLES, Axes, Operand, Symbol
 from .arrays import axes_of, sizes, union, without
 from .operations import Batch
 from .places import Ids, is_regular, nested_runs
-
-# An operation on whole arrays: how strongly its text binds, and the text.
-Written = tuple[str, int]
 
 
 class ArrayText(ArrayPython):
@@ -42,13 +38,125 @@ class ArrayText(ArrayPython):
         shape = f"  # {sizes(symbol.axes)}" if symbol.axes else ""
         return super().assignment(name, text, symbol) + shape
 
-    def expression(self, symbol: Symbol) -> Written:
-        if symbol.op in STRUCTURE:
-            return STRUCTURE[symbol.op](self, symbol, *symbol.args)
+    def expression(self, symbol: Symbol) -> tuple[str, int]:
+        whole = getattr(self, f"_{symbol.op}", None)  # an operation on whole arrays
+        if whole:
+            return whole(symbol, *symbol.args), ATOM
+        if symbol.op == "product":
+            return self.product(symbol, *symbol.args)
         self.target = symbol.axes
         text = super().expression(symbol)
         self.target = None
         return text
+
+    # Operations on whole arrays: their texts, given a symbol and its arguments.
+    def _total(self, symbol: Symbol, x: Symbol, letter: str) -> str:
+        return self.library.along("sum", self.of(x, ATOM), [*x.axes].index(letter))
+
+    def _amax(self, symbol: Symbol, x: Symbol, letter: str) -> str:
+        return self.library.along(self.library.largest, self.of(x, ATOM), [*x.axes].index(letter))
+
+    def product(self, symbol: Symbol, x: Symbol, y: Symbol, _: str) -> tuple[str, int]:
+        """A sum of products: x @ y where that fits, else Einstein's notation."""
+        for left, right in ((y, x), (x, y)):
+            formula = f"{''.join(left.axes)},{''.join(right.axes)}->{''.join(symbol.axes)}"
+            letters = dict(zip(dict.fromkeys(filter(str.isalpha, formula)), "ijkl"))
+            known = MATRICES.get("".join([letters.get(c, c) for c in formula]))
+            if known:
+                whole = known.format(x=self.of(left, ATOM), y=self.of(right, ATOM))
+                whole = whole.replace(".T.T", "")
+                summed = known[0] == "("
+                return (self.library.along("sum", whole, 0), ATOM) if summed else (whole, PRODUCT)
+        each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product for each sample
+        large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
+        return self.library.einsum(formula, self.of(left), self.of(right), each and large), ATOM
+
+    def _part(self, symbol: Symbol, x: Symbol, index: str) -> str:
+        return self.library.part(self.of(x, ATOM), index)
+
+    def _gather(self, symbol: Symbol, x: Symbol, index: Symbol) -> str:
+        return self.library.gathered(self.of(x, ATOM), self.of(index), *lengths(symbol))
+
+    def _scatter_add(self, symbol: Symbol, x: Symbol, index: Symbol, size: int) -> str:
+        return f"scatter_add({self.of(x)}, {self.of(index)}, {size})"
+
+    def _index(self, symbol: Symbol, anywhere: Any, axes: Any) -> str:
+        return self.positions(np.reshape(anywhere, [size for _, size in axes]))
+
+    def positions(self, positions: Ids) -> str:
+        """Positions as sums of xp.arange where they are regular, else as a list."""
+        if positions.ndim == 2 and is_regular(positions):
+            line = self.positions(positions[0] - positions[0, 0])
+            return f"{self.positions(positions[:, 0])}[:, None] + {line}"
+        runs = nested_runs(positions) if positions.ndim == 1 else []
+        size, step = runs[-1] if runs else (0, 0)
+        if step > 0:
+            if len(runs) > 1:
+                rows = self.positions(positions.reshape(-1, size))
+                return self.library.reshaped(f"({rows})", -1)
+            ends = f"{positions[0]}, {int(positions[-1]) + step}"
+            return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
+        return f"xp.asarray({positions.tolist()})"
+
+    def _inverse(self, symbol: Symbol, index: Symbol) -> str:
+        return f"xp.argsort({self.of(index)})"
+
+    def _reshape(self, symbol: Symbol, x: Operand) -> str:
+        return self.library.reshaped(self.of(x, ATOM), *lengths(symbol))
+
+    def _transposed(self, symbol: Symbol, x: Symbol) -> str:
+        own = self.of(x, ATOM)
+        if len(x.axes) == 2:
+            return f"{own}.T".removesuffix(".T.T")
+        return self.library.transposed(own, *map([*x.axes].index, symbol.axes))
+
+    def _repeat(self, symbol: Symbol, x: Operand) -> str:
+        return self.broadcast(x, symbol.axes)
+
+    def broadcast(self, x: Operand, axes: Axes) -> str:
+        """The text of x with all of these axes."""
+        shape = sizes(axes).replace("n", "inputs.shape[0]")
+        if not isinstance(x, Symbol):
+            return self.new("full", shape, self.of(x))
+        if x.axes == axes:
+            return self.of(x)
+        if {size for letter, size in axes.items() if letter not in x.axes} == {1}:
+            index = ", ".join([":" if letter in x.axes else "None" for letter in axes])
+            return self.library.part(self.of(x, ATOM), index.removesuffix(", :"))
+        return f"xp.broadcast_to({self.lined_up(x, axes)}, {shape})"
+
+    def _join(self, symbol: Symbol, letter: str, *parts: Any) -> str:
+        axis = [*symbol.axes].index(letter)
+        rest, pairs = without(symbol.axes, letter), list(zip(parts[::2], parts[1::2]))
+        along = f", axis={axis}" * (axis > 0)
+        if all(axes_of(x) == rest and size == 1 for x, size in pairs):
+            return f"xp.stack([{', '.join([self.array(x) for x, _ in pairs])}]{along})"
+        texts = [self.broadcast(x, symbol.axes | {letter: size}) for x, size in pairs]
+        return f"xp.{self.library.concatenate}([{', '.join(texts)}]{along})"
+
+    def _constant(self, symbol: Symbol, numbers: Any) -> str:
+        return self.new("asarray", self.nested(numbers))
+
+    def nested(self, x: Any) -> str:
+        """The text of numbers in lists."""
+        return f"[{', '.join(map(self.nested, x))}]" if isinstance(x, list) else self.of(x)
+
+    def _n(self, symbol: Symbol, _: int) -> str:
+        return self.new("asarray", "inputs.shape[0]")
+
+
+def lengths(symbol: Symbol) -> list[int]:
+    """The shape of an array, with -1 for the number of samples."""
+    return [-1 if letter == SAMPLES else size for letter, size in symbol.axes.items()]
+
+
+# Sums of products as products of matrices, by their axes: of x, of y, and of the result.
+MATRICES = {
+    "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
+    "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
+    "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
+    "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
+}  # fmt: skip
 
 
 INDICES = "index", "inverse"  # computed once, before the function: every device takes them
@@ -65,128 +173,3 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
     return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.imports, before)
-
-
-# Operations on whole arrays. Each function takes the printer, a symbol and the symbol's arguments.
-
-
-def _total(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
-    return text.library.along("sum", text.of(x, ATOM), list(x.axes).index(letter)), ATOM
-
-
-def _largest(text: ArrayText, symbol: Symbol, x: Symbol, letter: str) -> Written:
-    axis = list(x.axes).index(letter)
-    return text.library.along(text.library.largest, text.of(x, ATOM), axis), ATOM
-
-
-# Sums of products as products of matrices, by their axes: of x, of y, and of the result.
-MATRICES = {
-    "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
-    "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
-    "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
-    "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
-}  # fmt: skip
-
-
-def _product(text: ArrayText, symbol: Symbol, x: Symbol, y: Symbol, summed: str) -> Written:
-    """A sum of products: x @ y where that fits, else Einstein's notation."""
-    for left, right in ((y, x), (x, y)):
-        formula = f"{''.join(left.axes)},{''.join(right.axes)}->{''.join(symbol.axes)}"
-        letters = dict(zip(dict.fromkeys(filter(str.isalpha, formula)), "ijkl"))
-        known = MATRICES.get("".join(letters.get(c, c) for c in formula))
-        if known:
-            whole = known.format(x=text.of(left, ATOM), y=text.of(right, ATOM))
-            whole = whole.replace(".T.T", "")
-            summed = known[0] == "("
-            return (text.library.along("sum", whole, 0), ATOM) if summed else (whole, PRODUCT)
-    each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product of matrices per sample
-    large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
-    return text.library.einsum(formula, text.of(left), text.of(right), each and large), ATOM
-
-
-def _part(text: ArrayText, symbol: Symbol, x: Symbol, index: str) -> Written:
-    return text.library.part(text.of(x, ATOM), index), ATOM
-
-
-def _gathered(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol) -> Written:
-    return text.library.gathered(text.of(x, ATOM), text.of(index)), ATOM
-
-
-def _index(text: ArrayText, symbol: Symbol, anywhere: Any, axes: Any) -> Written:
-    return _positions(text, np.reshape(anywhere, [size for _, size in axes])), ATOM
-
-
-def _positions(text: ArrayText, positions: Ids) -> str:
-    """Positions as sums of xp.arange where they are regular, else as a list."""
-    if positions.ndim == 2 and is_regular(positions):
-        line = _positions(text, positions[0] - positions[0, 0])
-        return f"{_positions(text, positions[:, 0])}[:, None] + {line}"
-    runs = nested_runs(positions) if positions.ndim == 1 else []
-    size, step = runs[-1] if runs else (0, 0)
-    if step > 0:
-        if len(runs) > 1:
-            rows = _positions(text, positions.reshape(-1, size))
-            return text.library.reshaped(f"({rows})", -1)
-        ends = f"{positions[0]}, {int(positions[-1]) + step}"
-        return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
-    return f"xp.asarray({positions.tolist()})"
-
-
-def _reshaped(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
-    lengths = [-1 if letter == SAMPLES else size for letter, size in symbol.axes.items()]
-    return text.library.reshaped(text.of(x, ATOM), *lengths), ATOM
-
-
-def _transposed(text: ArrayText, symbol: Symbol, x: Symbol) -> Written:
-    own = text.of(x, ATOM)
-    if len(x.axes) == 2:
-        return f"{own}.T".removesuffix(".T.T"), ATOM
-    return text.library.transposed(own, *map([*x.axes].index, symbol.axes)), ATOM
-
-
-def _repeated(text: ArrayText, symbol: Symbol, x: Operand) -> Written:
-    return _broadcast(text, x, symbol.axes), ATOM
-
-
-def _broadcast(text: ArrayText, x: Operand, axes: Axes) -> str:
-    """The text of x with all of these axes."""
-    shape = sizes(axes).replace("n", "inputs.shape[0]")
-    if not isinstance(x, Symbol):
-        return text.new("full", shape, text.of(x))
-    if x.axes == axes:
-        return text.of(x)
-    if {size for letter, size in axes.items() if letter not in x.axes} == {1}:
-        index = ", ".join([":" if letter in x.axes else "None" for letter in axes])
-        return text.library.part(text.of(x, ATOM), index.removesuffix(", :"))
-    return f"xp.broadcast_to({text.lined_up(x, axes)}, {shape})"
-
-
-def _joined(text: ArrayText, symbol: Symbol, letter: str, *parts: Any) -> Written:
-    axis = list(symbol.axes).index(letter)
-    rest, pairs = without(symbol.axes, letter), list(zip(parts[::2], parts[1::2]))
-    along = f", axis={axis}" * (axis > 0)
-    if all(axes_of(x) == rest and size == 1 for x, size in pairs):
-        return f"xp.stack([{', '.join([text.array(x) for x, _ in pairs])}]{along})", ATOM
-    texts = [_broadcast(text, x, symbol.axes | {letter: size}) for x, size in pairs]
-    return f"xp.{text.library.concatenate}([{', '.join(texts)}]{along})", ATOM
-
-
-def _scattered(text: ArrayText, symbol: Symbol, x: Symbol, index: Symbol, size: int) -> Written:
-    return f"scatter_add({text.of(x)}, {text.of(index)}, {size})", ATOM
-
-
-def _constant(text: ArrayText, symbol: Symbol, numbers: Any) -> Written:
-    def nested(x: Any) -> str:
-        return f"[{', '.join(map(nested, x))}]" if isinstance(x, list) else text.of(x)
-
-    return text.new("asarray", nested(numbers)), ATOM
-
-
-STRUCTURE: dict[str, Callable[..., Written]] = {
-    "total": _total, "amax": _largest,
-    "product": _product, "part": _part, "gather": _gathered, "reshape": _reshaped,
-    "transposed": _transposed, "repeat": _repeated, "join": _joined, "scatter_add": _scattered,
-    "constant": _constant, "index": _index,
-    "inverse": lambda text, symbol, index: (f"xp.argsort({text.of(index)})", ATOM),
-    "n": lambda text, symbol, _: (text.new("asarray", "inputs.shape[0]"), ATOM),
-}  # fmt: skip
