@@ -11,7 +11,7 @@ from test_batch import batched, drawn
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, operation, ops
-from autodiff.compiler.batch.groups import groups
+from autodiff.compiler.batch.groups import Groups
 from autodiff.compiler.batch.normal import NormalForm
 from autodiff.compiler.batch.text import MATRICES
 from autodiff.compiler.printer import wrapped
@@ -67,7 +67,8 @@ def test_factors_that_do_not_vary_stand_on_the_left():
 def test_programs_of_floats_and_pictures_stay_as_written():
     w, x = drawn(4), drawn(4)
     y = sum((a * b for a, b in zip(w, x)), w[0])
-    assert [group.operation for group in groups(y)] == [ops.mul] + [ops.add] * 4
+    operations = [group.operation for group in Groups(y, [], [*w, *x])]
+    assert operations == [None, None, ops.mul] + [ops.add] * 4
     assert Expression(y).compile(x, wrt=w).source.count(" * ") == 4
 
 

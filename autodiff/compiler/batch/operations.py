@@ -91,8 +91,6 @@ class ArrayNode:
 
     def adjoint(self) -> Any:
         """The gradient of this array: the sum of all messages, each in its place."""
-        if self.size == 1:
-            return ops.sum(self.messages.values())
         parts = []
         strips: dict[Ends, dict[Ends, Any]] = defaultdict(dict)  # by rows, then by columns
         for place, message in self.messages.items():
