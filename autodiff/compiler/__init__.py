@@ -5,11 +5,11 @@
     printer.py      symbols as source text
     program.py      programs that compute number by number
     tracing.py      evaluation trace tables: formulas with their derivatives
-    backends.py     what NumPy, JAX and PyTorch do differently
+    backends.py     array libraries: a class for each
     batch/          programs for a batch of samples, in five stages
 
 A graph is run once more over symbols, forward and backward. Each operation on a symbol is recorded,
-and the printer turns the record into lines of Python. For a batch there are five stages, each of
-which can be printed: the recorded graph, its normal form, its groups, the operations on arrays, and
-the text.
+and the printer turns the record into lines of Python. For a batch there are five stages, which
+`Expression.stages` prints: the recorded graph, its normal form, its groups, the operations on
+arrays, and the text.
 """

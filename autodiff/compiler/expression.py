@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import graph, ops
 from ..engine.admission import as_float, as_row
@@ -12,6 +12,9 @@ from ..engine.levels import check_outside
 from ..engine.value import Value
 from .program import Program, javascript, scalar_program
 from .symbolic import NotRecordable
+
+if TYPE_CHECKING:
+    from .batch.stages import Stages
 
 
 class Expression:
@@ -122,13 +125,13 @@ class Expression:
         a constant, with the data that it has now.
 
         inputs, wrt: leaves, or Vectors and Matrices of them.
-        xp: the library to compute with. math: on floats; numpy, jax.numpy or torch: on arrays as
-            well, entry by entry, with nan or inf where floats raise an error; a derivative that is
-            constant is an array like the value. An array of the result may be one of the
-            arguments, or a view of one.
+        xp: the library to compute with. math: on floats; numpy, jax.numpy, torch, or one that keeps
+            to the array API standard: on arrays as well, entry by entry, with nan or inf where
+            floats raise an error; a derivative that is constant is an array like the value. An
+            array of the result may be one of the arguments, or a view of one.
         batch: a program for many samples at once. Sums of products become dots, however they were
             written, similar nodes one array, and dots that share a vector a matrix product (see
-            `stages.py`). It takes an array of inputs, a row for each sample, shape (n, number of
+            `stages`). It takes an array of inputs, a row for each sample, shape (n, number of
             inputs), and one of the parameters, `wrt`, shape (m,). It returns the value of each
             sample, shape (n,), and the gradients summed over the samples, shape (m,). If `wrt`
             holds inputs, there are no parameters, and the gradients are those of each sample,
@@ -171,7 +174,7 @@ class Expression:
             return v5, (x1_bar, x2_bar)
         <BLANKLINE>
         """
-        if not hasattr(xp, "log1p") or (batch and xp is math):
+        if not hasattr(xp, "log1p" if xp is math and not batch else "asarray"):
             libraries = "numpy, jax.numpy or torch"
             wanted = libraries if batch else f"the module math, or for arrays {libraries}"
             raise TypeError(refusal("compile", f"xp = {shortened(xp)}", wanted))
@@ -181,6 +184,34 @@ class Expression:
         from .batch.stages import batch_program  # needs numpy
 
         return batch_program(self._outputs, *leaves, self._single, xp)
+
+    def stages(self, inputs: Iterable[Any], wrt: Iterable[Any], xp: Any = None) -> "Stages":
+        """The stages of the program that `compile` makes for a batch: one after the other, printed.
+
+        They are its `graph`, `normal_form`, `groups`, `arrays` and `text`, each of which prints
+        itself too. For the first two, it is how many nodes there are at each depth. xp is NumPy
+        if it is None. Raises what `compile` does.
+
+        >>> from autodiff import Matrix, Vector
+        >>> W, x = Matrix([[1.0, 2.0], [3.0, 4.0]]), Vector([0.5, 0.25])
+        >>> stages = Expression((W @ x).map(ops.tanh).sum()).stages(x, wrt=W)
+        >>> stages.graph
+        0: 6 leaves
+        1: 2 dot of 4
+        2: 2 tanh
+        3: 1 sum
+        >>> stages.groups
+        inputs (2,)
+        parameters (4,)
+        dot1 (2,) = dot(parameters, inputs)
+        tanh1 (2,) = tanh(dot1)
+        sum1 (1,) = sum(tanh1)
+        """
+        from .batch.stages import stages
+
+        if xp is None:
+            import numpy as xp
+        return stages(self._outputs, *self._arguments(inputs, wrt), self._single, xp)
 
     def javascript(self, inputs: Iterable[Any], wrt: Iterable[Any]) -> str:
         """The program of `compile` as the text of a JavaScript function, `(inputs) => [...]`.

@@ -9,6 +9,7 @@ language adds its signs, its numbers and its functions: `Notation` is for tables
 import ast
 import math
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
@@ -16,7 +17,7 @@ from typing import Any
 
 from ..engine.errors import refusal
 from ..engine.operation import Operation
-from . import backends
+from .backends import library
 from .symbolic import CONDITIONS, Operand, Symbol, unrenamed
 
 # How strongly the operators bind, from the weakest. Only in notation does a quotient bind less
@@ -147,8 +148,15 @@ class Python(Printer):
         return self.of(x)
 
     def own(self, operation: Operation) -> str:
-        module, name = backends.importable(operation)
-        return self.imported(f"from {module} import {name}")
+        value: Any = operation.value
+        module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
+        words = [*module.split("."), name]
+        known = getattr(sys.modules.get(module), name, None) is value
+        if known and all(map(str.isidentifier, words)):
+            return self.imported(f"from {module} import {name}")
+        found = f"{operation.__name__}, computed by a function without a name in a module"
+        remedy = "define it with def at the top of a module"
+        raise TypeError(refusal("compile", found, "one that a program can import", remedy))
 
     def imported(self, line: str) -> str:
         """What a line imports, by a name that nothing else in the program has."""
@@ -172,14 +180,10 @@ class ArrayPython(Python):
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Operand]) -> None:
         super().__init__(outputs, like)
-        self.xp = xp
+        self.library = library(xp)
 
     def own(self, operation: Operation) -> str:
-        if self.xp.__name__ != "numpy":
-            found = f"{operation.__name__}, computed by a function of floats"
-            expected = "operations of this package, or made of them"
-            raise TypeError(refusal(f"compile, {self.xp.__name__}", found, expected))
-        return f"xp.vectorize({super().own(operation)}, [xp.float64])"
+        return self.library.vectorized(super().own(operation), operation)
 
     def result(self, x: Operand) -> str:
         constant = type(x) is float and self.like
@@ -190,8 +194,8 @@ class ArrayPython(Python):
         return self.of(x) if isinstance(x, Symbol) else self.new("asarray", self.of(x))
 
     def new(self, function: str, *texts: str) -> str:
-        """The text of a new array like `like`. JAX, whose traces lack a device, moves it."""
-        device = f", device={self.like}.device" * (self.xp.__name__ == "torch")
+        """The text of a new array like `like`."""
+        device = f", device={self.like}.device" * self.library.has_devices
         return f"xp.{function}({', '.join(texts)}, dtype={self.like}.dtype{device})"
 
     def call(self, op: Any, *args: Operand) -> tuple[str, int]:
@@ -203,13 +207,13 @@ class ArrayPython(Python):
             return f"xp.where({test}, {first}, {self.of(y)})", ATOM
         if op == "hypot":  # of numbers alone it would be a float64
             args = tuple(sorted(args, key=lambda x: type(x) is float))
-        texts = [*map(self.of if backends.takes_numbers(self.xp, op) else self.array, args)]
+        texts = [*map(self.array if op in self.library.array_alone else self.of, args)]
         if op == "hypot" and not args[1:]:
             return self.call("abs", *args)
         if op == "hypot" and args[2:]:  # that of libraries takes two
             reduce = self.imported("from functools import reduce")
             return f"{reduce}(xp.hypot, [{', '.join(texts)}])", ATOM
-        return f"{'xp.' * hasattr(self.xp, op)}{op}({', '.join(texts)})", ATOM
+        return f"{'xp.' * hasattr(self.library.xp, op)}{op}({', '.join(texts)})", ATOM
 
 
 class JavaScript(Printer):
@@ -265,7 +269,7 @@ HELPERS = {
 LACKING = {"abs": "abs", "maximum": "maximum", "minimum": "minimum", "pow": "power"}
 IMPORTED = {  # functions that libraries lack, or that differ between them
     "autodiff.engine.ops": ("maximum", "minimum", "power"),
-    "autodiff.compiler.backends": ("erf", "scatter_add", "sigmoid"),
+    "autodiff.compiler.backends": ("einsum", "erf", "scatter_add", "sigmoid"),
 }
 
 

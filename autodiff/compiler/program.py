@@ -37,14 +37,15 @@ class Program:
         namespace: Any = {}  # torch.compile would import it by a __name__
         exec(compile(source, file, "exec"), namespace)  # ours
         self._function = namespace["program"]
-        self._xp = namespace.get("xp")  # None for a program of floats
+        xp = namespace.get("xp")  # None for a program of floats
+        self._library = xp and backends.library(xp)
 
     def __call__(self, *numbers: Any) -> Any:
         try:
-            if self._xp is None:
+            if self._library is None:
                 floats = [x if type(x) is float else backends.real(x) for x in numbers]
                 return self._function(*floats)
-            arrays = [backends.floats(self._xp, x) for x in numbers]
+            arrays = [*map(self._library.floats, numbers)]
         except TypeError as error:
             if str(error) != LOST:
                 raise

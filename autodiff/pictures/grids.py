@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.batch.groups import groups
+from ..compiler.batch.groups import Groups
 from ..engine.admission import AnyNumber, Floats
+from ..engine.graph import topological_order
 from ..engine.value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
@@ -27,7 +28,8 @@ def scene_of_arrays(root: Value, names: Mapping[Value, str]) -> Scene:
     """The arrays of a graph."""
     boxes: list[Box] = []
     same: dict[Value, Value] = {}  # of nodes that are computed twice, the one that is shown
-    for group in groups(root):
+    leaves = [x for x in topological_order(root) if not x.parents]
+    for group in Groups(root, [], leaves)[2:]:  # without the inputs and the parameters
         first, takes = group.members[0], [shape for _, shape in group.arguments]
         box = Box(group.members, "operation", path_of(first), "", first.op, group.shape, takes)
         boxes.append(box)

@@ -10,6 +10,7 @@ from catalogue import MAKE
 from hypothesis import strategies as st
 from oracles import bound
 from random_graphs import OPERATIONS, for_all, numbers, rows
+from stages import MODELS, SHOWN, first_difference, stages_of
 from tables import cases, raising
 from test_program import agree, close
 
@@ -41,23 +42,13 @@ def drawn(*shape):
 # -- The lines of programs ------------------------------------------------------------------------
 
 
-MODELS = [  # a model, its sizes, and the lines that its program had when it was read
-    *[("lecture", sizes, 25) for sizes in ((4, 16, 16, 1), (2, 2, 1), (1, 5, 1))],
-    *[("demo", sizes, 28) for sizes in ((2, 8, 8, 1), (2, 2, 1), (1, 5, 1))],
-    ("shuffled", (4, 8, 8, 1), 40), ("shuffled", (3, 5, 4, 1), 37),
-    ("linear", (5,), 15), ("softmax", (4, 3), 19), ("network", (4, 10, 3), 25),
-    ("network", (7, 5, 2), 25), ("residual", (4,), 27), ("tied", (6, 3), 13), ("logistic", (5,), 15),
-    ("RNN", (3, 2, 4), 27), ("RNN", (6, 2, 4), 34), ("LSTM", (2, 3, 4), 43), ("attention", (4, 3), 26),
-    ("attention", (5, 3), 26), ("conv1d", (9, 3), 21), ("convolution", (6, 3), 24),
-    ("convolution", (7, 2), 24), ("loops", (6, 3), 19),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(("name", "sizes", "lines"), MODELS)
 def test_programs_do_not_grow(name, sizes, lines):
     """With the sizes of a model, or with changes to the compiler; nothing is gathered in them."""
     model = MAKE[name](*sizes)
     source = check(model.loss, model.x, model.parameters).source
+    if sizes == SHOWN[name]:
+        assert not (difference := first_difference(name, stages_of(model))), difference
     assert source.count("\n") <= lines
     assert source.count("asarray([") == (name == "shuffled")  # the permutation of its parameters
     for slow in ("where(0.0 <=", "scatter_add"):

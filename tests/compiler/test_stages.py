@@ -7,13 +7,12 @@ import pytest
 from modes import GRADIENTS
 from oracles import EPSILON
 from tables import cases
-from test_batch import drawn
+from test_batch import batched, drawn
 
 import autodiff as ad
 from autodiff import Expression, Matrix, Value, Vector, operation, ops
-from autodiff.compiler.batch.groups import Groups, groups
+from autodiff.compiler.batch.groups import Groups
 from autodiff.compiler.batch.normal import NormalForm
-from autodiff.compiler.batch.operations import Batch
 from autodiff.compiler.batch.text import MATRICES
 from autodiff.compiler.printer import wrapped
 
@@ -22,8 +21,8 @@ def test_every_stage_is_printed():
     x, w, b = Vector([1.0, 2.0]), Matrix([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), Vector([0.0] * 3)
     y = (w @ x + b).map(ad.tanh).sum() + ad.sin(x[1] * 2.0) * x[0]
     parameters = [*w._entries, *b]
-    found = Groups(y, [*x], parameters)
-    assert repr(found).splitlines() == [
+    found = Expression(y).stages(x, parameters)
+    assert repr(found.groups).splitlines() == [
         "inputs (2,)",
         "parameters (9,)",
         "dot1 (3,) = dot(parameters[0:6], inputs)",
@@ -35,11 +34,24 @@ def test_every_stage_is_printed():
         "sum1 (1,) = sum(tanh1)",
         "add2 (1,) = add(sum1, mul2)",
     ]
-    lines = repr(Batch(found, y, parameters)).splitlines()
+    lines = repr(found.arrays).splitlines()
     assert "tanh1 (3, n) = tanh(add1)" in lines
     assert "p1_bar (3, 2) = product(add1_bar, inputs.T, n)" in lines
-    terms = [a * b for a, b in zip(w._entries, [*x] * 2)]
-    assert repr(NormalForm([ad.sum(terms[:3])], x, parameters)) == "1 x dot of 3"
+    assert found.text == batched(y, x, parameters).source
+    headed = [f"-- {name} --\n{stage}" for name, stage in found._asdict().items()]
+    assert repr(found) == "\n\n".join(headed)
+
+
+def test_the_graph_and_its_normal_form_are_printed_by_depth():
+    w, x = Vector([1.0, 2.0, 3.0]), Vector([4.0, 5.0, 6.0])
+    y = sum((a * b for a, b in zip(w, x)), w[0]).tanh()
+    stages = Expression([y, w[0] + x[0]]).stages(x, w)
+    by_depth = ["0: 6 leaves", "1: 3 mul, 1 add", "2: 1 add", "3: 1 add", "4: 1 add", "5: 1 tanh"]
+    assert repr(stages.graph).splitlines() == by_depth
+    normal = ["0: 6 leaves", "1: 1 dot of 6, 1 add", "2: 1 add", "3: 1 tanh"]
+    assert repr(stages.normal_form).splitlines() == normal
+    with pytest.raises(ValueError, match="inputs and parameters in wrt"):
+        Expression(y).stages(x, [w[0], x[0]])
 
 
 # -- Sums and dots --------------------------------------------------------------------------------
@@ -55,7 +67,8 @@ def test_factors_that_do_not_vary_stand_on_the_left():
 def test_programs_of_floats_and_pictures_stay_as_written():
     w, x = drawn(4), drawn(4)
     y = sum((a * b for a, b in zip(w, x)), w[0])
-    assert [group.operation for group in groups(y)] == [ops.mul] + [ops.add] * 4
+    operations = [group.operation for group in Groups(y, [], [*w, *x])]
+    assert operations == [None, None, ops.mul] + [ops.add] * 4
     assert Expression(y).compile(x, wrt=w).source.count(" * ") == 4
 
 
@@ -67,6 +80,7 @@ def test_a_product_of_matrices_is_the_sum_of_products_over_its_axes(axes):
     sizes, rng = dict(zip("ijkl", (2, 3, 4, 5))), np.random.default_rng(0)
     x, y = [rng.normal(size=[sizes[i] for i in part]) for part in axes.split("->")[0].split(",")]
     found = eval(MATRICES[axes].format(x="x", y="y"), {"x": x, "y": y})
+    found = found.sum(axis=0) if MATRICES[axes][0] == "(" else found
     np.testing.assert_allclose(found, np.einsum(axes, x, y), rtol=1e-12)
 
 

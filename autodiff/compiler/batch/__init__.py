@@ -1,6 +1,6 @@
 """A recorded graph as a program for a batch of samples, in five stages.
 
-Each stage can be printed.
+`Expression.stages` prints them.
 
     stages.py       the five, one after the other; the first is the recorded graph
     normal.py       2: chains of additions and products as sums and dots

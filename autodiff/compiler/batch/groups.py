@@ -273,16 +273,3 @@ def levels(root: Value) -> Iterator[dict[Kind, list[Value]]]:
         for x in level:
             by_kind[x._operation, len(x.parents)].append(x)
         yield by_kind
-
-
-def groups(root: Value) -> list[Group]:
-    """The groups of the results in the graph of root, in an order in which they can be computed.
-
-    >>> x, y = Value(2.0), Value(3.0)
-    >>> for group in groups(x.tanh() * y.tanh()):
-    ...     print(group)
-    tanh1 (2,) = tanh(parameters)
-    mul1 (1,) = mul(tanh1[0:1], tanh1[1:2])
-    """
-    leaves = [x for x in graph.topological_order(root) if not x.parents]
-    return [group for group in Groups(root, [], leaves) if group.operation]

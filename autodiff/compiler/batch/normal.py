@@ -44,7 +44,7 @@ class Term(NamedTuple):
 
 
 class NormalForm(dict[Value, Value]):
-    """The normal form of each node that leads to the outputs; all that is joined when printed."""
+    """The normal form of each node that leads to the outputs."""
 
     def __init__(
         self, outputs: Sequence[Value], inputs: Iterable[Value], parameters: Iterable[Value]
@@ -68,7 +68,6 @@ class NormalForm(dict[Value, Value]):
         sums = {x: self._like_terms(x) for x in linear if x not in inner}
         pairs = [_pair(terms) for by_kind in sums.values() for terms in by_kind.values()]
         self.shared = Counter(itertools.chain.from_iterable(pairs))
-        self.joins: Counter[tuple[str, int]] = Counter()
         for x in nodes:
             by_kind, parents = sums.get(x, {}), [self[p] for p in x.parents]
             if any(map(self._changes, by_kind.values())):
@@ -183,16 +182,11 @@ class NormalForm(dict[Value, Value]):
         _, *columns = zip(*terms)
         sides = [side for side in itertools.chain(*columns) if side]
         operation = ops.dot if len(sides) > len(terms) else ops.sum
-        self.joins[operation.__name__, len(terms)] += 1
         return bare_node(operation, [self._product(side) for side in sides])
 
     def _product(self, factors: Side) -> Value:
         """The product of the factors on one side."""
         return reduce(lambda x, y: bare_node(ops.mul, [x, y]), [self[x] for x in factors])
-
-    def __repr__(self) -> str:
-        joins = [f"{k} x {name} of {size}" for (name, size), k in self.joins.items()]
-        return "\n".join(joins)
 
 
 def bare_node(operation: Operation, parents: Sequence[Value]) -> Value:

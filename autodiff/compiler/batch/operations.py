@@ -22,7 +22,7 @@ from ..printer import IMPORTED, uses_of
 from ..symbolic import ARGUMENTS, COLUMNS, NODES, ROWS, SAMPLES, Axes, Operand, Symbol, unrenamed
 from .arrays import ArrayWriter, axes_of, line, union, without
 from .groups import Group, Groups
-from .places import Grid, Ids, Place, collapsed, grids, index_text, place_of
+from .places import Grid, Ids, Place, collapsed, grids, place_of
 
 Ends = tuple[int, int]  # of a part of an axis
 
@@ -69,7 +69,7 @@ class ArrayNode:
         writer, axes = self.writer, dict(place.axes)
         samples = {SAMPLES: 0} if SAMPLES in self.symbol.axes else {}
         x = writer.repeated(self.symbol, without(self.axes, SAMPLES) | samples)
-        if place.index_source:
+        if place.anywhere:
             flat = writer.reshaped(x, {ROWS: self.size} | samples)
             return writer.array("gather", (flat, self._index(place)), axes | samples)
         x = writer.reshaped(writer.part(x, place.box), place.laid | samples)
@@ -77,7 +77,7 @@ class ArrayNode:
         return writer.reshaped(writer.repeated(x, place.split | samples), axes | samples)
 
     def _index(self, place: Place) -> Symbol:
-        return self.writer.array("index", (place.index_source,), {})
+        return self.writer.array("index", (place.anywhere, place.axes), {})
 
     def receive(self, place: Place, message: Operand) -> None:
         so_far = self.messages.get(place)
@@ -91,12 +91,10 @@ class ArrayNode:
 
     def adjoint(self) -> Any:
         """The gradient of this array: the sum of all messages, each in its place."""
-        if self.size == 1:
-            return ops.sum(self.messages.values())
         parts = []
         strips: dict[Ends, dict[Ends, Any]] = defaultdict(dict)  # by rows, then by columns
         for place, message in self.messages.items():
-            if place.index_source:
+            if place.anywhere:
                 parts.append(self._scattered(place, message))
                 continue
             piece, pieces = self._piece(place, message), strips[place.box[0]]
@@ -184,8 +182,8 @@ class Batch:
         symbol = self.writer.array(group.name + ".T" * group.varies, (), axes)
         if group is self.groups[1] and not all(map(operator.is_, group.members, wrt)):
             place = {x: i for i, x in enumerate(wrt)}
-            order = np.array([place[x] for x in group.members])
-            self.permutation = self.writer.array("index", (index_text(order),), {})
+            order, line = tuple([place[x] for x in group.members]), ((ROWS, len(wrt)),)
+            self.permutation = self.writer.array("index", (order, line), {})
             symbol = self.writer.array("gather", (symbol, self.permutation), axes)
         node = ArrayNode(self.writer, symbol, group.shape, group.varies)
         node.wanted = not set(group.members).isdisjoint(wrt)
@@ -245,7 +243,7 @@ class Batch:
         for grid in self.grids.get(owners[0], ()):
             if grid.start <= positions.min() and positions.max() < grid.end:
                 place = place_of(positions - grid.start, letters, (grid.rows, grid.width))
-                if not place.index_source:
+                if not place.anywhere:
                     part = self._grid(group, node, grid)
                     return Argument(part.read(place), part, place)
         place = place_of(positions, letters, node.shape)

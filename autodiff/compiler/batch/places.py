@@ -29,7 +29,7 @@ class Place(NamedTuple):
     axes: tuple[tuple[str, int], ...]  # along which they change
     box: Box = ()
     runs: tuple[Run, ...] = ()  # of a part: what these axes consist of
-    index_source: str = ""  # the source of the positions, unless they are a part
+    anywhere: tuple[int, ...] = ()  # the positions along these axes, unless they are a part
 
     @property
     def split(self) -> Axes:
@@ -56,7 +56,7 @@ def place_of(positions: Ids, letters: str, shape: tuple[int, ...]) -> Place:
         part = np.arange(math.prod(shape)).reshape(shape)[tuple(itertools.starmap(slice, box))]
         if np.array_equal(part.ravel(), flat):
             return Place(axes, box, tuple(runs))
-    return Place(axes, index_source=index_text(positions))
+    return Place(axes, anywhere=tuple(positions.ravel().tolist()))
 
 
 def runs_of(positions: Ids, axes: Sequence[tuple[str, int]] = ()) -> list[Run] | None:
@@ -107,21 +107,6 @@ def collapsed(ids: Ids, axes: int) -> Ids:
 def is_regular(grid: Ids) -> bool:
     """Whether each row of a grid is its first row plus a constant."""
     return bool((grid - grid[:1] == grid[:, :1] - grid[0, 0]).all())
-
-
-def index_text(positions: Ids) -> str:
-    """Positions as source: sums of xp.arange where they are regular, else a list."""
-    if positions.ndim == 2 and is_regular(positions):
-        line = index_text(positions[0] - positions[0, 0])
-        return f"{index_text(positions[:, 0])}[:, None] + {line}"
-    runs = nested_runs(positions) if positions.ndim == 1 else []
-    size, step = runs[-1] if runs else (0, 0)
-    if step > 0:
-        if len(runs) > 1:
-            return f"({index_text(positions.reshape(-1, size))}).reshape(-1)"
-        ends = f"{positions[0]}, {int(positions[-1]) + step}"
-        return f"xp.arange({f'{ends}, {step}' if step > 1 else ends.removeprefix('0, ')})"
-    return f"xp.asarray({positions.tolist()})"
 
 
 class Grid(NamedTuple):

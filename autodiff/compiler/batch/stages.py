@@ -1,16 +1,67 @@
 """The program for a batch of samples, stage by stage. Each can be printed."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...engine import ops
 from ...engine.errors import refusal
 from ...engine.value import Value
-from .. import backends
+from ..backends import keep_memory
 from ..program import Program
-from .groups import Groups, in_order_of_use
+from .groups import Groups, in_order_of_use, levels
 from .normal import NormalForm, bare_node
 from .operations import Batch
 from .text import array_program
+
+
+class Graph(list[Value]):
+    """The outputs of a graph; printed, how many leaves and operations it has at each depth."""
+
+    def __repr__(self) -> str:
+        lines = []
+        *depths, _ = levels(bare_node(ops.sum, self))  # without their sum
+        for depth, level in enumerate(depths):
+            kinds = []
+            for (operation, count), nodes in level.items():
+                name = operation.__name__ if operation else "leaves"
+                kinds.append(f"{len(nodes)} {name}" + f" of {count}" * (count > 2))
+            lines.append(f"{depth}: {', '.join(kinds)}")
+        return "\n".join(lines)
+
+
+class Stages(NamedTuple):
+    """The stages of a program, each made of the one before; all of them when printed."""
+
+    graph: Graph  # as it was recorded
+    normal_form: Graph
+    groups: Groups
+    arrays: Batch
+    text: str
+
+    def __repr__(self) -> str:
+        parts = [f"-- {name} --\n{stage}" for name, stage in self._asdict().items()]
+        return "\n\n".join(parts)
+
+
+def stages(
+    outputs: list[Value], inputs: list[Value], wrt: list[Value], single: bool, xp: Any
+) -> Stages:
+    """The stages of the program for a batch of samples, from the graph of its outputs."""
+    inside = set(inputs).intersection(wrt)
+    if inside and len(inside) < len(wrt):
+        expected = "one kind for a batch, because gradients of parameters alone are summed"
+        found = "inputs and parameters in wrt"
+        raise ValueError(refusal("compile", found, expected, "compile two programs"))
+    parameters = [] if inside else wrt
+    normal = NormalForm(outputs, inputs, parameters)
+    results = Graph([normal[y] for y in outputs])
+    root = results[0] if single else bare_node(ops.sum, results)
+    groups = Groups(root, inputs, parameters)
+    if groups.scattered > 2:  # else it costs less to gather these
+        again = Groups(root, inputs, in_order_of_use(root, parameters))
+        groups = min(groups, again, key=lambda each: each.scattered)
+    arrays = Batch(groups, root if single else results, wrt)
+    names = ["inputs"] if inside else ["inputs", "parameters" if wrt else "parameters=()"]
+    return Stages(Graph(outputs), results, groups, arrays, array_program(arrays, xp, names))
 
 
 def batch_program(
@@ -21,24 +72,7 @@ def batch_program(
     Its arguments are an array of inputs, a row for each sample, and one of the parameters: wrt,
     unless these are inputs. For several outputs it returns the values alone.
     """
-    backends.keep_memory(xp)
-    inside = set(inputs).intersection(wrt)
-    if inside and len(inside) < len(wrt):
-        expected = "one kind for a batch, because gradients of parameters alone are summed"
-        found = "inputs and parameters in wrt"
-        raise ValueError(refusal("compile", found, expected, "compile two programs"))
-    parameters = [] if inside else wrt
-    normal = NormalForm(outputs, inputs, parameters)
-    results = [normal[y] for y in outputs]
-    root = results[0] if single else bare_node(ops.sum, results)
-    groups = Groups(root, inputs, parameters)
-    if groups.scattered > 2:  # else it costs less to gather these
-        again = Groups(root, inputs, in_order_of_use(root, parameters))
-        groups = min(groups, again, key=lambda each: each.scattered)
-    leaves = groups[: 1 if inside else 2]
-    batch = Batch(groups, root if single else results, wrt)
-    names = [each.name for each in leaves]
-    if names[-1] == "parameters" and not wrt:
-        names[-1] = "parameters=()"  # may be left out
-    source = array_program(batch, xp, names)
-    return Program(source, tuple([len(each.members) for each in leaves]))
+    keep_memory()
+    made = stages(outputs, inputs, wrt, single, xp)
+    leaves = made.groups[: 1 if set(inputs).intersection(wrt) else 2]
+    return Program(made.text, tuple([len(each.members) for each in leaves]))
