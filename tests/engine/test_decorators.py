@@ -217,7 +217,7 @@ def test_the_name_of_an_operation_of_ones_own_is_never_taken_for_ours(name):
 def test_a_program_imports_the_function_or_says_why_it_cannot():
     x = Value(3.0)
     program = Expression(lgamma(x)).compile([x], wrt=[x])
-    assert "from test_dispatch import digamma_of_a_float as f2\n" in program.source
+    assert "from test_decorators import digamma_of_a_float as f2\n" in program.source
     assert "x1_bar = f2(x1)" in program.source
     nameless = operation(lambda x: 2.0 * x, domain="")(lambda x: (nameless(x), lambda g: (2 * g,)))
     with pytest.raises(TypeError, match="without a name in a module, .* at the top of a module"):
