@@ -3,7 +3,6 @@
 With `tiny.py`, `Vector([1, 2]) @ Vector([x, x])` is a loop that you write.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
@@ -13,6 +12,7 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .errors import a, refusal, shortened, whole
+from .levels import ARRAY, CONSTANT
 from .number import Number
 from .operation import Compute, Operation
 from .ufuncs import Entries, to_array
@@ -34,7 +34,7 @@ class _Array(Entries, Number):
 
     _entries: tuple[Value, ...]
     shape: tuple[int, ...]
-    _level = math.inf
+    _level = ARRAY
     _yields = False
     __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
@@ -387,7 +387,7 @@ def _constant(data: Any, subject: str) -> _Array:
     """What stands beside a Vector or Matrix, as one; numbers in a list or array are constants."""
     if isinstance(data, _Array):
         return data
-    constant = partial(leaf, level=0)
+    constant = partial(leaf, level=CONSTANT)
     rows = as_row(data, subject, "a Vector or Matrix, or its numbers in lists or an array")
     if rows and is_sequence(rows[0]):
         return Matrix([_numbers(row, subject, constant) for row in rows])

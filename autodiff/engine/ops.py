@@ -23,6 +23,7 @@ from itertools import accumulate
 
 from .decorators import composite, primitive
 from .errors import refusal
+from .levels import CONSTANT, PLAIN
 
 # What `from autodiff import *` gives: without abs and sum, so that it hides no builtin.
 __all__ = [
@@ -151,7 +152,7 @@ def _base(x, y, z):
 
 def _moves(x):
     """Whether x is a variable of another derivative, which is taken of this one."""
-    return type(x) is not float and getattr(x, "_level", 0) > 0
+    return type(x) is not float and getattr(x, "_level", PLAIN) > CONSTANT
 
 
 # -- Choices ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from . import graph
 from .errors import a, refusal
+from .levels import CONSTANT
 from .operation import Gradients
 from .value import Value
 
@@ -53,4 +54,4 @@ def _to_parents(node: Value, sent: Gradients) -> list[float | None]:
 
     The parents of a comparison get None, but the derivative to show is 0: a step has no slope.
     """
-    return [0.0 if x is None and p._level else x for p, x in zip(node.parents, sent)]
+    return [0.0 if x is None and p._level != CONSTANT else x for p, x in zip(node.parents, sent)]

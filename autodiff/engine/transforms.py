@@ -23,7 +23,7 @@ from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dual import Dual, as_tangent, dual, slope
 from .errors import a, counted, refusal, shortened, typed
-from .levels import level_of, new_level
+from .levels import CONSTANT, PLAIN, level_of, new_level
 from .linalg import Matrix, Vector
 from .operation import Operation
 from .ufuncs import array_of
@@ -187,7 +187,7 @@ def _settled(results: Numbers, given: Numbers) -> Numbers:
     """
     if watch.get() or any(hasattr(x, "_level") for x in given):
         return results
-    return [x if getattr(x, "_level", 1) else x.data for x in results]
+    return [x.data if getattr(x, "_level", PLAIN) == CONSTANT else x for x in results]
 
 
 # -- Forward mode -------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ def _vector(entries: list[Tree]) -> Tree:
     """A Vector of numbers, a Matrix of Vectors, a list of other trees."""
     if hasattr(entries[0], "__len__"):
         return Matrix(entries) if isinstance(entries[0], Vector) else entries
-    return Vector([x if hasattr(x, "_level") else leaf(x, 0) for x in entries])
+    return Vector([x if hasattr(x, "_level") else leaf(x, CONSTANT) for x in entries])
 
 
 KINDS: dict[type, Callable[[list[Tree]], Tree]] = {
