@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Never, Protocol, SupportsIndex, Union, cast
 
-from . import graph, ops
+from . import graph, ops, scopes
 from .admission import AnyNumber, as_number
 from .errors import refusal, typed, whole
 from .graph import Node
@@ -24,6 +24,7 @@ from .levels import (
 )
 from .number import Number
 from .operation import UNDEFINED, Backward, Compute, Gradients, Operation, explain
+from .scopes import innermost
 from .ufuncs import Entry
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Value(Entry, Node):
 
     _grad: AnyNumber  # a Value after create_graph
     _label: str
-    _scope: Any  # the scope that the node was made in; unset if there was none
+    _scope: scopes.Scope | None  # that the node was made in; unset in leaves of a user's own
 
     # x + y, x - y, x * y and x / y are at the end of this file, all other operators in `Number`.
     if TYPE_CHECKING:
@@ -288,15 +289,9 @@ class Watcher(Protocol):
 watch: ContextVar[Watcher | None] = ContextVar("watch", default=None)
 
 
-def nodes_made_by(new: Callable[[type[Value]], Value]) -> None:
-    """From now on `new` makes all nodes, instead of `object.__new__`: see `scopes.py`."""
-    global _new
-    _new = new
-
-
 # -- Making nodes -------------------------------------------------------------------------------
 
-_new: Any = object.__new__  # see nodes_made_by
+_new: Any = object.__new__  # in a browser another, which spares the stack: see .github/browser.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
 _ONLY_VALUES = {Value}
 
@@ -311,6 +306,8 @@ def leaf(data: AnyNumber, level: float) -> Value:
     node._operation = None
     node._closure = _nothing
     node._level = level
+    if scopes.used:
+        node._scope = innermost()
     return node
 
 
@@ -397,6 +394,8 @@ def _quick(
         node.parents = (self, other)
         node._operation = operation
         node._level = self._level
+        if scopes.used:
+            node._scope = innermost()
         return node
 
     def reflected(self: Value, other: AnyNumber) -> AnyNumber:  # other + self

@@ -17,12 +17,12 @@ from ..engine.admission import as_integer, as_row, is_sequence, shape_and_number
 from ..engine.errors import counted, refusal, typed
 from ..engine.graph import topological_order
 from ..engine.linalg import Vector
-from ..engine.scopes import entry_names
 from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
 from ..nn.recording import Recording, Watch, loss_value, only_data
 from ..nn.samples import Samples, held_back
 from ..optim import Optimizer
+from ..pictures.texts import entry_names
 from .page import Page, formula, learning
 from .stills import fits, sliders
 

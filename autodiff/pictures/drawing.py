@@ -13,7 +13,6 @@ import graphviz
 from ..engine.admission import AnyNumber
 from ..engine.errors import a, refusal, shortened
 from ..engine.graph import adjoints
-from ..engine.scopes import entry_names
 from ..engine.stepwise import steps
 from ..engine.value import Value
 from . import dot
@@ -21,7 +20,7 @@ from .description import description
 from .layout import Layout
 from .scene import Scene, scene
 from .sheet import SIZE, Notes, Sheet, face, legend, sheet
-from .texts import clean, plain
+from .texts import clean, entry_names, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
