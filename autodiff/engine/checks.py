@@ -1,4 +1,8 @@
-"""Finite differences, and a check of gradients against them."""
+"""Finite differences, and a check of gradients against them.
+
+With `tiny.py`,
+`check_gradients(operation(lambda x: (x * x, lambda grad: (grad * x,))), 3.0)` is out of reach.
+"""
 
 import math
 import sys

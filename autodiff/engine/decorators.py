@@ -1,6 +1,8 @@
 """How an operation is stated: `@primitive`, `@composite`, and for one of your own `@operation`.
 
 `ops.py` states each once: its value on floats, and a rule.
+
+With `tiny.py`, `tanh(0.0)` is a tuple: there it is the rule, which is no function of numbers.
 """
 
 from __future__ import annotations

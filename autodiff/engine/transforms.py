@@ -8,7 +8,7 @@ result that does not depend on the inputs has derivative 0.0. They nest: every c
 its own (`levels.new_level`), so a derivative inside another treats the other's variables as
 constants.
 
-With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, not 1.0.
+With `tiny.py`, `grad(lambda p: p["w"] * 2.0)({"w": 3.0})` is a TypeError.
 """
 
 import math
