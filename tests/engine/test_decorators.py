@@ -15,7 +15,7 @@ from autodiff import Dual, Expression, Value, grad, operation, where
 from autodiff.engine.operation import Operation
 
 
-def test_an_operation_on_the_page_is_a_name_to_import_and_says_its_domain():
+def test_an_operation_in_ops_is_a_name_to_import_and_says_its_domain():
     """All that an operation needs besides its lines: CONTRIBUTING, "Add an operation"."""
     for name in {*ad.ops.__all__, "abs", "sum"}:
         assert getattr(ad, name) is getattr(ad.ops, name)
