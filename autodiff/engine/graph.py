@@ -45,7 +45,7 @@ def topological_order(root: N) -> list[N]:
     >>> [node.label or node.op for node in topological_order(c)]
     ['a', 'b', '*', '+']
     """
-    _check_node(root, "topological_order")
+    check_node(root, "topological_order")
     return list(_depth_first([root], tracked_only=False))
 
 
@@ -113,7 +113,7 @@ def adjoints(
     >>> adjoint[x], adjoint[y]
     (6.0, 2.0)
     """
-    _check_node(root, "adjoints")
+    check_node(root, "adjoints")
     if not create_graph:
         check_outside(root, "adjoints")
         root._number()  # the adjoints leave the graph as its own number would
@@ -239,6 +239,6 @@ def _checked_inputs(inputs: Iterable[N]) -> list[N]:
     return nodes
 
 
-def _check_node(root: object, subject: str) -> None:
+def check_node(root: object, subject: str) -> None:
     if not isinstance(root, Node):
         raise TypeError(refusal(subject, typed(root), "a Value, such as a loss"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import graph
-from .errors import a, refusal
 from .levels import CONSTANT
 from .operation import Gradients
 from .value import Value
@@ -40,8 +39,7 @@ def steps(root: Value) -> Iterator[Step]:
     * 1.0 [(3.0, 3.0), (3.0, 3.0)]
     a 6.0 []
     """
-    if not isinstance(root, Value):
-        raise TypeError(refusal("steps", a(root), "a Value, such as a loss"))
+    graph.check_node(root, "steps")
     adjoints = reversed(graph.adjoints(root).items())
     reached = {root}  # the nodes to which something was sent: the closures of others do not run
     for node, adjoint in adjoints:

@@ -127,11 +127,7 @@ def vjp(
     call = _call("vjp", f, primals, keywords, [*range(len(primals))])
     values, shape, pullback = _reverse(call)
     value = shape(iter(values))
-
-    def of_cotangent(cotangent: Tree) -> Tree:
-        return pullback(_along(cotangent, value, "vjp: the cotangent"))
-
-    return value, of_cotangent
+    return value, lambda v: pullback(_along(v, value, "vjp: the cotangent"))
 
 
 @_typed
