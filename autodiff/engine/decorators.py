@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 
 from .admission import AnyNumber, as_floats, as_number, is_array
 from .calls import FLOATS, of_numbers, of_rows
-from .errors import a, refusal, typed
+from .errors import kind_of, refusal, typed
 from .operation import Backward, Compute, Gradients, OfNumbers, OfRow, OfRows, Operation, Rule
 
 
@@ -106,7 +106,7 @@ def _checked(rule: Rule) -> Rule:
         returned: Any = rule(*inputs)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
-            raise TypeError(refusal(name, f"a rule that returns {a(returned)}", expected))
+            raise TypeError(refusal(name, f"a rule that returns {kind_of(returned)}", expected))
         result, backward = returned
         admit = as_number if FLOATS.issuperset(map(type, inputs)) else _admit
 

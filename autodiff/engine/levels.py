@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .admission import AnyNumber, as_float, as_number
-from .errors import LEAKED, a, refusal
+from .errors import LEAKED, kind_of, refusal
 from .operation import Operation
 
 PLAIN = -1  # a float: it knows nothing of derivatives
@@ -101,7 +101,7 @@ def constant_for(other: AnyNumber, x: Any, name: str) -> AnyNumber:
     if x._level < other._level:
         return x
     remedy = "for forward over reverse wrap each Dual in a Value: Value(dual)"
-    kinds = f"{a(other)} and {a(x)}"
+    kinds = f"{kind_of(other)} and {kind_of(x)}"
     raise TypeError(refusal(name, kinds, "numbers of one kind", remedy))
 
 
@@ -115,7 +115,7 @@ def check_result(
     own = getattr(result, "_level", PLAIN)
     if own >= level and all(level_of(x) < own for x in inputs):
         remedy = "pass all that it depends on as inputs, a Vector as its entries"
-        other = f"a result that is {a(result)}, with inputs that are not"
+        other = f"a result that is {kind_of(result)}, with inputs that are not"
         raise TypeError(
             refusal(operation.__name__, other, "operations on its inputs alone", remedy)
         )

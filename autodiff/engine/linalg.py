@@ -11,7 +11,7 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .errors import a, refusal, shortened, whole
+from .errors import kind_of, refusal, shortened, whole
 from .levels import ARRAY, CONSTANT
 from .number import Number
 from .operation import Compute, Operation
@@ -109,7 +109,7 @@ class _Array(Entries, Number):
 
     def _number(self) -> NoReturn:
         remedy = "take its entries, or .data"
-        raise TypeError(refusal("compare or format", a(self), "one number", remedy))
+        raise TypeError(refusal("compare or format", kind_of(self), "one number", remedy))
 
     def map(self, function: Compute) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
@@ -169,7 +169,7 @@ class _Array(Entries, Number):
     def backward(self) -> NoReturn:
         """A TypeError: only one number has a backward pass."""
         remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
-        shape = f"{a(self)} of shape {self.shape}"
+        shape = f"{kind_of(self)} of shape {self.shape}"
         raise TypeError(refusal("backward", shape, "one number", remedy))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from . import ops
 from .admission import AnyNumber
-from .errors import LOST, a, refusal
+from .errors import LOST, kind_of, refusal
 from .levels import OWN, PLAIN, apply, records_comparisons
 from .operation import Compute, Operation
 
@@ -119,7 +119,7 @@ class Number:
         return format(self._number(), spec) if spec else repr(self)
 
     def __xor__(self, other: object) -> NoReturn:
-        raise TypeError(refusal("^", a(self), "a plain number", "write x**2 for a power"))
+        raise TypeError(refusal("^", kind_of(self), "a plain number", "write x**2 for a power"))
 
     __rxor__ = __xor__
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .dual import Dual, as_tangent, dual, slope
-from .errors import a, counted, refusal, shortened, typed
+from .errors import counted, kind_of, refusal, shortened, typed
 from .levels import CONSTANT, PLAIN, level_of, new_level
 from .linalg import Matrix, Vector
 from .operation import Operation
@@ -105,7 +105,7 @@ def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
     values, shape, pullback = _reverse(call)
     if shape is not next:
         remedy = "write [grad(f)(x) for x in xs] for many points, jacrev(f) for several results"
-        found = f"{a(shape(iter(values)))} of {counted(len(values), 'number')}"
+        found = f"{kind_of(shape(iter(values)))} of {counted(len(values), 'number')}"
         raise TypeError(refusal(call.name, found, "one number as the result of f", remedy))
     return values[0], pullback([1.0])
 
@@ -228,7 +228,7 @@ def jacfwd(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
 def _by_columns(call: "_Call") -> Tree:
     for x in call.others:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
-            used = f"{a(x)}, which the first of several calls of f would use up"
+            used = f"{kind_of(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
             raise TypeError(refusal(call.name, used, "what can be read again", remedy))
     # without inputs there is a call still, for the shape of the result
@@ -385,7 +385,7 @@ def flatten(tree: Tree, subject: str) -> Flattened:
     try:
         return _flattened(tree, subject)
     except RecursionError:
-        found, expected = f"{a(tree)} nested too deeply, or in itself", "a tree of numbers"
+        found, expected = f"{kind_of(tree)} nested too deeply, or in itself", "a tree of numbers"
         raise RecursionError(refusal(subject, found, expected)) from None
 
 

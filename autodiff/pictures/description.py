@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..compiler.symbolic import Symbol, word
+from ..compiler.symbolic import Symbol, op_of
 from ..compiler.tracing import Formulas, name_of_result
 from ..engine.admission import AnyNumber
 from ..engine.errors import counted
@@ -50,7 +50,7 @@ def formula_of(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
             if not is_current(node):
                 return ""
             inputs = [formulas[parent] for parent in node.parents]
-            formulas[node] = writer.made(word(node._operation), tuple(inputs), node._number())
+            formulas[node] = writer.made(op_of(node._operation), tuple(inputs), node._number())
         else:
             value = node._number()
             formulas[node] = writer.made(names[node], (), value) if names[node] else value

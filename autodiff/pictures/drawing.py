@@ -11,7 +11,7 @@ from typing import Any
 import graphviz
 
 from ..engine.admission import AnyNumber
-from ..engine.errors import a, refusal, shortened
+from ..engine.errors import kind_of, refusal, shortened
 from ..engine.graph import adjoints
 from ..engine.stepwise import steps
 from ..engine.value import Value
@@ -154,7 +154,7 @@ def draw(
     <Drawing: a·b = 6>
     """
     if not isinstance(root, Value):
-        raise TypeError(refusal("draw", a(root), "a Value, such as a loss"))
+        raise TypeError(refusal("draw", kind_of(root), "a Value, such as a loss"))
     _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
