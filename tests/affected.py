@@ -137,7 +137,7 @@ def reached(changes):
         users = {user for user, used in all_uses().items() if each in used} - far.keys()
         far |= dict.fromkeys(users, far[each] + 1)
         queue += users
-    tests = re.compile(r"tests/.*/test_\w+\.py|\./(autodiff|tests/support)/.*\.py|.*\.ipynb")
+    tests = re.compile(r"tests/(.*/)?test_\w+\.py|\./(autodiff|tests/support)/.*\.py|.*\.ipynb")
     return {x: far[x] for x in sorted(far, key=lambda x: (far[x], x)) if tests.fullmatch(x)}
 
 

@@ -6,13 +6,13 @@ A fact stands once. A new one belongs
     what every mode gives alike                         engine/test_modes.py, support/modes.py
     the derivative by every argument there is           engine/test_every_argument.py
     an error, its words and its remedy                  engine/test_errors.py: places and wrong values
-    what `fit` computes: the loop written out           nn/test_training.py, support/trainings.py
+    what `fit` computes: the loop written out           nn/test_fitting.py, support/trainings.py
     what Ctrl-C leaves                                  nn/test_interrupts.py
     which models compile, are walked, are refused       nn/test_purity.py
     a derivative inside a model or a loss               nn/test_derivatives.py
     a program and its text                              compiler/test_program.py, test_batch.py
     what a picture says                                 pictures/test_sheet.py; DOT in test_dot.py
-    what a page says and does                           pictures/test_live.py and its siblings
+    what a page says and does                           pages/test_live.py and its siblings
     an answer to an exercise, and what it hears         course/answers, a file for each notebook
     what a notebook prints                              the notebook itself, which is run
     a command, a link, an address                       project

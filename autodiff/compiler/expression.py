@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import graph, ops
 from ..engine.admission import as_float, as_row
-from ..engine.errors import a, counted, described, refusal, restoring, shortened, typed, whole
+from ..engine.errors import counted, described, kind_of, refusal, restoring, shortened, typed, whole
 from ..engine.levels import check_outside
 from ..engine.value import Value
 from .program import Program, javascript, scalar_program
@@ -72,7 +72,7 @@ class Expression:
         given = {} if values is None else values
         if not isinstance(given, Mapping):
             raise TypeError(
-                refusal("propagate", a(given), "a dict from sources to numbers: {x: 3.0}")
+                refusal("propagate", kind_of(given), "a dict from sources to numbers: {x: 3.0}")
             )
         leaves = self._sources_among(list(given), "propagate")
         fresh = {x: as_float(given[x], "propagate") for x in leaves}

@@ -38,7 +38,7 @@ class Symbol(Number):
     def __init__(
         self, writer: Any, number: int, op: Any, args: tuple[Any, ...], axes: Axes | None = None
     ) -> None:
-        self.writer, self.number, self.op, self.args = writer, number, op, args  # see `word`
+        self.writer, self.number, self.op, self.args = writer, number, op, args  # see `op_of`
         self.axes = axes or {}  # of an array
         self.name = ""  # of its line in a program, if it has one
         self.own_line = False  # whether it has a line even if it is short and used once
@@ -73,7 +73,7 @@ UNKNOWN = refusal(
 )
 
 
-def word(operation: Operation) -> Any:
+def op_of(operation: Operation) -> Any:
     """What symbols call an operation; one of a user's stands for itself, whatever its name is."""
     if not operation.in_ops:
         return operation
@@ -111,7 +111,7 @@ class Writer:
             return x
         if operation is ops.abs and _negated(x):  # as in sigmoid(-x) beside sigmoid(x)
             x = x.args[0]
-        if word(operation) in CONDITIONS and _negated(x) and _is(others[0], 0.0):
+        if op_of(operation) in CONDITIONS and _negated(x) and _is(others[0], 0.0):
             x, others = 0.0, list(x.args)  # 0 < x for -x < 0
         if operation in (ops.add, ops.sub):
             return self._sum(operation, x, *others)
@@ -133,7 +133,7 @@ class Writer:
         return self._once(ops.where, (condition, x, y))
 
     def _once(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
-        op = word(operation)
+        op = op_of(operation)
         if op in ("add", "mul") and key_of(op, args[::-1]) in self.symbols:
             args = args[::-1]
         key = key_of(op, args)
@@ -142,7 +142,7 @@ class Writer:
         return self.symbols[key]
 
     def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
-        return Symbol(self, len(self.symbols), word(operation), args)
+        return Symbol(self, len(self.symbols), op_of(operation), args)
 
     def _sum(self, operation: Operation, x: Operand, y: Operand) -> Operand:
         """x + y or x - y without zeros and double signs: the same number, to the last digit."""

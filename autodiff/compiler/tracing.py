@@ -19,7 +19,7 @@ from ..engine.operation import Operation
 from ..engine.transforms import Function, Tree, check_function, flatten
 from ..engine.value import Value
 from .printer import ATOM, PRODUCT, Notation
-from .symbolic import Symbol, Writer, word
+from .symbolic import Symbol, Writer, op_of
 
 Formula = Symbol | float  # one with a text, or a constant
 Slopes = list[tuple[Value, Formula | None]]  # the derivative of a result by each parent
@@ -176,7 +176,7 @@ def _written(node: Value, operation: Operation, names: Mapping[Value, str]) -> t
     inputs = tuple(
         [writer.made(names[p], (), p.data) if p in names else p.data for p in node.parents]
     )
-    formula = writer.notation.of(writer.made(word(operation), inputs, node.data))
+    formula = writer.notation.of(writer.made(op_of(operation), inputs, node.data))
     try:
         result, backward = operation.rule(*inputs)
         if isinstance(result, Symbol):  # the closure holds it too: 1 - v₂·v₂, not 1 - tanh(v₁)...
@@ -210,7 +210,7 @@ class Formulas(Writer):
         return self.write(operation, *inputs)
 
     def _new(self, operation: Operation, args: tuple[Formula, ...]) -> Symbol:
-        return self.made(word(operation), args, operation.value(*map(_value, args)))
+        return self.made(op_of(operation), args, operation.value(*map(_value, args)))
 
 
 def _value(x: Formula) -> float:

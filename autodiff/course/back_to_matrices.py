@@ -12,9 +12,10 @@ import numpy as np
 import autodiff as ad
 from autodiff import Value, Vector, draw, nn, topological_order
 from autodiff.compiler.batch.normal import NormalForm
+from autodiff.engine.errors import kind_of
 from autodiff.engine.graph import depths
 
-from .verdicts import NOTHING, Exercise, Hint, a, after_your_guess, guesses, solutions
+from .verdicts import NOTHING, Exercise, Hint, after_your_guess, guesses, solutions
 
 TINTS = {
     "dot1|weight_0": "#cbe2f6",
@@ -105,7 +106,7 @@ def adjoints_of(answer, graph):
     values, done = run_forward(graph(x, w, b), {x: np.array([0.5, 1.0, -1.5, 2.0])})
     found = answer(values, done)
     if not isinstance(found, dict):
-        raise Hint(f"Return the adjoints of the nodes, a dict: found {a(found)}.")
+        raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(found)}.")
     if set(found) <= {*done[-1][0]}:
         raise Hint(NOTHING)
     for name, leaf in zip("xwb", (x, w, b)):
@@ -184,7 +185,7 @@ def batched(answer, at):
         coefficients, x = Vector([(-1.0) ** k / (k + 1) for k in range(n)]), Value(at)
         y = answer(coefficients, x)
         if not isinstance(y, Value):
-            raise Hint(f"Expected a Value, found {a(y)}. Add everything up to one number.")
+            raise Hint(f"Expected a Value, found {kind_of(y)}. Add everything up to one number.")
         yield f"the value for {n} coefficients", y.data
         y.backward()
         yield f"the derivatives by x and {n} coefficients", [x.grad, *coefficients.grad]

@@ -2,8 +2,9 @@
 """Notebook 9: symbols that write a program; its guesses and exercises."""
 
 import autodiff as ad
+from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, solutions
 
 predict = guesses(
     {
@@ -55,7 +56,7 @@ def lines_of(Kind, f):
     kind = type("Kind", (Kind,), {})
     result = f(kind("x", lines), kind("x2", lines))
     if not (empty(result) or type(result) is kind):
-        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {a(result)}.")
+        raise Hint(f"Return a symbol of the same kind, type(self)(…): found {kind_of(result)}.")
     yield "what is written", "; ".join(lines) or (... if empty(result) else "nothing")
     yield "the name that comes back", ... if empty(result) else str(result)
 
@@ -151,7 +152,7 @@ def recorded(answer, x):
     y = answer(x)
     if not isinstance(y, ad.Value):
         remedy = " `where` of autodiff makes a node of a choice." * hasattr(y, "dtype")
-        raise Hint(f"Expected a Value, found {a(y)}.{remedy}")
+        raise Hint(f"Expected a Value, found {kind_of(y)}.{remedy}")
     yield "before any compiling the value", y.data
     yield "x", "in the graph" if x in {*ad.topological_order(y)} else "out of the graph"
     program = ad.Expression(y).compile([x], wrt=[x])

@@ -5,8 +5,9 @@ import math
 from collections.abc import Mapping
 
 from autodiff import jvp, log, operation, sin
+from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, number, solutions
 
 predict = guesses(
     {
@@ -67,7 +68,7 @@ def operators(Pair, left, right):
             yield f"a {sign} b", ...
             continue
         if not hasattr(found, "tangent"):
-            raise Hint(f"a {sign} b: return a Pair. Yours returns {a(found)}.")
+            raise Hint(f"a {sign} b: return a Pair. Yours returns {kind_of(found)}.")
         yield f"the primal of a {sign} b", found.primal
         yield f"the tangent of a {sign} b", found.tangent
 
@@ -123,7 +124,7 @@ check_1 = Exercise(
 def of_pair(answer, primal, tangent):
     found = answer(Pair(primal, tangent))
     if not hasattr(found, "tangent"):
-        raise Hint(f"Return a Pair. Yours returns {a(found)}.")
+        raise Hint(f"Return a Pair. Yours returns {kind_of(found)}.")
     yield "the primal", found.primal
     yield "the tangent", found.tangent
 
@@ -189,7 +190,7 @@ def with_tags(kind, x, y):
             yield f"x {sign} y", ...
             continue
         if not hasattr(found, "tag"):
-            raise Hint(f"x {sign} y: return a Tagged. Yours returns {a(found)}.")
+            raise Hint(f"x {sign} y: return a Tagged. Yours returns {kind_of(found)}.")
         for part in ("tag", "tangent", "primal"):
             yield f"the {part} of x {sign} y", written(getattr(found, part))
 
@@ -260,7 +261,7 @@ check_3 = Exercise(
 
 def modes(answer):
     if not isinstance(answer, Mapping):
-        raise Hint(f"Expected a dict with the keys 'a', 'b', 'c' and 'd', found {a(answer)}.")
+        raise Hint(f"Expected a dict with the keys 'a', 'b', 'c' and 'd', found {kind_of(answer)}.")
     for key in "abcd":
         task = answer.get(key, ...)
         if empty(task):

@@ -4,9 +4,10 @@
 import math
 
 from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
+from autodiff.engine.errors import kind_of
 
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, a, after_your_guess, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
 
 predict = guesses(
     {
@@ -31,7 +32,9 @@ predict = guesses(
 def moved(forward, rule, primals, tangents):
     found = forward(rule, primals, tangents)
     if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise Hint(f"Return two things, the result and its tangent. Yours returns {a(found)}.")
+        raise Hint(
+            f"Return two things, the result and its tangent. Yours returns {kind_of(found)}."
+        )
     for name, x in zip(("the result", "the tangent"), found):
         yield name, f"{x.primal:.6g} + {x.tangent:.6g}ε" if isinstance(x, Dual) else x
 

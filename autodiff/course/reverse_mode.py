@@ -5,6 +5,7 @@ import math
 import operator
 import tracemalloc
 
+from autodiff.engine.errors import kind_of
 from autodiff.tiny import Value, recorded
 
 from .gallery import (
@@ -19,7 +20,7 @@ from .gallery import (
     run,
     watched,
 )
-from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, pair, plain, solutions
+from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, pair, plain, solutions
 
 
 def peak_memory(work):
@@ -246,7 +247,7 @@ def placed(order, program):
     nodes = watched(program)
     found = order(nodes[-1])
     if not isinstance(found, (list, tuple, dict)):
-        raise Hint(f"Expected a list of the nodes, found {a(found)}.")
+        raise Hint(f"Expected a list of the nodes, found {kind_of(found)}.")
     if not all(isinstance(x, Value) for x in found):
         raise Hint("Return a list of the nodes themselves.")
     if not {*found} <= {*nodes}:

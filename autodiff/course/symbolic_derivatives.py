@@ -6,7 +6,9 @@ import math
 import operator
 from functools import cache
 
-from .verdicts import Exercise, Hint, a, after_your_guess, guesses, number, solutions
+from autodiff.engine.errors import kind_of
+
+from .verdicts import Exercise, Hint, after_your_guess, guesses, number, solutions
 
 predict = guesses(
     {
@@ -55,7 +57,7 @@ X = node("x")
 def value(e, x):
     """The value of a formula at x, whether made of our nodes or the learner's."""
     if not hasattr(e, "op"):
-        raise Hint(f"Return a formula, made by node: found {a(e)}.")
+        raise Hint(f"Return a formula, made by node: found {kind_of(e)}.")
     inputs = [value(each, x) for each in e.args]
     if not inputs:
         return x if e.op == "x" else float(e.op)

@@ -33,6 +33,8 @@ from textwrap import fill
 from types import GeneratorType
 from typing import Any, NamedTuple
 
+from autodiff.engine.errors import kind_of
+
 NOTHING = "Nothing here yet: put your answer where the dots are."
 NO_RETURN = "Your function returns nothing: a `return` is missing."
 
@@ -143,10 +145,10 @@ class Exercise:
 
     def _check_kind(self, answer: Any) -> None:
         if inspect.isclass(self.solution) and not inspect.isclass(answer):
-            raise Hint(f"Expected the class itself, found {a(answer)}.")
+            raise Hint(f"Expected the class itself, found {kind_of(answer)}.")
         if callable(self.solution) and not callable(answer):
             example = f"def answer{inspect.signature(self.solution)}:"
-            raise Hint(f"Expected a function, `{example}`, found {a(answer)}.")
+            raise Hint(f"Expected a function, `{example}`, found {kind_of(answer)}.")
 
     def _check_earlier(self, answer: Any) -> None:
         for name, check in self.rests_on.items():
@@ -303,9 +305,9 @@ def not_comparable(found: Any, right: Any) -> str:
     expected, shaped = shape(plain(right)), shape(plain(found))
     if expected is None:
         alike = type(plain(found)) is type(plain(right))
-        return "" if alike else f"Expected {a(right)}, found {a(found)}."
+        return "" if alike else f"Expected {kind_of(right)}, found {kind_of(found)}."
     if shaped is None:
-        return f"Expected {'an array' if expected else 'a number'}, found {a(found)}."
+        return f"Expected {'an array' if expected else 'a number'}, found {kind_of(found)}."
     if shaped == expected:
         return ""
     tip = " Yours is transposed." if shaped[::-1] == expected else ""
@@ -333,18 +335,12 @@ def wrapped(text: str) -> str:
     return "\n".join(fill(line, 90, **whole_words) for line in text.split("\n"))  # type: ignore[arg-type]
 
 
-def a(x: Any) -> str:
-    """The type of x with its article."""
-    name = type(x).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
-
-
 def number(answer: Any) -> float:
     """The answer as a float; a Hint if it is not a number."""
     found = plain(answer)
     if isinstance(found, float):
         return found
-    raise Hint(f"Expected one number, found {a(answer)}.")
+    raise Hint(f"Expected one number, found {kind_of(answer)}.")
 
 
 def pair(**meanings: str) -> Callable[[Any], Any]:
@@ -421,7 +417,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
         return "Your guess first: put a number where the dots are."
     found = plain(guess)
     if not isinstance(found, float):
-        return f"Expected one number, found {a(guess)}."
+        return f"Expected one number, found {kind_of(guess)}."
     for key, text in table.items():
         low, high = key if isinstance(key, tuple) else (key, key)
         if low is not ... and low <= found <= high:

@@ -1,6 +1,8 @@
 """How an operation is stated: `@primitive`, `@composite`, and for one of your own `@operation`.
 
 `ops.py` states each once: its value on floats, and a rule.
+
+With `tiny.py`, `tanh(0.0)` is a tuple: there it is the rule, which is no function of numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any, Literal, overload
 
 from .admission import AnyNumber, as_floats, as_number, is_array
 from .calls import FLOATS, of_numbers, of_rows
-from .errors import a, refusal, typed
+from .errors import kind_of, refusal, typed
 from .operation import Backward, Compute, Gradients, OfNumbers, OfRow, OfRows, Operation, Rule
 
 
@@ -104,7 +106,7 @@ def _checked(rule: Rule) -> Rule:
         returned: Any = rule(*inputs)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
             expected = "(result, backward), where backward(grad) returns a tuple of gradients"
-            raise TypeError(refusal(name, f"a rule that returns {a(returned)}", expected))
+            raise TypeError(refusal(name, f"a rule that returns {kind_of(returned)}", expected))
         result, backward = returned
         admit = as_number if FLOATS.issuperset(map(type, inputs)) else _admit
 

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from .admission import AnyNumber
-from .levels import as_own_number, check_outside, check_result, constant_for
+from .levels import OWN, as_own_number, check_outside, check_result, constant_for
 from .number import Number
 from .operation import UNDEFINED, Operation, explain
 from .ufuncs import Entry
@@ -42,12 +42,11 @@ class Dual(Entry, Number):
 
     _primal: AnyNumber
     _tangent: AnyNumber  # None for a number that stands still
-    _level: float  # depth in nested derivatives, see `levels.new_level`
 
     def __init__(self, primal: AnyNumber, tangent: AnyNumber = 0.0) -> None:
         self._primal = as_own_number(primal, "Dual, primal")
         self._tangent = as_tangent(as_own_number(tangent, "Dual, tangent"))
-        self._level = 1
+        self._level = OWN
 
     @property
     def primal(self) -> AnyNumber:

@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 def refusal(subject: str, found: str, expected: str, remedy: str = "") -> str:
     """The text of an error: the function or argument, what was found, what was expected, a remedy.
 
-    >>> refusal("draw", a(3), "a Value", "make one: Value(3)")
+    >>> refusal("draw", kind_of(3), "a Value", "make one: Value(3)")
     'draw: found an int, expected a Value; make one: Value(3)'
     """
     return f"{subject}: found {found}, expected {expected}{'; ' + remedy if remedy else ''}"
 
 
-def a(x: object) -> str:
+def kind_of(x: object) -> str:
     """The type of x with its article.
 
-    >>> a(3), a("text")
+    >>> kind_of(3), kind_of("text")
     ('an int', 'a str')
     """
     name = type(x).__name__

@@ -10,18 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, TypeVar
 
 from .admission import AnyNumber, as_row
 from .errors import described, refusal, typed, with_variable
-from .levels import check_outside, records_comparisons
-from .operation import UNDEFINED, Backward, Gradients, explain
+from .levels import CONSTANT, OWN, check_outside, records_comparisons
+from .number import Number
+from .operation import UNDEFINED, Backward, Gradients, Operation, explain
 
-if TYPE_CHECKING:
-    from .value import Value
+N = TypeVar("N", bound="Node")
 
 
-def topological_order(root: Value) -> list[Value]:
+class Node(Number):
+    """What the walk reads of a node. `Value` is the one kind of node that there is."""
+
+    __slots__ = ("_closure", "_data", "_level", "_operation", "parents")
+
+    parents: tuple[Self, ...]  # what it was computed from; none for a leaf
+    _data: AnyNumber  # a float, or a number of an outer derivative
+    _operation: Operation | None  # which made this node; None for a leaf
+    _closure: Backward  # from the gradient of this node to that of each parent
+
+
+def topological_order(root: N) -> list[N]:
     """All nodes that root depends on, each after its parents; root comes last.
 
     Depth first, parents from left to right, without recursion, so that a chain of a million
@@ -34,11 +45,11 @@ def topological_order(root: Value) -> list[Value]:
     >>> [node.label or node.op for node in topological_order(c)]
     ['a', 'b', '*', '+']
     """
-    _check_node(root, "topological_order")
+    check_node(root, "topological_order")
     return list(_depth_first([root], tracked_only=False))
 
 
-def depths(root: Value) -> dict[Value, int]:
+def depths(root: N) -> dict[N, int]:
     """The depth of each node that root depends on: 0 for a leaf, else 1 + its deepest parent's.
 
     In ascending order: first the leaves, then the results of leaves alone, and so on.
@@ -49,27 +60,27 @@ def depths(root: Value) -> dict[Value, int]:
     >>> [(node.label or node.op, depth[node]) for node in depth]
     [('a', 0), ('b', 0), ('+', 1), ('/', 1), ('*', 2), ('-', 3)]
     """
-    depth: dict[Value, int] = {}
+    depth: dict[N, int] = {}
     for node in topological_order(root):
         depth[node] = 1 + max(map(depth.__getitem__, node.parents), default=-1)
     return dict(sorted(depth.items(), key=itemgetter(1)))
 
 
-def _depth_first(roots: Iterable[Value], tracked_only: bool) -> dict[Value, None]:
+def _depth_first(roots: Iterable[N], tracked_only: bool) -> dict[N, None]:
     """The topological order, as the keys of a dict; without constants if tracked_only.
 
     On the way down to the leftmost leaf each node is put on the stack, under a None and its other
     parents: when the None is popped, all parents are done. No other object is made, so garbage
     collection is not triggered.
     """
-    order: dict[Value, None] = {}
+    order: dict[N, None] = {}
     stack: list[Any] = [*roots]
     pop = stack.pop
     while stack:
         if (node := pop()) is None:
             order[pop()] = None
             continue
-        while node not in order and (node._level or not tracked_only):
+        while node not in order and (node._level or not tracked_only):  # CONSTANT is 0
             parents = node.parents
             if len(parents) == 2:  # by far the most frequent
                 stack += node, None, parents[1]
@@ -83,8 +94,8 @@ def _depth_first(roots: Iterable[Value], tracked_only: bool) -> dict[Value, None
 
 
 def adjoints(
-    root: Value, inputs: Iterable[Value] | None = None, create_graph: bool = False
-) -> dict[Value, AnyNumber]:
+    root: N, inputs: Iterable[N] | None = None, create_graph: bool = False
+) -> dict[N, AnyNumber]:
     """The derivative of root with respect to each node, as a dict from node to number.
 
     Every node that root depends on is in it, except constants. With `inputs` (nodes) it holds
@@ -102,7 +113,7 @@ def adjoints(
     >>> adjoint[x], adjoint[y]
     (6.0, 2.0)
     """
-    _check_node(root, "adjoints")
+    check_node(root, "adjoints")
     if not create_graph:
         check_outside(root, "adjoints")
         root._number()  # the adjoints leave the graph as its own number would
@@ -110,8 +121,8 @@ def adjoints(
 
 
 def backpropagated(
-    seeds: dict[Value, AnyNumber], inputs: Iterable[Value] | None = None, create_graph: bool = False
-) -> dict[Value, AnyNumber]:
+    seeds: dict[N, AnyNumber], inputs: Iterable[N] | None = None, create_graph: bool = False
+) -> dict[N, AnyNumber]:
     """The adjoints of all nodes, given `seeds`: the outputs and their adjoints."""
     adjoint = _depth_first(seeds, tracked_only=True)  # None until the first message arrives
     if inputs is not None:
@@ -122,7 +133,9 @@ def backpropagated(
     if create_graph:
         for node in adjoint:
             if not is_current(node):  # what it records would be derivatives of another result
-                changed = f"{node.op} of numbers that were changed after the graph was recorded"
+                operation: Any = node._operation
+                name = operation.sign or operation.__name__
+                changed = f"{name} of numbers that were changed after the graph was recorded"
                 expected = "those it was computed from"
                 remedy = "compute the output again before differentiating it"
                 raise RuntimeError(refusal("create_graph", changed, expected, remedy))
@@ -133,7 +146,7 @@ def backpropagated(
     return adjoint if inputs is None else dict.fromkeys(inputs, 0.0) | adjoint
 
 
-def _send_messages(adjoint: dict[Value, AnyNumber], create_graph: bool) -> None:
+def _send_messages(adjoint: dict[N, AnyNumber], create_graph: bool) -> None:
     """Run the closures of the nodes in reverse order, adding what they send to the adjoints.
 
     A closure sends None to an input that has no derivative, such as a condition.
@@ -175,28 +188,28 @@ def _recording_closure(node: Any) -> Backward:
     A constant in a nested derivative holds a number from outside, and stands for that.
     """
     parents = node.parents
-    if node._level > 1:
-        parents = [p if p._level else p._data for p in parents]
+    if node._level > OWN:
+        parents = [p._data if p._level == CONSTANT else p for p in parents]
     return node._operation.rule(*parents)[1]  # type: ignore[no-any-return]
 
 
 _absent = object()  # of nodes that are not walked: constants, and what leads to no input
 
 
-def between(inputs: list[Value], order: Iterable[Value]) -> dict[Value, AnyNumber]:
+def between(inputs: list[N], order: Iterable[N]) -> dict[N, AnyNumber]:
     """The nodes in `order` that are inputs or depend on one, as keys of a dict."""
     wanted = set(inputs)
-    reaching: dict[Value, AnyNumber] = {}
+    reaching: dict[N, AnyNumber] = {}
     for node in order:
         if node in wanted or any(parent in reaching for parent in node.parents):
             reaching[node] = None
     return reaching
 
 
-def is_current(node: Value) -> bool:
+def is_current(node: Node) -> bool:
     """Whether the parents of a node still have the data that it was computed from."""
     operation = node._operation
-    if operation is None or node._level > 1:  # a leaf; in a nested derivative none can be written
+    if operation is None or node._level > OWN:  # a leaf; in a nested derivative none can be written
         return True
     try:
         now = _result_and_slopes(*operation.rule(*[parent._data for parent in node.parents]))
@@ -214,18 +227,18 @@ def _result_and_slopes(result: AnyNumber, backward: Backward) -> Gradients:
         return result, math.nan
 
 
-def _checked_inputs(inputs: Iterable[Value]) -> list[Value]:
+def _checked_inputs(inputs: Iterable[N]) -> list[N]:
     nodes = list(as_row(inputs, "inputs", "a sequence of Values: [x, y]"))
     for x in nodes:
-        if not hasattr(x, "parents"):
+        if not isinstance(x, Node):
             raise TypeError(refusal("inputs", f"{typed(x)} in the sequence", "Values only"))
-        if not x._level:
+        if x._level == CONSTANT:
             remedy = "set requires_grad = True on the leaves before computing with them"
             expected = "nodes that require a gradient"
             raise ValueError(refusal("inputs", f"a constant, {described(x)}", expected, remedy))
     return nodes
 
 
-def _check_node(root: object, subject: str) -> None:
-    if not hasattr(root, "parents"):
+def check_node(root: object, subject: str) -> None:
+    if not isinstance(root, Node):
         raise TypeError(refusal(subject, typed(root), "a Value, such as a loss"))

@@ -3,7 +3,6 @@
 With `tiny.py`, `Vector([1, 2]) @ Vector([x, x])` is a loop that you write.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
@@ -12,7 +11,8 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .errors import a, refusal, shortened, whole
+from .errors import kind_of, refusal, shortened, whole
+from .levels import ARRAY, CONSTANT
 from .number import Number
 from .operation import Compute, Operation
 from .ufuncs import Entries, to_array
@@ -34,7 +34,7 @@ class _Array(Entries, Number):
 
     _entries: tuple[Value, ...]
     shape: tuple[int, ...]
-    _level = math.inf
+    _level = ARRAY
     _yields = False
     __pandas_priority__ = 5000  # above that of a DataFrame, which would take it for a row
 
@@ -109,7 +109,7 @@ class _Array(Entries, Number):
 
     def _number(self) -> NoReturn:
         remedy = "take its entries, or .data"
-        raise TypeError(refusal("compare or format", a(self), "one number", remedy))
+        raise TypeError(refusal("compare or format", kind_of(self), "one number", remedy))
 
     def map(self, function: Compute) -> Self:
         """A Vector or Matrix of the same shape, with the function applied to each entry.
@@ -169,7 +169,7 @@ class _Array(Entries, Number):
     def backward(self) -> NoReturn:
         """A TypeError: only one number has a backward pass."""
         remedy = "take its .sum(), .mean() or .norm(), or one entry, first"
-        shape = f"{a(self)} of shape {self.shape}"
+        shape = f"{kind_of(self)} of shape {self.shape}"
         raise TypeError(refusal("backward", shape, "one number", remedy))
 
 
@@ -387,7 +387,7 @@ def _constant(data: Any, subject: str) -> _Array:
     """What stands beside a Vector or Matrix, as one; numbers in a list or array are constants."""
     if isinstance(data, _Array):
         return data
-    constant = partial(leaf, level=0)
+    constant = partial(leaf, level=CONSTANT)
     rows = as_row(data, subject, "a Vector or Matrix, or its numbers in lists or an array")
     if rows and is_sequence(rows[0]):
         return Matrix([_numbers(row, subject, constant) for row in rows])

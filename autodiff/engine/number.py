@@ -12,8 +12,8 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from . import ops
 from .admission import AnyNumber
-from .errors import LOST, a, refusal
-from .levels import apply, records_comparisons
+from .errors import LOST, kind_of, refusal
+from .levels import OWN, PLAIN, apply, records_comparisons
 from .operation import Compute, Operation
 
 N = TypeVar("N", bound="Number")
@@ -67,7 +67,7 @@ class Number:
     __slots__ = ()
 
     __array_priority__ = -1.0  # above NumPy's numbers, below its arrays
-    _level: float  # which derivative it belongs to; infinite for arrays
+    _level: float  # which derivative it belongs to: see `levels.py`
     _yields = True  # whether NumPy's arrays take it as one of their entries
 
     def _lift(self, x: AnyNumber, name: str) -> AnyNumber:
@@ -119,7 +119,7 @@ class Number:
         return format(self._number(), spec) if spec else repr(self)
 
     def __xor__(self, other: object) -> NoReturn:
-        raise TypeError(refusal("^", a(self), "a plain number", "write x**2 for a power"))
+        raise TypeError(refusal("^", kind_of(self), "a plain number", "write x**2 for a power"))
 
     __rxor__ = __xor__
 
@@ -150,7 +150,7 @@ FROZEN = refusal(
 
 def _power(x: AnyNumber, y: AnyNumber) -> Operation:
     """The operation for x ** y, without the derivative by a constant, which may not exist."""
-    level: float = max(getattr(x, "_level", 0), getattr(y, "_level", 0))
+    level: float = max(getattr(x, "_level", PLAIN), getattr(y, "_level", PLAIN))
     if _constant(y, level):
         return ops.power
     return ops.exponential if _constant(x, level) else ops.pow
@@ -158,4 +158,4 @@ def _power(x: AnyNumber, y: AnyNumber) -> Operation:
 
 def _constant(x: object, level: float) -> bool:
     """Whether x is a constant at this level, as is a Dual that does not move."""
-    return getattr(x, "_level", 0) < max(level, 1) or getattr(x, "_tangent", 0.0) is None
+    return getattr(x, "_level", PLAIN) < max(level, OWN) or getattr(x, "_tangent", 0.0) is None

@@ -2,6 +2,8 @@
 
 What is true of it are its attributes, `ops.mul.sign`; its rule takes its inputs and returns
 (result, backward). Where its inputs are outside its domain, `explain` says so.
+
+With `tiny.py`, `Value(0.0) ** -1` is a ZeroDivisionError that names no operation and no input.
 """
 
 from __future__ import annotations

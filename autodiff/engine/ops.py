@@ -3,7 +3,7 @@
 An operation returns (result, backward). `backward` takes the gradient of the result and returns
 the gradient for each input, in order; None for one that is a constant. The numbers may be floats,
 arrays, dual numbers, nodes of a graph or symbols of a program: the arithmetic is the same, and so
-everything else in this package reads derivatives off this page.
+everything else in this package reads derivatives off this file.
 
 `@primitive(math.exp)` gives the value on floats: inside the rule, exp(x) is the same operation of
 the numbers that x holds, in the end math.exp of a float. A `@composite` is made of others.
@@ -23,6 +23,7 @@ from itertools import accumulate
 
 from .decorators import composite, primitive
 from .errors import refusal
+from .levels import CONSTANT, PLAIN
 
 # What `from autodiff import *` gives: without abs and sum, so that it hides no builtin.
 __all__ = [
@@ -151,7 +152,7 @@ def _base(x, y, z):
 
 def _moves(x):
     """Whether x is a variable of another derivative, which is taken of this one."""
-    return type(x) is not float and getattr(x, "_level", 0) > 0
+    return type(x) is not float and getattr(x, "_level", PLAIN) > CONSTANT
 
 
 # -- Choices ------------------------------------------------------------------------------------

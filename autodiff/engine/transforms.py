@@ -8,7 +8,7 @@ result that does not depend on the inputs has derivative 0.0. They nest: every c
 its own (`levels.new_level`), so a derivative inside another treats the other's variables as
 constants.
 
-With `tiny.py`, `grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)` is 2.0, not 1.0.
+With `tiny.py`, `grad(lambda p: p["w"] * 2.0)({"w": 3.0})` is a TypeError.
 """
 
 import math
@@ -23,8 +23,8 @@ from . import graph
 from .admission import AnyNumber, as_number, as_row, is_sequence
 from .calls import FLOATS
 from .dual import Dual, as_tangent, dual
-from .errors import a, counted, refusal, shortened, typed
-from .levels import level_of, new_level
+from .errors import counted, kind_of, refusal, shortened, typed
+from .levels import CONSTANT, PLAIN, level_of, new_level
 from .linalg import Matrix, Vector
 from .operation import Operation
 from .ufuncs import array_of
@@ -106,7 +106,7 @@ def _value_and_gradient(call: "_Call") -> tuple[AnyNumber, Tree]:
     values, shape, pullback = _reverse(call)
     if shape is not next:
         remedy = "write [grad(f)(x) for x in xs] for many points, jacrev(f) for several results"
-        found = f"{a(shape(iter(values)))} of {counted(len(values), 'number')}"
+        found = f"{kind_of(shape(iter(values)))} of {counted(len(values), 'number')}"
         raise TypeError(refusal(call.name, found, "one number as the result of f", remedy))
     return values[0], pullback([1.0])
 
@@ -128,11 +128,7 @@ def vjp(
     call = _call("vjp", f, primals, keywords, [*range(len(primals))])
     values, shape, pullback = _reverse(call)
     value = shape(iter(values))
-
-    def of_cotangent(cotangent: Tree) -> Tree:
-        return pullback(_along(cotangent, value, "vjp: the cotangent"))
-
-    return value, of_cotangent
+    return value, lambda v: pullback(_along(v, value, "vjp: the cotangent"))
 
 
 @_typed
@@ -190,7 +186,7 @@ def _settled(results: Numbers, given: Numbers) -> Numbers:
         return results
     if any(hasattr(x, "_level") for x in given):
         return results
-    return [x if getattr(x, "_level", 1) else x.data for x in results]
+    return [x.data if getattr(x, "_level", PLAIN) == CONSTANT else x for x in results]
 
 
 # -- Forward mode -------------------------------------------------------------------------------
@@ -235,7 +231,7 @@ def jacfwd(f: Function, argnums: Argnums = 0) -> Callable[..., Tree]:
 def _by_columns(call: "_Call") -> Tree:
     for x in call.others:
         if isinstance(x, Iterator):  # such as zip(xs, ys)
-            used = f"{a(x)}, which the first of several calls of f would use up"
+            used = f"{kind_of(x)}, which the first of several calls of f would use up"
             remedy = "pass list(...)"
             raise TypeError(refusal(call.name, used, "what can be read again", remedy))
     # without inputs there is a call still, for the shape of the result
@@ -392,7 +388,7 @@ def flatten(tree: Tree, subject: str) -> Flattened:
     try:
         return _flattened(tree, subject)
     except RecursionError:
-        found, expected = f"{a(tree)} nested too deeply, or in itself", "a tree of numbers"
+        found, expected = f"{kind_of(tree)} nested too deeply, or in itself", "a tree of numbers"
         raise RecursionError(refusal(subject, found, expected)) from None
 
 
@@ -424,7 +420,7 @@ def _vector(entries: list[Tree]) -> Tree:
     """A Vector of numbers, a Matrix of Vectors, a list of other trees."""
     if hasattr(entries[0], "__len__"):
         return Matrix(entries) if isinstance(entries[0], Vector) else entries
-    return Vector([x if hasattr(x, "_level") else leaf(x, 0) for x in entries])
+    return Vector([x if hasattr(x, "_level") else leaf(x, CONSTANT) for x in entries])
 
 
 KINDS: dict[type, Callable[[list[Tree]], Tree]] = {

@@ -9,19 +9,29 @@ from contextvars import ContextVar
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Never, Protocol, SupportsIndex, Union, cast
 
-from . import graph, ops
+from . import graph, ops, scopes
 from .admission import AnyNumber, as_number
 from .errors import refusal, typed, whole
-from .levels import apply, as_own_number, check_outside, check_result, constant_for
+from .graph import Node
+from .levels import (
+    CONSTANT,
+    OWN,
+    apply,
+    as_own_number,
+    check_outside,
+    check_result,
+    constant_for,
+)
 from .number import Number
 from .operation import UNDEFINED, Backward, Compute, Gradients, Operation, explain
+from .scopes import innermost
 from .ufuncs import Entry
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
 
-class Value(Entry, Number):
+class Value(Entry, Node):
     """A scalar node of a computational graph.
 
     Operators and the functions of this package make new nodes; `x.exp()` is `exp(x)`. A node keeps
@@ -39,18 +49,11 @@ class Value(Entry, Number):
     (0.0, 2.0, 8.0)
     """
 
-    __slots__ = (
-        "_closure", "_data", "_grad", "_label", "_level", "_operation", "_scope", "parents",
-    )  # fmt: skip
+    __slots__ = ("_grad", "_label", "_scope")  # beside those of a Node
 
-    _data: AnyNumber  # a float, or a number of an outer derivative
     _grad: AnyNumber  # a Value after create_graph
     _label: str
-    parents: tuple["Value", ...]
-    _operation: Operation | None  # which made this node; None for a leaf
-    _closure: Backward  # from the gradient of this node to that of each parent
-    _level: float  # depth in nested derivatives; 0 for a constant, which needs no gradient
-    _scope: Any  # the scope that the node was made in; unset if there was none
+    _scope: scopes.Scope | None  # that the node was made in; unset in leaves of a user's own
 
     # x + y, x - y, x * y and x / y are at the end of this file, all other operators in `Number`.
     if TYPE_CHECKING:
@@ -62,7 +65,7 @@ class Value(Entry, Number):
             found = "parents and an operation, as in micrograd"
             remedy = "operators record the rest; an operation of your own needs @autodiff.operation"
             raise TypeError(refusal("Value", found, "a number and a label", remedy))
-        self._level = 1
+        self._level = OWN
         self._data = _own(data)
         self._grad = 0.0
         self.label = label
@@ -84,7 +87,7 @@ class Value(Entry, Number):
         >>> x.data
         3.0
         """
-        if self._level > 1:
+        if self._level > OWN:
             check_outside(self, "data")
         return self._number() if watch.get() else self._data
 
@@ -152,7 +155,7 @@ class Value(Entry, Number):
         >>> x.grad, scale.grad
         (10.0, 0.0)
         """
-        return self._level > 0
+        return self._level > CONSTANT
 
     @requires_grad.setter
     def requires_grad(self, required: bool) -> None:
@@ -162,7 +165,7 @@ class Value(Entry, Number):
                 refusal("requires_grad", "the result of an operation", "a leaf", remedy)
             )
         check_outside(self, "requires_grad")
-        self._level = 1 if required else 0
+        self._level = OWN if required else CONSTANT
 
     def backward(self, inputs: Iterable["Value"] | None = None, create_graph: bool = False) -> None:
         """Compute the derivative of this node with respect to every node it depends on.
@@ -183,7 +186,7 @@ class Value(Entry, Number):
         >>> a.grad, b.grad
         (4.0, 2.0)
         """
-        if not self._level:
+        if self._level == CONSTANT:
             found = "an output computed from constants alone"
             raise ValueError(
                 refusal("backward", found, "one that depends on a Value with requires_grad = True")
@@ -191,7 +194,9 @@ class Value(Entry, Number):
         check_outside(self, "backward")
         adjoints = graph.adjoints(self, inputs, create_graph)
         if create_graph:  # plain numbers become Values too
-            adjoints = {x: g if isinstance(g, Value) else leaf(g, 0) for x, g in adjoints.items()}
+            adjoints = {
+                x: g if isinstance(g, Value) else leaf(g, CONSTANT) for x, g in adjoints.items()
+            }
         for x in adjoints:
             if not x.parents and (type(x._grad) is not float or x._grad):
                 adjoints[x] = x._grad + adjoints[x]
@@ -210,7 +215,7 @@ class Value(Entry, Number):
         whole(clear_grads, graph.topological_order(self))
 
     def __float__(self) -> float:
-        return super().__float__() if self._level else float(self._number())
+        return float(self._number()) if self._level == CONSTANT else super().__float__()
 
     def __repr__(self) -> str:
         grad = self._grad._number() if isinstance(self._grad, Value) else self._grad
@@ -239,14 +244,16 @@ class Value(Entry, Number):
             return _node(operation, inputs, self._level)
         if _ONLY_VALUES.issuperset(map(type, inputs)):
             levels = {*map(_level, inputs)}
-            if len(levels) == 1 or levels == {0, 1}:
+            if len(levels) == 1 or levels == {CONSTANT, OWN}:
                 return _node(operation, inputs, max(levels))
         return apply(operation, *inputs)
 
     def _lift(self, x: AnyNumber, name: str) -> "Value":
-        if isinstance(x, Value) and (x._level == self._level or (x._level, self._level) == (0, 1)):
-            return x
-        return leaf(x if type(x) is float else constant_for(self, x, name), 0)
+        if isinstance(x, Value):
+            same = x._level == self._level
+            if same or (x._level, self._level) == (CONSTANT, OWN):
+                return x
+        return leaf(x if type(x) is float else constant_for(self, x, name), CONSTANT)
 
     def _record(self, operation: Operation, parents: Iterable["Value"]) -> "Value":
         return _node(operation, tuple(parents), self._level)
@@ -269,9 +276,11 @@ class Watcher(Protocol):
 
     def depends(self, node: Value) -> bool:
         """Whether a node depends on what varies, so that its number does not count."""
+        ...
 
     def mask(self, layer: Any, count: int) -> list[Value]:
         """The factors by which a layer of Dropout multiplies so many numbers."""
+        ...
 
     def once(self, function: Callable[..., Any], *numbers: AnyNumber) -> Any:
         """function(*numbers), which is computed once for the same numbers."""
@@ -280,21 +289,15 @@ class Watcher(Protocol):
 watch: ContextVar[Watcher | None] = ContextVar("watch", default=None)
 
 
-def nodes_made_by(new: Callable[[type[Value]], Value]) -> None:
-    """From now on `new` makes all nodes, instead of `object.__new__`: see `scopes.py`."""
-    global _new
-    _new = new
-
-
 # -- Making nodes -------------------------------------------------------------------------------
 
-_new: Any = object.__new__  # see nodes_made_by
+_new: Any = object.__new__  # in a browser another, which spares the stack: see .github/browser.py
 _data, _level = attrgetter("_data"), attrgetter("_level")
 _ONLY_VALUES = {Value}
 
 
 def leaf(data: AnyNumber, level: float) -> Value:
-    """A node without parents: a variable of that level, or a constant if it is 0."""
+    """A node without parents: a variable of that level, or a constant."""
     node: Value = _new(Value)
     node._data = data
     node._grad = 0.0
@@ -303,6 +306,8 @@ def leaf(data: AnyNumber, level: float) -> Value:
     node._operation = None
     node._closure = _nothing
     node._level = level
+    if scopes.used:
+        node._scope = innermost()
     return node
 
 
@@ -378,7 +383,7 @@ def _quick(
         if type(other) is not Value or other._level != self._level:
             if type(other) is not float:
                 return slow(self, other)
-            other = leaf(other, 0)
+            other = leaf(other, CONSTANT)
         node = _new(Value)
         try:
             node._data, node._closure = rule(self._data, other._data)
@@ -389,12 +394,14 @@ def _quick(
         node.parents = (self, other)
         node._operation = operation
         node._level = self._level
+        if scopes.used:
+            node._scope = innermost()
         return node
 
     def reflected(self: Value, other: AnyNumber) -> AnyNumber:  # other + self
         if type(other) is not float:
             return slow_reflected(self, other)
-        return _node(operation, (leaf(other, 0), self), self._level)
+        return _node(operation, (leaf(other, CONSTANT), self), self._level)
 
     return operator, reflected
 

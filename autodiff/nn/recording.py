@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from ..compiler.symbolic import NotRecordable, Writer, key_of
 from ..engine.admission import Floats, is_array
-from ..engine.errors import a, refusal
+from ..engine.errors import kind_of, refusal
 from ..engine.graph import topological_order
 from ..engine.linalg import Matrix, Vector
 from ..engine.operation import Operation
@@ -182,7 +182,7 @@ def loss_value(found: Any) -> Value:
         found = found[0]
     if not isinstance(found, Value):
         shape = f" of shape {found.shape}" if isinstance(found, (Vector, Matrix)) else ""
-        raise TypeError(refusal("fit, loss", f"{a(found)}{shape} returned", "one Value"))
+        raise TypeError(refusal("fit, loss", f"{kind_of(found)}{shape} returned", "one Value"))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..compiler.expression import Expression
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import as_float, as_integer, as_row
-from ..engine.errors import a, counted, refusal
+from ..engine.errors import counted, kind_of, refusal
 from ..engine.transforms import check_function
 from ..engine.value import Value
 from ..nn.watching import Watch
@@ -66,7 +66,9 @@ def show_descent(
     try:
         y = Watch(xs).run(f, xs[0] if single else list(xs))
         if not isinstance(y, Value):
-            raise TypeError(refusal(WHERE, f"{a(y)} returned by f", "a number that depends on x"))
+            raise TypeError(
+                refusal(WHERE, f"{kind_of(y)} returned by f", "a number that depends on x")
+            )
         if not math.isfinite(y.data):
             raise ValueError(refusal(f"{WHERE}, x0", f"f = {y.data} there", "a finite number"))
         program = Expression(y).javascript(xs, xs)

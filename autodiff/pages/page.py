@@ -18,7 +18,7 @@ from typing import Any
 from ..engine.errors import refusal
 from ..engine.graph import topological_order
 from ..engine.value import Value
-from ..pictures.description import formula as written
+from ..pictures.description import formula_of
 
 UNPACK = """<script>
 const bytes = Uint8Array.from(atob("PAGE"), (c) => c.charCodeAt(0));
@@ -145,5 +145,5 @@ def formula(root: Value, names: Iterable[tuple[Value, str]]) -> str:
     """The formula of a node in these names; "" if it would be hard to read."""
     first = {leaf: (name.split() or [""])[0] for leaf, name in names}
     nodes = topological_order(root)
-    text = written(nodes, {x: first.get(x, x.label or "") for x in nodes})
+    text = formula_of(nodes, {x: first.get(x, x.label or "") for x in nodes})
     return text if len(text) < 60 and "[" not in text else ""

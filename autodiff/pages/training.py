@@ -17,13 +17,13 @@ from ..engine.admission import as_integer, as_row, is_sequence, shape_and_number
 from ..engine.errors import counted, refusal, typed
 from ..engine.graph import topological_order
 from ..engine.linalg import Vector
-from ..engine.scopes import entry_names
 from ..engine.value import Value, leaf
 from ..nn.modules import Linear, Module, Sequential, in_mode
 from ..nn.recording import Recording, loss_value
 from ..nn.samples import Samples
 from ..nn.watching import Watch, only_data
 from ..optim import Optimizer
+from ..pictures.texts import entry_names
 from .page import Page, formula, learning
 from .stills import fits, sliders
 

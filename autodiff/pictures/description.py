@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..compiler.symbolic import Symbol, word
+from ..compiler.symbolic import Symbol, op_of
 from ..compiler.tracing import Formulas, name_of_result
 from ..engine.admission import AnyNumber
 from ..engine.errors import counted
@@ -19,7 +19,7 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
     """What a graph computes: "c = a·b + b³ = 0; ∂c/∂a = 2, ∂c/∂b = 8"; a summary if it is large."""
     nodes, root = scene.nodes, scene.nodes[-1]
     names = {x: printable(scene.leaves.label(x)).replace("\n", " ").strip(" ") for x in nodes}
-    text, result = formula(nodes, names), number(root._number(), DIGITS)
+    text, result = formula_of(nodes, names), number(root._number(), DIGITS)
     if not root.parents or 0 < len(text) <= LONGEST_FORMULA:
         value = " = ".join(filter(None, [names[root], text, result]))
         output = names[root] or name_of_result(names.values())
@@ -37,7 +37,7 @@ def description(scene: Scene, gradients: Mapping[Value, AnyNumber]) -> str:
     return f"{operations} on {parts}; {result}"
 
 
-def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
+def formula_of(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
     """The last node as a formula of the leaves; "" for a leaf, if it is long, and if numbers have
     changed.
     """
@@ -50,7 +50,7 @@ def formula(nodes: Sequence[Value], names: Mapping[Value, str]) -> str:
             if not is_current(node):
                 return ""
             inputs = [formulas[parent] for parent in node.parents]
-            formulas[node] = writer.made(word(node._operation), tuple(inputs), node._number())
+            formulas[node] = writer.made(op_of(node._operation), tuple(inputs), node._number())
         else:
             value = node._number()
             formulas[node] = writer.made(names[node], (), value) if names[node] else value

@@ -9,7 +9,7 @@ from . import sheet
 from .sheet import Arrow, Cell, Face, Image, Panel, Sheet, Text
 from .texts import markup, plain
 
-Edge = tuple[str, str, dict[str, str]]  # of DOT: tail, head and attributes
+DotEdge = tuple[str, str, dict[str, str]]  # of DOT: tail, head and attributes
 
 FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of the layout
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
@@ -18,51 +18,51 @@ BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
 SIDES = {"LR": ("e", "w"), "TB": ("s", "n")}  # where edges leave a box, and enter it
 
 
-def write(picture: Digraph, page: Sheet, way: str) -> None:
+def write(picture: Digraph, drawn: Sheet, way: str) -> None:
     """Write a sheet into an empty picture; names in DOT hold no text of the user."""
     text = {"fontname": FONT, "fontsize": f"{sheet.SIZE:g}", "fontcolor": sheet.INK}
     picture.attr(rankdir=way, nodesep="0.1", **text)
-    picture.attr(ranksep="0.2", **(BEST if len(page.arrows) <= MANY else ROUGH))
+    picture.attr(ranksep="0.2", **(BEST if len(drawn.arrows) <= MANY else ROUGH))
     picture.attr("node", shape="plain", **text)
     picture.attr("edge", color=sheet.VALUE_LINE, arrowsize="0.6", penwidth="1.2", tooltip=" ")
-    frames = _frames(picture, page)
-    alone = [i for i, panel in page.panels.items() if not panel.frames]
-    inside = [i for i, panel in page.panels.items() if panel.frames]
+    frames = _frames(picture, drawn)
+    alone = [i for i, panel in drawn.panels.items() if not panel.frames]
+    inside = [i for i, panel in drawn.panels.items() if panel.frames]
     # Graphviz turns the order over inside a frame if the edges run sideways
     for i in [*alone, *(reversed(inside) if way == "LR" else inside)]:
-        panel = page.panels[i]
+        panel = drawn.panels[i]
         tip = "; ".join(face.title for face in panel.faces.values())
         about = {"id": f"n{i}", "class": panel.faces[i].role, "tooltip": html.escape(plain(tip))}
         order = {"ordering": "in"} if panel.faces[i].slots > 1 else {}
         frames[panel.frames].node(f"n{i}", _joined(panel, way), **about, **order)
-    edges: list[Edge] = []
-    for i, arrow in enumerate(page.arrows):
-        edges += _edge(arrow, f"e{i}", frames[page.panels[arrow.head].frames], way)
-    edges += _invisible_edges(page)
+    edges: list[DotEdge] = []
+    for i, arrow in enumerate(drawn.arrows):
+        edges += _edge(arrow, f"e{i}", frames[drawn.panels[arrow.head].frames], way)
+    edges += _invisible_edges(drawn)
     for path in sorted(frames, key=len, reverse=True)[:-1]:  # the inner frames first
         frames[path[:-1]].subgraph(frames[path])
     for tail, head, attributes in edges:  # last, because boxes are placed in order of mention
         picture.edge(tail, head, **attributes)
-    if page.legend:  # as the label of the whole picture, it stands below and stretches nothing
-        picture.attr(label=f"<{_legend(page.legend)}>")
+    if drawn.legend:  # as the label of the whole picture, it stands below and stretches nothing
+        picture.attr(label=f"<{_legend(drawn.legend)}>")
 
 
-def _frames(picture: Digraph, page: Sheet) -> dict[tuple[int, ...], Digraph]:
+def _frames(picture: Digraph, drawn: Sheet) -> dict[tuple[int, ...], Digraph]:
     """A frame for each path of frames, with its title."""
     frames: dict[tuple[int, ...], Digraph] = {(): picture}
-    for panel in page.panels.values():
+    for panel in drawn.panels.values():
         for length, i in enumerate(panel.frames, start=1):
             if (path := panel.frames[:length]) not in frames:
                 frame = frames[path] = Digraph(name=f"cluster{i + 1}")
                 colours = {"color": sheet.LINE, "fillcolor": sheet.PANEL}
                 frame.attr(style="rounded,filled", margin="6", **colours)
                 # where edges run across the fewest titles
-                text = f"<{markup(page.frames[i])}>"
+                text = f"<{markup(drawn.frames[i])}>"
                 frame.attr(label=text, labelloc="b", labeljust="l", tooltip=" ")
     return frames
 
 
-def _edge(arrow: Arrow, name: str, frame: Digraph, way: str) -> Iterator[Edge]:
+def _edge(arrow: Arrow, name: str, frame: Digraph, way: str) -> Iterator[DotEdge]:
     """The edges of DOT for an arrow: tail, head and attributes.
 
     The text on it becomes a node, in the frame of the head, so that other edges avoid it.
@@ -77,13 +77,13 @@ def _edge(arrow: Arrow, name: str, frame: Digraph, way: str) -> Iterator[Edge]:
     yield tail, f"n{arrow.head}:{slot}:{into}", {}
 
 
-def _invisible_edges(page: Sheet) -> Iterator[Edge]:
+def _invisible_edges(drawn: Sheet) -> Iterator[DotEdge]:
     """Edges that keep each frame behind the one that it takes its input from."""
     last: dict[int, int] = {}  # where the last edge into each frame comes from
-    for arrow in page.arrows:
-        into = {*page.panels[arrow.head].frames} - {*page.panels[arrow.tail].frames}
+    for arrow in drawn.arrows:
+        into = {*drawn.panels[arrow.head].frames} - {*drawn.panels[arrow.tail].frames}
         last |= dict.fromkeys(into, arrow.tail)
-    for i, panel in page.panels.items():
+    for i, panel in drawn.panels.items():
         if panel.faces[i].role not in ("operation", "output"):
             for tail in {last[frame]: None for frame in panel.frames if frame in last}:
                 yield f"n{tail}", f"n{i}", {"style": "invis"}

@@ -11,17 +11,16 @@ from typing import Any
 import graphviz
 
 from ..engine.admission import AnyNumber
-from ..engine.errors import a, refusal, shortened
+from ..engine.errors import kind_of, refusal, shortened
 from ..engine.graph import adjoints
-from ..engine.scopes import entry_names
 from ..engine.stepwise import steps
 from ..engine.value import Value
 from . import dot
 from .description import description
 from .layout import Layout
 from .scene import Scene, scene
-from .sheet import SIZE, Notes, Sheet, face, legend, sheet
-from .texts import clean, plain
+from .sheet import SIZE, Notes, Sheet, face_of_box, legend, sheet
+from .texts import clean, entry_names, plain
 
 WIDTH = 880  # CSS pixels: the width of a page
 TEXT, SMALLEST, COMFORTABLE = SIZE * 4 / 3, 9, 10  # CSS pixels: sizes of texts
@@ -37,7 +36,7 @@ class Drawing(graphviz.Digraph):
     `.source` is its DOT text, which `.save("graph.gv")` writes. A notebook shows it.
     """
 
-    page = Sheet({}, [], [], [])  # what is on it, as data
+    sheet = Sheet({}, [], [], [])  # what is on it, as data
     _laid_out: Layout | None = None
 
     def __init__(self, alt: str = "", **options: Any) -> None:
@@ -52,7 +51,7 @@ class Drawing(graphviz.Digraph):
     def layout(self) -> Layout:
         """The picture laid out, once for each source."""
         if self._laid_out is None or self._laid_out.source != self.source:
-            self._laid_out = Layout(self.source, self.page.images)
+            self._laid_out = Layout(self.source, self.sheet.images)
         return self._laid_out
 
     def _repr_mimebundle_(
@@ -155,7 +154,7 @@ def draw(
     <Drawing: a·b = 6>
     """
     if not isinstance(root, Value):
-        raise TypeError(refusal("draw", a(root), "a Value, such as a loss"))
+        raise TypeError(refusal("draw", kind_of(root), "a Value, such as a loss"))
     _check("rankdir", rankdir, None, *dot.SIDES)
     _check("edges", edges, None, "local", "message")
     _check("color", color, None, "grad")
@@ -171,22 +170,22 @@ def draw(
     passed = {step.node: step for step in steps(root)} if shown.numbered else {}
     gradients = _gradients(shown, computed=edges == "message" or color is not None)
     notes = Notes(shown, gradients, passed, edges, color)
-    page = sheet(notes, grids.face if arrays else face)
-    page = page._replace(legend=legend(page, color))
-    titles = [panel.faces[i].title for i, panel in page.panels.items()]
+    drawn = sheet(notes, grids.face_of_array if arrays else face_of_box)
+    drawn = drawn._replace(legend=legend(drawn, color))
+    titles = [panel.faces[i].title for i, panel in drawn.panels.items()]
     alt = " → ".join(titles) if arrays else description(shown, gradients)
-    return _drawing_that_fits(page, alt, format, [rankdir] if rankdir else [*dot.SIDES])
+    return _drawing_that_fits(drawn, alt, format, [rankdir] if rankdir else [*dot.SIDES])
 
 
-def _drawing_that_fits(page: Sheet, alt: str, format: str, ways: list[str]) -> Drawing:
+def _drawing_that_fits(drawn: Sheet, alt: str, format: str, ways: list[str]) -> Drawing:
     """The picture in the first direction in which it is narrow enough, or else the narrowest."""
-    if len(page.arrows) > 2 * dot.MANY:
+    if len(drawn.arrows) > 2 * dot.MANY:
         ways = ways[-1:]  # a layout takes long
     tried = []
     for way in ways:
         tried.append(picture := Drawing(alt, format=format))
-        picture.page = page
-        dot.write(picture, page, way)
+        picture.sheet = drawn
+        dot.write(picture, drawn, way)
         picture.attr(size=f"{WIDTH / 96:.3f},1000")  # inches
         try:
             if picture.layout().wide <= WIDTH * TEXT / COMFORTABLE:

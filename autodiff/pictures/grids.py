@@ -15,7 +15,7 @@ from ..engine.graph import topological_order
 from ..engine.value import Value
 from . import sheet
 from .scene import Box, Scene, path_of, scene
-from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Face, Image, Notes, Rows, Text
+from .sheet import GRADIENT, INK, SCALE, SIZE, SOFT, VALUE, Cell, Cells, Face, Image, Notes, Text
 from .texts import float_in, number, printable, sign
 
 Pixels = NDArray[np.uint8]  # red, green and blue, shape (height, width, 3)
@@ -87,10 +87,10 @@ def enlarged(colours: Pixels) -> Pixels:
 # -- Faces ----------------------------------------------------------------------------------------
 
 
-def face(notes: Notes, box: Box) -> Face:
+def face_of_array(notes: Notes, box: Box) -> Face:
     """The name of an array, its grid, its shape and the largest of its numbers."""
     name = " ".join(filter(None, [sign(box.op), printable(box.name)])) or box.role
-    rows: Rows = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
+    rows: Cells = [[Cell([[Text(name, notes.ink(INK, box.nodes), SIZE)]])]]
     if math.prod(box.shape) == 1:
         rows.extend([Cell([line])] for line in sheet.numbers(notes, box.nodes[-1]))
         return sheet.bordered(notes, box, rows, 3, sheet.summary(notes, box.nodes[-1], name))

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from ..engine import ops
 from ..engine.graph import topological_order
-from ..engine.scopes import Scope, entry_names
+from ..engine.scopes import Scope
 from ..engine.value import Value
-from .texts import few, printable
+from .texts import entry_names, few, printable
 
 Path = tuple[Scope, ...]  # from the outermost scope to the innermost
 

@@ -86,13 +86,13 @@ class Image(NamedTuple):
     height: int
 
 
-Rows = list[list[Cell | Image]]
+Cells = list[list[Cell | Image]]
 
 
 class Face(NamedTuple):
     """A box, the text on an arrow, or an entry of the legend."""
 
-    rows: Rows
+    rows: Cells
     role: str
     fill: str = PAPER
     line: str = INK
@@ -171,7 +171,7 @@ def sheet(notes: Notes, face: Callable[[Notes, Box], Face]) -> Sheet:
 # -- Faces ----------------------------------------------------------------------------------------
 
 
-def face(notes: Notes, box: Box) -> Face:
+def face_of_box(notes: Notes, box: Box) -> Face:
     """A leaf, a result, or the entries of a vector."""
     make, padding = (_of_node, 4) if len(box.nodes) == 1 else (_of_vector, 2)
     title = "; ".join(summary(notes, node) for node in box.nodes)
@@ -183,13 +183,13 @@ def face(notes: Notes, box: Box) -> Face:
     return made
 
 
-def bordered(notes: Notes, box: Box, rows: Rows, padding: int, title: str) -> Face:
+def bordered(notes: Notes, box: Box, rows: Cells, padding: int, title: str) -> Face:
     """The rows with the border and the fill of a box."""
     fill, line = FILLS.get(box.role, PAPER), notes.ink(INK, box.nodes)
     return Face(rows, box.role, fill, line, padding, slots(box), title)
 
 
-def _of_node(notes: Notes, box: Box) -> Rows:
+def _of_node(notes: Notes, box: Box) -> Cells:
     (node,), ink = box.nodes, notes.ink(INK, box.nodes)
     lines = [[Text(_sign(notes, node), ink, SIZE + 3)]] if box.op else []
     lines += [[Text(printable(box.name), ink)]] if box.name else []
@@ -208,7 +208,7 @@ def numbers(notes: Notes, node: Value) -> list[list[Text]]:
     return lines
 
 
-def _of_vector(notes: Notes, box: Box) -> Rows:
+def _of_vector(notes: Notes, box: Box) -> Cells:
     """A row for each entry."""
     graded = any(node in notes.gradients for node in box.nodes)
     kinds = (VALUE, GRADIENT)[: 1 + graded]
@@ -216,7 +216,7 @@ def _of_vector(notes: Notes, box: Box) -> Rows:
     def row(texts: Iterable[str], nodes: Iterable[Value] = ()) -> list[Cell | Image]:
         return [Cell([[Text(x, notes.ink(kind, nodes))]]) for x, kind in zip(texts, kinds)]
 
-    rows: Rows = [[Cell([[Text(printable(box.name), INK)]], 1 + graded)]] if box.name else []
+    rows: Cells = [[Cell([[Text(printable(box.name), INK)]], 1 + graded)]] if box.name else []
     rows.append(row(["data", "grad"]))
     rows += [
         row("……") if x is None else row([number(x, DIGITS), _grad(notes, x)], [x])
@@ -280,11 +280,11 @@ def _row(found: list[float | None]) -> str:
 # -- Shades ---------------------------------------------------------------------------------------
 
 
-def legend(page: Sheet, color: str | None) -> list[Face]:
+def legend(drawn: Sheet, color: str | None) -> list[Face]:
     """What the shades mean, of boxes or of cells, if there are any."""
-    found = {face.fill for panel in page.panels.values() for face in panel.faces.values()}
+    found = {face.fill for panel in drawn.panels.values() for face in panel.faces.values()}
     scale = {x: fill for x, fill in SCALE.items() if fill in found}
-    if page.images:
+    if drawn.images:
         scale = dict(list(SCALE.items())[2:]) if color else DATA
     both = {"|grad|:" if color else "data:": PAPER} | scale
     faces = [Face([[Cell([[Text(x, ink_on(both[x]))]])]], "input", both[x], LINE) for x in both]

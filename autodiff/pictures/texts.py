@@ -3,9 +3,10 @@
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from ..engine.linalg import Matrix, Vector
 from ..engine.value import Value
 
 T = TypeVar("T")
@@ -84,3 +85,15 @@ def markup(text: str) -> str:
     lines = html.escape(text).replace("\\", "\\\\").split("\n")
     kept = [re.sub("^ +| {2,}| +$", lambda s: "\N{NO-BREAK SPACE}" * len(s[0]), x) for x in lines]
     return "<br/>".join(kept)
+
+
+def entry_names(name: str, x: object) -> Iterator[tuple[Value, str]]:
+    """Each Value in a variable x, and its name: w, w[0] in a Vector, w[0,1] in a Matrix."""
+    if isinstance(x, Value):
+        yield x, name
+    elif isinstance(x, Matrix):
+        for i, row in enumerate(x):
+            yield from ((entry, f"{name}[{i},{j}]") for j, entry in enumerate(row))
+    elif isinstance(x, (Vector, list, tuple)):
+        for i, entry in enumerate(x):
+            yield from entry_names(f"{name}[{i}]", entry)

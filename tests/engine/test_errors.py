@@ -383,10 +383,9 @@ PLACES = [
      calls(lambda d, w: d(square, w)(2.0), *OF_ARGNUMS, hessian)),
     (1e-5, NO_NUMBER | {NONE: []}, {"found step h = ..., expected h > 0": [0.0, -1.0, math.nan, math.inf]}, [
         *calls(lambda f, w: f(square, 2.0, w), ad.finite_difference), *calls(lambda f, w: f(square, 2.0, h=w), ad.check_gradients)]),
-    (Z, {"a Value, such as a loss": [None, [], {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]}, {},
-     calls(lambda f, w: f(w), ad.adjoints, ad.topological_order)),
-    (Z, {"found a..., expected a Value, such as a loss": [None, [], {}, math.sin, 2.0, "ab", [2.0], THING, v]}, {}, [
-        *calls(lambda f, w: f(w), ad.draw), *calls(lambda f, w: [*f(w)], ad.steps)]),
+    (Z, {"a Value, such as a loss": [None, [], {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING, v]}, {}, [
+        *calls(lambda f, w: f(w), ad.adjoints, ad.topological_order), *calls(lambda f, w: [*f(w)], ad.steps)]),
+    (Z, {"found a..., expected a Value, such as a loss": [None, [], {}, math.sin, 2.0, "ab", [2.0], THING, v]}, {}, calls(lambda f, w: f(w), ad.draw)),
     (Z, {"found ..., expected a Value, such as a loss, or several": [None, {}, math.sin, np.array(1.0), 2.0, "ab", [2.0], ["x"], THING]},
      {"found no outputs": [[]]}, calls(lambda f, w: f(w), ad.Expression)),
     ([X], {"a sequence of Values: [x, y]": [2.0, "ab", THING, X], "found ... in the sequence, expected Values only": [[2.0], ["x"], [X, None]]}, {}, [

@@ -29,8 +29,7 @@ def process():
         "mode": modules._training.get(),
         "comparisons": levels.records_comparisons.get(),
         "levels": {*levels._open},
-        "scope": (scopes._entered.get()[0], getattr(node, "_scope", None), {*scopes._open}),
-        "new": value._new is object.__new__,
+        "scope": (scopes.innermost(), getattr(node, "_scope", None)),
         "collector": gc.isenabled(),
     }
 

@@ -133,4 +133,4 @@ def test_an_array_is_an_image_and_the_legend_has_six_entries_in_a_row():
     assert sizes == [("11", "74")]  # points: 72 for 8 numbers, and the frame
     legend = table(picture)
     assert [len(row) for row in legend] == [6, 5]
-    assert [*legend.itertext()] == [*map(words, picture.page.legend)]
+    assert [*legend.itertext()] == [*map(words, picture.sheet.legend)]

@@ -91,14 +91,14 @@ def test_images_are_inside_the_picture():
     _, loss = classifier(16, 8, 4)
     picture = draw(loss, arrays=True, color="grad")
     svg = picture.pipe(encoding="utf-8")
-    images = {x.name: x for x in picture.page.images}
+    images = {x.name: x for x in picture.sheet.images}
     assert svg.count("data:image/png;base64,") == len(images) == 10
     assert ".png" not in svg
     assert unframed(images["a5.png"]).shape == (144, 18, 3)  # of tanh: 8 numbers in 72 points
     assert picture.pipe("png").startswith(b"\x89PNG")
     assert picture.source == draw(loss, arrays=True, color="grad").source  # no folder is in it
     wide = draw(Vector([float(i) for i in range(64 * 64)]).sum(), arrays=True)
-    assert [unframed(image).shape for image in wide.page.images] == [(128, 128, 3)]
+    assert [unframed(image).shape for image in wide.sheet.images] == [(128, 128, 3)]
 
 
 def test_a_png_for_a_notebook_keeps_the_colours_of_few_pixels(monkeypatch):
@@ -123,7 +123,7 @@ def test_nan_is_red_in_an_array_and_beside_it():
         "operation PAPER WRONG: WRONG × | WRONG 2 | WRONG |data| ≤ nan",
         "output PAPER WRONG: WRONG sum | WRONG data nan",
     ]
-    colours = unframed(draw(root, arrays=True).page.images[0]).reshape(-1, 3)
+    colours = unframed(draw(root, arrays=True).sheet.images[0]).reshape(-1, 3)
     assert {*map(tuple, colours)} == {tuple(rgb(WRONG)), tuple(rgb(VALUE))}
 
 

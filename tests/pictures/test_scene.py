@@ -24,7 +24,7 @@ def test_a_leaf_that_very_many_boxes_use_stands_at_each_of_them():
         y = Value(1.0)
         for _ in range(count):
             y = y - X
-        page = draw(y).page
+        page = draw(y).sheet
         assert (len(page.arrows), page.arrows[0].slot) == (edges, 0)
     assert [len(panel.faces) for panel in page.panels.values()] == [1, *[2] * 21]
 
@@ -77,6 +77,6 @@ def test_entries_of_a_vector_are_a_table_with_one_edge():
     x, w = Vector([1.0, 2.0]), Vector([float(i) for i in range(20)])
     y = x @ x + w @ w
     assert "w[0…19] | data | 0 | 1 | 2 | 3 | 4 | 5 | … | 19" in box_texts(y, names={"w": w})
-    assert len(draw(y).page.arrows) == 4
+    assert len(draw(y).sheet.arrows) == 4
     x = Vector([1.0, 1.0])  # equal numbers, and two dots with the same data
     assert len(box_texts(x @ x + Vector([1.0, 1.0]) @ x)) == 5

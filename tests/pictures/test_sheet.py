@@ -55,7 +55,7 @@ def test_the_colours_tell_what_a_box_is_and_what_a_text_is():
         "output PAPER INK: INK × | VALUE data −2.777 | GRADIENT grad 1",
     ]
     assert titles(y)[0] == "0.5, grad 2.825; 1, grad −4.19"
-    local, sent = (draw(X * 0.234, edges=x).page.arrows[0].text for x in ("local", "message"))
+    local, sent = (draw(X * 0.234, edges=x).sheet.arrows[0].text for x in ("local", "message"))
     assert look(local) == "operation VALUE_FILL VALUE_LINE: VALUE 0.234"
     inks = "GRADIENT 1 · VALUE 0.234 GRADIENT = 0.234"
     assert look(sent) == f"operation GRADIENT_FILL GRADIENT_LINE: {inks}"
@@ -106,7 +106,7 @@ def test_what_a_box_says(y, options, box):
      *((f([X, Y]), [(0, None), (1, None)]) for f in (logsumexp, ad.prod, lambda x: ad.hypot(*x)))],
 )  # fmt: skip
 def test_edges_enter_in_the_order_of_arguments_if_it_matters(y, ends):
-    assert [(arrow.tail, arrow.slot) for arrow in draw(y).page.arrows] == ends
+    assert [(arrow.tail, arrow.slot) for arrow in draw(y).sheet.arrows] == ends
 
 
 # c = a b + b³ at (-4, 2): ∂(ab)/∂a = b = 2, ∂(ab)/∂b = a = -4, ∂b³/∂b = 3 b² = 12
@@ -121,7 +121,7 @@ def test_edges_enter_in_the_order_of_arguments_if_it_matters(y, ends):
      (chain(30, neg), "local", ["−1"] * 30), (chain(31, neg), "local", [])],
 )  # fmt: skip
 def test_derivatives_on_the_edges(y, edges, numbers):
-    arrows = draw(y, edges=edges).page.arrows
+    arrows = draw(y, edges=edges).sheet.arrows
     assert [words(arrow.text) for arrow in arrows if arrow.text] == numbers
 
 
@@ -169,7 +169,7 @@ def test_boxes_are_shaded_by_the_size_of_the_gradient(shade, size):
 
 def test_the_legend_is_the_scale_of_the_shades():
     def legend(root, **options):
-        return [look(entry).removeprefix("input ") for entry in draw(root, **options).page.legend]
+        return [look(entry).removeprefix("input ") for entry in draw(root, **options).sheet.legend]
 
     cells, scale = Vector([1.0, -2.0]).sum(), list(sheet.SCALE)[1:]
     none, *shades = [f"{x} LINE: {'PAPER' if i > 7 else 'INK'} {x}" for i, x in enumerate(scale)]
@@ -177,5 +177,5 @@ def test_the_legend_is_the_scale_of_the_shades():
     assert legend(cells, arrays=True, color="grad") == [title, *shades]
     assert legend(X * 99.0, color="grad") == [title, none, *shades[-3:-1]]
     assert legend(X) == []
-    of_data = [words(entry) for entry in draw(cells, arrays=True).page.legend]
+    of_data = [words(entry) for entry in draw(cells, arrays=True).sheet.legend]
     assert of_data == ["data:", "− largest", "−", "0", "+", "largest"]

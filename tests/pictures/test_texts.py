@@ -2,7 +2,8 @@
 
 import pytest
 
-from autodiff.pictures.texts import few, markup, number, plain, printable, raised, sign
+from autodiff import Matrix, Value, Vector
+from autodiff.pictures.texts import entry_names, few, markup, number, plain, printable, raised, sign
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,13 @@ from autodiff.pictures.texts import few, markup, number, plain, printable, raise
 )  # fmt: skip
 def test_texts(f, given, expected):
     assert f(*given) == expected
+
+
+def test_entries_are_named_by_their_places():
+    x, v, m = Value(1.0), Vector([1, 2]), Matrix([[1, 2], [3, 4]])
+    held = {"x": x, "v": v, "text": "ab", "m": m, "w": [x, v]}
+    found = [pair for name, each in held.items() for pair in entry_names(name, each)]
+    names = "x v[0] v[1] m[0,0] m[0,1] m[1,0] m[1,1] w[0] w[1][0] w[1][1]"
+    assert [name for _, name in found] == names.split()
+    nodes = [x, *v, *m[0], *m[1], x, *v]
+    assert [*map(id, nodes)] == [id(node) for node, _ in found]

@@ -50,40 +50,35 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
     assert run(code) == "4.0\n"
 
 
-def imported(path, everywhere=False):
-    """The files of the package that a file imports as it is run, or anywhere; not for types alone."""
-    found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
-    guarded = [node for node in tree.body if ast.unparse(node).startswith("if TYPE_CHECKING:")]
-    types = [x for node in guarded for x in node.body]
-    for node in ast.walk(tree) if everywhere else tree.body:
-        if node not in types and isinstance(node, ast.ImportFrom) and node.level:
-            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            places = [base.with_suffix(".py"), *(base / f"{each.name}.py" for each in node.names)]
-            found |= {place for place in places if place.exists()}
-    return found
+FILES = {*PACKAGE.rglob("*.py")}
 
 
-FILES = {path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
-ENGINE = {path for path in (PACKAGE / "engine").glob("*.py") if path.name != "__init__.py"}
+def imported(path):
+    """The files of the package that a file imports: at its top, inside functions, for types."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            base = [ROOT, *path.parents][node.level].joinpath(*(node.module or "").split("."))
+            for place in [base, *(base / each.name for each in node.names)]:
+                found |= {place.with_suffix(".py"), place / "__init__.py"} & FILES
+    return found - {path}
 
 
-def test_imports_point_one_way_in_the_engine_even_those_inside_functions():
-    for files, everywhere in ((FILES, False), (ENGINE, True)):
-        graph = {path: imported(path, everywhere) & files for path in files}
-        TopologicalSorter(graph).prepare()  # an error if there is a circle
+def test_imports_point_one_way():
+    TopologicalSorter({path: imported(path) for path in FILES}).prepare()  # no circle, or an error
 
 
-FLOORS = "engine", "compiler", "nn", "pictures", "pages"  # each imports those before it alone
+ORDER = "engine, tiny < compiler, optim < nn, pictures < pages < __init__ < course, __main__"
 
 
-def test_the_engine_stands_on_itself_and_what_is_built_on_it_on_no_machinery():
-    for path in ENGINE:
-        assert imported(path, everywhere=True) <= ENGINE, path
-    for floor, folder in enumerate(FLOORS):
-        for path in (PACKAGE / folder).rglob("*.py"):
-            below = {each.relative_to(PACKAGE).parts[0] for each in imported(path, everywhere=True)}
-            assert below <= {*FLOORS[: floor + 1], "optim.py"}, path
-    assert {each.parent.name for each in imported(PACKAGE / "optim.py")} == {"engine"}
+def test_a_part_imports_itself_and_what_stands_below_it():
+    part = {path: path.relative_to(PACKAGE).with_suffix("").parts[0] for path in FILES}
+    below, allowed = [], {}
+    for floor in ORDER.split(" < "):
+        allowed |= {each: {*below, each} for each in floor.split(", ")}
+        below += floor.split(", ")
+    for path in FILES:
+        assert {part[each] for each in imported(path)} <= allowed[part[path]], path
 
 
 @pytest.mark.parametrize(

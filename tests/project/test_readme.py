@@ -17,7 +17,7 @@ import pytest
 from matplotlib import pyplot
 
 import autodiff
-from autodiff import tiny
+from autodiff import engine, tiny
 from autodiff.__main__ import main
 from autodiff.pages import live
 from autodiff.pictures import drawing
@@ -96,20 +96,21 @@ def test_a_command_prints_what_stands_under_it(path, capsys):
     assert bool(shown) == (path.stem == "command-line")
 
 
-def test_the_lengths_of_files_are_right_to_ten_lines():
-    guide = TEXTS[GUIDES / "engine.md"]
-    listed = re.findall(r"\[`(\w+\.py)`\]\(\.\./\.\./autodiff/\1\) \| (\d+) \|", guide)
-    for name, said in listed:
-        length = len((PACKAGE / name).read_text("utf-8").splitlines())
-        assert abs(length - int(said)) <= 10, (name, length)
-    engine = re.search(r"The engine, .*?\n\n(.*?)\n\n", autodiff.__doc__, re.S).group(1)
-    files = [name for name, _ in listed]
-    assert files == re.findall(r"^ *(\w+\.py)", engine, re.M)
-    assert files == [name for name, _, wrong, _ in RUNGS if wrong]  # each has its program
-
-
+ENGINE = (GUIDES / "engine.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| \[`([\w/.]+)`\].*? \| `([^`]+)` \| (?:([^|]*) \| )?([^|]*) \|$", re.M)
-RUNGS = ROW.findall(TEXTS[GUIDES / "engine.md"])
+RUNGS = ROW.findall(ENGINE)
+
+
+def test_the_ladder_has_every_file_of_the_engine_in_reading_order_and_its_length_to_ten_lines():
+    listed = re.findall(r"\[`(\w+\.py)`\]\(\.\./\.\./(.*)\) \| (\d+) \| [^|]+ \|", ENGINE)
+    for name, place, said in listed:
+        length = len((ROOT / place).read_text("utf-8").splitlines())
+        assert abs(length - int(said)) <= 10, (name, length)
+    in_order = re.findall(r"^ *(\w+\.py) ", engine.__doc__, re.M)
+    assert {*in_order} == {x.name for x in Path(engine.__path__[0]).glob("*.py")} - {"__init__.py"}
+    assert [name for name, *_ in listed] == ["tiny.py", *in_order]
+    told = [name for name, _, wrong, _ in RUNGS if wrong]  # scopes change no result
+    assert [x for x in ["tiny.py", *in_order] if x != "scopes.py"] == told
 
 
 def agrees(code, names, cell):
@@ -135,19 +136,44 @@ def test_a_rung_of_the_ladder_gives_what_the_guide_says(name, code, wrong, right
     ours = [*autodiff.__all__, "nn", "optim"]
     assert agrees(code, libraries | {name: getattr(autodiff, name) for name in ours}, right)
     if wrong and name != "tiny.py":
-        said = importlib.import_module(f"autodiff.{name.removesuffix('.py')}").__doc__
+        said = importlib.import_module(f"autodiff.engine.{name.removesuffix('.py')}").__doc__
         assert f"With `tiny.py`, `{code}` is" in " ".join(said.split())
 
 
 def test_what_the_guide_to_the_engine_quotes_and_names_is_there():
-    guide = TEXTS[GUIDES / "engine.md"]
-    assert re.findall("```py\n(.*?)```", guide, re.S) == [
-        inspect.getsource(autodiff.engine.ops.log)
-    ]
-    names = re.findall(r"`((?:ops|number|graph|value|Value)\.(?!py`)\w+)`", guide)
-    assert {"Value.backward", "graph.adjoints", "levels.new_level"} <= set(names)
+    assert re.findall("```py\n(.*?)```", ENGINE, re.S) == [inspect.getsource(engine.ops.log)]
+    names = re.findall(r"`((?:ops|number|levels|graph|value|Value)\.(?!py`)\w+)`", ENGINE)
+    assert {"Value.backward", "graph.adjoints", "levels.new_level"} <= {*names}
     for name in names:
-        attrgetter(name)(autodiff)
+        attrgetter(name)(autodiff if name.startswith("Value") else engine)
+
+
+CALL = re.compile(r"```text\n(\S.*)\n((?:  .*\n)+)```")
+
+
+@pytest.mark.parametrize(("code", "lines"), CALL.findall(ENGINE), ids=lambda part: part[:13])
+def test_a_call_goes_as_the_guide_draws_it(code, lines):
+    calls, depth = [], 0
+
+    def note(frame, event, _):
+        nonlocal depth
+        path, name = Path(frame.f_code.co_filename), frame.f_code.co_qualname
+        if path.parent.name != "engine" or name.endswith("listcomp>"):  # since Python 3.12 no call
+            return
+        depth += (event == "call") - (event == "return")
+        if event == "call":
+            file = "" if name[0].isupper() else f"{path.stem}."
+            calls.append("  " * depth + file + name.replace(".<locals>", ""))
+
+    x = autodiff.Value(3.0)
+    names = {"x": x, "y": x * 2.0, "ops": autodiff.ops}
+    sys.setprofile(note)
+    try:
+        eval(code, names)
+    finally:
+        sys.setprofile(None)
+    drawn = re.findall(r"^( +\S+)", lines, re.M)
+    assert drawn == (calls[: len(drawn)] if "as above" in lines else calls)
 
 
 def test_the_grids_in_the_guide_are_those_that_its_code_makes():

@@ -8,7 +8,7 @@ import json
 import math
 from pathlib import Path
 
-(PLACE,) = Path(__file__).parents[1].rglob("optimizers_by_pytorch.json")
+PLACE = Path(__file__).with_name("optimizers_by_pytorch.json")
 SIZES, STEPS = [2, 4, 3, 1], 50
 INPUTS = [[math.sin(3 * i), math.cos(5 * i)] for i in range(8)]
 TARGETS = [math.sin(i) for i in range(8)]

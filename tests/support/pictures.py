@@ -36,7 +36,7 @@ def look(face):
 
 
 def faces(root, **options):
-    panels = draw(root, **options).page.panels
+    panels = draw(root, **options).sheet.panels
     return [face for panel in panels.values() for face in panel.faces.values()]
 
 

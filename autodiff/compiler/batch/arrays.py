@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine import ops
 from ...engine.operation import Operation
-from ..symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, unrenamed, word
+from ..symbolic import ARGUMENTS, SAMPLES, Axes, Operand, Symbol, Writer, key_of, op_of, unrenamed
 
 
 def axes_of(x: Operand) -> Axes:
@@ -55,7 +55,7 @@ class ArrayWriter(Writer):
 
     def _new(self, operation: Operation, args: tuple[Any, ...]) -> Symbol:
         args = tuple([self.turned(x, sorted(x.axes)) if axes_of(x) else x for x in args])
-        return Symbol(self, len(self.symbols), word(operation), args, union(args))
+        return Symbol(self, len(self.symbols), op_of(operation), args, union(args))
 
     def record(self, operation: Operation, inputs: Any) -> Any:
         """What an operation is on arrays with an axis of arguments: each is a row of numbers."""

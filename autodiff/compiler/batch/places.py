@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..symbolic import PARTS, Axes
 
 Ids = NDArray[np.intp]  # each number of the program has one
-Box = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
+Bounds = tuple[tuple[int, int], ...]  # the ends of a part of an array, along each of its axes
 
 
 class Run(NamedTuple):
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     """The numbers of an array that an argument reads: a part of it, or from anywhere."""
 
     axes: tuple[tuple[str, int], ...]  # along which they change
-    box: Box = ()
+    box: Bounds = ()
     runs: tuple[Run, ...] = ()  # of a part: what these axes consist of
     anywhere: tuple[int, ...] = ()  # the positions along these axes, unless they are a part
 
