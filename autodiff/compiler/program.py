@@ -3,9 +3,9 @@
 import linecache
 import math
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..engine import graph, ops
 from ..engine.admission import as_float
@@ -14,6 +14,8 @@ from ..engine.value import Value, leaf
 from . import backends
 from .printer import ArrayPython, JavaScript, Python, assembled
 from .symbolic import Symbol, Writer
+
+Runner: TypeAlias = Callable[..., Any]
 
 
 class Program:
@@ -28,16 +30,32 @@ class Program:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, source: str, sizes: tuple[int, ...] = ()) -> None:
+    def __init__(self, source: str, sizes: tuple[int, ...] = (), running: str = "") -> None:
         self.source = source
+        self.running = running or source
         self._sizes = sizes  # of the arguments of a batch
+        namespace = self._executed(source)
+        self._function = namespace["program"]
+        self._xp = namespace.get("xp")  # None for a program of floats
+        self._in_place = self._executed(running) if running else {}
+        self._runners: list[Runner] = []  # that no thread uses now
+
+    def _executed(self, source: str) -> Any:
+        """The names that a source defines."""
         file = f"program {next(_numbers)}"
         weakref.finalize(self, linecache.cache.pop, file, None)
         linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
         namespace: Any = {}  # torch.compile would import it by a __name__
         exec(compile(source, file, "exec"), namespace)  # ours
-        self._function = namespace["program"]
-        self._xp = namespace.get("xp")  # None for a program of floats
+        return namespace
+
+    def runner(self) -> Runner:
+        """What runs this program, without checks, for one thread.
+
+        In NumPy a batch is computed in arrays that are kept: the next call of this runner writes
+        over what it has returned. What the program itself returns are copies.
+        """
+        return KeptArrays(self._function, **self._in_place) if self._in_place else self._function
 
     def __call__(self, *numbers: Any) -> Any:
         try:
@@ -59,7 +77,16 @@ class Program:
                 name, shape = (("inputs", f"(n, {size})"), ("parameters", f"({size},)"))[i]
                 found = f"shape {tuple(x.shape)}"
                 raise ValueError(refusal(name, found, f"an array of shape {shape}"))
-        return self._function(*arrays)
+        if not self._in_place:
+            return self._function(*arrays)
+        try:
+            runner = self._runners.pop()  # at once, so no other thread has it
+        except IndexError:
+            runner = self.runner()
+        found = runner(*arrays)
+        copies = [x.copy("K") for x in (found if type(found) is tuple else (found,))]
+        self._runners.append(runner)
+        return tuple(copies) if type(found) is tuple else copies[0]
 
     def __repr__(self) -> str:
         return f"<Program of {self.source.count(chr(10))} lines: print its .source>"
@@ -68,7 +95,29 @@ class Program:
         return f"```python\n{self.source}```"
 
     def __reduce__(self) -> Any:
-        return Program, (self.source, self._sizes)
+        return Program, (self.source, self._sizes, self.running * bool(self._in_place))
+
+
+class KeptArrays:
+    """Runs a program in arrays that it keeps: those for the last few numbers of samples."""
+
+    def __init__(self, plain: Runner, arrays: Any, program: Runner, **_: Any) -> None:
+        self.plain, self.arrays, self.program = plain, arrays, program
+        self.kept: dict[Any, Any] = {}
+
+    def __call__(self, *given: Any) -> Any:
+        key = len(given[0]), *[x.dtype for x in given]
+        kept = self.kept.get(key)
+        if kept is None:
+            if len({*key[1:]}) > 1:  # NumPy decides of which type each array is
+                return self.plain(*given)
+            if len(self.kept) == KEPT:
+                del self.kept[next(iter(self.kept))]
+            kept = self.kept[key] = self.arrays(*key[:2])
+        return self.program(*kept, *given)
+
+
+KEPT = 3  # a batch, the shorter one at the end of an epoch, and one sample
 
 
 _numbers = count(1)

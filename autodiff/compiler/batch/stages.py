@@ -8,6 +8,7 @@ from ...engine.value import Value
 from .. import backends
 from ..program import Program
 from .groups import Groups, in_order_of_use
+from .in_place import in_place_program
 from .normal import NormalForm, bare_node
 from .operations import Batch
 from .text import array_program
@@ -41,4 +42,5 @@ def batch_program(
     if names[-1] == "parameters" and not wrt:
         names[-1] = "parameters=()"  # may be left out
     source = array_program(batch, xp, names)
-    return Program(source, tuple([len(each.members) for each in leaves]))
+    running = in_place_program(batch, names) if xp.__name__ == "numpy" else ""
+    return Program(source, tuple([len(each.members) for each in leaves]), running)
