@@ -21,7 +21,8 @@ Runner: TypeAlias = Callable[..., Any]
 class Program:
     """A compiled expression: a function, `(*numbers) -> (value, gradients)`, and its `source`.
 
-    Made by `Expression.compile`. It can be pickled, as its source.
+    Made by `Expression.compile`. It can be pickled, as its source. For a batch in NumPy `running`
+    is the same program, to the last digit, with its operations in arrays that are kept.
 
     >>> from autodiff import Expression, Value
     >>> x, y = Value(3.0), Value(4.0)
@@ -37,7 +38,7 @@ class Program:
         namespace = self._executed(source)
         self._function = namespace["program"]
         self._xp = namespace.get("xp")  # None for a program of floats
-        self._in_place = self._executed(running) if running else {}
+        self._kept = self._executed(running) if running else {}
         self._runners: list[Runner] = []  # that no thread uses now
 
     def _executed(self, source: str) -> Any:
@@ -50,12 +51,12 @@ class Program:
         return namespace
 
     def runner(self) -> Runner:
-        """What runs this program, without checks, for one thread.
+        """What runs this program without checks, for one thread.
 
-        In NumPy a batch is computed in arrays that are kept: the next call of this runner writes
-        over what it has returned. What the program itself returns are copies.
+        In NumPy a batch is computed in arrays that the runner keeps: its next call writes over what
+        it has returned. What the program itself returns is the caller's: copies.
         """
-        return KeptArrays(self._function, **self._in_place) if self._in_place else self._function
+        return in_kept_arrays(self._function, **self._kept) if self._kept else self._function
 
     def __call__(self, *numbers: Any) -> Any:
         try:
@@ -77,16 +78,17 @@ class Program:
                 name, shape = (("inputs", f"(n, {size})"), ("parameters", f"({size},)"))[i]
                 found = f"shape {tuple(x.shape)}"
                 raise ValueError(refusal(name, found, f"an array of shape {shape}"))
-        if not self._in_place:
+        if not self._kept:
             return self._function(*arrays)
         try:
-            runner = self._runners.pop()  # at once, so no other thread has it
+            run = self._runners.pop()  # in one step, so no other thread has it
         except IndexError:
-            runner = self.runner()
-        found = runner(*arrays)
-        copies = [x.copy("K") for x in (found if type(found) is tuple else (found,))]
-        self._runners.append(runner)
-        return tuple(copies) if type(found) is tuple else copies[0]
+            run = self.runner()
+        found = run(*arrays)
+        several = type(found) is tuple
+        copies = [x.copy("K") for x in (found if several else (found,))]
+        self._runners.append(run)
+        return tuple(copies) if several else copies[0]
 
     def __repr__(self) -> str:
         return f"<Program of {self.source.count(chr(10))} lines: print its .source>"
@@ -95,29 +97,27 @@ class Program:
         return f"```python\n{self.source}```"
 
     def __reduce__(self) -> Any:
-        return Program, (self.source, self._sizes, self.running * bool(self._in_place))
+        return Program, (self.source, self._sizes, self.running * bool(self._kept))
 
 
-class KeptArrays:
-    """Runs a program in arrays that it keeps: those for the last few numbers of samples."""
+def in_kept_arrays(plain: Runner, arrays: Any, program: Runner, **_: Any) -> Runner:
+    """What runs a program in arrays that are kept: for the last three numbers of samples.
 
-    def __init__(self, plain: Runner, arrays: Any, program: Runner, **_: Any) -> None:
-        self.plain, self.arrays, self.program = plain, arrays, program
-        self.kept: dict[Any, Any] = {}
+    plain: the program with new arrays, if those given are of several types. arrays: makes these.
+    """
+    kept: dict[Any, Any] = {}
 
-    def __call__(self, *given: Any) -> Any:
+    def run(*given: Any) -> Any:
         key = len(given[0]), *[x.dtype for x in given]
-        kept = self.kept.get(key)
-        if kept is None:
-            if len({*key[1:]}) > 1:  # NumPy decides of which type each array is
-                return self.plain(*given)
-            if len(self.kept) == KEPT:
-                del self.kept[next(iter(self.kept))]
-            kept = self.kept[key] = self.arrays(*key[:2])
-        return self.program(*kept, *given)
+        if key not in kept:
+            if len({*key[1:]}) > 1:
+                return plain(*given)
+            if len(kept) == 3:  # a batch, a shorter one, and one sample that is verified
+                del kept[next(iter(kept))]
+            kept[key] = arrays(*key[:2])
+        return program(*kept[key], *given)
 
-
-KEPT = 3  # a batch, the shorter one at the end of an epoch, and one sample
+    return run
 
 
 _numbers = count(1)

@@ -256,7 +256,7 @@ class Evaluator:
             self.fall_back(str(error))
             return
         trains = not set(parameters).isdisjoint(expression.sources)
-        run, table = program._function, made.table()  # without checks
+        run, table = program.runner(), made.table()
         place: Put = numpy.asfortranarray  # column after column in memory, as the program reads
         if self.xp is not numpy:
             place, run = in_jax(run)

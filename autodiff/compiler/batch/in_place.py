@@ -167,7 +167,8 @@ def in_place_program(batch: Batch, arguments: list[str]) -> str:
         return ""
     names = [f"a{i}" for i in range(1, len(text.made) + 1)]
     made = [*text.made, f"return [{', '.join(names)}]"]
-    made = [*before, "", "", "def arrays(n, dtype):", *[f"    {line}" for line in made]]
+    gap = ["", ""] if before else [""]
+    made = [*before, *gap, "def arrays(n, dtype):", *[f"    {line}" for line in made]]
     returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in batch.results]
     body = [*body, f"return {', '.join(returned)}"]
     return assembled(numpy, [*names, *arguments], body, text.imports, made)
