@@ -138,9 +138,10 @@ class Expression:
             shape (n, m); if it is empty, the parameters may be left out. Several outputs:
             (n, outputs). The terms of a sum are added in another order than by walking: a sum of k
             terms may differ by k roundings of the sum of their sizes, and overflow near the largest
-            float. A difference in brackets, as in the sum of all x - y, stays whole. From then on
-            this process keeps the memory of large NumPy arrays, up to 32 MB, for the next ones:
-            that makes programs for thousands of samples twice as fast.
+            float. A difference in brackets, as in the sum of all x - y, stays whole. In NumPy a
+            program keeps the arrays of its last three sizes of batches to compute in, never what it
+            was given or has returned; and this process keeps the memory of large arrays, up to 32
+            MB, for the next ones: that makes programs for thousands of samples twice as fast.
 
         The program computes the graph that was recorded. A choice that Python made on the way, as
         in `x if x > 0 else -x`, is fixed in it; `maximum`, `abs`, `relu` and a `where` whose

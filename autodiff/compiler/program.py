@@ -3,9 +3,9 @@
 import linecache
 import math
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..engine import graph, ops
 from ..engine.admission import as_float
@@ -15,11 +15,14 @@ from . import backends
 from .printer import ArrayPython, JavaScript, Python, assembled
 from .symbolic import Symbol, Writer
 
+Runner: TypeAlias = Callable[..., Any]
+
 
 class Program:
     """A compiled expression: a function, `(*numbers) -> (value, gradients)`, and its `source`.
 
-    Made by `Expression.compile`. It can be pickled, as its source.
+    Made by `Expression.compile`. It can be pickled, as its source. For a batch in NumPy `running`
+    is the same program, to the last digit, with its operations in arrays that are kept.
 
     >>> from autodiff import Expression, Value
     >>> x, y = Value(3.0), Value(4.0)
@@ -28,17 +31,34 @@ class Program:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, source: str, sizes: tuple[int, ...] = ()) -> None:
+    def __init__(self, source: str, sizes: tuple[int, ...] = (), running: str = "") -> None:
         self.source = source
+        self.running = running or source
         self._sizes = sizes  # of the arguments of a batch
-        file = f"program {next(_numbers)}"
+        self.files: list[str] = []  # the names of its texts in tracebacks
+        namespace = self._executed(source)
+        self._function = namespace["program"]
+        xp = namespace.get("xp")  # None for a program of floats
+        self._library = xp and backends.library(xp)
+        self._kept = self._executed(running) if running else {}
+        self._runners: list[Runner] = []  # that no thread uses now
+
+    def _executed(self, source: str) -> Any:
+        """The names that a source defines."""
+        self.files.append(file := f"program {next(_numbers)}")
         weakref.finalize(self, linecache.cache.pop, file, None)
         linecache.cache[file] = 0, None, source.splitlines(True), file  # for tracebacks
         namespace: Any = {}  # torch.compile would import it by a __name__
         exec(compile(source, file, "exec"), namespace)  # ours
-        self._function = namespace["program"]
-        xp = namespace.get("xp")  # None for a program of floats
-        self._library = xp and backends.library(xp)
+        return namespace
+
+    def runner(self) -> Runner:
+        """What runs this program without checks, for one thread.
+
+        In NumPy a batch is computed in arrays that the runner keeps: its next call writes over what
+        it has returned. What the program itself returns is the caller's: copies.
+        """
+        return in_kept_arrays(self._function, **self._kept) if self._kept else self._function
 
     def __call__(self, *numbers: Any) -> Any:
         try:
@@ -60,7 +80,17 @@ class Program:
                 name, shape = (("inputs", f"(n, {size})"), ("parameters", f"({size},)"))[i]
                 found = f"shape {tuple(x.shape)}"
                 raise ValueError(refusal(name, found, f"an array of shape {shape}"))
-        return self._function(*arrays)
+        if not self._kept:
+            return self._function(*arrays)
+        try:
+            run = self._runners.pop()  # in one step, so no other thread has it
+        except IndexError:
+            run = self.runner()
+        found = run(*arrays)
+        several = type(found) is tuple
+        copies = [x.copy("K") for x in (found if several else (found,))]
+        self._runners.append(run)
+        return tuple(copies) if several else copies[0]
 
     def __repr__(self) -> str:
         return f"<Program of {self.source.count(chr(10))} lines: print its .source>"
@@ -69,7 +99,27 @@ class Program:
         return f"```python\n{self.source}```"
 
     def __reduce__(self) -> Any:
-        return Program, (self.source, self._sizes)
+        return Program, (self.source, self._sizes, self.running * bool(self._kept))
+
+
+def in_kept_arrays(plain: Runner, arrays: Any, program: Runner, **_: Any) -> Runner:
+    """What runs a program in arrays that are kept: for the last three numbers of samples.
+
+    plain: the program with new arrays, if those given are of several types. arrays: makes these.
+    """
+    kept: dict[Any, Any] = {}
+
+    def run(*given: Any) -> Any:
+        key = len(given[0]), *[x.dtype for x in given]
+        if key not in kept:
+            if len({*key[1:]}) > 1:
+                return plain(*given)
+            if len(kept) == 3:  # a batch, a shorter one, and one sample that is verified
+                del kept[next(iter(kept))]
+            kept[key] = arrays(*key[:2])
+        return program(*kept[key], *given)
+
+    return run
 
 
 _numbers = count(1)

@@ -92,7 +92,7 @@ class Compiled:
         self.recording, self.table = recording, recording.table()  # a row each, without masks
         expression = Expression(recording.root)
         self.program = expression.compile(recording.leaves, parameters, xp=xp, batch=True)
-        self.run: Runner = self.program._function  # without checks
+        self.run: Runner = self.program.runner()
         self.place: Put = numpy.asfortranarray  # each column in one piece, as the program reads
         if xp is not numpy:
             self.place, self.run = in_jax(self.run)
@@ -128,7 +128,7 @@ def failure(program: Program, error: Exception) -> WrongProgram:
     """The error that says in which line a program fails."""
     line = ""
     for at in extract_tb(error.__traceback__):
-        if at.filename == program._function.__code__.co_filename:
+        if at.filename in program.files:
             line = f" in its line {at.lineno}, {at.line},"
     said = f"the program fails{line} by {type(error).__name__}: {error}"
     return WrongProgram(f"{said}; walking does not, so the fault is autodiff's, not the model's")

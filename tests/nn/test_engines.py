@@ -84,7 +84,7 @@ def test_a_wrong_program_is_found(shift, stretch, words, monkeypatch):
             return loss + shift, gradients
 
         program = correct(self, *given, **more)
-        run, program._function = program._function, nudged
+        run, program.runner = program.runner(), lambda: nudged
         return program
 
     monkeypatch.setattr(ad.Expression, "compile", wrong)

@@ -9,4 +9,5 @@
     operations.py   4: each group's operation, run once over symbols of arrays, and back
     arrays.py       operations on symbols of arrays
     text.py         5: symbols of arrays as source text
+    in_place.py     the same for NumPy, in arrays that are kept
 """

@@ -8,6 +8,7 @@ from ...engine.value import Value
 from ..backends import keep_memory
 from ..program import Program
 from .groups import Groups, in_order_of_use, levels
+from .in_place import in_place_program
 from .normal import NormalForm, bare_node
 from .operations import Batch
 from .text import array_program
@@ -60,8 +61,13 @@ def stages(
         again = Groups(root, inputs, in_order_of_use(root, parameters))
         groups = min(groups, again, key=lambda each: each.scattered)
     arrays = Batch(groups, root if single else results, wrt)
-    names = ["inputs"] if inside else ["inputs", "parameters" if wrt else "parameters=()"]
-    return Stages(Graph(outputs), results, groups, arrays, array_program(arrays, xp, names))
+    text = array_program(arrays, xp, _arguments(inside, wrt))
+    return Stages(Graph(outputs), results, groups, arrays, text)
+
+
+def _arguments(inside: set[Value], wrt: list[Value]) -> list[str]:
+    """The arguments of a program, as its text names them; `inside`: the inputs that are in wrt."""
+    return ["inputs"] if inside else ["inputs", "parameters" if wrt else "parameters=()"]
 
 
 def batch_program(
@@ -74,5 +80,7 @@ def batch_program(
     """
     keep_memory()
     made = stages(outputs, inputs, wrt, single, xp)
-    leaves = made.groups[: 1 if set(inputs).intersection(wrt) else 2]
-    return Program(made.text, tuple([len(each.members) for each in leaves]))
+    arguments = _arguments(set(inputs).intersection(wrt), wrt)
+    sizes = tuple([len(each.members) for each in made.groups[: len(arguments)]])
+    running = in_place_program(made.arrays, arguments) if xp.__name__ == "numpy" else ""
+    return Program(made.text, sizes, running)
