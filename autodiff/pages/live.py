@@ -260,4 +260,6 @@ def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> 
     listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
     files = [read(f"{name}.js") for name in parts if name != "parser" or data is None]
     known = [f"const data = {as_json(data)};", f"const home = {as_json(home())};"]
+    words = [*keyword.kwlist, "Value", "show_steps"]  # no names in a program of Python
+    known.append(f"const reserved = {as_json(words)};")
     return "\n".join([*helpers, *listed, *known, *files])

@@ -28,7 +28,7 @@ def test_what_python_says_of_it():
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
-    assert main(["--page", str(tmp_path / "graph.html")]) is None
+    assert main(["--page", str(tmp_path / "graph.html")]) == 0
     assert capsys.readouterr().out == f"wrote {tmp_path / 'graph.html'}\n"
     assert (tmp_path / "graph.html").read_text(encoding="utf-8") == live.page()
     with pytest.raises(SystemExit):
