@@ -163,7 +163,7 @@ BESIDE, END = ".place-of p", "go(99)"
 TOUCHED = f"{END}; actions.touch(state.graph.inputs[0])"
 CHOSEN = "document.querySelectorAll('.choices button')[{}].click()"
 SHARE, FILES = "set({ share: true })", "Page, a file | Picture, SVG | Picture, PNG"
-STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
+STRAIGHT = "Exactly as foretold: as far as it moved, the output is a straight line."
 BENDS = "Off by {}: the curve is not straight. Ten times smaller misses {} times less."
 
 
@@ -188,8 +188,8 @@ SAID = [
     ("x" + "+x" * 60, "", FIRST, "more than 60 boxes cannot be shown"),
     # an input that is touched
     ("a=2;b=1.5;(a+b)*b", TOUCHED, FIRST, "Move a a little and y moves 1.5 times as far."),
-    ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. relu takes 0."),
-    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. |x| takes 0."),
+    ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. The gradient is 0."),
+    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. The gradient is 0."),
     ("x=0;sqrt(x)", TOUCHED, FIRST, "At x = 0, y rises straight up: its slope is infinity."),
     ("x=0;log(x)", TOUCHED, FIRST, "ln has no value at x = 0."),
     ("x=-1;log(x)", TOUCHED, FIRST, "ln has no value at x = −1."),
@@ -207,7 +207,7 @@ SAID = [
     ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
                                                "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
-    ("x=0.95;asin(x)", moved(0.1), BESIDE, f"On that side y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
+    ("x=0.95;asin(x)", moved(0.1), BESIDE, f"There y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
     ("x=-30;exp(x)", moved(1), BESIDE, BENDS.format("6.7·10⁻¹⁴", 140)),  # e⁻³⁰ (e - 2), e⁻³⁰ (e⁰·¹ - 1.1)
     ("x=-0.05;1/x", moved(0.1), BESIDE, BENDS.format(80, 80)),  # a pole is on the way
     ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, 1000)),

@@ -145,8 +145,7 @@ function curvePane(state, { run, sides, drawn }) {
   };
   return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves",
     Number.isFinite(foretold) && [": ", orange(foretold), " was foretold"]],
-  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold,
-    taken: sides && cornerName(graph, run), ...plotSize(state) }));
+  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold, ...plotSize(state) }));
 }
 
 const plotSize = (state) => ({ width: state.phone ? state.width - 32 : paneWidth(state),
