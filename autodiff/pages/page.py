@@ -7,7 +7,7 @@ import os
 import tempfile
 import webbrowser
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, metadata
@@ -130,9 +130,12 @@ def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") ->
     return _of_data(data, script, read("learning.css"), still)
 
 
-def lesson(kind: str, data: dict[str, Any], still: str = "") -> Page:
-    """A page of the course, whose script stands in its own folder."""
-    script = [*(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
+def lesson(
+    kind: str, data: dict[str, Any], still: str = "", rules: Mapping[str, str] | None = None
+) -> Page:
+    """A page of the course, whose script stands in its own folder; rules: printed ones, by name."""
+    held = ", ".join(f"{name}: {rule}" for name, rule in (rules or {}).items())
+    script = [f"const rules = {{ {held} }};", *(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
     return _of_data(data, script, read("lessons.css", COURSE), still)
 
 

@@ -29,7 +29,8 @@ function viewOf(state, run) {
   const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph, run) : null);
   const sides = drawn !== null && last && Number.isFinite(run.adjoints[drawn])
     && corner((x) => pass(graph, leaves.with(drawn, x)).adjoints[drawn], leaves[drawn]);
-  const view = { run, gradient, valued, sent, now, drawn, sides,
+  const breaks = sides && kindsOf(state, run, drawn).includes("jump");
+  const view = { run, gradient, valued, sent, now, drawn, sides: breaks ? null : sides,
     proof: proof && proofOf(state, run) };
   if (!asks) return view;
   const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>

@@ -28,11 +28,11 @@ function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
     const [all, digits, name, sign, other] = match, said = all.trim(), apart = all !== said;
     const value = Number(digits?.replaceAll("_", ""));
-    if (other) refuse(`${other} has no meaning in a formula`);
-    if (digits && text[match.index + all.length] === "_") refuse(`write ${value} for ${digits}_`);
-    if (value === Infinity) refuse("this number is too large");
-    if (/^0[\d_]*[1-9][\d_]*$/.test(digits)) refuse(`write ${value} for ${digits}`);
-    if (reserved.includes(name)) refuse(`${name} is a word of Python; write ${name}_`);
+    if (other) refuse(`“${other}” has no meaning in a formula`);
+    if (digits && text[match.index + all.length] === "_") refuse(`Write ${value} for ${digits}_`);
+    if (value === Infinity) refuse("This number is too large");
+    if (/^0[\d_]*[1-9][\d_]*$/.test(digits)) refuse(`Write ${value} for ${digits}`);
+    if (reserved.includes(name)) refuse(`“${name}” is a word of Python; write ${name}_`);
     const kind = digits ? "number" : name ? "name" : sign;
     return { kind, value, name, said, apart, before: "", after: "" };
   });
@@ -41,7 +41,7 @@ function tokens(text) {
 
 // The graph of a text, with the rules of the operations by name; throws Unreadable.
 function parse(given, rules) {
-  if (given.length > LONGEST) refuse(`at most ${LONGEST} characters are read`);
+  if (given.length > LONGEST) refuse(`At most ${LONGEST} characters are read`);
   const power = (run) => ` **${[...run].map((x) => "0123456789-+"[RAISED.indexOf(x)]).join("")} `;
   const text = given.replace(RegExp(`[${RAISED}]+`, "g"), power).normalize("NFKC")
     .replace(/[\^·⋅×÷−π]/g, (x) => SAME[x]), list = tokens(text), unsure = [];
@@ -50,14 +50,14 @@ function parse(given, rules) {
   const next = () => list[place], is = (...kinds) => kinds.includes(next().kind);
   const take = (kind, wanted = kind) => {
     if (is(kind)) return list[place++];
-    const found = is("end") ? "the formula ends" : `“${next().said}” stands`;
+    const found = is("end") ? "The formula ends" : `“${next().said}” stands`;
     const ends = [";", ")"].includes(kind);
     const remedy = ends && is("name", "number") ? "; a product needs its sign: x*y"
       : kind === ";" && is(",") ? "; formulas stand apart by ; as in a=2; b=3" : "";
     return refuse(`${found} where ${wanted} is expected${remedy}`);
   };
   const add = (node, label = "") => {
-    if (nodes.length >= MOST) refuse(`more than ${MOST} nodes cannot be shown`);
+    if (nodes.length >= MOST) refuse(`More than ${MOST} nodes cannot be shown`);
     labels.push(label);
     return { i: nodes.push(node) - 1 };
   };
@@ -71,11 +71,11 @@ function parse(given, rules) {
   const isNumber = (x) => typeof x === "number";
   const apply = (op, ...xs) => {
     const rule = rules[`${op}/${xs.length}`];
-    if (!rule) refuse(`${op} of ${xs.length} numbers is too long for this page`);
+    if (!rule) refuse(`“${op}” of ${xs.length} numbers is too long for this page`);
     if (xs.every(isNumber)) {
       const value = rule.value(...xs), sign = SIGN_OF[op];
       const said = sign ? xs.join(sign) : `${op}(${xs.join(", ")})`;
-      return Number.isFinite(value) ? value : refuse(`${said} has no value, or one too large`);
+      return Number.isFinite(value) ? value : refuse(`“${said}” has no value, or one too large`);
     }
     return add({ rule, inputs: xs.map((x) => (isNumber(x) ? add({ value: x }) : x).i) });
   };
@@ -98,13 +98,13 @@ function parse(given, rules) {
   const call = (said) => {
     const name = ALSO[said] ?? said, known = Object.values(rules).find(({ op }) => op === name);
     const remedy = names.has(name) ? `; write ${name}*(…)` : "";
-    if (!known) refuse(`there is no function ${name}${remedy}`);
+    if (!known) refuse(`There is no function ${name}${remedy}`);
     const word = list[place - 1], { arity } = known;
     word.said = name;
     if (!is("(")) return bare(said, name);
     if (ALSO[said] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
       const xs = row("(", ")", () => list[place - 1].after += ")");
-      if (xs.length < 2) refuse(`${said} takes at least two numbers`);
+      if (xs.length < 2) refuse(`“${said}” takes at least two numbers`);
       list[place - 1].said = "";
       word.said = Array(xs.length - 1).fill(name).join("(");
       return xs.reduce((x, y) => apply(name, x, y));
@@ -112,18 +112,18 @@ function parse(given, rules) {
     if (!LISTS[name]) {
       const xs = row("(", ")");
       if (rules[`${name}/${xs.length}`]) return apply(name, ...xs);
-      return refuse(`${name} takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
+      return refuse(`“${name}” takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
     }
     take("(");
     const first = row("[", "]"), second = LISTS[name] === 2 ? take(",") && row("[", "]") : [];
     take(")");
-    if (second.length && second.length !== first.length) refuse("the two lists differ in length");
+    if (second.length && second.length !== first.length) refuse("The two lists differ in length");
     return apply(name, ...first, ...second);
   };
   // sin x: what follows is a name, or a function of something; sin x² would be two things.
   const bare = (said, name) => {
     const one = rules[`${name}/1`] && !LISTS[name];
-    const remedy = `${said} is a function; write ${said}${one ? "(x)" : "(…)"}`;
+    const remedy = `“${said}” is a function; write ${said}${one ? "(x)" : "(…)"}`;
     if (!one || !is("name", "|", "√")) return refuse(remedy);
     list[place - 1].after = "(";
     const x = atom();
@@ -138,7 +138,7 @@ function parse(given, rules) {
     }
     if (is("|", "√")) return marked(list[place++]);
     const { name } = take("name", "a number, a name or a bracket");
-    if (/^(nan|inf|infinity)$/i.test(name)) refuse(`${name} is no number that an input can have`);
+    if (/^(nan|inf|infinity)$/i.test(name)) refuse(`“${name}” is no number that an input can have`);
     if (is("(")) return call(name);
     if (names.has(name)) return names.get(name);
     if (name === "pi" || name === "e") return name === "e" ? Math.E : Math.PI;
@@ -169,7 +169,7 @@ function parse(given, rules) {
     let x = raised(), one = true;
     while (["number", ")", "|"].includes(list[place - 1].kind)
         && (is("name", "(", "√") || (is("|") && !open))) {
-      if (!bare && next().apart) refuse("after / or * a space is read in two ways; write 1/(2*x)");
+      if (!bare && next().apart) refuse("After / or * a space is read in two ways; write 1/(2*x)");
       list[place].before = "*";
       x = apply("mul", x, raised());
       one = false;
@@ -196,7 +196,7 @@ function parse(given, rules) {
     const { name } = next(), from = place, named = name && list[place + 1].kind === "=";
     if (named) place += 2;
     const before = named && names.get(name);
-    if (named && isFunction(name)) refuse(`${name} is a function; give the result another name`);
+    if (named && isFunction(name)) refuse(`“${name}” is a function; give the result another name`);
     const x = sum();
     if (before && isNumber(x) && inputs.includes(before.i) && !numbers.includes(name)) {
       nodes[before.i].value = x; // its number stands after its formula
@@ -204,31 +204,35 @@ function parse(given, rules) {
       if (!is("end")) take(";", "a sign");
       continue;
     }
-    if (before && numbers.includes(name)) refuse(`${name} is given twice`);
-    if (before) refuse(`${name} is used before it is given; put its formula first`);
+    if (before && numbers.includes(name)) refuse(`“${name}” is given twice`);
+    if (before) refuse(`“${name}” is used before it is given; put its formula first`);
     if (named && names.has(name)) {
-      refuse(`${name} stands on both sides; give the result another name`);
+      refuse(`“${name}” stands on both sides; give the result another name`);
     }
     if (named && isNumber(x)) numbers.push(name) && input(name, x);
     else {
       result = x;
-      formula.push(list.slice(from, place).map(({ before, said, after }) =>
-        before + said + after).join(""));
+      const said = list.slice(from, place).map((x) => x.before + x.said + x.after).join("");
+      formula.push({ said, i: x.i });
       if (named) names.set(name, x), labels[x.i] ||= name;
     }
     if (!is("end")) take(";", "a sign");
   }
-  result ??= names.get(numbers[0]) ?? 0;
-  if (isNumber(result)) {
-    refuse(text.trim() ? "a formula needs a name, such as x*y"
-      : "type a formula, such as tanh(w*x + b)");
+  if (result === null && numbers.length) {
+    result = names.get(numbers[0]);
+    formula.push({ said: numbers[0], i: result.i });
   }
-  return ordered({ nodes, inputs, labels, formula: formula.join(";"), given: numbers,
+  result ??= 0;
+  if (isNumber(result)) {
+    refuse(text.trim() ? "A formula needs a name, such as x*y"
+      : "Type a formula, such as tanh(w*x + b)");
+  }
+  return ordered({ nodes, inputs, labels, formula, given: numbers,
     unsure: unsure.filter((name) => !numbers.includes(name)) }, result.i);
 }
 
 // The nodes that the output needs, in the order in which Python walks them.
-function ordered({ nodes, inputs, labels, ...more }, output) {
+function ordered({ nodes, inputs, labels, formula, ...more }, output) {
   const place = new Map(), order = [];
   const visit = (i) => {
     if (place.has(i)) return;
@@ -238,6 +242,7 @@ function ordered({ nodes, inputs, labels, ...more }, output) {
   visit(output);
   const moved = ({ inputs: from, ...node }) =>
     ({ ...node, inputs: from?.map((j) => place.get(j)) });
-  return { ...more, nodes: order.map((i) => moved(nodes[i])), labels: order.map((i) => labels[i]),
+  const needed = formula.filter(({ i }) => place.has(i)).map(({ said }) => said);
+  return { ...more, formula: needed.join(";"), nodes: order.map((i) => moved(nodes[i])), labels: order.map((i) => labels[i]),
     inputs: inputs.filter((i) => place.has(i)).map((i) => place.get(i)) };
 }

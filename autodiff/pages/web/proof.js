@@ -12,18 +12,21 @@ function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
   const f = (by) => there(by, true).at(-1), far = Number.isNaN(f(by)) ? -by : by;
   const miss = (by) => Math.abs(f(by) - y - slope * by), gap = miss(far);
   const sides = corner((by) => (edge ? there(by).messages[i][k] : there(by).adjoints[node]), 0);
-  const noise = 1e-14 * Math.max(...values.map((x, j) => Math.abs(x * run.adjoints[j]))
-    .filter(Number.isFinite));
+  const noise = 1e-14 * Math.min(Number.MAX_VALUE, Math.max(...values.map((x, j) =>
+    (Number.isFinite(run.adjoints[j]) && Math.abs(x * run.adjoints[j])) || 0)));
   const straight = (by) => miss(by) <= Math.max(1e-9 * Math.abs(slope * by), noise);
   const all = [1, ...spaced(12, 0.01, 0.97)].every((part) => straight(part * far));
   const source = node ?? graph.nodes[i].inputs[k];
-  const near = Math.sign(far) * 1e-7 * Math.min(1, Math.abs(values[source]) || 1);
-  const misses = [near, near / 100, near / 1e4].map(miss), leap = misses[2];
-  const grows = (power) => leap > 1e3 * noise // with this power of the distance
-    && misses.every((x, k) => Math.abs(x / leap / 100 ** (power * (2 - k)) - 1) < 0.01);
+  const near = Math.sign(far) * 1e-7 * (Math.abs(values[source]) || 1);
+  const leap = miss(near / 1e4), grows = (power, near) => { // with this power of the distance
+    const misses = [near, near / 100, near / 1e4].map(miss);
+    return misses[2] > 1e3 * noise
+      && misses.every((x, k) => Math.abs(x / misses[2] / 100 ** (power * (2 - k)) - 1) < 0.01);
+  };
   const kind = !Number.isFinite(slope) ? "steep" : Number.isNaN(gap) ? "nowhere"
-    : sides ? "corner" : gap > 0.5 * Math.abs(slope * far) && gap <= noise ? "lost"
-      : all ? "straight" : grows(0) ? "jump" : grows(1) ? "untrue" : "bends";
+    : grows(0, near) ? "jump" : sides && !grows(0, -near) ? "corner"
+      : gap > 0.5 * Math.abs(slope * far) && gap <= noise ? "lost"
+        : all ? "straight" : grows(1, near) ? "untrue" : "bends";
   const after = there(far, true), moved = (j) => after[j] !== values[j];
   const order = new Map([...graph.nodes.keys()].filter((j) => moved(j) && graph.place.has(j))
     .map((j, turn, { length }) => [j, turn * Math.min(1, 10 / length)]));
@@ -31,6 +34,10 @@ function proofOf({ graph, leaves, proof: { node, edge, by } }, run) {
     own: (f(near) - y) / near, after: after.at(-1), source, by: after.map((x, j) => x - values[j]),
     foretold: slope * far, measured: after.at(-1) - y };
 }
+
+// The kinds of a move up and of one down.
+const kindsOf = (state, run, node) =>
+  [1, -1].map((by) => proofOf({ ...state, proof: { node, by } }, run).kind);
 
 // Two numbers with as many digits as tell them apart.
 function apart(a, b) {
@@ -45,7 +52,7 @@ function verdict({ proof: { by } }, { proof }, y) {
   const turned = far !== by && kind !== "nowhere"
     ? say`There ${y} has **no value**, so it moves the other way. ` : "";
   if (kind === "nowhere") return say`So far to either side, ${y} has no **value**.`;
-  if (kind === "lost") return say`The move is **lost** behind the last digit of ${y}.`;
+  if (kind === "lost") return say`The move is too small: it is **lost** behind the last digits.`;
   if (kind === "steep") {
     return [turned, say`The slope here is ${orange(slope)}: **nothing can be foretold**.`];
   }

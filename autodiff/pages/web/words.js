@@ -73,7 +73,8 @@ function ruleWords(graph, run, i) {
   }
   const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local] : localsOf(graph, run.values, i);
   const said = slopes.flatMap((x, k) => (x === null ? [] : [[rule.slopes[k]
-    && rule.slopes[k] !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "], blue(x)]]));
+    && minus(rule.slopes[k]) !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "],
+  blue(x)]]));
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
     ${said.map((x, k) => [k ? " and " : "", x])}.`;
 }
@@ -81,7 +82,9 @@ function ruleWords(graph, run, i) {
 // A printed slope, with the names of its inputs x1, x2 and its result z.
 function slopeOf(graph, i, text) {
   const { nodes, loss } = graph, { inputs } = nodes[i];
-  return text.split(/(\bx\d+\b|\bz\b|\*\*\(x2 - 1\))/).map((part) => {
+  const squared = text.replace(/\b(\w+)·\1\b/g, "$1**2");
+  return squared.split(/(\bx\d+\b|\bz\b|\*\*(?:2|\(x2 - 1\)))/).map((part) => {
+    if (part === "**2") return h("sup", "2");
     const j = inputs[part.match(/x(\d+)/)?.[1] - 1], n = nodes[j]?.value - 1;
     if (part.startsWith("**")) {
       return n !== 1 && h("sup", Number.isNaN(n) ? [named(graph, j), " − 1"] : number(n));
@@ -96,7 +99,8 @@ function slopeOf(graph, i, text) {
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked, proof } = view;
   const { nodes, labels, units, output } = graph, n = graph.half, y = named(graph, output);
-  if (problem) return [problem, ["The picture shows ", short(graph, output), "."]];
+  if (problem) return [problem, ["The picture shows ",
+    written(graph, output, (j) => (nodes[j].rule ? null : named(graph, j))), "."]];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
     const unit = units[graph.owner[lost]];
@@ -127,7 +131,11 @@ function sentence(state, view) {
       ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
   }
   if (touched !== null) return touchedWords(state, view, y);
-  const unit = units[now[0]], i = unit?.node;
+  const unit = units[now[0]], i = unit?.node, { unsure: [odd] = [] } = graph;
+  if (!unit && step === n && odd) {
+    return [say`**${odd}** is one name. A product is ${odd[0]}·${odd.slice(1)}${
+      /\d/.test(odd) ? `, a power ${odd[0]}^${odd.slice(1)}` : ""}.`];
+  }
   if (!unit && step === n) {
     return [say`The values have run forward, in ${blue("blue")}. Press **Play** to send
       the gradients back, in ${orange("orange")}.`];
@@ -191,7 +199,7 @@ function steepWords(graph, leaves, run, y, j) {
 
 // Where the gradient does not tell how y moves: at a jump, or where corners meet.
 function oddWords(state, run, y, node) {
-  const kinds = [1, -1].map((by) => proofOf({ ...state, proof: { node, by } }, run).kind);
+  const kinds = kindsOf(state, run, node);
   return kinds.includes("jump") ? say`Here ${y} **jumps**.` : kinds.includes("untrue")
     && say`Corners meet here: ${y} has a slope, and the gradient is **not** that.`;
 }
