@@ -133,9 +133,13 @@ def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") ->
 def lesson(
     kind: str, data: dict[str, Any], still: str = "", rules: Mapping[str, str] | None = None
 ) -> Page:
-    """A page of the course, whose script stands in its own folder; rules: printed ones, by name."""
+    """A page of the course, whose script stands in its own folder; rules: by their names."""
     held = ", ".join(f"{name}: {rule}" for name, rule in (rules or {}).items())
-    script = [f"const rules = {{ {held} }};", *(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
+    script = [
+        f"const rules = {{ {held} }};",
+        *(read(f"{x}.js") for x in LESSON),
+        read(f"{kind}.js", COURSE),
+    ]
     return _of_data(data, script, read("lessons.css", COURSE), still)
 
 

@@ -10,7 +10,18 @@ import pytest
 from autodiff.__main__ import parse
 from autodiff.pages import live
 
-PARTS = ["numbers", "core", "parser", "layout", "dom", "charts", "controls", "graph", "words", "proof"]
+PARTS = [
+    "numbers",
+    "core",
+    "parser",
+    "layout",
+    "dom",
+    "charts",
+    "controls",
+    "graph",
+    "words",
+    "proof",
+]
 SAYS = """
 const RATE = 0.1; // that of descend.js
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
@@ -53,13 +64,17 @@ def polynomial(rng):
 
 def beside_a_pole(rng):
     p = rng.choice(ROOTS)
-    return f"{rng.choice([1, -3])}/(x - ({p}))**{rng.randint(1, 2)}", p + rng.choice([0.05, 1, -1e-3, 0.1])
+    return f"{rng.choice([1, -3])}/(x - ({p}))**{rng.randint(1, 2)}", p + rng.choice(
+        [0.05, 1, -1e-3, 0.1]
+    )
 
 
 def kink(rng):
     f = rng.choice(["abs({})", "relu({})", "maximum({}, 0)", "minimum(2*({}), 3*({}))", "maximum({}, -({}))",
                     "relu({}) - relu(-({}))", "20000*relu({})", "abs({})**3", "abs({}) + 5*x", "relu({})**2"])  # fmt: skip
-    return f.replace("{}", f"x - ({(at := rng.choice(ROOTS))})"), rng.choice([at, at, at + 0.05, at - 1e-3])
+    return f.replace("{}", f"x - ({(at := rng.choice(ROOTS))})"), rng.choice(
+        [at, at, at + 0.05, at - 1e-3]
+    )
 
 
 def plateau(rng):
@@ -76,9 +91,23 @@ def edge(rng):
 
 
 def huge(rng):
-    f = rng.choice(["{s}*x", "{s}*x*x", "x + {s}", "({s} + x) - {s}", "x/{s}", "exp(x)", "x*x*x", "1/x", "{s}*sin(x)"])
+    f = rng.choice(
+        [
+            "{s}*x",
+            "{s}*x*x",
+            "x + {s}",
+            "({s} + x) - {s}",
+            "x/{s}",
+            "exp(x)",
+            "x*x*x",
+            "1/x",
+            "{s}*sin(x)",
+        ]
+    )
     size = rng.choice([1e300, 1e-300, 1e20, 1e-12, 1e8])
-    return f.replace("{s}", repr(size)), rng.choice([1e300, 1e-320, 1e-300, 1.0, 700.0, 710.0, 1e200, 0.0, 1e-9])
+    return f.replace("{s}", repr(size)), rng.choice(
+        [1e300, 1e-320, 1e-300, 1.0, 700.0, 710.0, 1e200, 0.0, 1e-9]
+    )
 
 
 KINDS = [polynomial, beside_a_pole, kink, plateau, edge, huge]
@@ -88,7 +117,13 @@ NUMBER = r"-?(?:\d+(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|infinity
 def number(text):
     base, _, power = text.partition("·10")
     digits = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or "0"
-    return math.inf if base == "infinity" else -math.inf if base == "-infinity" else float(f"{base}e{digits}")
+    return (
+        math.inf
+        if base == "infinity"
+        else -math.inf
+        if base == "-infinity"
+        else float(f"{base}e{digits}")
+    )
 
 
 class Measured:
@@ -137,7 +172,9 @@ def check_move(f, move, slope):
         way, moved = re.findall(NUMBER, move["headline"])
         assert same(far, number(way))
         assert same(measured, number(moved), f.noise)
-    assert ("There y has no value" in verdict) == (far != by and "on neither" not in verdict) or "So far" in verdict
+    assert ("There y has no value" in verdict) == (
+        far != by and "on neither" not in verdict
+    ) or "So far" in verdict
     if far != by:
         assert math.isnan(f.far(by))
     path = [f.far(far * k / 97) - slope * far * k / 97 for k in range(1, 98)]
@@ -150,7 +187,9 @@ def check_move(f, move, slope):
         assert off_by(path[-1], said[1], f.noise) if said else abs(path[-1]) <= f.noise
         if times := re.search(f"misses ({NUMBER}) times less", verdict):
             nearer = abs(f.far(far / 10) - slope * far / 10)
-            assert abs(path[-1]) == pytest.approx(number(times[1]) * nearer, rel=0.06, abs=100 * f.noise)
+            assert abs(path[-1]) == pytest.approx(
+                number(times[1]) * nearer, rel=0.06, abs=100 * f.noise
+            )
     elif "jumps" in verdict:
         side = math.copysign(1, far)
         gap = re.search(f"Off by ({NUMBER}),", verdict)[1]
@@ -159,7 +198,9 @@ def check_move(f, move, slope):
     elif "corner" in verdict:
         left, right = f.slopes(-1), f.slopes(1)
         assert all(abs(b - a) > 1e-4 * max(abs(a), abs(b)) for a, b in zip(left, right))
-        up, down = (re.search(rf"{way}, (?:it moves )?[+]?({NUMBER})", verdict) for way in ("up", "down"))
+        up, down = (
+            re.search(rf"{way}, (?:it moves )?[+]?({NUMBER})", verdict) for way in ("up", "down")
+        )
         assert same(f.far(by), number(up[1]), f.noise)
         assert same(f.far(-by), number(down[1]), f.noise)
         ends = sorted([left[-1], right[-1]])
@@ -224,12 +265,16 @@ def test_what_is_said_of_a_move_is_what_python_finds_by_moving(page, seed, kind)
             about = (seed, text, x, slope, answer["question"])
             if question := answer["question"]:
                 by, measured = question["by"], f.far(question["by"])
-                off = sorted((abs(choice * by - measured), choice) for choice in question["choices"])
+                off = sorted(
+                    (abs(choice * by - measured), choice) for choice in question["choices"]
+                )
                 assert off[0][1] == slope
                 assert off[0][0] < 0.8 * off[1][0]
             about = (seed, text, x, slope, answer["end"])
             if moved := re.search(f"by ({NUMBER}), and y moves by about ({NUMBER})", answer["end"]):
                 by, far = map(number, moved.groups())
-                assert f.far(by) == pytest.approx(far, rel=0.06, abs=f.noise + 0.02 * by * (not far))
+                assert f.far(by) == pytest.approx(
+                    far, rel=0.06, abs=f.noise + 0.02 * by * (not far)
+                )
         except (AssertionError, TypeError) as error:
             raise AssertionError(about) from error

@@ -20,7 +20,8 @@ const refuse = (reason) => { throw new Unreadable(reason); };
 
 // Numbers and names are those of Python.
 const WHOLE = /\d+(?:_\d+)*/.source;
-const NUMBER = `0(?:x[\\da-f]+|o[0-7]+|b[01]+)|(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[+-]?${WHOLE})?`;
+const POINT = `(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[+-]?${WHOLE})?`;
+const NUMBER = `0(?:x[\\da-f]+|o[0-7]+|b[01]+)|${POINT}`;
 const NAME = /[\p{XID_Start}_]\p{XID_Continue}*/u.source, SIGN = /\*\*|[-+*/()[\],;=|√]/.source;
 const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 
@@ -243,6 +244,7 @@ function ordered({ nodes, inputs, labels, formula, ...more }, output) {
   const moved = ({ inputs: from, ...node }) =>
     ({ ...node, inputs: from?.map((j) => place.get(j)) });
   const needed = formula.filter(({ i }) => place.has(i)).map(({ said }) => said);
-  return { ...more, formula: needed.join(";"), nodes: order.map((i) => moved(nodes[i])), labels: order.map((i) => labels[i]),
+  return { ...more, formula: needed.join(";"), nodes: order.map((i) => moved(nodes[i])),
+    labels: order.map((i) => labels[i]),
     inputs: inputs.filter((i) => place.has(i)).map((i) => place.get(i)) };
 }

@@ -26,7 +26,8 @@ async function send(kind) {
 
 function python({ graph, leaves }) {
   const lines = graph.formula.split(";").map((x) => x.trim().replace("=", " = "));
-  const last = lines.pop(), free = (k = "") => (graph.ids.includes(`y${k}`) ? free(+k + 1) : `y${k}`);
+  const free = (k = "") => (graph.ids.includes(`y${k}`) ? free(Number(k) + 1) : `y${k}`);
+  const last = lines.pop();
   const name = last.match(/^(\S+)\s+=/)?.[1] ?? free();
   const inputs = graph.inputs.map((i) =>
     `${graph.ids[i]} = Value(${leaves[i]}, label=${JSON.stringify(graph.labels[i])})`);

@@ -18,7 +18,8 @@ function written(graph, i, name, lit = () => null, least = 0) {
   const [parts, strength] = loss && i === graph.output
     ? [["(", name(loss.from), " − ", name(loss.target), ")", h("sup", "2")], 4]
     : SIGNS[op] ? [row, own]
-    : ["power", "pow", "exponential"].includes(op) ? [[of(x, 5), h("sup", bare(y) ? letter(graph.nodes[y].value) : of(y, 0))], 4]
+    : ["power", "pow", "exponential"].includes(op) ? [[of(x, 5),
+      h("sup", bare(y) ? letter(graph.nodes[y].value) : of(y, 0))], 4]
       : op === "dot" ? [pairs(), 1] : op === "neg" ? [["−", of(x, 2)], 1]
         : op === "abs" ? [["|", row, "|"], 5]
           : n === 0.5 && op && name(x) ? [[word, op === "sqrt" ? "" : " ", row], 4]
@@ -30,6 +31,8 @@ function written(graph, i, name, lit = () => null, least = 0) {
 const named = ({ nodes, labels }, i) =>
   (labels[i] ? nameIn(labels[i]) : nodes[i].rule ? "Σ" : constant(nodes[i].value));
 const short = (graph, i) => written(graph, i, (j) => named(graph, j));
+const inFull = (x) =>
+  number(x, spaced(13, 5, 18).find((digits) => Number(x.toPrecision(digits - 1)) === x));
 const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j]));
 
 // The formula of the whole graph; what is used more than once stands by its name. A step in a large
@@ -71,7 +74,8 @@ function ruleWords(graph, run, i) {
   if (inputs.length > 1 && all(/^-?1$/)) {
     return say`A difference **copies**, with the sign turned for what is taken away.`;
   }
-  const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local] : localsOf(graph, run.values, i);
+  const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local]
+    : localsOf(graph, run.values, i);
   const said = slopes.flatMap((x, k) => (x === null ? [] : [[rule.slopes[k]
     && minus(rule.slopes[k]) !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "],
   blue(x)]]));
@@ -111,7 +115,7 @@ function sentence(state, view) {
     const large = [0, 0.5].every((by) => // beside a pole at 0 it is not
       Math.abs(rule.value(...xs.map((x) => x || by))) === Infinity);
     const at = [...new Set(inputs)].map((j, k) =>
-      [k ? ", " : "", named(graph, j), labels[j] && ` = ${number(run.values[j], 17)}`]);
+      [k ? ", " : "", named(graph, j), labels[j] && ` = ${inFull(run.values[j])}`]);
     return [say`${opOf(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
       ${at}.`, touched !== null && "Drag back."];
   }
@@ -215,7 +219,8 @@ function touchedWords(state, { run, sides }, y) {
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
   if (sides) {
     return [say`At the corner there are two slopes, ${orange(sides[0])} and ${orange(sides[1])}.
-      **The gradient is ${number(slope)}**.`, say`Drag ${x} either way and only one slope is left.`];
+      **The gradient is ${number(slope)}**.`,
+    say`Drag ${x} either way and only one slope is left.`];
   }
   const odd = oddWords(state, run, y, touched), size = Math.abs(slope);
   return [odd || say`Move ${x} a little and ${y} ${size === 0 ? "stands almost still"
