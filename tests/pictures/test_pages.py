@@ -30,7 +30,7 @@ PAGES = {
 
 def test_pages_are_small():
     large = of_classes(2, 29, 29, 1, n=500, loss=nn.binary_cross_entropy_with_logits)
-    for page, most in ((live.page(), 165), (show_steps(woven())._page, 140), (large._page, 250)):
+    for page, most in ((live.page(), 162), (show_steps(woven())._page, 140), (large._page, 250)):
         assert len(page.encode()) <= 1000 * most
 
 
