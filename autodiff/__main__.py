@@ -24,7 +24,7 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from textwrap import fill
 from typing import Any
 
@@ -38,7 +38,11 @@ from .engine.operation import Compute
 from .engine.value import Value
 
 FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}
-ALSO = {"ln": "log", "max": "maximum", "min": "minimum"}  # the last two of any count
+READ = FUNCTIONS | {
+    "ln": ops.log,
+    "max": lambda x, y, *more: reduce(ops.maximum, (x, y, *more)),
+    "min": lambda x, y, *more: reduce(ops.minimum, (x, y, *more)),
+}
 SIGNS = {"^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-", "π": "pi"}
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
@@ -55,17 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # for terminals without ∂
     try:
         _answer(_options(sys.argv[1:] if argv is None else argv))
+        return 0
     except (MemoryError, RecursionError):
-        return _failed("the expression is nested too deep; write long sums as sum([x, y])", 2)
+        wrong, status = "the expression is nested too deep; write long sums as sum([x, y])", 2
     except (ValueError, ArithmeticError) as error:
-        return _failed(error, 2)
+        wrong, status = str(error), 2
     except (OSError, RuntimeError, ImportError) as error:
-        return _failed(error, 1)
-    return 0
-
-
-def _failed(reason: object, status: int) -> int:
-    print(f"autodiff: {reason}", file=sys.stderr)
+        wrong, status = str(error), 1
+    print(f"autodiff: {wrong}", file=sys.stderr)
     return status
 
 
@@ -203,13 +204,10 @@ class Reader:
                 return self.result(node, OPERATORS[type(op)], self.number(x))
             case ast.BinOp(left=x, op=op, right=y) if type(op) in OPERATORS:
                 return self.result(node, OPERATORS[type(op)], self.number(x), self.number(y))
-            case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, _, *_], keywords=[]):
-                fold = partial(self.result, node, FUNCTIONS[ALSO[name]])
-                return reduce(fold, map(self.number, node.args))
-            case ast.Call(func=ast.Name(id=name)) if (known := ALSO.get(name, name)) in FUNCTIONS:
-                if node.keywords:
-                    raise self.error(node, f"write {_written(name)}")
-                return self.result(node, FUNCTIONS[known], *map(self.input, node.args))
+            case ast.Call(func=ast.Name(id=name), args=inputs, keywords=[]) if name in READ:
+                return self.result(node, READ[name], *map(self.input, inputs))
+            case ast.Call(func=ast.Name(id=name)) if name in READ:
+                raise self.error(node, f"write {_written(name)}")
             case ast.Call(func=ast.Name(id=name)):
                 reason = f"there is no function {name}; there are {', '.join(FUNCTIONS)}"
                 raise self.error(node.func, reason)
@@ -240,7 +238,7 @@ class Reader:
 
 def _meant(name: str) -> str:
     """What to write instead of a name that has no number."""
-    if ALSO.get(name, name) in FUNCTIONS:
+    if name in READ:
         return f"it is a function: {_written(name)}"
     parts = re.fullmatch(r"([^\W\d])([^\W\d]|\d+)", name)
     product = f"; a product is {parts[1]}*{parts[2]}" if parts else ""
@@ -249,7 +247,7 @@ def _meant(name: str) -> str:
 
 def _written(name: str) -> str:
     """How a function is written: "sum([x, y])"."""
-    takes = str(inspect.signature(FUNCTIONS[ALSO.get(name, name)]))
+    takes = str(inspect.signature(READ[name])).replace(", *more", "")
     return name + takes.replace("*xs", "x, y").replace("xs", "[x, y]").replace("ys", "[a, b]")
 
 

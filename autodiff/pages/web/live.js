@@ -54,7 +54,7 @@ function title(state, view) {
     return h("h1.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
       value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
       "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
-      onblur: () => set({ editing: Boolean(state.unread), problem: state.unread }),
+      onblur: doneTyping,
       onkeydown: (event) => { if (event.key === "Enter") event.target.blur(); } }));
   }
   const shown = h("span", heading(state, view));
@@ -302,6 +302,12 @@ function retype(text, typed = false, fresh = false) {
 function edit() {
   set({ editing: true, share: false, kept: { ...state, kept: null } });
   main.querySelector("#typed").select();
+}
+
+// What cannot be read stays in its field, unless that is being taken away.
+function doneTyping() {
+  const { editing, unread } = state;
+  if (editing) set({ editing: Boolean(unread), problem: unread });
 }
 
 // The state goes into the address, if the page has one.
