@@ -1,9 +1,9 @@
 """The value of an expression, its gradient, and the table of every step.
 
 An expression is arithmetic as Python writes it: numbers, names, + - * / ** and brackets, pi and
-e, and the functions below; dot, logsumexp, prod and sum take lists, as in sum([x, y]). Put it in
-quotes: * and brackets mean something to a shell. The number of a variable may itself be such an
-expression, as in x=pi/4.
+e, and the functions below; dot, logsumexp, prod and sum take lists, as in sum([x, y]). It may have
+x^2, x², √x, |x|, x·y, ln, max and min, too. Put it in quotes: * and brackets mean something to a
+shell. The number of a variable may itself be such an expression, as in x=pi/4.
 
 examples:
   autodiff "x*y + sin(x)" x=2 y=3
@@ -19,10 +19,12 @@ import inspect
 import io
 import math
 import operator
+import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import reduce
 from textwrap import fill
 from typing import Any
 
@@ -36,6 +38,13 @@ from .engine.operation import Compute
 from .engine.value import Value
 
 FUNCTIONS = {name: getattr(ops, name) for name in sorted([*ops.__all__, "abs", "sum"])}
+READ = FUNCTIONS | {
+    "ln": ops.log,
+    "max": lambda x, y, *more: reduce(ops.maximum, (x, y, *more)),
+    "min": lambda x, y, *more: reduce(ops.minimum, (x, y, *more)),
+}
+SIGNS = {"^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-", "π": "pi"}
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 CONSTANTS = {"pi": math.pi, "e": math.e}  # unless a variable has the name
 OPERATORS: dict[type, Compute] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -43,17 +52,22 @@ OPERATORS: dict[type, Compute] = {
 }  # fmt: skip
 
 
-def main(argv: Sequence[str] | None = None) -> str | None:
-    """Run a command line, by default sys.argv, and return what went wrong, for sys.exit."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line, by default sys.argv. Its status: 2 if the command is wrong, 1 if a file
+    or a package fails."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals without ∂
     try:
         _answer(_options(sys.argv[1:] if argv is None else argv))
+        return 0
     except (MemoryError, RecursionError):
-        return "autodiff: the expression is nested too deep; write long sums as sum([x, y])"
-    except (ValueError, ArithmeticError, OSError, RuntimeError, ImportError) as error:
-        return f"autodiff: {error}"
-    return None
+        wrong, status = "the expression is nested too deep; write long sums as sum([x, y])", 2
+    except (ValueError, ArithmeticError) as error:
+        wrong, status = str(error), 2
+    except (OSError, RuntimeError, ImportError) as error:
+        wrong, status = str(error), 1
+    print(f"autodiff: {wrong}", file=sys.stderr)
+    return status
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
@@ -65,9 +79,9 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     add("--version", action="version", version=f"autodiff {autodiff.__version__}")
     add("expression", nargs="?", help="such as 'x*y + sin(x)'")
     add("numbers", nargs="*", metavar="name=number", help="the number of each variable: x=2")
-    add("--draw", type=str.strip, metavar="FILE", help="save the graph: .svg, .png, .pdf ..., .gv")
-    add("--steps", type=str.strip, metavar="FILE", help="save the live graph: .html")
-    add("--page", type=str.strip, metavar="FILE", help="save a page to type expressions on: .html")
+    add("--draw", type=_file, metavar="FILE", help="save the graph: .svg, .png, .pdf or .gv")
+    add("--steps", type=_file, metavar="FILE", help="save the live graph: .html")
+    add("--page", type=_file, metavar="FILE", help="save a page to type expressions on: .html")
     # A leading dash is a minus sign, not an option: after a space argparse leaves it alone.
     negative = [f" {x}" if x[:1] == "-" and x[:2] != "--" and x != "-h" else x for x in argv]
     options = parser.parse_intermixed_args(negative)
@@ -76,13 +90,19 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+def _file(name: str) -> str:
+    if not name.strip():
+        raise argparse.ArgumentTypeError("a file needs a name")
+    return name.strip()
+
+
 def _answer(options: argparse.Namespace) -> None:
     """Print the value, the gradient and the table; save the files that were asked for."""
     if options.page:
         from .pages.live import page
+        from .pages.page import Page
 
-        Path(options.page).write_text(page(), encoding="utf-8")
-        print("wrote", options.page)
+        print("wrote", Page(page(), "The live graph").save(options.page))
     if options.expression is None:
         return
     numbers = _numbers(options.numbers)
@@ -142,14 +162,27 @@ def parse(text: str, names: Sequence[str]) -> Compute:
 
 def _tree(text: str, mode: str) -> tuple[str, Any]:
     """A text of characters that can be seen, with single spaces, and its tree; nothing is run."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    text = _in_python("".join(c if c.isprintable() else " " for c in text))
     try:
         with warnings.catch_warnings(action="ignore"):  # such as that of 1or x
             return text, ast.parse(text, mode=mode)
     except SyntaxError as error:
-        reason = f"this is not an expression: {error.msg}; one is 3*x**2 + log(abs(x))/y"
+        example = "a product has its sign, a function its brackets: 3*x**2 + log(abs(x))/y"
+        reason = f"this is not an expression: {error.msg}; {example}"
         start = (error.offset or 1) - 1
         raise _error(reason, text, start, start + 1) from None
+
+
+def _in_python(text: str) -> str:
+    """What people write as Python writes it: |a|·√b² as abs(a) *sqrt(b)**2."""
+    text = re.sub("[⁰¹²³⁴-⁹⁻⁺]+", lambda run: f"**{run[0].translate(RAISED)} ", text)
+    text = unicodedata.normalize("NFKC", text)
+    for sign, python in SIGNS.items():
+        text = text.replace(sign, python)
+    text = re.sub(r"√(?=\()", "sqrt", re.sub(r"√(\w++)(?![(.])", r"sqrt(\1)", text))
+    while text != (text := re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)):
+        pass
+    return " ".join(text.split())
 
 
 class Reader:
@@ -171,14 +204,15 @@ class Reader:
                 return self.result(node, OPERATORS[type(op)], self.number(x))
             case ast.BinOp(left=x, op=op, right=y) if type(op) in OPERATORS:
                 return self.result(node, OPERATORS[type(op)], self.number(x), self.number(y))
-            case ast.Call(func=ast.Name(id=name), args=inputs, keywords=[]) if name in FUNCTIONS:
-                return self.result(node, FUNCTIONS[name], *map(self.input, inputs))
+            case ast.Call(func=ast.Name(id=name), args=inputs, keywords=[]) if name in READ:
+                return self.result(node, READ[name], *map(self.input, inputs))
+            case ast.Call(func=ast.Name(id=name)) if name in READ:
+                raise self.error(node, f"write {_written(name)}")
             case ast.Call(func=ast.Name(id=name)):
                 reason = f"there is no function {name}; there are {', '.join(FUNCTIONS)}"
                 raise self.error(node.func, reason)
             case ast.Name(id=name):
-                reason = f"{name} has no value; give it one after the expression, as in x=2"
-                raise self.error(node, reason)
+                raise self.error(node, f"{name} has no value; {_meant(name)}")
         remedy = "an expression has numbers, names, + - * / ** and functions such as sin(x)"
         raise self.error(node, f"this has no meaning here; {remedy}")
 
@@ -202,9 +236,18 @@ class Reader:
         return _error(reason, self.text, len(start.decode()), len(end.decode()))
 
 
+def _meant(name: str) -> str:
+    """What to write instead of a name that has no number."""
+    if name in READ:
+        return f"it is a function: {_written(name)}"
+    parts = re.fullmatch(r"([^\W\d])([^\W\d]|\d+)", name)
+    product = f"; a product is {parts[1]}*{parts[2]}" if parts else ""
+    return f"give it one after the expression, as in {name}=2{product}"
+
+
 def _written(name: str) -> str:
     """How a function is written: "sum([x, y])"."""
-    takes = str(inspect.signature(FUNCTIONS[name]))
+    takes = str(inspect.signature(READ[name])).replace(", *more", "")
     return name + takes.replace("*xs", "x, y").replace("xs", "[x, y]").replace("ys", "[a, b]")
 
 

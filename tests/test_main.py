@@ -21,10 +21,10 @@ def command(capsys):
     """Run a command line; return what went wrong, and its output."""
 
     def run(*argv):
-        wrong = main(argv)
+        status = main(argv)
         out, err = capsys.readouterr()
-        assert err == ""
-        return wrong, out
+        assert (status == 0) == (err == "")
+        return err.removesuffix("\n") or None, out
 
     return run
 
@@ -76,7 +76,9 @@ def test_help_says_all_there_is_and_names_every_function_of_the_package(capsys):
 WITHOUT = "import sys; sys.modules['graphviz'] = None; from autodiff.__main__ import main; sys.exit(main())"
 PROCESSES = {  # arguments of Python, its exit status, and patterns of all that it prints
     "without a unicode terminal": (["-m", "autodiff", *GOOD], 0, r"value   6\.909297426825682\n\?/\?x    2\.5838531634528574\n.*", ""),
-    "Python warns of it": (["-W", "always", "-m", "autodiff", "1or x", "x=1"], 1, "", "autodiff: this has no m.*"),
+    "Python warns of it": (["-W", "always", "-m", "autodiff", "1or x", "x=1"], 2, "", "autodiff: this has no m.*"),
+    "a file without a name": (["-m", "autodiff", *GOOD, "--draw", ""], 2, "", ".*--draw: a file needs a name\n"),
+    "a page without an ending": (["-m", "autodiff", "--page", "p.txt"], 2, "", ".*expected one that ends in .html\n"),
     **{f"{option} without a package": (["-c", WITHOUT, *GOOD, option, "never.svg"], 1, ".*", r"autodiff: [^\n]*graphviz[^\n]*\n")
        for option in ("--draw", "--steps", "--page")},
 }  # fmt: skip
@@ -101,6 +103,8 @@ VALUES = [  # the arguments, and the value that is printed
     ("pi * e * x; x=1", 8.539734222673566), ("pi * e; e=2; pi=3", 6.0), ("x + 1_000 + 1e3 + .5; x=0", 2000.5),
     ("x**3 + hypot(3, 4) + hypot(x); x=2", 15.0), ("atan2(x, 0) - pi + expm1(log1p(0*x)); x=2", -1.5707963267948966),
     ("where(less(x, 3), sum([x, 1, 2]), x); x=2", 5.0), ("dot([1, x], [x, 2]) + prod([x, x]); x=2", 10.0),
+    ("ln(x) + x·z − sin(z); x=1; z=0", 0.0), ("|a|·√b; a=-2; b=4", 4.0), ("3*x² + x⁻¹; x=1", 4.0),
+    ("max(x, 2, 7)·2; x=1", 14.0), ("1/(1 + e^(−x)); x=0", 0.5),
     ("größe *  θ\n + x1; größe=2; θ=3; x1=1", 7.0),
     ("-x*y; x=-2; y=-pi/2", -3.141592653589793),  # no option, though it begins with a dash
 ]  # fmt: skip
@@ -115,12 +119,15 @@ MEANINGLESS = "this has no meaning here; an expression has numbers, names, + - *
 REFUSED = [  # the arguments, with marks around the place at which the message points; and its words
     ("x*y + «sine»(x); x=2; y=3", "there is no function sine; there are abs, acos"),
     ("«x»(x + 1); x=2", "there is no function x; there are"),
-    *[(text, "this is not an expression: invalid syntax; one is 3*x**2") for text in ("2 + sin «x»; x=2", "x + «*»*x; x=2", " ")],
-    ("«2»x; x=2", "this is not an expression: invalid decimal literal; one is"),
+    *[(text, "this is not an expression: invalid syntax; a product has its sign, a function its brackets: 3*x**2") for text in ("2 + sin «x»; x=2", "x + «*»*x; x=2", " ")],
+    ("«2»x; x=2", "this is not an expression: invalid decimal literal; a product has its sign"),
     ("x + «(»3*x; x=2", "'(' was never closed"),
-    ("x*«y»; x=2", "y has no value; give it one after the expression, as in x=2"),
+    ("x*«y»; x=2", "y has no value; give it one after the expression, as in y=2"),
+    ("«xy»; x=2; y=3", "as in xy=2; a product is x*y"),
+    ("«x2»; x=2", "as in x2=2; a product is x*2"),
+    ("«sin(x=1)»; x=2", "autodiff: write sin(x)"),
     ("größe*漢字 + «y»; größe=2; 漢字=3", "y has no value"),
-    ("x + «sin»; x=2", "sin has no value"),
+    ("x + «sin»; x=2", "sin has no value; it is a function: sin(x)"),
     ("«where(x, x)»; x=2", "write where(condition, x, y)"),
     ("«dot([x], x)»; x=2", "write dot([x, y], [a, b])"),
     ("«exp([x])»; x=2", "write exp(x)"),
@@ -128,7 +135,7 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x + «1/(2 - 2)»; x=2", "division by zero"),
     ("9**«9**9**x»; x=9", "too large for a float"),
     *[(text, MEANINGLESS) for text in [
-        "«1,5*x»; x=2", "x + «[x]»; x=2", "«x^2»; x=2", "x*«1e999»; x=2", "x + «1j»; x=2", "«x < 2»; x=3",
+        "«1,5*x»; x=2", "x + «[x]»; x=2", "x*«1e999»; x=2", "x + «1j»; x=2", "«x < 2»; x=3",
         "«x.data»; x=2", "sin(«x.real»); x=2", "«x[0]»; x=2", "«(lambda: x)()»; x=2", "«x if x else 1»; x=2",
         "«'hostile()'»; x=2", "«f'{hostile()}'»; x=2", "sum([«*[x]»]); x=2", "sum(«[i for i in x]»); x=2",
         "«x and x»; x=2", "x*«True»; x=2", "exp(«*x»); x=2", "(«x := 2»); x=2", "«x @ x»; x=2", "«not x»; x=2",
@@ -139,7 +146,7 @@ REFUSED = [  # the arguments, with marks around the place at which the message p
     ("x; x=2; x=3", "the command: found 'x=3', expected a new name"),
     ("x; x=y=3", "found 'x=y=3', expected a new name"),
     ("x; -y=3", "cannot assign to expression"),
-    *[(text, "this is not an expression") for text in ("010*x; x=1", "1__0*x; x=1", "1_*x; x=1", "x +; x=1", "|x|; x=1", "x; x=2; lambda=3", "x; x=«»")],
+    *[(text, "this is not an expression") for text in ("010*x; x=1", "1__0*x; x=1", "1_*x; x=1", "x +; x=1", "|x||; x=1", "x; x=2; lambda=3", "x; x=«»")],
     ("1 + 2", "found the constant 3.0, expected one with variables, such as x*y"),
     ("sqrt(x); x=0", "the derivative of sqrt at x = 0.0 ('x'): it is infinite"),
     *[(f"x; x=2; {option}", "expected one that ends in") for option in ("--draw; graph.jepg", "--steps; page.txt", "--steps; -")],

@@ -303,9 +303,13 @@ check_4 = Exercise(
 
 def dial():
     """The graph of y = ln x₁ + x₁x₂ − sin x₂ at (2, 5), its tangents, and a dial for the direction."""
+    from autodiff.engine import ops
+    from autodiff.pages.live import printed
     from autodiff.pages.page import lesson
 
-    return lesson("dial", {"title": "Tangents, and a dial for the direction"})
+    used = [(ops.log, 1), (ops.mul, 2), (ops.sin, 1), (ops.add, 2), (ops.sub, 2)]
+    rules = {operation.__name__: printed(operation, count) for operation, count in used}
+    return lesson("dial", {"title": "Tangents, and a dial for the direction"}, rules=rules)
 
 
 def passes(jacobian, function, x):

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ..compiler.batch.normal import NormalForm
-from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Printer
-from ..compiler.symbolic import Symbol, Writer
+from ..compiler.printer import ATOM, HELPERS, POWER, SIGN, SIGNS, JavaScript, Notation, Printer
+from ..compiler.symbolic import Operand, Symbol, Writer
 from ..engine import ops
 from ..engine.errors import counted, refusal, shortened
 from ..engine.graph import topological_order
@@ -222,7 +222,7 @@ def _formula(nodes: list[Value], ids: list[str], labels: list[str]) -> str:
 
 @cache
 def printed(operation: Operation, count: int) -> str:
-    """A rule as JavaScript: its value, and the messages of its backward pass.
+    """A rule as JavaScript: its value, the messages of its backward pass, and its slopes in words.
 
     TypeError if it computes with anything but this package's functions.
     """
@@ -233,7 +233,30 @@ def printed(operation: Operation, count: int) -> str:
     shown = _function(names, [writer.as_number(value)], writer, "{}")
     back = _function(["grad", *names], sent, writer, "[{}]")
     held = f"op:{as_json(name if known else '')},name:{as_json(name)},arity:{count}"
+    held += f",slopes:{as_json(_slopes(operation, names))}"
     return f"{{{held},value:{shown},back:{back}}}"
+
+
+def _slopes(operation: Operation, names: list[str]) -> list[str | None]:
+    """The derivative by each input as people write it, z for the result; None if it has cases."""
+    writer = Everywhere()
+    value, backward = operation.rule(*map(writer.argument, names))
+    sent = [0.0 if x is None else writer.as_number(x) for x in backward(1.0)]
+    texts = Notation(sent)
+    if isinstance(value, Symbol):
+        value.name, value.own_line = "z", True
+    short = all(line.startswith("z = ") for line in texts.lines(writer.symbols.values()))
+    return [said if short and "where" not in (said := texts.of(x)) else None for x in sent]
+
+
+class Everywhere(Writer):
+    """A writer for which no number is 0 by chance: 2·x, and not that where x is not 0."""
+
+    def _choice(self, condition: Operand, *choices: Operand) -> Operand:
+        match condition:
+            case Symbol(op="less_equal", args=[Symbol(op="abs"), *_]):  # |x| <= 0
+                return choices[1]
+        return super()._choice(condition, *choices)
 
 
 def _function(names: list[str], outputs: list[Any], writer: Writer, shape: str) -> str:
@@ -260,4 +283,6 @@ def script(rules: list[str], data: Any = None, parts: Iterable[str] = PARTS) -> 
     listed = ["const rules = [", *(f"{rule}," for rule in rules), "];"]
     files = [read(f"{name}.js") for name in parts if name != "parser" or data is None]
     known = [f"const data = {as_json(data)};", f"const home = {as_json(home())};"]
+    words = [*keyword.kwlist, "Value", "show_steps"]  # no names in a program of Python
+    known.append(f"const reserved = {as_json(words)};")
     return "\n".join([*helpers, *listed, *known, *files])

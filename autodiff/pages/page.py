@@ -4,10 +4,11 @@ import base64
 import html
 import json
 import os
+import re
 import tempfile
 import webbrowser
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, metadata
@@ -105,8 +106,9 @@ def assembled(title: str, script: str, *styles: str) -> str:
 
 
 def read(name: str, package: str = "autodiff.pages") -> str:
-    """A file of web/."""
-    return resources.files(package).joinpath(f"web/{name}").read_text("utf-8")
+    """A file of web/, without the lines that speak to its readers alone."""
+    text = resources.files(package).joinpath(f"web/{name}").read_text("utf-8")
+    return re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
 def home() -> str | None:
@@ -130,9 +132,13 @@ def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") ->
     return _of_data(data, script, read("learning.css"), still)
 
 
-def lesson(kind: str, data: dict[str, Any], still: str = "") -> Page:
-    """A page of the course, whose script stands in its own folder."""
-    script = [*(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
+def lesson(
+    kind: str, data: dict[str, Any], still: str = "", rules: Mapping[str, str] | None = None
+) -> Page:
+    """A page of the course, whose script stands in its own folder; rules: by their names."""
+    held = ", ".join(f"{name}: {rule}" for name, rule in (rules or {}).items())
+    files = [*(read(f"{x}.js") for x in LESSON), read(f"{kind}.js", COURSE)]
+    script = [f"const rules = {{ {held} }};", *files]
     return _of_data(data, script, read("lessons.css", COURSE), still)
 
 

@@ -25,7 +25,7 @@ from ..nn.watching import Watch, only_data
 from ..optim import Optimizer
 from ..pictures.texts import entry_names
 from .page import Page, formula, learning
-from .stills import fits, sliders
+from .stills import fit
 
 MOST_NEURONS = 64  # drawn as small pictures
 FEW = 4  # parameters: a slider for each
@@ -227,7 +227,7 @@ class _Recorded:
         return [f"class {kind:g}".replace("-", "−") for kind in kinds] if len(kinds) == 2 else []
 
     def still(self) -> str:
-        """The data and the curve; with few parameters also their derivatives, and the end."""
+        """The data, and the curve at the start."""
         import numpy as np
 
         if len(self.x) > 1 or not self.targets or not isinstance(self.targets[0], float):
@@ -235,28 +235,9 @@ class _Recorded:
         says = Expression(self.outputs).compile([*self.x, *self.parameters], [], xp=np)
         order = np.argsort(xs := self.rows[: self.n, 0])
         xs, targets = xs[order], np.array(self.targets)[order]
-        p = [p.data for p in self.parameters]
         with np.errstate(all="ignore"):
-            curves = {"the data, and the curve at the start": says(xs, *p)[0]}
-            if len(p) > FEW:
-                return fits(xs, targets, curves, self.measures)[0]
-            p, slopes = self._trained()
-            curves["the curve after 300 steps"] = says(xs, *p)[0]
-            start, end = fits(xs, targets, curves, self.measures)
-        rest = sliders(zip(self.names, slopes)) + end
-        return f"{start}<details><summary>Its derivatives, and the end</summary>{rest}</details>"
-
-    def _trained(self) -> tuple[Any, Any]:
-        """The parameters after 300 steps, or when it diverges; and the derivatives of the first."""
-        import numpy as np
-
-        program = self.sample.compile(self.leaves, self.parameters, xp=np, batch=True)
-        now, slopes = self.optimizer.snapshot(), list[Any]()
-        with suppress(FloatingPointError):
-            for _ in range(300):
-                slopes.append(program(self.rows[: self.n], now.p)[1] / self.n)
-                now = self.optimizer.update(now, slopes[-1])
-        return now.p, slopes[0]
+            curve = says(xs, *[p.data for p in self.parameters])[0]
+        return fit(xs, targets, curve, self.measures)
 
 
 def _measures(loss: Any, prediction: Any, number: float, target: Any) -> bool:

@@ -99,10 +99,14 @@ def face_of_array(notes: Notes, box: Box) -> Face:
         what, colour = "grad", GRADIENT
         of = [notes.gradients.get(x, 0.0) for x in box.nodes]
     cells, note = cells_of(of, box.shape)
-    pixels, shape = enlarged(shades(cells, notes.color)), " × ".join(map(str, box.shape))
+    constant = notes.color and not any(x in notes.gradients for x in box.nodes)
+    paper = np.full((*cells.shape, 3), rgb(SCALE["no gradient"]), np.uint8)
+    pixels = enlarged(paper if constant else shades(cells, notes.color))
+    shape = " × ".join(map(str, box.shape))
     height, width, _ = pixels.shape
     image = Image(f"a{notes.scene.boxes.index(box)}.png", pixels.tobytes(), width, height)
-    size = Text(shape + note, notes.ink(SOFT, box.nodes))
-    most = Text(f"|{what}| ≤ {number(sheet.max_abs(of), 3)}", notes.ink(colour, box.nodes))
-    rows += [[image], [Cell([[size]])], [Cell([[most]])]]
+    extent = Text(shape + note, notes.ink(SOFT, box.nodes))
+    size = "no gradient" if constant else f"|{what}| ≤ {number(sheet.max_abs(of), 3)}"
+    most = Text(size, notes.ink(colour, box.nodes))
+    rows += [[image], [Cell([[extent]])], [Cell([[most]])]]
     return sheet.bordered(notes, box, rows, 3, f"{name} {shape}")

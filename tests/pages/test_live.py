@@ -28,7 +28,7 @@ def test_what_python_says_of_it():
 
 
 def test_the_command_line_writes_the_page_on_which_one_types(tmp_path, capsys):
-    assert main(["--page", str(tmp_path / "graph.html")]) is None
+    assert main(["--page", str(tmp_path / "graph.html")]) == 0
     assert capsys.readouterr().out == f"wrote {tmp_path / 'graph.html'}\n"
     assert (tmp_path / "graph.html").read_text(encoding="utf-8") == live.page()
     with pytest.raises(SystemExit):
@@ -163,7 +163,7 @@ BESIDE, END = ".place-of p", "go(99)"
 TOUCHED = f"{END}; actions.touch(state.graph.inputs[0])"
 CHOSEN = "document.querySelectorAll('.choices button')[{}].click()"
 SHARE, FILES = "set({ share: true })", "Page, a file | Picture, SVG | Picture, PNG"
-STRAIGHT = "Exactly as foretold: along this wire, the output is a straight line."
+STRAIGHT = "Exactly as foretold: as far as it moved, the output is a straight line."
 BENDS = "Off by {}: the curve is not straight. Ten times smaller misses {} times less."
 
 
@@ -183,16 +183,25 @@ SAID = [
      "At x = 0, y rises straight up: its slope is infinity. | infinity"),
     # formulas that are none
     ("tanh(w x + b)", "", FIRST, "“x” stands where ) is expected; a product needs its sign: x*y"),
-    ("(" * 1999, "", FIRST, "the formula is nested too deep"),
-    ("|" * 1999, "", FIRST, "the formula is nested too deep"),
-    ("x" + "+x" * 60, "", FIRST, "more than 60 boxes cannot be shown"),
+    ("(" * 1999, "", FIRST, "The formula is nested too deep"),
+    ("|" * 1999, "", FIRST, "The formula is nested too deep"),
+    ("x" + "+x" * 60, "", FIRST, "More than 60 boxes cannot be shown"),
     # an input that is touched
     ("a=2;b=1.5;(a+b)*b", TOUCHED, FIRST, "Move a a little and y moves 1.5 times as far."),
-    ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. relu takes 0."),
-    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. |x| takes 0."),
+    ("a=1;b=1;relu(a-b)", TOUCHED, FIRST, "At the corner there are two slopes, 0 and 1. The gradient is 0."),
+    ("a=0;abs(a)", TOUCHED, FIRST, "At the corner there are two slopes, −1 and 1. The gradient is 0."),
     ("x=0;sqrt(x)", TOUCHED, FIRST, "At x = 0, y rises straight up: its slope is infinity."),
     ("x=0;log(x)", TOUCHED, FIRST, "ln has no value at x = 0."),
     ("x=-1;log(x)", TOUCHED, FIRST, "ln has no value at x = −1."),
+    ("x=1.0000001;acos(x)", TOUCHED, FIRST, "acos has no value at x = 1.0000001."),
+    ("x=1e-320;1/x", TOUCHED, FIRST, "÷ is too large at 1, x = 1·10⁻³²⁰."),
+    ("x=-1.5;x^x", TOUCHED, FIRST, "xʸ has no value at x = −1.5."),
+    ("xy*2", "", FIRST, "xy is one name. A product is x·y."),
+    ("x2*2", "", FIRST, "x2 is one name. A product is x·2, a power x^2."),
+    # a formula as it was typed, and slopes by the names that stand in it
+    ("sin(x)^2 + x^(-3) + x^0.5 + e^x", "", "h1", "y = (sin x)2 + x−3 + x0.5 + ex"),
+    ("v=tanh(x); v*x", "go(5, true)", FIRST, "Here tanh sends back what arrived, times its slope: 1 − v2 = 0.0707."),
+    ("x=2; x^3", "go(3, true)", FIRST, "Here x³ sends back what arrived, times its slope: 3 · x2 = 12."),
     ("x=0;2/x", TOUCHED, FIRST, "÷ has no value at 2, x = 0."),
     ("x=1000;exp(x)", TOUCHED, FIRST, "exp is too large at x = 1000."),
     # a gradient moves its wire, and a message one use of it
@@ -207,7 +216,7 @@ SAID = [
     ("x=1;maximum(x,2-x)", moved(0.1), BESIDE, "A corner: up, it moves +0.1; down, +0.1. There are two "
                                                "slopes, and the gradient is between them, 0."),
     ("x=0;sqrt(x)", moved(1), BESIDE, "The slope here is infinity: nothing can be foretold."),
-    ("x=0.95;asin(x)", moved(0.1), BESIDE, f"On that side y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
+    ("x=0.95;asin(x)", moved(0.1), BESIDE, f"There y has no value, so it moves the other way. {BENDS.format(0.083, 58)}"),
     ("x=-30;exp(x)", moved(1), BESIDE, BENDS.format("6.7·10⁻¹⁴", 140)),  # e⁻³⁰ (e - 2), e⁻³⁰ (e⁰·¹ - 1.1)
     ("x=-0.05;1/x", moved(0.1), BESIDE, BENDS.format(80, 80)),  # a pole is on the way
     ("x=0;x*x*x", moved(0.1), BESIDE, BENDS.format(0.001, 1000)),
@@ -215,6 +224,14 @@ SAID = [
     ("x=0.05;less(0.01,x)+x", moved(0.1), BESIDE, STRAIGHT),
     ("x=0.01;less(x,0.01)+x", moved(0.1), BESIDE, STRAIGHT),
     ("x=0.01;less(0.01,x)+x", moved(0.1), BESIDE, "Off by 1, however small the move: here y jumps."),
+    (fork, moved(0.1, "{ edge: [3, 1] }"), FIRST, "Move this one use of b by +0.1, and y moves by +0.3."),
+    ("x=0;x^2*(1-x)", moved(1), BESIDE, "Met by chance: on the way, the curve is not straight."),
+    ("x=0;cos(2*pi*x)", moved(1), BESIDE, "Met by chance: on the way, the curve is not straight."),
+    ("x=0.1;x^2*(x-0.1)", moved(-0.1), BESIDE, BENDS.format("0.001", 53)),  # 10⁻³, 1.9·10⁻⁵
+    ("x=0;relu(x)-relu(-x)", moved(1), BESIDE, "Corners meet here: the slope is 1, and the gradient 0 is not that."),
+    ("x=0;relu(x)-relu(-x)", TOUCHED, FIRST, "Corners meet here: y has a slope, and the gradient is not that."),
+    ("x=0;less(0,x)", TOUCHED, FIRST, "Here y jumps."),
+    ("x=1;1e20+x-1e20", moved(1), BESIDE, "The move is too small: it is lost behind the last digits."),
     # a question comes first and is answered by measuring; some have no answer
     (fork, "", ".choices button", "+0.1 | +0.3 | +0.4"),
     ("(a+b)*b", "", ".choices button", "+0.1 | +0.3 | +0.4"),
@@ -223,6 +240,7 @@ SAID = [
      "Press Play: the gradient of b comes back, and would have told you."),
     (fork, f"{CHOSEN.format(1)}; actions.end(); {CHOSEN.format(2)}", BESIDE,
      "Right. Press Play: the gradient of b comes back, and tells you so."),
+    ("x=1;0.001*x", "", ".choices button", "−0.1 | almost 0 | +0.1"),
     ("x=0;relu(x)", "", ".choices", ""),
     ("x=0;sqrt(x)", "", ".choices", ""),
     ("x=-1;log(x)", "", ".choices", ""),
@@ -686,6 +704,50 @@ def test_a_formula_becomes_a_graph_and_the_address_follows(browser):
         browser.evaluate(f"document.querySelectorAll('.examples .math')[{k}].click()")
         assert browser.evaluate("state.problem") is None
         assert browser.texts(".examples [aria-pressed=true]") == [browser.evaluate("EXAMPLES")[k]]
+
+
+@pytest.mark.parametrize(
+    "typed", ["x*y; y=3", "y=2; sin x", "a=2", "v = a + c; a²", "max(a, b, c)", "0b11|x|⁻¹", "1_0x"]
+)
+def test_copied_python_is_python(browser, typed):
+    opened(browser, typed)
+    program, value = browser.evaluate(
+        "[python(state), pass(state.graph, state.leaves).values.at(-1)]"
+    )
+    names = {}
+    exec(re.sub(r"show_steps\((\w+)\)", r"shown = \1", program), names)
+    assert names["shown"].data == value
+    assert names["shown"].label in names
+
+
+def test_copied_is_said_only_of_what_was_copied(browser):
+    for stub, words in (("async () => {}", "Copied"), ("async () => { throw 1 }", "Copy Python")):
+        opened(browser, "x*y")
+        browser.evaluate(f"prompt = () => null; navigator.clipboard.writeText = {stub}; 0")
+        browser.evaluate(f"{SHARE}; send('Python'); 0")
+        eventually(lambda words=words: words in browser.texts(".menu button"))
+        assert browser.evaluate("state.copied ?? null") == ("Python" if words == "Copied" else None)
+
+
+def test_nobody_complains_in_the_middle_of_a_formula_and_what_was_typed_stays(browser):
+    browser.show(live.page())
+    browser.push("your own")
+    browser.enter("#typed", "x*sin(x")
+    assert "expected" not in said(browser, FIRST)
+    eventually(lambda: said(browser, FIRST) == "The formula ends where ) is expected")
+    assert said(browser, ".second") == "The picture shows (a + b) · b."
+    browser.enter("#typed", "x*sin(x + 1")
+    browser.evaluate("document.activeElement.blur()")  # as Enter does
+    assert said(browser, FIRST) == "The formula ends where ) is expected"
+    assert browser.evaluate("document.querySelector('#typed').value") == "x*sin(x + 1"
+    browser.enter("#typed", "x*sin(x)")
+    browser.evaluate("document.activeElement.blur()")
+    assert said(browser, "h1") == "y = x · sin x"
+    browser.push("your own")
+    browser.evaluate("set({ editing: false })")  # by something else: no paint within a paint
+    assert said(browser, "h1") == "y = x · sin x"
+    browser.show(live.page(), "#x*(y")  # a link that nobody wrote
+    assert browser.evaluate("document.querySelector('#typed').value") == "x*(y"
 
 
 def test_share_offers_a_link_where_a_page_is_published(browser, monkeypatch):

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 from operations import FORMULAS
 from pictures import constant
+from spellings import BOTH, NEITHER, PAGE
 from tables import text_of
 
 from autodiff import Value, adjoints, topological_order
@@ -92,24 +93,25 @@ def test_the_page_reads_and_computes_as_python_does(read):
 
 
 REFUSED = {
-    "": "type a formula, such as tanh(w*x + b)",
-    "3 + 4": "a formula needs a name, such as x*y",
+    "": "Type a formula, such as tanh(w*x + b)",
+    "3 + 4": "A formula needs a name, such as x*y",
     "x y": "“y” stands where a sign is expected; a product needs its sign: x*y",
-    "(x": "the formula ends where ) is expected",
-    "x; x(2)": "there is no function x; write x*(…)",
-    "y = y + 1": "y stands on both sides; give the result another name",
-    "x + nan": "nan is no number that an input can have",
-    "-inf * x": "inf is no number that an input can have",
-    "|x": "the formula ends where | is expected",
-    "atan2(x)": "atan2 takes 2 numbers",
-    "sin": "sin is a function; write sin(x)",
-    "x + 1e400": "this number is too large",
-    "x; x = 3": "x is given twice",
-    "dot([x], [x, y])": "the two lists differ in length",
-    "constructor(x)": "there is no function constructor",
-    "<img src=x onerror=hacked=1>": "< has no meaning in a formula",
-    "x" + "+x" * 120: "more than 120 nodes cannot be shown",
-    "x+" * 1200: "at most 2000 characters are read",
+    "(x": "The formula ends where ) is expected",
+    "x; x(2)": "There is no function x; write x*(…)",
+    "y = y + 1": "“y” stands on both sides; give the result another name",
+    "x + nan": "“nan” is no number that an input can have",
+    "-inf * x": "“inf” is no number that an input can have",
+    "|x": "The formula ends where | is expected",
+    "atan2(x)": "“atan2” takes 2 numbers",
+    "x + 1e400": "This number is too large",
+    "x = 2; x; x = 3": "“x” is given twice",
+    "y = u*v; u = x + 1; v = 2": "“u” is used before it is given; put its formula first",
+    "sin = 2; sin(x)*sin": "“sin” is a function; give the result another name",
+    "dot([x], [x, y])": "The two lists differ in length",
+    "constructor(x)": "There is no function constructor",
+    "<img src=x onerror=hacked=1>": "“<” has no meaning in a formula",
+    "x" + "+x" * 120: "More than 120 nodes cannot be shown",
+    "x+" * 1200: "At most 2000 characters are read",
 }
 
 
@@ -134,6 +136,52 @@ def test_formulas_as_people_write_them(read):
         assert typed == plain
         names = typed[3]  # and the command line reads what the page makes of it
         assert close(plain[0][-1], parse(text, names)(*[2.0, 1.0, 0.5][: len(names)])), text
+
+
+def by_python(text, names="xyz"):
+    """What the command line makes of a text: the value at 0.5, 2 and 3, or why it reads none."""
+    try:
+        return parse(text, names)(0.5, 2.0, 3.0)
+    except (ValueError, ArithmeticError) as error:
+        return str(error)
+
+
+def by_page(read, texts):
+    at = "x=0.5;y=2;z=3;"
+    answers = read(*[[at + text] for text in texts])
+    return [x if isinstance(x, str) else x[0][-1] for x in answers]
+
+
+def test_the_page_and_the_command_line_read_the_same_text_alike(read):
+    texts = [*BOTH, *BOTH.values()]
+    for text, found in zip(texts, by_page(read, texts), strict=True):
+        assert found == by_python(text) == by_python(BOTH.get(text, text)), text
+    for (text, (same, answer)), found in zip(PAGE.items(), by_page(read, PAGE), strict=True):
+        assert close(found, by_python(same)), text
+        assert answer in by_python(text)
+    for (text, answers), found in zip(NEITHER.items(), by_page(read, NEITHER), strict=True):
+        assert answers[0] in found
+        assert answers[1] in by_python(text), text
+
+
+PIECES = [*"xyz2()|√²⁻¹^*·/+-−,", "0.5", "max(", "ln", " ", "1_0", "0x1", "e", "2e", "π", "**"]
+
+
+def test_no_text_is_read_in_two_ways(read, seed):
+    rng = random.Random(seed)
+    texts = ["".join(rng.choices(PIECES, k=rng.randint(2, 7))) for _ in range(6000)]
+    read_by_both = 0
+    for text, found in zip(texts, by_page(read, texts), strict=True):
+        expected = by_python(text)
+        if not isinstance(found, str) and not isinstance(expected, str):
+            read_by_both += 1
+            assert close(found, expected), (seed, text)
+    assert read_by_both > 50
+
+
+def test_a_number_may_stand_after_its_formula(read):
+    [[values, *_]] = read(["a*b; a=3; b=0.5"])
+    assert values == [3, 0.5, 1.5]
 
 
 def test_a_link_holds_the_graph(read):

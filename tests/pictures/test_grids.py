@@ -1,6 +1,7 @@
 """Arrays as grids."""
 
 import math
+import re
 import sys
 
 import numpy as np
@@ -97,6 +98,11 @@ def test_images_are_inside_the_picture():
     assert unframed(images["a5.png"]).shape == (144, 18, 3)  # of tanh: 8 numbers in 72 points
     assert picture.pipe("png").startswith(b"\x89PNG")
     assert picture.source == draw(loss, arrays=True, color="grad").source  # no folder is in it
+    (y := Linear(2, 2, seed=0)([1.0, 2.0]).sum()).backward()
+    sizes = re.findall(
+        r"no gradient(?=</font>)|\|grad\| ≤ \d+", draw(y, arrays=True, color="grad").source
+    )
+    assert sizes == ["no gradient", "|grad| ≤ 1", "|grad| ≤ 1", "|grad| ≤ 2", "|grad| ≤ 1"]
     wide = draw(Vector([float(i) for i in range(64 * 64)]).sum(), arrays=True)
     assert [unframed(image).shape for image in wide.sheet.images] == [(128, 128, 3)]
 

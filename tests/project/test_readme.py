@@ -91,7 +91,7 @@ def test_a_program_is_complete_and_prints_what_stands_under_it(code, text, tmp_p
 def test_a_command_prints_what_stands_under_it(path, capsys):
     shown = COMMAND.findall(TEXTS[path])
     for command, text in shown:
-        assert main(shlex.split(command)) is None
+        assert main(shlex.split(command)) == 0
         assert capsys.readouterr().out.rstrip() == text
     assert bool(shown) == (path.stem == "command-line")
 

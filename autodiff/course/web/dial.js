@@ -3,12 +3,16 @@
 
 const [x1, x2] = [2, 5], s = { direction: 0, trail: [] };
 const nodes = { // where each stands, what it says
-  x1: [90, 26, "x₁ = 2"], x2: [270, 26, "x₂ = 5"], v1: [57, 146, "ln x₁ = 0.69"],
-  v2: [180, 146, "x₁ · x₂ = 10"], v3: [303, 146, "sin x₂ = −0.96"],
-  v4: [118, 262, "sum = 10.69"], y: [180, 370, "y = 11.65"],
+  x1: [90, 26, "x₁"], x2: [270, 26, "x₂"], v1: [57, 146, "ln x₁"], v2: [180, 146, "x₁ · x₂"],
+  v3: [303, 146, "sin x₂"], v4: [118, 262, "sum"], y: [180, 370, "y"],
 };
-const edges = [["x1", "v1", 1 / x1], ["x1", "v2", x2], ["x2", "v2", x1], ["x2", "v3", Math.cos(x2)],
-  ["v1", "v4", 1], ["v2", "v4", 1], ["v4", "y", 1], ["v3", "y", -1]];
+const made = { v1: ["log", "x1"], v2: ["mul", "x1", "x2"], v3: ["sin", "x2"],
+  v4: ["add", "v1", "v2"], y: ["sub", "v4", "v3"] };
+const values = { x1, x2 }, edges = Object.entries(made).flatMap(([to, [op, ...inputs]]) => {
+  const xs = inputs.map((from) => values[from]), slopes = rules[op].back(1, ...xs);
+  values[to] = rules[op].value(...xs);
+  return inputs.map((from, k) => [from, to, slopes[k]]);
+});
 
 function tangents(u1, u2) { // forward mode: each edge multiplies, each box adds
   const found = { x1: u1, x2: u2, v1: 0, v2: 0, v3: 0, v4: 0, y: 0 };
@@ -22,7 +26,8 @@ const lines = edges.map(([from, to, factor]) => {
     write("factor", (a + c) / 2, (b + d) / 2 + 5, `× ${number(factor, 3)}`)];
 });
 const boxOf = ([name, tangent]) => put("", nodes[name].slice(0, 2), box("", 112, 46, 8),
-  write("value", 0, -4, nodes[name][2]), write("tangent", 0, 15, `moves at ${places(tangent)}`));
+  write("value", 0, -4, `${nodes[name][2]} = ${minus(String(Number(values[name].toFixed(2))))}`),
+  write("tangent", 0, 15, `moves at ${places(tangent)}`));
 
 function point(direction) {
   s.direction = direction;

@@ -1,7 +1,5 @@
 // The inputs of the live graph: a slider for each, and the curve over the one that is touched.
 
-const alike = (a, b) => Math.abs(a - b) < 1e-3 * Math.max(1, Math.abs(a));
-
 // A row: name, slider with an arrow downhill, the longer the steeper, field, end.
 function sliderRow({ key, name, value, range, touched, slope, end, move, rest, touch }) {
   const [min, max] = range;
@@ -40,9 +38,9 @@ function sampled(f, low, high) {
 }
 
 // The sampled curve of f, with what stands at x: a tangent, a corner, an end.
-// slope: at x, null if it is not known yet; sides: two slopes at a corner, taken: by whom;
+// slope: at x, null if it is not known yet; sides: two slopes at a corner;
 // ends(x): the name of what has no value there; foretold: a ghost, and how far it is off.
-function curvePlot({ f, samples, x, slope, sides, taken, ends, foretold, width, height }) {
+function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height }) {
   const { xs, ys, edges, low, high } = samples, value = f(x), span = high - low;
   const { x: px, y: py, line, bottom: base, picture } =
     chart(width, height, [low, high], heightsOf(ys, value), { room: [0, 0, 0, 26] });
@@ -86,10 +84,10 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, foretold, width, 
     if (!known) say("gradient light", "slope ?", cx + 14, cy + 26);
     else if (sides) {
       sides.forEach((s, k) => {
-        const own = alike(s, slope), tx = cx + (k ? (width - cx) * 0.45 : -cx * 0.5);
+        const own = takenOf(sides, slope) === k, tx = cx + (k ? (width - cx) * 0.45 : -cx * 0.5);
         if (!own) slant(s, "tangent dashed", k ? x - span / 20 : low, k ? high : x + span / 20);
         const side = `from the ${k ? "right" : "left"}: ${number(s)}`;
-        say(own ? "gradient" : "gradient light", own ? `${side}, ${taken} takes it` : side,
+        say(own ? "gradient" : "gradient light", own ? `${side}, as the gradient` : side,
           tx - 14 * Math.sign(s),
           py(value + s * (tx - cx) / width * span) - (s ? 0 : 14), (1 + Math.sign(s)) / 2);
       });
@@ -109,6 +107,10 @@ function curvePlot({ f, samples, x, slope, sides, taken, ends, foretold, width, 
     Number.isFinite(value) && disc("value", [cx, cy], 6),
     tick(low, ""), low * high < 0 && tick(0, "middle"), tick(high, "end"));
 }
+
+// Which of two slopes at a corner the gradient is; or -1.
+const takenOf = (sides, slope) =>
+  sides.findIndex((s) => Math.abs(s - slope) < 1e-3 * Math.abs(sides[1] - sides[0]));
 
 // From where to where the values are shown: nearly all of them, and the one at x.
 function heightsOf(ys, value) {

@@ -77,15 +77,14 @@ function madeOf(graph, { values, messages, adjoints }, [i, k]) {
 // The output at other numbers of one leaf.
 const along = (graph, leaves, leaf, x) => pass(graph, leaves.with(leaf, x), null, true);
 
-// The slopes on the left and on the right of x, if they differ: at a corner they differ however
-// near one looks.
+// The slopes on the left and on the right of x, if they differ: at a corner they differ as much
+// however near one looks.
 function corner(slope, x) {
-  const near = 1e-6 * Math.max(1, Math.abs(x));
-  const sides = (by) => [slope(x - by), slope(x + by)], gap = ([a, b]) => Math.abs(b - a);
-  const ends = sides(near), wide = gap(ends);
-  if (!(wide > 1e-3 * Math.max(1, Math.abs(ends[0])) && wide < 1e3)) return null;
-  const nearer = sides(near / 100);
-  return gap(nearer) > 0.5 * wide ? nearer : null;
+  const near = 1e-6 * Math.max(1, Math.abs(x)), gap = ([a, b]) => Math.abs(b - a);
+  const sides = (by) => [slope(x - by), slope(x + by)], ends = sides(near), wide = gap(ends);
+  if (!(wide > 1e-3 * Math.max(1e-6, ...ends.map(Math.abs)))) return null;
+  const found = [0.01, 1e-4].map((part) => sides(part * near));
+  return found.every((each) => Math.abs(gap(each) / wide - 1) < 0.01) ? found[1] : null;
 }
 
 // What is peculiar about an operation here: "corner", or "left" or "right" where its domain ends.
@@ -150,10 +149,11 @@ function lossOf({ nodes, needs, uses, output }) {
   };
   back("div", 1);
   back("sum");
+  const power = i;
   if (!back("power", 2)) return null;
   const [o, target] = nodes[i].rule?.op === "sub" ? nodes[i].inputs : [];
   if (!nodes[o]?.rule || nodes[target].rule || uses[target].length > 1) return null;
-  return { inside: [...inside, i, target], from: o, target, edge: [i, 0] };
+  return { inside: [...inside, i, target], from: o, target, edge: [i, 0], power };
 }
 
 // Names for what has none: y for the output, h₁, h₂ for neurons, v₁, v₂ for other results.
@@ -225,8 +225,8 @@ function tellLayersApart({ labels, inputs, units }) {
 const opened = (graph, changes) => ({
   graph, leaves: [...graph.start], step: graph.half + Number(Boolean(changes.ask)), moving: false,
   playing: false, touched: null, dragging: false, hover: null, ask: false, asked: 0, wrong: null,
-  proof: null, eye: null, share: false, problem: null, text: null, editing: false, neuron: null,
-  ghost: null, pulse: null, trail: [], rate: RATE, told: null,
+  proof: null, eye: null, share: false, problem: null, unread: null, text: null, editing: false,
+  neuron: null, ghost: null, pulse: null, trail: [], rate: RATE, told: null,
   ...changes,
 });
 

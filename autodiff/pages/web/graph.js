@@ -29,7 +29,8 @@ function viewOf(state, run) {
   const drawn = touched ?? (last && rest && !proof && !asks ? steepest(graph, run) : null);
   const sides = drawn !== null && last && Number.isFinite(run.adjoints[drawn])
     && corner((x) => pass(graph, leaves.with(drawn, x)).adjoints[drawn], leaves[drawn]);
-  const view = { run, gradient, valued, sent, now, drawn, sides,
+  const breaks = sides && kindsOf(state, run, drawn).includes("jump");
+  const view = { run, gradient, valued, sent, now, drawn, sides: breaks ? null : sides,
     proof: proof && proofOf(state, run) };
   if (!asks) return view;
   const edges = step < graph.half ? [] : units[next].edges.filter(({ from, edge: [i, k] }) =>
@@ -53,7 +54,8 @@ const nameOf = (op, name) => NAMES[op] ?? name.slice(0, 12);
 function opOf({ nodes, loss, output }, i) {
   const { rule: { op, name }, inputs } = nodes[i], exponent = nodes[inputs[1]]?.value;
   if (loss && i === output) return "(o − t)²";
-  return op === "power" && exponent !== undefined ? `x${raise(exponent)}` : nameOf(op, name);
+  if (op !== "power" || exponent === undefined) return nameOf(op, name);
+  return Number.isInteger(exponent) ? `x${raise(exponent)}` : `x^${letter(exponent)}`;
 }
 
 const CARD = { head: 41, row: 25.5, closed: 44 };
@@ -70,7 +72,7 @@ function sizeOf(graph, { kind, name, neuron, node, edges: { length: n } }, close
   }
   if (kind === "input") return { w: Math.max(40, nameWidth(name, 24) + 16), tall: 40 };
   const said = graph.labels[node] ? `${plainName(name)} = ` : "";
-  const sign = kind === "constant" ? said + number(graph.start[node]) : opOf(graph, node);
+  const sign = kind === "constant" ? said + letter(graph.start[node]) : opOf(graph, node);
   const w = widthOf(sign, 17) + 8;
   if (kind === "constant") return { sign, w, tall: 26 };
   return { sign, w: Math.max(42, w + 14), first: 13 * (1 - n), apart: 26,
@@ -262,7 +264,7 @@ function drawEdge(tools, unit, u, edge, wires, heads) {
 // What a message can say: 3; at its step how it was made, 1 · 3 = 3.
 function messageTexts({ graph, view: { run } }, i, k, now) {
   const { at, arrived, local, sent } = madeOf(graph, run, [i, k]), result = [number(sent, 3)];
-  const copies = at === i && ["add", "sub", "sum"].includes(graph.nodes[i].rule.op);
+  const copies = at === i && /^-?1$/.test(graph.nodes[i].rule.slopes[k]);
   const made = [`${number(arrived, 3)} · `, factor(local), " = ", ...result];
   return !now || copies ? [result] : [made, result];
 }

@@ -1,7 +1,7 @@
 // The live graph: one state, one picture of it, and what people do. Whatever they do ends in
 // `set`, which paints all anew; core.js draws the way from a formula to the page.
 
-let state, timer = 0;
+let state, timer = 0, complaint = 0;
 const FORMULA = "a=2; b=1; y=(a+b)*b";
 const typing = data === null;
 const byName = Object.fromEntries(rules.map((rule) => [`${rule.op}/${rule.arity}`, rule]));
@@ -54,7 +54,7 @@ function title(state, view) {
     return h("h1.formula", h("input", { id: "typed", autocapitalize: "off", spellcheck: "false",
       value: state.text ?? graph.formula, "aria-label": "a formula", "aria-describedby": "sentence",
       "aria-invalid": problem && "true", oninput: ({ target }) => retype(target.value, true),
-      onblur: () => set({ editing: false }),
+      onblur: doneTyping,
       onkeydown: (event) => { if (event.key === "Enter") event.target.blur(); } }));
   }
   const shown = h("span", heading(state, view));
@@ -67,7 +67,7 @@ const EXAMPLES = ["(a + b)·b", "ln(x) + x·z − sin(z)", "tanh(w·x + b)", "1/
   "max(a, b)·2", "|a|·√b"];
 const examples = ({ text }) => h("p.examples", h("button", { onclick: edit }, "✎ your own"),
   EXAMPLES.map((x) => h("button.math", { "aria-pressed": x === text,
-    onclick: () => retype(x, true, true) }, x)));
+    onclick: () => { set({ editing: false }); retype(x, true, true); } }, x)));
 
 function stepBar({ step, graph, playing, ask }, { asking }) {
   const n = graph.groups.length, last = graph.last, back = step > n, asks = asking !== undefined;
@@ -145,8 +145,7 @@ function curvePane(state, { run, sides, drawn }) {
   };
   return pane("curve", [nameIn(y), " while only ", nameIn(name), " moves",
     Number.isFinite(foretold) && [": ", orange(foretold), " was foretold"]],
-  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold,
-    taken: sides && cornerName(graph, run), ...plotSize(state) }));
+  curvePlot({ f, samples: graph.curve, x, slope, sides, ends, foretold, ...plotSize(state) }));
 }
 
 const plotSize = (state) => ({ width: state.phone ? state.width - 32 : paneWidth(state),
@@ -279,9 +278,10 @@ function answer(field, view) {
 // The graph of a typed text; numbers that it does not give stay as they were.
 function retype(text, typed = false, fresh = false) {
   const { graph: before, leaves, ask, editing, kept } = state;
+  clearTimeout(complaint);
   try {
     const graph = graphOf(parse(text, byName));
-    if (graph.units.length > 60) throw new Unreadable("more than 60 boxes cannot be shown");
+    if (graph.units.length > 60) throw new Unreadable("More than 60 boxes cannot be shown");
     for (const i of graph.inputs) {
       const j = before.inputs.find((j) => before.labels[j] === graph.labels[i]);
       const stays = !fresh && j !== undefined && !graph.given.includes(graph.labels[i]);
@@ -292,14 +292,22 @@ function retype(text, typed = false, fresh = false) {
   } catch (error) {
     const deep = error instanceof RangeError; // of the stack
     if (!deep && !(error instanceof Unreadable)) throw error;
-    set({ ...kept, text, editing, kept, // and no picture of half a formula
-      problem: deep ? "the formula is nested too deep" : error.message });
+    const unread = deep ? "The formula is nested too deep" : error.message;
+    const now = !typed || fresh; // in the middle of a formula nobody complains
+    set({ ...kept, text, kept, unread, editing: true, problem: now ? unread : null });
+    if (!now) complaint = setTimeout(() => set({ problem: unread }), 600);
   }
 }
 
 function edit() {
   set({ editing: true, share: false, kept: { ...state, kept: null } });
   main.querySelector("#typed").select();
+}
+
+// What cannot be read stays in its field, unless that is being taken away.
+function doneTyping() {
+  const { editing, unread } = state;
+  if (editing) set({ editing: Boolean(unread), problem: unread });
 }
 
 // The state goes into the address, if the page has one.

@@ -17,6 +17,8 @@ function number(x, digits = 4) {
 }
 
 const factor = (x) => (x < 0 ? `(${number(x)})` : number(x)); // after a sign: 1 · (−4)
+const letter = (x) => (x === Math.E ? "e" : x === Math.PI ? "π" : number(x));
+const constant = (x) => (x < 0 ? factor(x) : letter(x)); // as a formula has it
 const total = (terms) => terms.map((x) => number(x)).join(" + ").replaceAll("+ −", "− ");
 
 // The least and the greatest of those numbers that are finite.

@@ -1,48 +1,64 @@
 // The command line's arithmetic: numbers, names, + - * / ** and brackets, pi, e and functions; also
-// as people write it, 3x² or 2|x|·√a, where 6/2x is 6/(2x); and "a = 2; v = a + b; y = v*v", where
-// a number makes an input and a formula names a result.
+// as people write it, 3x⁴ or 2|x|·√a, where 6/2x is 6/(2x); and "a = 2; v = a + b; y = v*v", where
+// a number makes an input and a formula names a result. What the command line reads, too, means
+// the same there: tests/support/spellings.py.
 
-const SAME = { "^": "**", "²": "**2", "³": "**3", "·": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
+const SAME = { "^": "**", "·": "*", "⋅": "*", "×": "*", "÷": "/", "−": "-", π: "pi" };
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺"; // a run of them is an exponent
 const LISTS = { sum: 1, prod: 1, logsumexp: 1, dot: 2 };
 const ALSO = { __proto__: null, ln: "log", max: "maximum", min: "minimum" };
+const TIMES_OR_OVER = { "*": "mul", "/": "div" }, PLUS_OR_MINUS = { "+": "add", "-": "sub" };
 const BARE = ["(", "[", "+", ",", "=", ";"]; // after these a product needs no brackets
 const FIRST = [2, 1, 0.5, -1, 3, -0.5]; // numbers for inputs that were given none
 const LONGEST = 2000, MOST = 120;
 
+const SIGN_OF = { ...Object.fromEntries(Object.entries({ ...TIMES_OR_OVER, ...PLUS_OR_MINUS })
+  .map(([sign, op]) => [op, sign])), power: "**" };
+
 class Unreadable extends Error {}
 const refuse = (reason) => { throw new Unreadable(reason); };
 
-const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/u.source;
-const NAME = /[\p{L}_][\p{L}\p{N}_]*/u.source, SIGN = /\*\*|[-+*/()[\],;=|√]/.source;
+// Numbers and names are those of Python.
+const WHOLE = /\d+(?:_\d+)*/.source;
+const POINT = `(?:${WHOLE}\\.?(?:${WHOLE})?|\\.${WHOLE})(?:e[+-]?${WHOLE})?`;
+const NUMBER = `0(?:x[\\da-f]+|o[0-7]+|b[01]+)|${POINT}`;
+const NAME = /[\p{XID_Start}_]\p{XID_Continue}*/u.source, SIGN = /\*\*|[-+*/()[\],;=|√]/.source;
 const TOKEN = RegExp(`\\s*(?:(${NUMBER})|(${NAME})|(${SIGN})|(.))`, "giuys");
 
 function tokens(text) {
   const found = [...text.trimEnd().matchAll(TOKEN)].map((match) => {
-    const [all, digits, name, sign, other] = match, value = Number(digits);
-    if (other) refuse(`${other} has no meaning in a formula`);
-    if (value === Infinity) refuse("this number is too large");
+    const [all, digits, name, sign, other] = match, said = all.trim(), apart = all !== said;
+    const value = Number(digits?.replaceAll("_", ""));
+    if (other) refuse(`“${other}” has no meaning in a formula`);
+    if (digits && text[match.index + all.length] === "_") refuse(`Write ${value} for ${digits}_`);
+    if (value === Infinity) refuse("This number is too large");
+    if (/^0[\d_]*[1-9][\d_]*$/.test(digits)) refuse(`Write ${value} for ${digits}`);
+    if (reserved.includes(name)) refuse(`“${name}” is a word of Python; write ${name}_`);
     const kind = digits ? "number" : name ? "name" : sign;
-    return { kind, value, name, said: all.trim(), before: "", after: "" };
+    return { kind, value, name, said, apart, before: "", after: "" };
   });
   return [...found, { kind: "end" }];
 }
 
 // The graph of a text, with the rules of the operations by name; throws Unreadable.
 function parse(given, rules) {
-  if (given.length > LONGEST) refuse(`at most ${LONGEST} characters are read`);
-  const text = given.replace(/[\^²³·×÷−π]/g, (x) => SAME[x]).normalize("NFKC"), list = tokens(text);
+  if (given.length > LONGEST) refuse(`At most ${LONGEST} characters are read`);
+  const power = (run) => ` **${[...run].map((x) => "0123456789-+"[RAISED.indexOf(x)]).join("")} `;
+  const text = given.replace(RegExp(`[${RAISED}]+`, "g"), power).normalize("NFKC")
+    .replace(/[\^·⋅×÷−π]/g, (x) => SAME[x]), list = tokens(text), unsure = [];
   const nodes = [], labels = [], names = new Map(), inputs = [], formula = [];
   let place = 0, open = false; // whether a bar would close
   const next = () => list[place], is = (...kinds) => kinds.includes(next().kind);
   const take = (kind, wanted = kind) => {
     if (is(kind)) return list[place++];
-    const found = is("end") ? "the formula ends" : `“${next().said}” stands`;
-    const beside = [";", ")"].includes(kind) && is("name", "number");
-    const remedy = beside ? "; a product needs its sign: x*y" : "";
+    const found = is("end") ? "The formula ends" : `“${next().said}” stands`;
+    const ends = [";", ")"].includes(kind);
+    const remedy = ends && is("name", "number") ? "; a product needs its sign: x*y"
+      : kind === ";" && is(",") ? "; formulas stand apart by ; as in a=2; b=3" : "";
     return refuse(`${found} where ${wanted} is expected${remedy}`);
   };
   const add = (node, label = "") => {
-    if (nodes.length >= MOST) refuse(`more than ${MOST} nodes cannot be shown`);
+    if (nodes.length >= MOST) refuse(`More than ${MOST} nodes cannot be shown`);
     labels.push(label);
     return { i: nodes.push(node) - 1 };
   };
@@ -56,35 +72,64 @@ function parse(given, rules) {
   const isNumber = (x) => typeof x === "number";
   const apply = (op, ...xs) => {
     const rule = rules[`${op}/${xs.length}`];
-    if (!rule) refuse(`${op} of ${xs.length} numbers is too long for this page`);
-    if (xs.every(isNumber)) return rule.value(...xs);
+    if (!rule) refuse(`“${op}” of ${xs.length} numbers is too long for this page`);
+    if (xs.every(isNumber)) {
+      const value = rule.value(...xs), sign = SIGN_OF[op];
+      const said = sign ? xs.join(sign) : `${op}(${xs.join(", ")})`;
+      return Number.isFinite(value) ? value : refuse(`“${said}” has no value, or one too large`);
+    }
     return add({ rule, inputs: xs.map((x) => (isNumber(x) ? add({ value: x }) : x).i) });
   };
-  const row = (first, last) => {
+  const row = (first, last, ended = () => {}) => {
     const outside = open;
     open = false;
     take(first);
     const xs = [sum()];
-    while (is(",")) place++, xs.push(sum());
+    while (is(",")) {
+      place++;
+      xs.push(sum());
+      ended();
+    }
     take(last);
     open = outside;
     return xs;
   };
+  const isFunction = (name) =>
+    Object.values(rules).some(({ op }) => op === (ALSO[name] ?? name));
   const call = (said) => {
     const name = ALSO[said] ?? said, known = Object.values(rules).find(({ op }) => op === name);
     const remedy = names.has(name) ? `; write ${name}*(…)` : "";
-    if (!known) refuse(`there is no function ${name}${remedy}`);
-    list[place - 1].said = name;
+    if (!known) refuse(`There is no function ${name}${remedy}`);
+    const word = list[place - 1], { arity } = known;
+    word.said = name;
+    if (!is("(")) return bare(said, name);
+    if (ALSO[said] && arity === 2) { // max(a, b, c) is maximum(maximum(a, b), c)
+      const xs = row("(", ")", () => list[place - 1].after += ")");
+      if (xs.length < 2) refuse(`“${said}” takes at least two numbers`);
+      list[place - 1].said = "";
+      word.said = Array(xs.length - 1).fill(name).join("(");
+      return xs.reduce((x, y) => apply(name, x, y));
+    }
     if (!LISTS[name]) {
-      const xs = row("(", ")"), { arity } = known;
+      const xs = row("(", ")");
       if (rules[`${name}/${xs.length}`]) return apply(name, ...xs);
-      return refuse(`${name} takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
+      return refuse(`“${name}” takes ${arity === 1 ? "one number" : `${arity} numbers`}`);
     }
     take("(");
     const first = row("[", "]"), second = LISTS[name] === 2 ? take(",") && row("[", "]") : [];
     take(")");
-    if (second.length && second.length !== first.length) refuse("the two lists differ in length");
+    if (second.length && second.length !== first.length) refuse("The two lists differ in length");
     return apply(name, ...first, ...second);
+  };
+  // sin x: what follows is a name, or a function of something; sin x² would be two things.
+  const bare = (said, name) => {
+    const one = rules[`${name}/1`] && !LISTS[name];
+    const remedy = `“${said}” is a function; write ${said}${one ? "(x)" : "(…)"}`;
+    if (!one || !is("name", "|", "√")) return refuse(remedy);
+    list[place - 1].after = "(";
+    const x = atom();
+    list[place - 1].after += ")";
+    return is("**") ? refuse(`${remedy}^2, or ${said}(x^2)`) : apply(name, x);
   };
   const atom = () => {
     if (is("number")) return list[place++].value;
@@ -94,11 +139,12 @@ function parse(given, rules) {
     }
     if (is("|", "√")) return marked(list[place++]);
     const { name } = take("name", "a number, a name or a bracket");
-    if (/^(nan|inf|infinity)$/i.test(name)) refuse(`${name} is no number that an input can have`);
+    if (/^(nan|inf|infinity)$/i.test(name)) refuse(`“${name}” is no number that an input can have`);
     if (is("(")) return call(name);
     if (names.has(name)) return names.get(name);
     if (name === "pi" || name === "e") return name === "e" ? Math.E : Math.PI;
-    if (rules[`${ALSO[name] ?? name}/1`]) refuse(`${name} is a function; write ${name}(x)`);
+    if (isFunction(name)) return call(name);
+    if (/^\p{L}(\p{L}|\d+)$/u.test(name)) unsure.push(name);
     return input(name, FIRST[inputs.length % FIRST.length]);
   };
   const marked = (sign) => { // |x| and √x
@@ -124,6 +170,7 @@ function parse(given, rules) {
     let x = raised(), one = true;
     while (["number", ")", "|"].includes(list[place - 1].kind)
         && (is("name", "(", "√") || (is("|") && !open))) {
+      if (!bare && next().apart) refuse("After / or * a space is read in two ways; write 1/(2*x)");
       list[place].before = "*";
       x = apply("mul", x, raised());
       one = false;
@@ -141,38 +188,52 @@ function parse(given, rules) {
     while (ops[next().kind]) x = apply(ops[list[place++].kind], x, operand());
     return x;
   };
-  const product = chain(() => signed(beside), { "*": "mul", "/": "div" });
-  const sum = chain(product, { "+": "add", "-": "sub" });
+  const product = chain(() => signed(beside), TIMES_OR_OVER);
+  const sum = chain(product, PLUS_OR_MINUS);
 
   const numbers = [];
   let result = null;
   while (!is("end")) {
     const { name } = next(), from = place, named = name && list[place + 1].kind === "=";
     if (named) place += 2;
-    if (named && names.has(name)) refuse(`${name} is given twice`);
+    const before = named && names.get(name);
+    if (named && isFunction(name)) refuse(`“${name}” is a function; give the result another name`);
     const x = sum();
+    if (before && isNumber(x) && inputs.includes(before.i) && !numbers.includes(name)) {
+      nodes[before.i].value = x; // its number stands after its formula
+      numbers.push(name);
+      if (!is("end")) take(";", "a sign");
+      continue;
+    }
+    if (before && numbers.includes(name)) refuse(`“${name}” is given twice`);
+    if (before) refuse(`“${name}” is used before it is given; put its formula first`);
     if (named && names.has(name)) {
-      refuse(`${name} stands on both sides; give the result another name`);
+      refuse(`“${name}” stands on both sides; give the result another name`);
     }
     if (named && isNumber(x)) numbers.push(name) && input(name, x);
     else {
       result = x;
-      formula.push(list.slice(from, place).map(({ before, said, after }) =>
-        before + said + after).join(""));
+      const said = list.slice(from, place).map((x) => x.before + x.said + x.after).join("");
+      formula.push({ said, i: x.i });
       if (named) names.set(name, x), labels[x.i] ||= name;
     }
     if (!is("end")) take(";", "a sign");
   }
-  result ??= names.get(numbers[0]) ?? 0;
-  if (isNumber(result)) {
-    refuse(text.trim() ? "a formula needs a name, such as x*y"
-      : "type a formula, such as tanh(w*x + b)");
+  if (result === null && numbers.length) {
+    result = names.get(numbers[0]);
+    formula.push({ said: numbers[0], i: result.i });
   }
-  return ordered({ nodes, inputs, labels, formula: formula.join(";"), given: numbers }, result.i);
+  result ??= 0;
+  if (isNumber(result)) {
+    refuse(text.trim() ? "A formula needs a name, such as x*y"
+      : "Type a formula, such as tanh(w*x + b)");
+  }
+  return ordered({ nodes, inputs, labels, formula, given: numbers,
+    unsure: unsure.filter((name) => !numbers.includes(name)) }, result.i);
 }
 
 // The nodes that the output needs, in the order in which Python walks them.
-function ordered({ nodes, inputs, labels, ...more }, output) {
+function ordered({ nodes, inputs, labels, formula, ...more }, output) {
   const place = new Map(), order = [];
   const visit = (i) => {
     if (place.has(i)) return;
@@ -182,6 +243,8 @@ function ordered({ nodes, inputs, labels, ...more }, output) {
   visit(output);
   const moved = ({ inputs: from, ...node }) =>
     ({ ...node, inputs: from?.map((j) => place.get(j)) });
-  return { ...more, nodes: order.map((i) => moved(nodes[i])), labels: order.map((i) => labels[i]),
+  const needed = formula.filter(({ i }) => place.has(i)).map(({ said }) => said);
+  return { ...more, formula: needed.join(";"), nodes: order.map((i) => moved(nodes[i])),
+    labels: order.map((i) => labels[i]),
     inputs: inputs.filter((i) => place.has(i)).map((i) => place.get(i)) };
 }

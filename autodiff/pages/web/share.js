@@ -10,7 +10,8 @@ function shareMenu({ graph, share, copied }) {
   return h("div.share", h("button", { "aria-expanded": share, onclick: toggle }, "Share"),
     share && h("div.menu", link && item("link", "Copy link"),
       graph.formula && item("Python", "Copy Python"), item("page", "Page, a file"),
-      item("SVG", "Picture, SVG"), item("PNG", "Picture, PNG")));
+      item("SVG", "Picture, SVG"), item("PNG", "Picture, PNG"),
+      home && h("a", { href: new URL("..", home).href }, "The project")));
 }
 
 async function send(kind) {
@@ -18,18 +19,20 @@ async function send(kind) {
   if (kind === "SVG") return download(new Blob([picture()]), "svg");
   if (kind === "PNG") return download(await pixels(picture()), "png");
   const text = kind === "link" ? published() + addressOf(state) : python(state);
-  try { await navigator.clipboard.writeText(text); } catch { prompt("To copy:", text); }
+  try { await navigator.clipboard.writeText(text); } catch { return prompt("To copy:", text); }
   set({ copied: kind });
   return setTimeout(() => set({ copied: null }), 1500);
 }
 
 function python({ graph, leaves }) {
   const lines = graph.formula.split(";").map((x) => x.trim().replace("=", " = "));
-  const last = lines.pop(), name = last.match(/^(\S+)\s+=/)?.[1] ?? "y";
+  const free = (k = "") => (graph.ids.includes(`y${k}`) ? free(Number(k) + 1) : `y${k}`);
+  const last = lines.pop();
+  const name = last.match(/^(\S+)\s+=/)?.[1] ?? free();
   const inputs = graph.inputs.map((i) =>
     `${graph.ids[i]} = Value(${leaves[i]}, label=${JSON.stringify(graph.labels[i])})`);
   return ["from math import e, pi", "from autodiff import *", "", ...inputs, ...lines,
-    last.startsWith(`${name} `) ? last : `y = ${last}`, `${name}.label = "${name}"`,
+    last.startsWith(`${name} `) ? last : `${name} = ${last}`, `${name}.label = "${name}"`,
     `show_steps(${name})`, ""].join("\n");
 }
 

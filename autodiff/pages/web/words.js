@@ -9,7 +9,7 @@ const SIGNS = { add: [" + ", 1, 1], sub: [" − ", 1, 2], mul: [" · ", 2, 2], d
 // Node i as a formula; name(j) is what stands for node j, if not its own formula.
 function written(graph, i, name, lit = () => null, least = 0) {
   const { rule: { op }, inputs } = graph.nodes[i], [x, y] = inputs, n = inputs.length / 2;
-  const { loss } = graph;
+  const { loss } = graph, bare = (j) => !graph.nodes[j].rule && !graph.labels[j];
   const of = (j, need) => name(j) ?? written(graph, j, name, lit, need);
   const [sign, own, need] = SIGNS[op] ?? [", ", 0, 0], word = opOf(graph, i);
   const row = inputs.map((j, k) => [k ? sign : "", of(j, k ? need : own)]);
@@ -18,18 +18,21 @@ function written(graph, i, name, lit = () => null, least = 0) {
   const [parts, strength] = loss && i === graph.output
     ? [["(", name(loss.from), " − ", name(loss.target), ")", h("sup", "2")], 4]
     : SIGNS[op] ? [row, own]
-    : ["power", "pow", "exponential"].includes(op) ? [[of(x, 5), h("sup", of(y, 0))], 4]
+    : ["power", "pow", "exponential"].includes(op) ? [[of(x, 5),
+      h("sup", bare(y) ? letter(graph.nodes[y].value) : of(y, 0))], 4]
       : op === "dot" ? [pairs(), 1] : op === "neg" ? [["−", of(x, 2)], 1]
         : op === "abs" ? [["|", row, "|"], 5]
-          : n === 0.5 && op && name(x) ? [[word, op === "sqrt" ? "" : " ", row], 5]
+          : n === 0.5 && op && name(x) ? [[word, op === "sqrt" ? "" : " ", row], 4]
             : [[`${word}(`, row, ")"], 5];
   return h("span", { class: lit(i) }, strength < least ? ["(", parts, ")"] : parts);
 }
 
 // A node by its name, or its number.
 const named = ({ nodes, labels }, i) =>
-  (labels[i] ? nameIn(labels[i]) : nodes[i].rule ? "Σ" : factor(nodes[i].value));
+  (labels[i] ? nameIn(labels[i]) : nodes[i].rule ? "Σ" : constant(nodes[i].value));
 const short = (graph, i) => written(graph, i, (j) => named(graph, j));
+const inFull = (x) =>
+  number(x, spaced(13, 5, 18).find((digits) => Number(x.toPrecision(digits - 1)) === x));
 const inNumbers = (graph, values, i) => written(graph, i, (j) => factor(values[j]));
 
 // The formula of the whole graph; what is used more than once stands by its name. A step in a large
@@ -60,37 +63,48 @@ function say(strings, ...values) {
   }), bold && i < values.length ? h("b", values[i]) : values[i]]);
 }
 
-// What an operation does on the way back.
+// What an operation does on the way back, as its printed slopes say.
 function ruleWords(graph, run, i) {
-  const { inputs, rule } = graph.nodes[i], ends = graph.loss && i === graph.output;
-  const op = !ends && rule.op;
-  if (op === "mul" || op === "dot") {
+  const ends = graph.loss && i === graph.output, at = ends ? graph.loss.power : i;
+  const { inputs, rule } = graph.nodes[at], all = (kind) => rule.slopes.every((x) => kind.test(x));
+  if (inputs.length > 1 && all(/^x\d+$/)) {
     return say`A product **swaps**: an input gets what arrived, times the other.`;
   }
-  if (op === "add" || op === "sum") {
-    return say`A sum **copies**: an input gets what arrived.`;
-  }
-  if (op === "sub") {
+  if (inputs.length > 1 && all(/^1$/)) return say`A sum **copies**: an input gets what arrived.`;
+  if (inputs.length > 1 && all(/^-?1$/)) {
     return say`A difference **copies**, with the sign turned for what is taken away.`;
   }
-  const { values } = run, [x, exponent] = inputs;
   const slopes = ends ? [madeOf(graph, run, graph.loss.edge).local]
-    : localsOf(graph, values, i).filter((x) => x !== null);
-  const from = ends ? "2 · (o − t) = " : op === "power" && Math.abs(slopes[0]) < Infinity
-    ? [blue(`${number(values[exponent])} · ${factor(values[x])}${raise(values[exponent] - 1)}`),
-      " = "] : SLOPES[op] && `${SLOPES[op]} = `;
+    : localsOf(graph, run.values, i);
+  const said = slopes.flatMap((x, k) => (x === null ? [] : [[rule.slopes[k]
+    && minus(rule.slopes[k]) !== number(x) && [slopeOf(graph, at, rule.slopes[k]), " = "],
+  blue(x)]]));
   return say`Here ${opOf(graph, i)} sends back what arrived, times its **slope**:
-    ${from}${slopes.map((x, k) => [k ? " and " : "", blue(x)])}.`;
+    ${said.map((x, k) => [k ? " and " : "", x])}.`;
 }
-// The slopes of functions of x, whose result is y.
-const SLOPES = { exp: "y", log: "1/x", tanh: "1 − y²", sin: "cos x", cos: "−sin x", sqrt: "1/(2y)",
-  sigmoid: "y(1 − y)" };
+
+// A printed slope, with the names of its inputs x1, x2 and its result z.
+function slopeOf(graph, i, text) {
+  const { nodes, loss } = graph, { inputs } = nodes[i];
+  const squared = text.replace(/\b(\w+)·\1\b/g, "$1**2");
+  return squared.split(/(\bx\d+\b|\bz\b|\*\*(?:2|\(x2 - 1\)))/).map((part) => {
+    if (part === "**2") return h("sup", "2");
+    const j = inputs[part.match(/x(\d+)/)?.[1] - 1], n = nodes[j]?.value - 1;
+    if (part.startsWith("**")) {
+      return n !== 1 && h("sup", Number.isNaN(n) ? [named(graph, j), " − 1"] : number(n));
+    }
+    if (j === undefined) return part === "z" ? named(graph, i) : minus(part.replaceAll("·", " · "));
+    return loss && j === nodes[loss.power]?.inputs[0]
+      ? ["(", named(graph, loss.from), " − ", named(graph, loss.target), ")"] : named(graph, j);
+  });
+}
 
 // The sentence, and a smaller one below it.
 function sentence(state, view) {
   const { graph, step, touched, problem } = state, { run, now, asking, asked, proof } = view;
   const { nodes, labels, units, output } = graph, n = graph.half, y = named(graph, output);
-  if (problem) return [problem, "The picture shows the formula before."];
+  if (problem) return [problem, ["The picture shows ",
+    written(graph, output, (j) => (nodes[j].rule ? null : named(graph, j))), "."]];
   const lost = nodes.findIndex(({ rule }, i) => rule && Number.isNaN(run.values[i]));
   if (lost >= 0) {
     const unit = units[graph.owner[lost]];
@@ -98,11 +112,12 @@ function sentence(state, view) {
       return [say`${nameIn(unit.name)} has **no value**: its numbers are too large.`];
     }
     const { rule, inputs } = nodes[lost], xs = inputs.map((j) => run.values[j]);
-    const [here, near] = [0, 0.5].map((by) => Math.abs(rule.value(...xs.map((x) => x + by))));
-    const at = inputs.map((j, k) =>
-      [k ? ", " : "", named(graph, j), labels[j] && ` = ${number(xs[k])}`]);
-    return [say`${opOf(graph, lost)} ${here === Infinity && near === here ? say`is **too large**`
-      : say`has **no value**`} at ${at}.`, touched !== null && "Drag back."];
+    const large = [0, 0.5].every((by) => // beside a pole at 0 it is not
+      Math.abs(rule.value(...xs.map((x) => x || by))) === Infinity);
+    const at = [...new Set(inputs)].map((j, k) =>
+      [k ? ", " : "", named(graph, j), labels[j] && ` = ${inFull(run.values[j])}`]);
+    return [say`${opOf(graph, lost)} ${large ? say`is **too large**` : say`has **no value**`} at
+      ${at}.`, touched !== null && "Drag back."];
   }
   if (asking !== undefined) {
     const op = opOf(graph, units[asking].node);
@@ -115,11 +130,16 @@ function sentence(state, view) {
   }
   if (proof) {
     const x = nameIn(labels[proof.source] || "Σ"), by = signed(proof.far);
-    return [[say`Move only ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
+    const only = state.proof.edge ? "this one use of" : "only";
+    return [[say`Move ${only} ${x} by ${blue(by)}, and ${y} `, Number.isNaN(proof.measured)
       ? say`has **no value**.` : say`moves by ${blue(signed(proof.measured))}.`]];
   }
   if (touched !== null) return touchedWords(state, view, y);
-  const unit = units[now[0]], i = unit?.node;
+  const unit = units[now[0]], i = unit?.node, { unsure: [odd] = [] } = graph;
+  if (!unit && step === n && odd) {
+    return [say`**${odd}** is one name. A product is ${odd[0]}·${odd.slice(1)}${
+      /\d/.test(odd) ? `, a power ${odd[0]}^${odd.slice(1)}` : ""}.`];
+  }
   if (!unit && step === n) {
     return [say`The values have run forward, in ${blue("blue")}. Press **Play** to send
       the gradients back, in ${orange("orange")}.`];
@@ -131,7 +151,7 @@ function sentence(state, view) {
   if (step === n + 1 && n) {
     return [say`The way back starts at the end: ${y} changes ${orange("1")} for 1 with itself.`];
   }
-  if (!unit) return endWords(state, run, y);
+  if (!unit) return endWords(state, view, y);
   if (unit.kind === "card") {
     const bends = unit.neuron.act ? ", and bends the sum" : "";
     return [step <= n ? `Each neuron adds up weights times inputs${bends}.`
@@ -150,7 +170,8 @@ function sentence(state, view) {
     its messages **add**, ${sum}.`)];
 }
 
-function endWords({ graph, leaves }, run, y) {
+function endWords(state, { run }, y) {
+  const { graph, leaves } = state;
   const size = (i) => Math.abs(run.adjoints[i]);
   const j = graph.inputs.reduce((a, b) => (size(b) > size(a) ? b : a)), x = named(graph, j);
   const prove = say`Touch an **${orange("orange number")}**, and it proves itself.`;
@@ -158,28 +179,38 @@ function endWords({ graph, leaves }, run, y) {
     const moved = leaves.map((x, i) => (graph.needs[i] && !graph.place.has(i)
       ? x - 0.1 * run.adjoints[i] : x));
     const [from, to] = [run.values[graph.output], pass(graph, moved, null, true)[graph.output]];
-    const worse = graph.loss && to > from && "Too large a step: it lands higher.";
+    const worse = to > from && "Too large a step: it lands higher.";
     return [say`A step of 0.1 against the weights’ gradients: ${y} goes from ${blue(from)} to
       ${blue(to)}.`, worse || prove];
   }
   if (!Number.isFinite(run.adjoints[j])) return steepWords(graph, leaves, run, y, j);
+  const odd = oddWords(state, run, y, j);
+  if (odd) return [odd, prove];
   const [y0, slope] = [run.values[graph.output], run.adjoints[j]];
   const far = (by) => along(graph, leaves, j, leaves[j] + by)[graph.output] - y0;
   const by = [0.01, 1e-4, 1e-6].find((by) => // near enough to be foretold
-    Math.abs(far(by) - by * slope) < 0.05 * by * Math.max(1, Math.abs(slope)));
+    Math.abs(far(by) - by * slope) < 0.05 * by * (Math.abs(slope) || 0.3));
   return [by ? say`All gradients are here. Move ${x} by ${number(by)}, and ${y} moves by about
     ${orange(by * slope)}.` : "All gradients are here.", prove];
 }
 
 function steepWords(graph, leaves, run, y, j) {
   const x = named(graph, j), slope = run.adjoints[j], at = number(leaves[j]);
-  return [Number.isNaN(slope) ? say`At ${x} = ${at} the slope of ${y} is **not defined**.`
+  return [Number.isNaN(slope) ? say`At ${x} = ${at} the gradient of ${y} has **no value**.`
     : say`At ${x} = ${at}, ${y} ${slope > 0 ? "rises straight up" : "falls straight down"}:
       its slope is ${orange(slope)}.`, say`Drag ${x} away from here.`];
 }
 
+// Where the gradient does not tell how y moves: at a jump, or where corners meet.
+function oddWords(state, run, y, node) {
+  const kinds = kindsOf(state, run, node);
+  return kinds.includes("jump") ? say`Here ${y} **jumps**.` : kinds.includes("untrue")
+    && say`Corners meet here: ${y} has a slope, and the gradient is **not** that.`;
+}
+
 // While an input is touched.
-function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
+function touchedWords(state, { run, sides }, y) {
+  const { graph, leaves, step, touched } = state;
   const x = named(graph, touched), slope = run.adjoints[touched];
   if (step < graph.last) {
     return [say`${x} moves, and ${y} follows: ${blue(run.values[graph.output])}.`,
@@ -188,17 +219,14 @@ function touchedWords({ graph, leaves, step, touched }, { run, sides }, y) {
   if (!Number.isFinite(slope)) return steepWords(graph, leaves, run, y, touched);
   if (sides) {
     return [say`At the corner there are two slopes, ${orange(sides[0])} and ${orange(sides[1])}.
-      **${cornerName(graph, run)} takes ${number(slope)}**.`,
+      **The gradient is ${number(slope)}**.`,
     say`Drag ${x} either way and only one slope is left.`];
   }
-  return [say`Move ${x} a little and ${y} moves ${orange(Math.abs(slope))} times as
-    far${slope < 0 ? ", the other way" : ""}.`, "It is the slope of the curve."];
-}
-
-function cornerName(graph, run) {
-  const i = graph.nodes.findIndex(({ rule }, i) =>
-    rule && peculiar(graph, run.values, i) === "corner");
-  return i < 0 ? plainName(graph.labels[graph.output]) : opOf(graph, i);
+  const odd = oddWords(state, run, y, touched), size = Math.abs(slope);
+  return [odd || say`Move ${x} a little and ${y} ${size === 0 ? "stands almost still"
+    : size === 1 ? "moves just as far" : [`moves `, orange(size), " times as far"]}${slope < 0
+    ? ", the other way" : ""}.`, odd ? say`Drag ${x} away from here.`
+    : "It is the slope of the curve."];
 }
 
 // What is right at a question, and what a wrong answer is told: never the result itself.
@@ -231,7 +259,7 @@ function gradLines({ graph }, { run }, u) {
     const { rule, inputs } = graph.nodes[i], j = inputs[k], other = inputs[1 - k];
     const { at, arrived, local, sent } = madeOf(graph, run, [i, k]);
     if (!graph.needs[j] || sent == null) return null;
-    const by = rule.op === "mul" && graph.labels[other] ? name(other) : factor(local);
+    const by = /^x\d$/.test(rule.slopes[k]) && graph.labels[other] ? name(other) : factor(local);
     return [`${name(j)}.grad += ${name(at)}.grad · ${by} = `, h("span.gradient", number(arrived)),
       " · ", h("span.value", factor(local)), " = ", h("b.gradient", number(sent)), "\n"];
   });
