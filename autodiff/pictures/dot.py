@@ -15,6 +15,7 @@ FONT = "Liberation Sans,Arial,Helvetica,sans-serif"  # as wide as the font of th
 BARE = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
 MANY = 150  # edges; with more, the best layout takes minutes, a rough one a second
 BEST, ROUGH = {"nslimit": "1"}, {"nslimit": "0.02", "splines": "line"}
+LONGEST = 1000  # letters of a tooltip: Graphviz takes at most 16 kB of text in an attribute
 SIDES = {"LR": ("e", "w"), "TB": ("s", "n")}  # where edges leave a box, and enter it
 
 
@@ -32,6 +33,7 @@ def write(picture: Digraph, drawn: Sheet, way: str) -> None:
     for i in [*alone, *(reversed(inside) if way == "LR" else inside)]:
         panel = drawn.panels[i]
         tip = "; ".join(face.title for face in panel.faces.values())
+        tip = tip if len(tip) <= LONGEST else tip[: LONGEST - 1] + "…"
         about = {"id": f"n{i}", "class": panel.faces[i].role, "tooltip": html.escape(plain(tip))}
         order = {"ordering": "in"} if panel.faces[i].slots > 1 else {}
         frames[panel.frames].node(f"n{i}", _joined(panel, way), **about, **order)

@@ -9,7 +9,7 @@ from pictures import COLOURS, chain, words
 from autodiff import Value, Vector, draw, scope
 from autodiff.nn import Linear
 from autodiff.pictures import sheet
-from autodiff.pictures.dot import FONT, MANY
+from autodiff.pictures.dot import FONT, LONGEST, MANY
 
 X, Y, V = Value(0.5, label="x"), Value(2.0, label="y"), Vector([1.0, 2.0])
 MINUS, LAYER = X - Y, Linear(1, 1, seed=0)([1.0])[0]
@@ -134,3 +134,10 @@ def test_an_array_is_an_image_and_the_legend_has_six_entries_in_a_row():
     legend = table(picture)
     assert [len(row) for row in legend] == [6, 5]
     assert [*legend.itertext()] == [*map(words, picture.sheet.legend)]
+
+
+def test_the_tooltip_of_a_neuron_with_784_inputs_is_cut():
+    neuron = Linear(784, 1, seed=0)([0.5] * 784)[0]
+    tips = re.findall(r'tooltip="([^"]*)"', draw(neuron).source)
+    assert max(map(len, tips)) == LONGEST
+    assert draw(neuron).pipe("svg").startswith(b"<?xml")
