@@ -365,6 +365,18 @@ def test_an_interrupt_keeps_the_model_and_the_history(chosen, epochs, engine):
     assert (numbers(model) != numbers(network())) == (epochs > 0)
 
 
+@pytest.mark.parametrize("make", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_a_step_of_fit_is_that_of_the_rule_and_leaves_the_snapshot_before_it(make):
+    """Digit for digit, for gradients that are summed over 7 samples."""
+    state = TrainingState(make(nn.Linear(2, 1, seed=0).parameters()))
+    texts = lambda at: repr((at.p.tolist(), {k: np.array(x).tolist() for k, x in at.state.items()}))  # noqa: E731
+    for total in np.random.default_rng(0).normal(size=(20, 3)):
+        before = state.now
+        texts_before, expected = texts(before), texts(state.optimizer.update(before, total / 7))
+        state.step(total, 7)
+        assert [texts(before), texts(state.now)] == [texts_before, expected]
+
+
 STEPPING = {"__call__", "change", "moved", "program", "step", "update", "write"}
 
 
