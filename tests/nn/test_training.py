@@ -56,6 +56,13 @@ def dropping(*ps):
     return {"model": model, "callback": lambda h: setattr(drop, "p", (ps * 2)[len(h.losses)])}
 
 
+def slowing():
+    """A callback halves the learning rate of the next epoch."""
+    optimizer = OPTIMIZERS["Adam"]((model := network()).parameters())
+    callback = lambda h: setattr(optimizer, "lr", optimizer.lr / 2)  # noqa: E731
+    return {"model": model, "optimizer": lambda p: optimizer, "callback": callback}
+
+
 def in_its_modes():
     """Training mode is that of fit: a layer's own is no matter, and stays as it was."""
     model = stacked(drop := nn.Dropout(0.5, seed=0))
@@ -105,6 +112,7 @@ TRAININGS = [  # what is given to fit
     *[stopping(answer) for answer in (bool, np.bool_, int)],
     *[lambda make=make, n=n: {"model": make(), "batch_size": n, "validation": HELD_OUT} for make in NETWORKS for n in (None, 6, 20)],
     *[lambda ps=ps: dropping(*ps) for ps in ((0.5, 0.2, 0.8), (0.5, 0.0, 0.5), (0.0, 0.0, 0.5))],
+    slowing,
     in_its_modes,
     lambda: freezing(network(), epochs=1),  # after the last epoch
 ]  # fmt: skip
