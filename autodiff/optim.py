@@ -163,12 +163,13 @@ class Optimizer:
         attributes = {"params", "_made", "state", *self.settings()}
         return type(self).__module__ != __name__ or not vars(self).keys() <= attributes
 
-    def as_by_hand(self, before: Snapshot, grad: Floats) -> Snapshot:
-        """What a step along these gradients leads to, of an optimiser of the user's own.
+    def as_by_hand(self, before: Snapshot, total: Floats, n: int) -> Snapshot:
+        """What a step leads to, of an optimiser of the user's own; gradients are summed over n.
 
         Its `change` may read data, grad and state; or it has its own `step()`.
         """
         self.write(before)
+        grad = total / n
         for p, number in zip(before.trained, grad.tolist()):
             p._grad = number
         if getattr(self.step, "__func__", None) is Optimizer.step:

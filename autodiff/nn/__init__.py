@@ -40,6 +40,7 @@ The way of the data through `fit`:
     devices.py         what runs a program: NumPy, or JAX on all devices
     verification.py    which engine runs; what a program says that is wrong
     state.py           where a training is: whole steps
+    rules.py           the rule of an optimiser as a program that works in place
 """
 
 from .fitting import History, fit

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from contextvars import copy_context
+from time import monotonic
 from typing import Any
 
 from ..engine.admission import as_integer
@@ -13,7 +14,7 @@ from .engines import Batch, Walk
 from .modules import in_mode
 from .samples import Loss, Model
 from .state import TrainingState
-from .verification import Evaluator, walks_before
+from .verification import SHARE, Evaluator, walks_before
 from .watching import only_data
 
 ENGINES = "auto", "compiled", "eager"
@@ -100,8 +101,9 @@ def fit(
 
     Returns the History. Ctrl-C ends the training early, after a whole step; Dropout may have drawn
     for the next. Before the first epoch and at the very end it is raised. The contract is
-    verified: random samples are walked and compared with the program, three in the first and the
-    last epoch, one in epochs 2, 4, 8, ... and after a callback. If they differ by more than
+    verified: random samples are walked and compared with the program, three in the first epoch,
+    one in the last and after a callback, and one in epochs 2, 4, 8, ... if a twentieth of the time
+    since the last such walk is enough for it. If they differ by more than
     rounding, or the program fails, engine="compiled" is a RuntimeError that says where, and the
     likely cause; "auto" goes on walking, with a warning that says since when results may be wrong.
     After a callback the first sample is recorded again, with the first 32 different targets.
@@ -148,11 +150,14 @@ def fit(
     ]
     batches, shown = _batches(len(samples), size, seed), _shown(epochs, progress, history)
     with suppress(KeyboardInterrupt), restoring(state.finish), closing(shown):
+        due = 0.0  # when a walk is a twentieth of the time since the one before
         for epoch in shown:
             last, called = epoch == epochs, callback is not None
-            count = walks_before(epoch, last, called)
+            count = walks_before(epoch, last, called, monotonic() >= due)
             for each in (train, *others) if count else ():
                 in_mode(each.training, each.choose, epoch, count, called)
+            if count:
+                due = monotonic() + SHARE * sum(each.cost for each in (train, *others))
             for each, means in zip((train, *others), (history.losses, history.validation)):
                 those = next(batches) if each.training else [range(len(each.walk.samples))]
                 means.append(in_mode(each.training, _mean_loss, each, epoch, those))
@@ -181,7 +186,7 @@ def _mean_loss(evaluate: Evaluator, epoch: int, batches: Iterable[Batch]) -> flo
             for batch in batches:
                 loss, gradients = evaluate(batch)
                 if evaluate.training:
-                    state.step(gradients / len(batch))
+                    state.step(gradients, len(batch))
                 total += float(loss)
     except FloatingPointError as error:
         subject = f"fit: the training diverged in epoch {epoch}"

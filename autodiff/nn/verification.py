@@ -27,12 +27,14 @@ ROUNDING = (
     "its graph is still as it was recorded, so this may be rounding (a float32 has 7 digits), or a "
     "fault of autodiff"
 )
-FEW = 3  # samples that are walked in the first and the last epoch to verify a program
+FEW = 3  # samples that are walked in the first epoch to verify a program
+SHARE = 20  # a further walk takes at most a twentieth of the time since the one before
 
 
-def walks_before(epoch: int, last: bool, called: bool) -> int:
-    """How many samples are walked before an epoch: one in 2, 4, 8, ... and after a callback."""
-    return FEW if last or epoch == 1 else int(called or epoch & (epoch - 1) == 0)
+def walks_before(epoch: int, last: bool, called: bool, rested: bool) -> int:
+    """How many samples are walked before an epoch; rested: if one has time in 2, 4, 8, ..."""
+    doubled = epoch & (epoch - 1) == 0
+    return FEW if epoch == 1 else int(last or called or (rested and doubled))
 
 
 class WalkingWarning(UserWarning):
@@ -69,6 +71,7 @@ class Evaluator:
     program: Compiled | None = None
     reason: str = ""
     verified: int = 0  # the last epoch before which the program agreed with walking
+    cost: float = 0.0  # seconds that a walk to verify it took
 
     def __post_init__(self) -> None:
         import numpy
@@ -147,8 +150,9 @@ class Evaluator:
         from numpy import errstate
         from numpy.random import default_rng
 
-        n, end = len(self.walk.samples), monotonic() + 1.0
+        n = len(self.walk.samples)
         for i in self.random.sample(range(n), min(count, n)):
+            start = monotonic()
             watching = Watch([], default_rng(self.random.getrandbits(32)))
             try:
                 by = adjoints(root := watching.run(self.walk.graph, i))
@@ -159,7 +163,8 @@ class Evaluator:
             if found and math.isfinite(root.data):
                 pure = program.recording.is_current(self.state.now.trained, i)
                 return f"sample {i}: {found}; {ROUNDING if pure else CONTRACT}"
-            if monotonic() > end:  # a graph of a million nodes: one sample is enough to wait for
+            self.cost = monotonic() - start
+            if self.cost > 1.0:  # a graph of a million nodes: one sample is enough to wait for
                 break
         return ""
 

@@ -12,6 +12,7 @@ from trainings import ENGINES, INPUTS, NUMBERS, fitted, left, network
 import autodiff as ad
 from autodiff import Value, nn, optim
 from autodiff.compiler.program import Program
+from autodiff.nn import fitting
 from autodiff.nn.recording import Recording
 from autodiff.nn.samples import Samples
 from autodiff.nn.verification import Evaluator
@@ -31,15 +32,18 @@ class Changing(nn.Module):
         return self.inner(x) * (1.0 if self.called <= self.calls else 1.001)
 
 
-WRONG = [(2, True, 1, 5), (4, True, 1, 5), (5, True, 2, 5), (6, True, 4, 20), (7, True, 8, 20), (6, False, 2, 2)]  # fmt: skip
+WRONG = [(2, True, 1, 5), (4, True, 1, 5), (5, True, 2, 5), (6, True, 4, 20), (7, True, 8, 20), (5, False, 2, 2)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("calls", "training", "epoch", "epochs"), WRONG)
-def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(calls, training, epoch, epochs):
+def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(
+    calls, training, epoch, epochs, monkeypatch
+):
     """Recording takes two calls, and the first check three; a model may be pure in training alone.
 
     Where the check fails, one more sees that the graph has changed.
     """
+    monkeypatch.setattr(fitting, "SHARE", 0)  # there is always time to verify
     chosen = {"epochs": epochs, "validation": None if training else (INPUTS[:9], NUMBERS[:9])}
     since = f"; results since epoch {epoch // 2}, when it was last right, may be wrong"
     words = f"in epoch {epoch} the program is wrong for sample .*: its loss is off by .*; a model and a loss are pure functions.* is passed in{since * (epoch > 1)}"
@@ -54,16 +58,19 @@ def test_a_program_that_is_wrong_is_walked_from_its_epoch_on(calls, training, ep
     assert model.called == calls + 2 + (epochs - epoch + 1) * samples
 
 
-@pytest.mark.parametrize("called", [False, True])
-def test_samples_that_are_walked(called, monkeypatch):
-    """Three in the first and the last epoch, one in 2, 4, 8, ... and after a callback."""
+WALKED = [(id, 1e9, 3 + 9 + 1), (None, 0.0, 3 + 1 + 1 + 1 + 1), (None, 1e9, 3 + 1)]
+
+
+@pytest.mark.parametrize(("callback", "share", "n"), WALKED)
+def test_samples_that_are_walked(callback, share, n, monkeypatch):
+    """Three in the first epoch, one in the last and after a callback, in 2, 4, 8, ... if quick."""
+    monkeypatch.setattr(fitting, "SHARE", share)
     walks, compared = [], Evaluator.disagreement_at
     spy = lambda *given: walks.append(given[1]) or compared(*given)  # noqa: E731
     monkeypatch.setattr(Evaluator, "disagreement_at", spy)
     random.seed(0)
     for seed in (0, 0, 1):
-        fitted(epochs=11, seed=seed, callback=id if called else None)
-    n = 3 + 9 + 3 if called else 3 + 1 + 1 + 1 + 3
+        fitted(epochs=11, seed=seed, callback=callback)
     assert len(walks) == 3 * n
     assert walks[:n] == walks[n : 2 * n] != walks[2 * n :]
     assert random.random() == random.Random(0).random()
