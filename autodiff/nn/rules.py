@@ -35,7 +35,7 @@ class Rule:
         after: dict[str, Any] = {"p": optimizer.moved(p, total / n, state), **state}
         arrays = [p, total, *[x for x in known if hasattr(now.state[x.op], "shape")]]
         results, kept = _place(_computed([*writer.symbols.values()], arrays), after)
-        printer = InPlace(numpy, "", after.values())
+        printer = RuleText(numpy, "", after.values())
         body = printer.lines(writer.symbols.values())
         states = [f'"{name}": {printer.of(x)}' for name, x in state.items()]
         body.append(f"return {printer.of(after['p'])}, {{{', '.join(states)}}}")
@@ -57,7 +57,7 @@ class Rule:
         return Snapshot(p, state, now.trained, now.places)
 
 
-class InPlace(ArrayPython):
+class RuleText(ArrayPython):
     """Python over arrays that are there: a result is written into the one whose name it has."""
 
     def __init__(self, xp: Any, like: str, outputs: Iterable[Operand]) -> None:
