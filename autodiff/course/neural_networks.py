@@ -30,10 +30,11 @@ from .verdicts import (
 xs, ys = map(list, zip(*SUNFLOWER))
 
 
-def ten_layers(init):
+def ten_layers(init, seed=0):
     """The network of the riddle, of the package's layers: their page draws each neuron."""
-    hidden = [nn.Linear(6 if i else 1, 6, activation=ad.tanh, init=init, seed=i) for i in range(9)]
-    return nn.Sequential(*hidden, nn.Linear(6, 1, init=init, seed=9))
+    more = {"activation": ad.tanh, "init": init}
+    hidden = [nn.Linear(6 if i else 1, 6, **more, seed=seed + i) for i in range(9)]
+    return nn.Sequential(*hidden, nn.Linear(6, 1, init=init, seed=seed + 9))
 
 
 def watch(init, lr):
