@@ -21,6 +21,18 @@ def show(figure: Any, alt: str) -> None:
     display(Image(small.getvalue(), width=round(100 * figure.get_figwidth()), alt=alt))
 
 
+def show_images(images: Any, titles: Any) -> None:
+    """Images of 8 times 8 pixels in a row, each with its title."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, len(images), figsize=(8, 1), layout="constrained")
+    for axes, image, title in zip(panels, images, titles):
+        axes.imshow(image.reshape(8, 8), cmap="gray_r")
+        axes.set_title(title, fontsize=9)
+        axes.set_axis_off()
+    show(figure, f"Handwritten digits: {', '.join(map(str, titles))}")
+
+
 def lines(curves: Mapping[str, tuple[Any, ...]], **settings: Any) -> None:
     """A figure of curves by their names, each (xs, ys) or (xs, ys, style of matplotlib).
 

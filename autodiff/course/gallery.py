@@ -13,6 +13,7 @@ from .verdicts import Hint
 INPUTS, LINES = "abcd", "pqr"
 NAMES = INPUTS + LINES
 DATA = (3.0, 5.0, 7.0, 11.0)
+SIGNED = (3.0, -5.0, 7.0, -11.0)
 SIGNS = {"+": operator.add, "*": operator.mul}
 
 
@@ -49,9 +50,9 @@ def run(program, inputs):
 
 
 @cache
-def gradients(program):
+def gradients(program, data=DATA):
     """The derivatives of a program with respect to its inputs, by the package."""
-    return grad(lambda inputs: run(program, inputs)[-1])(DATA)
+    return grad(lambda inputs: run(program, inputs)[-1])(data)
 
 
 def fault(engine, program, calls=1):

@@ -1,47 +1,341 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 7: its guesses and exercises: a probe, first weights, a loss."""
+"""Notebook 7: its guesses and exercises: one node, layers, a probe, first weights, a loss."""
 
+from contextlib import contextmanager
 from random import Random
 
 import numpy as np
 
-from autodiff import Matrix, Vector, exp, log, logsumexp, show_training, tanh
-from autodiff.nn import Linear, Sequential, cross_entropy, mse_loss
+import autodiff as ad
+from autodiff import Matrix, Vector, exp, log, logsumexp, nn, show_training
 from autodiff.optim import SGD
 
+from . import our_engine
 from .figures import lines, show
+from .our_engine import Value
 from .reverse_mode import SUNFLOWER
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, outside, plain, solutions
+from .verdicts import (
+    Exercise,
+    Hint,
+    a,
+    after_your_guess,
+    empty,
+    guesses,
+    known,
+    outside,
+    plain,
+    solutions,
+)
 
 xs, ys = map(list, zip(*SUNFLOWER))
 
 
-def ten_layers():
-    """The network of the riddle, which the notebook makes once more."""
-    few = gauss_with(lambda n, m: 0.1)
-    hidden = [Linear(6 if i else 1, 6, activation=tanh, init=few, seed=i) for i in range(9)]
-    return Sequential(*hidden, Linear(6, 1, init=few, seed=9))
+def ten_layers(init, seed=0):
+    """The network of the riddle, of the package's layers: their page draws each neuron."""
+    more = {"activation": ad.tanh, "init": init}
+    hidden = [nn.Linear(6 if i else 1, 6, **more, seed=seed + i) for i in range(9)]
+    return nn.Sequential(*hidden, nn.Linear(6, 1, init=init, seed=seed + 9))
 
 
-def watch(net, lr):
-    """The page on which a network learns the sunflower."""
-    names = ["t", "height (m)"]
-    return show_training(net, xs, ys, mse_loss, SGD(net.parameters(), lr=lr), names=names)
+def watch(init, lr):
+    """The page on which ten layers learn the sunflower, from these first weights."""
+    net, names = ten_layers(init), ["t", "height (m)"]
+    return show_training(net, xs, ys, nn.mse_loss, SGD(net.parameters(), lr=lr), names=names)
 
 
-def solution_1(net, x):
+def histograms(found):
+    """Activations and gradients by layer: a histogram for each, on a logarithmic axis."""
+    import matplotlib.pyplot as plt
+
+    bins = np.logspace(-8, 2, 51)
+    figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.2), sharey=True, layout="constrained")
+    kinds = zip(panels, ("C0", "C1"), ("activations", "gradients"), found)
+    for axes, color, kind, layers in kinds:
+        for k, numbers in enumerate(layers, start=1):
+            heights = np.histogram(np.abs(numbers), bins)[0]
+            bars = k - 0.9 * heights / max(*heights, 1)
+            axes.stairs(bars, bins, baseline=k, fill=True, color=color)
+        axes.set(xscale="log", title=f"size of the {kind}", yticks=range(1, 10), ylim=(9.2, 0))
+    panels[0].set(ylabel="layer")
+    medians = [[f"{np.median(np.abs(x)):.0e}" for x in layers] for layers in found]
+    show(figure, "Median sizes by layer: activations {}, gradients {}".format(*medians))
+
+
+def engine_of(answer):
+    """The Value of the notebook in which an answer stands: the reader's or ours."""
+    return getattr(known(answer).get("engine"), "Value", our_engine.Value)
+
+
+@contextmanager
+def noted(kind):
+    """The nodes of an engine that are made meanwhile."""
+    begin, nodes = kind.__init__, []
+
+    def begin_and_note(self, *given, **named):
+        nodes.append(self)
+        begin(self, *given, **named)
+
+    kind.__init__ = begin_and_note
+    try:
+        yield nodes
+    finally:
+        kind.__init__ = begin
+
+
+def solution_1(ws, xs):
+    number = sum(w.data * x.data for w, x in zip(ws, xs))
+
+    def closure(grad):
+        return [grad * x.data for x in xs] + [grad * w.data for w in ws]
+
+    return Value(number, [*ws, *xs], closure)
+
+
+def dot(ws, xs):
+    """One node on our engine and on the package's; on another, what its + and * make of it."""
+    if isinstance(ws[0], ad.Value):
+        return ad.dot(ws, xs)
+    return solution_1(ws, xs) if isinstance(ws[0], Value) else sum(w * x for w, x in zip(ws, xs))
+
+
+def dotted(dot, ws, xs):
+    kind = engine_of(dot)
+    ws, xs = [[kind(each) for each in row] for row in (ws, xs)]
+    with noted(kind) as nodes:
+        result = dot(ws, xs)
+    if not isinstance(result, kind):
+        raise Hint(f"Expected one Value of the engine, found {a(result)}.")
+    yield "the number", result.data
+    (result * 3).backward()
+    yield "the gradients of the weights", [w.grad for w in ws]
+    yield "the gradients of the inputs", [x.grad for x in xs]
+    x, y = kind(2.0), kind(-3.0)
+    dot([x, y], [x, x]).backward()
+    yield "of dot([x, y], [x, x]), the gradients of x and y,", [x.grad, y.grad]
+    yield "the number of new nodes", len(nodes)
+
+
+def one_node(messages, parents=lambda ws, xs: [*ws, *xs]):
+    """A dot on our engine that sends other messages: of grad, and the numbers of ws and xs."""
+
+    def dot(ws, xs):
+        numbers = [w.data for w in ws], [x.data for x in xs]
+        number = sum(map(float.__mul__, *numbers))
+        return Value(number, parents(ws, xs), lambda grad: messages(grad, *numbers))
+
+    return dot
+
+
+def times(grad, numbers):
+    return [grad * each for each in numbers]
+
+
+check_1 = Exercise(
+    solution_1,
+    ours=dot,
+    ask=dotted,
+    at={"two inputs:": ([0.5, -0.3], [2.0, 5.0]), "three:": ([1.5, -2.0, 0.25], [-1.0, 3.0, 4.0])},
+    praise="Right: one node. For 100 inputs, products and sums make 200.",
+    otherwise=lambda part, found: (
+        "The numbers are right. Now make one node of it, which has all weights and inputs as parents."
+        if part == "the number of new nodes"
+        else "What does + send to each of its parents, and what does *?"
+    ),
+    slips={
+        "Each weight gets grad times *its input*, and each input grad times *its weight*.": [
+            one_node(lambda grad, ws, xs: times(grad, ws) + times(grad, xs)),
+            one_node(lambda grad, ws, xs: times(grad, xs + ws), lambda ws, xs: [*xs, *ws]),
+        ],
+        "A message is a local derivative times grad: yours lacks the grad.": one_node(
+            lambda grad, ws, xs: xs + ws
+        ),
+        "The inputs get nothing: they are parents too, for the layer before needs a gradient.": (
+            one_node(lambda grad, ws, xs: times(grad, xs), lambda ws, xs: ws)
+        ),
+        "The weights get nothing, and they are what learns.": one_node(
+            lambda grad, ws, xs: times(grad, ws), lambda ws, xs: xs
+        ),
+        "All products, not only the first.": lambda ws, xs: ws[0] * xs[0],
+        "A dot product multiplies pair by pair, then adds.": lambda ws, xs: sum(ws) * sum(xs),
+    },
+)
+
+
+class Linear:
+    def __init__(self, weight, bias, activation):
+        self.weight, self.bias, self.activation = weight, bias, activation
+
+    def __call__(self, xs):
+        pairs = zip(self.weight, self.bias)
+        return [self.activation(dot(row, xs) + b) for row, b in pairs]
+
+    def parameters(self):
+        return [w for row in self.weight for w in row] + self.bias
+
+
+solution_2 = Linear
+
+
+def entries(results, kind, what):
+    """The numbers of a list of Values; a Hint if it is anything else."""
+    if not isinstance(results, (list, tuple)):
+        raise Hint(f"Expected a list of Values, {what}; found {a(results)}.")
+    others = [each for each in results if not isinstance(each, kind)]
+    if others:
+        raise Hint(f"Expected a list of Values, {what}; in it there is {a(others[0])}.")
+    return [each.data for each in results]
+
+
+def learners(found, expected, kind, names):
+    """Which of the parameters are given, each by its name, and how many in all."""
+    if empty(found):
+        yield "the parameters", ...
+        return
+    entries(found, kind, "all parameters in one row")
+    given = {id(p) for p in found}
+    for name, group in zip(names, expected):
+        yield f"{name} among the parameters", float(sum(id(p) in given for p in group))
+    yield "the number of parameters", float(len(found))
+
+
+def layered(Linear, weight, bias, xs):
+    kind = engine_of(Linear)
+    rows, starts = [[kind(w) for w in row] for row in weight], [kind(b) for b in bias]
+    layer = Linear(rows, starts, kind.tanh)
+    results = layer([kind(x) for x in xs])
+    name = "what the layer returns"
+    yield name, ... if empty(results) else entries(results, kind, "one for each neuron")
+    names = "weights", "biases"
+    yield from learners(layer.parameters(), [[w for row in rows for w in row], starts], kind, names)
+
+
+def layer_with(call=Linear.__call__, parameters=Linear.parameters):
+    """A Linear with a method of another kind."""
+    return type("Linear", (Linear,), {"__call__": call, "parameters": parameters})
+
+
+check_2 = Exercise(
+    Linear,
+    ask=layered,
+    at={
+        "2 inputs and 3 neurons:": (
+            [[0.5, -1], [2.0, 0.3], [-0.7, 1]],
+            [0.1, -0.2, 0.4],
+            [1.5, -0.5],
+        ),
+        "3 inputs and 1 neuron:": ([[0.2, -0.4, 1.0]], [0.3], [1.0, 2.0, -1.0]),
+        "2 inputs and 2 neurons:": ([[0.5, -1.0], [2.0, 0.3]], [0.1, -0.2], [1.5, -0.5]),
+    },
+    praise="Right: a row of neurons, and all that they learn.",
+    otherwise="Each neuron: the dot product of its row of weights and the inputs, plus its bias; then the "
+    "activation.",
+    slips={
+        "The biases are missing: add each to the sum of its neuron.": layer_with(
+            lambda self, xs: [self.activation(dot(row, xs)) for row in self.weight]
+        ),
+        "The activation is missing.": layer_with(
+            lambda self, xs: [dot(row, xs) + b for row, b in zip(self.weight, self.bias)]
+        ),
+        "The bias belongs inside: the activation bends the whole sum.": layer_with(
+            lambda self, xs: [
+                self.activation(dot(row, xs)) + b for row, b in zip(self.weight, self.bias)
+            ]
+        ),
+        "That is the first neuron alone.": layer_with(
+            lambda self, xs: Linear.__call__(self, xs)[:1]
+        ),
+        "weight has a row for each neuron, and a row has a weight for each input.": layer_with(
+            lambda self, xs: [
+                self.activation(dot(row, xs) + b) for row, b in zip(zip(*self.weight), self.bias)
+            ]
+        ),
+        "The biases learn too: they belong to the parameters.": layer_with(
+            parameters=lambda self: [w for row in self.weight for w in row]
+        ),
+        "The weights belong to the parameters too.": layer_with(parameters=lambda self: self.bias),
+    },
+)
+
+
+class Sequential:
+    def __init__(self, *layers):
+        self.layers = layers
+
+    def __call__(self, xs):
+        for layer in self.layers:
+            xs = layer(xs)
+        return xs
+
+    def parameters(self):
+        return [p for layer in self.layers for p in layer.parameters()]
+
+
+solution_3 = Sequential
+
+
+def stacked(Sequential, sizes):
+    layers = layers_of(sizes, Random(0))
+    net = Sequential(*layers)
+    results = net([Value(0.5 + i) for i in range(sizes[0])])
+    yield "the output", ... if empty(results) else entries(results, Value, "the last layer's")
+    names = [f"those of layer {k}" for k in range(1, len(sizes))]
+    groups = [layer.parameters() for layer in layers]
+    yield from learners(net.parameters(), groups, Value, names)
+
+
+def layers_of(sizes, rng):
+    """Layers of tanhs on our engine."""
+    return [
+        Linear(
+            [[Value(rng.gauss(0, n**-0.5)) for _ in range(n)] for _ in range(m)],
+            [Value(rng.gauss(0, 0.1)) for _ in range(m)],
+            Value.tanh,
+        )
+        for n, m in zip(sizes, sizes[1:])
+    ]
+
+
+def network_with(call=Sequential.__call__, parameters=Sequential.parameters):
+    """A Sequential with a method of another kind."""
+    return type("Sequential", (Sequential,), {"__call__": call, "parameters": parameters})
+
+
+check_3 = Exercise(
+    Sequential,
+    ask=stacked,
+    at={"three layers:": ([2, 3, 3, 2],), "square layers:": ([2, 2, 2, 2],)},
+    praise="Right: what one layer says is what the next one reads.",
+    otherwise="Each layer gets what the one before it has returned.",
+    slips={
+        "That is the first layer alone: the return belongs behind the loop.": network_with(
+            lambda self, xs: self.layers[0](xs)
+        ),
+        "Every layer reads the inputs: it should read what the one before it said.": network_with(
+            lambda self, xs: [layer(xs) for layer in self.layers][-1]
+        ),
+        "The layers run from the last to the first.": network_with(
+            lambda self, xs: Sequential.__call__(Sequential(*self.layers[::-1]), xs)
+        ),
+        "Those are the parameters of one layer: all layers learn.": [
+            network_with(parameters=lambda self: self.layers[0].parameters()),
+            network_with(parameters=lambda self: self.layers[-1].parameters()),
+        ],
+    },
+)
+
+
+def solution_4(net, xs):
     outs = []
     for layer in net.layers:
-        x = layer(x)
-        outs.append(x)
-    x[0].backward()
-    return [out.data for out in outs], [out.grad for out in outs]
+        xs = layer(xs)
+        outs.append(xs)
+    xs[0].backward()
+    return [[y.data for y in out] for out in outs], [[y.grad for y in out] for out in outs]
 
 
 def probed(probe, seed, x):
-    sizes = (1, 3), (3, 2), (2, 1)
-    net = Sequential(*[Linear(*size, activation=tanh, seed=seed + size[0]) for size in sizes])
-    found = probe(net, Vector([x]))
+    net = Sequential(*layers_of((1, 3, 2, 1), Random(seed)))
+    found = probe(net, [Value(x)])
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise Hint("Return two lists: the activations and the gradients, an entry for each layer.")
     for name, rows in zip(("activations", "gradients"), found):
@@ -50,51 +344,62 @@ def probed(probe, seed, x):
             continue
         yield f"the number of layers in the {name}", float(len(rows))
         for k, row in enumerate(rows, start=1):
-            yield f"the {name} of layer {k}", row.data if isinstance(row, Vector) else row
+            if isinstance(row, (list, tuple)) and any(isinstance(y, Value) for y in row):
+                raise Hint("These are Values: of each, take the data, or the grad.")
+            yield f"the {name} of layer {k}", row
 
 
 def probe_with(gradients, first=1, last=None, backward=True):
     """A probe with other gradients, or that keeps other layers: the input is number 0."""
 
-    def probe(net, x):
-        outs = [x]
+    def probe(net, xs):
+        outs = [xs]
         for layer in net.layers:
             outs.append(layer(outs[-1]))
         if backward:
             outs[-1][0].backward()
         kept = outs[first:last]
-        return [out.data for out in kept], gradients(net, kept)
+        return [numbers(out) for out in kept], gradients(net, kept)
 
     return probe
 
 
-def grads(net, outs):
-    return [out.grad for out in outs]
+def numbers(values):
+    return [each.data for each in values]
 
 
-check_1 = Exercise(
-    solution_1,
+def grads(values):
+    return [each.grad for each in values]
+
+
+def of_layers(net, outs):
+    return [grads(out) for out in outs]
+
+
+check_4 = Exercise(
+    solution_4,
     ask=probed,
     at={"3, 2 and 1 neurons:": (0, 0.5), "other weights:": (5, -1.0)},
     praise="Right: what each layer says, and how much the output cares.",
-    otherwise="Keep the result of each layer. After backward it has data and grad.",
+    otherwise="Keep the result of each layer. After backward its Values have data and grad.",
     slips={
-        "The input is no layer: leave it out.": probe_with(grads, first=0),
-        "The last layer counts, too.": probe_with(grads, last=-1),
+        "The input is no layer: leave it out.": probe_with(of_layers, first=0),
+        "The last layer counts, too.": probe_with(of_layers, last=-1),
         "All gradients are 0. Go backward from the result of the last layer that you have kept: "
-        "net(x) would make another graph.": probe_with(grads, backward=False),
+        "net(xs) would make another graph.": probe_with(of_layers, backward=False),
         "These are the activations once more. Each has a grad.": probe_with(
-            lambda net, outs: [out.data for out in outs]
+            lambda net, outs: [numbers(out) for out in outs]
         ),
         "These are the gradients of parameters. We want those of what the layers say.": [
-            probe_with(lambda net, outs: [layer.weight.grad for layer in net.layers]),
-            probe_with(lambda net, outs: [layer.bias.grad for layer in net.layers]),
+            probe_with(lambda net, outs: [[*map(grads, layer.weight)] for layer in net.layers]),
+            probe_with(lambda net, outs: [grads(layer.bias) for layer in net.layers]),
+            probe_with(lambda net, outs: [grads(layer.parameters()) for layer in net.layers]),
         ],
     },
 )
 
 
-def solution_2(n_in, n_out, rng):
+def solution_5(n_in, n_out, rng):
     """n_in · Var(w) = 1."""
     return [[rng.gauss(0, n_in**-0.5) for _ in range(n_in)] for _ in range(n_out)]
 
@@ -108,8 +413,31 @@ def drawn(init, n_in, n_out):
     variance = np.var(rows)
     yield "the mean", 0.0 if np.mean(rows) ** 2 < variance / 100 else np.mean(rows)
     gain = n_in * variance
-    rights = 1, 2 * n_in / (n_in + n_out)  # or the compromise of Glorot and Bengio
-    yield "n · Var(w)", 1.0 if any(abs(gain / right - 1) < 0.1 for right in rights) else gain
+    if any(abs(gain / right - 1) < 0.1 for right in right_gains(n_in, n_out)):
+        gain = 1.0
+    elif abs(gain / 2 - 1) < 0.1:
+        raise Hint("n · Var(w) = 2 is for relu, which loses half. tanh loses less: 1, or (5/3)².")
+    yield "n · Var(w)", gain
+
+
+def right_gains(n_in, n_out):
+    """What n · Var(w) may be, by what is said of it; the last is PyTorch's for tanh."""
+    return {
+        1.0: "n · Var(w) = 1: a sum is as large as what came in. What tanh takes comes later.",
+        25 / 9: "n · Var(w) = (5/3)²: more than 1, for what tanh takes away.",
+        2 * n_in / (n_in + n_out): "the compromise of Glorot and Bengio: n is the mean of the "
+        "inputs and the outputs.",
+        50 / 9 * n_in / (n_in + n_out): "the compromise of Glorot and Bengio, with the gain 5/3 "
+        "for what tanh takes away.",
+    }
+
+
+def gain_found(cure):
+    """The praise of right first weights: which of the right ones they are."""
+    rows = plain(cure(300, 30, Random(0)))
+    gains = right_gains(300, 30)
+    nearest = min(gains, key=lambda right: abs(300 * np.var(rows) / right - 1))
+    return f"Right: {gains[nearest]}"
 
 
 def gauss_with(spread, mean=0.0):
@@ -121,11 +449,11 @@ def gauss_with(spread, mean=0.0):
     return init
 
 
-check_2 = Exercise(
-    solution_2,
+check_5 = Exercise(
+    solution_5,
     ask=drawn,
     at={"300 inputs, 30 neurons:": (300, 30), "30 inputs, 300 neurons:": (30, 300)},
-    praise="Right: n · Var(w) = 1, and a signal keeps its size.",
+    praise=gain_found,
     otherwise="A layer multiplies the mean square by n · Var(w).",
     slips={
         "gauss takes the spread: the root of the variance.": gauss_with(lambda n, m: 1 / n),
@@ -133,7 +461,7 @@ check_2 = Exercise(
             lambda n, m: m**-0.5
         ),
         "That is the old spread again.": gauss_with(lambda n, m: 0.1),
-        "A row for each neuron: n_out rows of n_in numbers.": lambda n, m, rng: solution_2(
+        "A row for each neuron: n_out rows of n_in numbers.": lambda n, m, rng: solution_5(
             m, n, rng
         ),
         "The mean should be 0: about as many weights below as above.": [
@@ -144,18 +472,24 @@ check_2 = Exercise(
 )
 
 
-def solution_3(logits, target):
+def solution_6(logits, target):
     z = logits - max(logits)
     return log(sum(exp(z_k) for z_k in z)) - z[target]
 
 
+CUT_OFF = """A probability of 0, cut off or with a small number added, has a logarithm, but not the
+right one, and no gradient. What is the log of a quotient? Of a power?""".replace("\n", " ")
+
+
 def survived(loss, numbers, target):
-    if any(x in (cross_entropy, logsumexp) for x in outside(loss)):
+    if any(x in (nn.cross_entropy, logsumexp) for x in outside(loss)):
         raise Hint("That is the work of the package. Write your own, with exp and log.")
     logits = Vector(numbers)
     found = loss(logits, target)
     if isinstance(found, float):
         raise Hint("A float cannot go backward: compute with the logits, not with their data.")
+    if max(numbers) - numbers[target] > 100 > found.data > 10:
+        raise Hint(CUT_OFF)
     yield "the loss", found.data
     found.backward()
     yield "the gradient", logits.grad
@@ -166,18 +500,37 @@ def shifted(loss):
     return lambda logits, k: loss([exp(z - max(logits)) for z in logits], logits, k)
 
 
-check_3 = Exercise(
-    solution_3,
+def less(what):
+    """A loss from which something else than the largest logit is subtracted."""
+
+    def loss(logits, k):
+        z = logits - what(logits, k)
+        return log(sum(exp(z_j) for z_j in z)) - z[k]
+
+    return loss
+
+
+check_6 = Exercise(
+    solution_6,
     ask=survived,
     at={
         "logits 1, 2, 3, target 0:": ([1.0, 2.0, 3.0], 0),
         "logits 1000, 0, target 0:": ([1000.0, 0.0], 0),
         "logits 1000, 0, target 1:": ([1000.0, 0.0], 1),
+        "logits 0, 1000, target 0:": ([0.0, 1000.0], 0),
         "logits -1000, -1001, target 1:": ([-1000.0, -1001.0], 1),
+        "logits 1000, -1000, target 1:": ([1000.0, -1000.0], 1),
+        "logits 0, -1000, 1000, target 0:": ([0.0, -1000.0, 1000.0], 0),
     },
-    praise="Right: the loss and its gradient, from -1000 to 1000.",
+    praise="Right: the loss and its gradient, wherever between -1000 and 1000 the logits are.",
     otherwise="It is minus the logarithm of the probability of the target.",
     slips={
+        "Subtract the *largest* logit: then no power is above 1, whichever logits come.": [
+            less(lambda logits, k: logits[0]),
+            less(lambda logits, k: logits[k]),
+            less(lambda logits, k: sum(logits) / len(logits)),
+            less(lambda logits, k: min(logits)),
+        ],
         "exp(1000) is too large for a float. What may be subtracted from all logits?": [
             lambda logits, k: log(sum(exp(z) for z in logits)) - logits[k],
             lambda logits, k: -log(exp(logits[k]) / sum(exp(z) for z in logits)),
@@ -198,35 +551,57 @@ check_3 = Exercise(
 predict = guesses(
     {
         (4.27, 4.29): "Right: the slope, times its input.",
+        (1.71, 1.72): "That is the gradient of w1: the slope times x1 = 2.",
+        5: "That is its input. And what does tanh do to a nudge?",
+        0.8556: "That is the slope of tanh. By how much does the sum grow with w2?",
         ...: "The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?",
     },
     {1: "Right: at 0 the first relu gives 1, and the others 0.", ...: "Put in z = 0."},
     {
         (1e-8, 1e-5): "Right, or nearly: hardly anything is left.",
-        ...: "Open the box.",
+        (1e-5, 0.1): "Far less: each of the eight layers between shrinks it. Open the box.",
+        ...: "It shrinks from layer to layer, and there are eight. Open the box.",
     },
     {
         0.06: "Right: 6 · 0.01.",
         0.6: "0.1 is the spread. The variance is its square.",
+        0.01: "That is what one term has. There are six.",
+        (0.24, 0.25): "That is the factor of the spread. And of its square?",
         ...: "Six independent terms: their variances add up.",
     },
     {
-        (0, 0.01): "Right: that step makes all the difference.",
-        ...: "Between 0.2 and 0.25 something happens: see.",
+        (0.2, 0.3): "Right, or nearly: tanh takes a little each time.",
+        1: "The *sums* keep their size. But tanh makes everything a little smaller.",
+        ...: "The sums keep their size, and tanh makes them a little smaller, nine times.",
     },
-    {0: "Right, and few people guess it.", ...: "Run it, and count."},
+    {
+        (0, 0.01): "Right: that step makes all the difference.",
+        (0.3, 0.8): "As at 0.2? Something happens between 0.2 and 0.25: drag, and see.",
+        ...: "Something happens between 0.2 and 0.25: drag, and see.",
+    },
     {
         (0.7, 0.78): "Right: the flat line.",
-        ...: "Open the box. Do you know that loss?",
+        ...: "At 84, what is the slope of tanh? And what did a network do that got no gradient?",
     },
     {
         (-0.67, -0.66): "Right: it has 1/3, and lacks 2/3.",
         (0.66, 0.67): "The size is right. If that logit grows, does the loss grow?",
+        (0.33, 0.34): "That is its probability. The loss is -z + log of the sum of the powers.",
         ...: "Write your loss first, and ask it.",
     },
     {
         (2.3, 2.31): "Right: the logarithm of 10.",
+        0.1: "That is the probability. What is minus its logarithm?",
+        (-2.31, -2.3): "Minus the logarithm of 1/10: is that negative?",
         ...: "Each digit gets the probability 1/10. What is minus the logarithm of that?",
+    },
+    {
+        (
+            0.79,
+            0.8,
+        ): "Right: the best that it can say is 1 for the right digit and -1 for the others.",
+        0: "For a loss of 0 the logits have to differ by far. By how much can these?",
+        ...: "A tanh is between -1 and 1. What are the best ten logits, and what is their loss?",
     },
 )
 

@@ -1,44 +1,15 @@
 # pyright: analyzeUnannotatedFunctions=false
-"""Notebook 8: small images, and a valley; its guesses and its exercises."""
+"""Notebook 8: its guesses and exercises: three rules of a step, a sweep, and when to stop."""
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
-from functools import cache
-from inspect import unwrap
-from random import Random
 from types import SimpleNamespace
 
 import numpy as np
 
-from autodiff import Value, Vector, grad, nn, optim
+from autodiff import Value, nn, optim
 
 from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, known, solutions
-
-predict = guesses(
-    {
-        100: "Right: every one, though there is nothing to understand.",
-        (5, 20): "So many would be right by chance. Open the box.",
-        ...: "Open the box.",
-    },
-    {
-        (-1.53, -1.5): "Right: to the other side, half as far again. It will never settle.",
-        (1.5, 1.53): "Right: half as far again. (And on the other side: the factor has a minus.)",
-        ...: "From a distance of 1, how far does a step move, and where does it land?",
-    },
-    {
-        (0.2375, 0.2385): "Right: 2 / λ. A little more, and it flies off.",
-        (0.118, 0.12): "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.",
-        (3.3, 3.4): "That is the limit of the flat direction. The steep one breaks first.",
-        (0, 0.2375): "That does not diverge yet. For which lr is 1 - lr λ = -1?",
-        ...: "That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?",
-    },
-    {
-        (78, 88): "Right, or nearly. Open the box.",
-        (94, 100): "As on the 60 that it knows by heart? Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Open the box.",
-    },
-)
 
 
 @dataclass(eq=False, repr=False)
@@ -47,14 +18,14 @@ class Rule(optim.Optimizer):
 
     params: InitVar[Iterable[Value]]
     lr: float
-    weight_decay = 0.0
+    weight_decay: float = 0.0
 
     def moved(self, data, grad, state):
         if "steps" in state:
             state["steps"] = state["steps"] + 1
         if empty(amounts := self.change(grad, state)):
             raise Hint("change() returns nothing: a `return` is missing.")
-        return data - amounts
+        return data - amounts - self.lr * self.weight_decay * data
 
 
 def path_of(kind, lr, start):
@@ -71,6 +42,62 @@ def path_of(kind, lr, start):
     yield "x and y, by step", points
 
 
+class Signed(Rule):
+    def change(self, grad, state):
+        return self.lr * grad / (abs(grad) + 1e-8)
+
+
+def without_memory(move):
+    """A rule that remembers nothing."""
+    return type("Signed", (Rule,), {"change": lambda self, g, state: move(self.lr, g)})
+
+
+NO_RATE = "How long a step is depends on the rate, too: self.lr."
+UPHILL = "Uphill: what you return is subtracted already."
+NO_EPSILON = "A gradient of 0 divides by 0: add ε to what you divide by."
+POINTS = {
+    "lr = 0.1:": (0.1, (8.0, 2.0)),
+    "a gradient of 0:": (0.5, (8.0, 0.0)),
+    "lr = 0.3:": (0.3, (1.0, 2.0)),
+}
+
+solution_1 = Signed
+check_1 = Exercise(
+    solution_1,
+    ask=path_of,
+    at=POINTS,
+    close=1e-5,  # with ε, or without
+    praise="Right: each coordinate moves by the rate, whatever its slope.",
+    otherwise="Each gradient, divided by its own size, is 1 or -1.",
+    slips={
+        "That is SGD: divide by the size.": without_memory(lambda lr, g: lr * g),
+        NO_RATE: without_memory(lambda lr, g: g / (abs(g) + 1e-8)),
+        UPHILL: without_memory(lambda lr, g: -lr * g / (abs(g) + 1e-8)),
+        "The sign is lost: a size is positive, and the gradient stays above it.": without_memory(
+            lambda lr, g: lr * abs(g) / (abs(g) + 1e-8)
+        ),
+        "Each coordinate by *its own* size: abs(grad), entry by entry.": [
+            without_memory(lambda lr, g: lr * g / (g @ g) ** 0.5),
+            without_memory(lambda lr, g: lr * g / abs(g).max()),
+            without_memory(lambda lr, g: lr * g / abs(g).sum()),
+        ],
+        "That divides by the square, so flat directions get the longest steps.": without_memory(
+            lambda lr, g: lr * g / (g * g + 1e-8)
+        ),
+        NO_EPSILON: without_memory(lambda lr, g: lr * g / abs(g)),
+    },
+)
+
+
+class Averaged(Rule):
+    memory = "m", "s"
+
+    def change(self, grad, state):
+        state["m"] = 0.9 * state["m"] + 0.1 * grad
+        state["s"] = 0.999 * state["s"] + 0.001 * grad**2
+        return self.lr * state["m"] / (state["s"] ** 0.5 + 1e-8)
+
+
 class Adaptive(Rule):
     memory = "m", "s", "steps"
 
@@ -82,52 +109,165 @@ class Adaptive(Rule):
         return self.lr * m / (s**0.5 + 1e-8)
 
 
-solution_1 = Adaptive
+def adam(move, b=0.9, c=0.999, new=(0.1, 0.001), hats=(1, 1), t=lambda t: t, keep="m s", power=2):
+    """Our Adam with another move, other means, another count t, or hats that are off (0).
 
-
-def adam(move, b=0.9, c=0.999, new=(0.1, 0.001), hats=(1, 1), late=0, stored=False):
-    """Our Adam with another move, other numbers, and hats that are off (0) or stay in state."""
+    keep: what stays in state: the means, their hatted selves ("hats"), or only some.
+    """
 
     def change(self, g, state):
-        m, s = b * state["m"] + new[0] * g, c * state["s"] + new[1] * g**2
-        t = state["steps"] + late
-        hatted = m / (1 - b**t) ** hats[0], s / (1 - c**t) ** hats[1]
-        state["m"], state["s"] = hatted if stored else (m, s)
-        return self.lr * move(g, *hatted)
+        m, s = b * state["m"] + new[0] * g, c * state["s"] + new[1] * abs(g) ** power
+        steps = t(state["steps"])
+        hatted = m / (1 - b**steps) ** hats[0], s / (1 - c**steps) ** hats[1]
+        kept = hatted if keep == "hats" else (m, s)
+        state |= {name: x for name, x in zip("ms", kept) if name in keep or keep == "hats"}
+        return move(self.lr, g, *hatted)
 
     return type("Adaptive", (Rule,), {"memory": ("m", "s", "steps"), "change": change})
 
 
-def usual(g, m, s):
-    return m / (s**0.5 + 1e-8)
+def usual(lr, g, m, s):
+    return lr * m / (s**0.5 + 1e-8)
 
 
-check_1 = Exercise(
-    solution_1,
-    ask=path_of,
-    at={"lr = 0.1": (0.1, (8.0, 2.0)), "a gradient of 0": (0.5, (8.0, 0.0))},
-    close=1e-6,  # ε may be added inside or outside the root
-    praise="Right: step for step where the package's Adam goes.",
-    otherwise="Compare it with the last row of the table, factor by factor.",
-    slips={
-        "That is SGD: it remembers nothing. Keep m and s in state.": adam(lambda g, m, s: g),
-        "That is momentum: Adam divides, too.": adam(lambda g, m, s: m, new=(1, 0), hats=(0, 0)),
-        "That is RMSprop: Adam moves by m, not by g.": [
-            adam(lambda g, m, s: usual(g, g, s), hats=hats) for hats in ((0, 0), (1, 1))
+def slips_of(hats):
+    """What goes wrong in both of the exercises, with the hats and without them."""
+    return {
+        "That is SGD: it remembers nothing. Keep m and s in state.": adam(
+            lambda lr, g, m, s: lr * g
+        ),
+        "That divides by the size of this one gradient: average first.": without_memory(
+            lambda lr, g: lr * g / (abs(g) + 1e-8)
+        ),
+        "That is momentum: divide by the root of s, too.": [
+            adam(lambda lr, g, m, s: lr * m, new=new, hats=hats) for new in ((1, 0), (0.1, 0))
         ],
-        "Uphill: what you return is subtracted already.": adam(lambda *gms: -usual(*gms)),
-        "A hat is missing: both means start at 0 and are too small at first.": [
-            adam(usual, hats=hats) for hats in ((0, 0), (1, 0), (0, 1))
+        "That is RMSprop: move by m, not by g.": adam(
+            lambda lr, g, m, s: usual(lr, g, g, s), hats=hats
+        ),
+        UPHILL: adam(lambda lr, *gms: -usual(lr, *gms), hats=hats),
+        NO_RATE: adam(lambda lr, *gms: usual(1, *gms), hats=hats),
+        "Nothing is remembered: put the new mean back into state.": [
+            adam(usual, hats=hats, keep=keep) for keep in ("", "m", "s")
         ],
-        "state keeps the means without their hats.": adam(usual, stored=True),
-        'state["steps"] is 1 in the first step already.': [adam(usual, late=n) for n in (1, -1)],
-        "The two β have changed places.": adam(usual, 0.999, 0.9, (0.001, 0.1)),
+        "The two β have changed places.": adam(usual, 0.999, 0.9, (0.001, 0.1), hats=hats),
         "The old mean counts β, the new gradient 1 - β.": [
-            adam(usual, new=(1, 1)),
-            adam(usual, 0.1, 0.001, (0.9, 0.999)),
+            adam(usual, new=(1, 1), hats=hats),
+            adam(usual, 0.1, 0.001, (0.9, 0.999), hats=hats),
         ],
-        "Divide by the root of s, not by s.": adam(lambda g, m, s: m / (s + 1e-8)),
-        "A gradient of 0 divides by 0: add ε to the root.": adam(lambda g, m, s: m / s**0.5),
+        "s is the mean of the squares.": [
+            adam(usual, hats=hats, power=1),
+            adam(lambda lr, g, m, s: lr * m / (abs(m) + 1e-8), hats=hats),
+        ],
+        "Divide by the root of s, not by s.": adam(
+            lambda lr, g, m, s: lr * m / (s + 1e-8), hats=hats
+        ),
+        NO_EPSILON: adam(lambda lr, g, m, s: lr * m / s**0.5, hats=hats),
+    }
+
+
+solution_2 = Averaged
+check_2 = Exercise(
+    solution_2,
+    ask=path_of,
+    at=POINTS,
+    close=1e-5,  # ε may be added inside or outside the root
+    praise="Right: two means that forget, one of gradients and one of their squares.",
+    otherwise="First the two means, then the step: factor by factor.",
+    slips=slips_of(hats=(0, 0))
+    | {"Both means are corrected already. Leave that out, and see what it is for.": adam(usual)},
+)
+
+solution_3 = Adaptive
+check_3 = Exercise(
+    solution_3,
+    ask=path_of,
+    at=POINTS,
+    close=1e-5,
+    praise="Right: step for step where the package's Adam goes. You have derived it.",
+    otherwise="Exercise 2, with each mean divided by 1 - β**t before it is used.",
+    slips=slips_of(hats=(1, 1))
+    | {
+        "Both means are still too small at first.": adam(usual, hats=(0, 0)),
+        "m is corrected, s is not.": adam(usual, hats=(1, 0)),
+        "s is corrected, m is not.": adam(usual, hats=(0, 1)),
+        "That divides by 1 - β in every step. After t steps it is 1 - β**t.": adam(
+            usual, t=lambda t: 1
+        ),
+        "state keeps the means as they are: correct them only for the step.": adam(
+            usual, keep="hats"
+        ),
+        'state["steps"] is 1 in the first step already.': [
+            adam(usual, t=lambda t: t + 1),
+            adam(usual, t=lambda t: t - 1),
+        ],
+        'state["steps"] is counted for you: yours counts each step twice.': adam(
+            usual, t=lambda t: 2 * t
+        ),
+    },
+)
+
+
+def swept(sweep, scores):
+    """A sweep over rates whose scores are known."""
+    found = sweep(lambda lr, seed: scores[lr][seed], [*scores], range(3))
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise Hint("Return two things: the best rate, and a dict of the ranges.")
+    best, ranges = found
+    if not isinstance(ranges, dict) or ranges.keys() != scores.keys():
+        raise Hint(
+            "The second is a dict with an entry for each rate: its lowest and highest score."
+        )
+    for lr, pair in ranges.items():
+        yield f"the range at rate {lr}", pair
+    yield "the best rate", best
+
+
+def solution_4(score, rates, seeds):
+    scores = {lr: [score(lr, seed) for seed in seeds] for lr in rates}
+    best = max(rates, key=lambda lr: sum(scores[lr]))
+    return best, {lr: (min(row), max(row)) for lr, row in scores.items()}
+
+
+def chosen_by(key, seeds=lambda seeds: seeds):
+    """A sweep that chooses by something else, or from other seeds."""
+
+    def sweep(score, rates, all_seeds):
+        rows = {lr: [score(lr, seed) for seed in seeds(all_seeds)] for lr in rates}
+        best = max(rates, key=lambda lr: key(rows[lr]))
+        return best, {lr: (min(row), max(row)) for lr, row in rows.items()}
+
+    return sweep
+
+
+check_4 = Exercise(
+    solution_4,
+    ask=swept,
+    at=[
+        ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
+        ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
+        ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
+    ],
+    praise="Right: the range at every rate, and the rate whose mean is highest.",
+    otherwise="Ask for a score for each rate and seed; then compare the means.",
+    slips={
+        "That is the rate of the luckiest seed. Compare the means.": chosen_by(max),
+        "That is the rate whose worst seed is best. Compare the means.": chosen_by(min),
+        "That is the rate with the best median. Compare the means.": chosen_by(
+            lambda row: sorted(row)[1]
+        ),
+        "That is the worst rate: a score is a share of right answers, so more is better.": chosen_by(
+            lambda row: -sum(row)
+        ),
+        "One seed ranks nothing: ask for all of them.": chosen_by(sum, lambda seeds: seeds[:1]),
+        "A range begins with the lowest score.": lambda *given: (
+            solution_4(*given)[0],
+            {lr: pair[::-1] for lr, pair in solution_4(*given)[1].items()},
+        ),
+        "That is the best mean. Return the rate that has it.": lambda score, rates, seeds: (
+            max(sum(score(lr, seed) for seed in seeds) / len(seeds) for lr in rates),
+            solution_4(score, rates, seeds)[1],
+        ),
     },
 )
 
@@ -146,11 +286,13 @@ def told(stop_early, validation):
         if callback(history):
             stops = str(epoch)
             break
+    if best and "epoch" not in best:
+        raise Hint("best is to be what state_dict() returns, not to hold it: best.update(...).")
     yield "the epoch whose parameters are in best", str(best.get("epoch", "none"))
     yield "the epoch after which it stops", stops
 
 
-def solution_2(model, best, patience=5):
+def solution_5(model, best, patience=5):
     def callback(history):
         losses = history.validation
         lowest = losses.index(min(losses))
@@ -170,8 +312,21 @@ def over_seeds(stop_early):
     return f"Right. {stops}, and reads {min(shares):.0%} to {max(shares):.0%} of the test images."
 
 
-check_2 = Exercise(
-    solution_2,
+def risen(model, best, patience):
+    """Stops when the loss has risen so many times in a row: a slip that many make."""
+
+    def callback(history):
+        losses = history.validation
+        if losses[-1] == min(losses):
+            best.update(model.state_dict())
+        last = losses[-patience - 1 :]
+        return len(last) > patience and all(x < y for x, y in zip(last, last[1:]))
+
+    return callback
+
+
+check_5 = Exercise(
+    solution_5,
     ask=told,
     at=[
         ([5, 4, 3, 4, 4.2, 4.1, 4.3, 4.4],),
@@ -181,77 +336,91 @@ check_2 = Exercise(
     praise=over_seeds,
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
     slips={
-        "It stops an epoch too late.": lambda m, b, p: solution_2(m, b, p + 1),
+        "It stops an epoch too late.": lambda m, b, p: solution_5(m, b, p + 1),
         "It stops too soon: wait for as many epochs as patience says.": [
-            lambda m, b, p: solution_2(m, b, p - 1),
-            lambda m, b, p: solution_2(m, b, 1),
+            lambda m, b, p: solution_5(m, b, p - 1),
+            lambda m, b, p: solution_5(m, b, 1),
         ],
-        "It never stops: say True in the end.": lambda m, b, p: solution_2(m, b, 99),
-        "best stays empty: fill it at each lowest loss.": lambda m, b, p: solution_2(m, {}, p),
+        "It never stops: say True in the end.": lambda m, b, p: solution_5(m, b, 99),
+        "best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes another.": (
+            lambda m, b, p: solution_5(m, {}, p)
+        ),
+        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": (
+            risen
+        ),
         "best holds the newest parameters: update it at a new lowest loss only.": (
             lambda m, b, p: (
-                lambda history: b.update(m.state_dict()) or solution_2(m, {}, p)(history)
+                lambda history: b.update(m.state_dict()) or solution_5(m, {}, p)(history)
             )
         ),
         "That is the training loss, which goes on falling. Look at the other.": (
             lambda m, b, p: (
-                lambda history: solution_2(m, b, p)(SimpleNamespace(validation=history.losses))
+                lambda history: solution_5(m, b, p)(SimpleNamespace(validation=history.losses))
             )
         ),
     },
 )
 
 
-def forgiving(loss, wrong, *places):
-    loss(Vector([3.0]), 2.0)  # is there anything yet?
-    slope, start = line_found(unwrap(loss), wrong, places)
-    if abs(slope - 2) <= 0.3 and abs(start - 1) <= 0.3:
-        return "y = 2 x + 1, to 0.3"
-    raise Hint(f"It finds y = {slope:.1f} x {'+-'[start < 0]} {abs(start):.1f}. {cause(loss)}")
-
-
-def cause(loss):
-    """Why a loss does not find the line, by its slopes at errors of 1, of 3, and of 12."""
-    pull = grad(lambda error, target: loss(Vector([target + error]), target))
-    if abs(pull(3.0, -10.0) - pull(3.0, 2.0)) > 1e-9:
-        return "A loss does not know which points are wrong: yours goes by the target."
-    near, middle, far = (abs(pull(error, 0.0)) for error in (1.0, 3.0, 12.0))
-    if middle < near / 3:
-        return "At w = b = 0, where it starts, good points too are far off, and there it is flat."
-    return f"It pulls {far / near:.3g} times as hard at an error of 12 as at 1. How hard may it?"
-
-
-@cache
-def line_found(loss, wrong, places):
-    """Slope and start of the line that a loss finds through 17 good points and 3 bad ones."""
-    rng = Random(4)
-    inputs = [i / 10 for i in range(20)]
-    targets = [2 * x + 1 + rng.gauss(0, 0.05) for x in inputs]
-    for i in places:
-        targets[i] = wrong
-    line = nn.Linear(1, 1, init=lambda inputs, outputs, rng: [[0.0]])
-    settings = {"progress": False, "seed": 0, "engine": "eager"}
-    for lr in (0.05, 0.005):
-        descent = optim.SGD(line.parameters(), lr)
-        nn.fit(line, inputs, targets, loss, descent, 200, 5, **settings)
-    return [p.data for p in line.parameters()]
-
-
-def solution_3(prediction, target):
-    return abs(prediction[0] - target)
-
-
-check_3 = Exercise(
-    solution_3,
-    ask=forgiving,
-    at={"points mistyped as -10": (-10.0, 4, 10, 15), "points mistyped as 1": (1.0, 9, 13, 17)},
-    praise="Right: within 0.3 of y = 2 x + 1. A bad point pulls, but no harder the worse it is.",
-    slips={
-        "The training diverges: a far point pulls much too hard.": lambda p, target: (
-            (p[0] - target) ** 4
-        )
+predict = guesses(
+    {
+        100: "Right: every one, though there is nothing to understand.",
+        (5, 20): "So many would be right by chance. Open the box.",
+        (0, 1): "In percent, please: 50 for one half.",
+        ...: "Open the box.",
+    },
+    {
+        (-1.53, -1.5): "Right: to the other side, half as far again. It will never settle.",
+        (1.5, 1.53): "Right: half as far again. (And on the other side: the factor has a minus.)",
+        (2.5, 2.53): "That is what the step subtracts. What is left of a distance of 1?",
+        ...: "From a distance of 1, how far does a step move, and where does it land?",
+    },
+    {
+        (0.2375, 0.2385): "Right: 2 / λ. A little more, and it flies off.",
+        (0.118, 0.12): "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.",
+        (3.3, 3.4): "That is the limit of the flat direction. The steep one breaks first.",
+        (0, 0.2375): "That does not diverge yet. For which lr is 1 - lr λ = -1?",
+        ...: "That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?",
+    },
+    {
+        (0.8, 0.9): "Right, or nearly. Drag, and see.",
+        (0, 0.8): "That forgets too soon to get far along the flat direction. Drag, and see.",
+        (0.9, 1): "That remembers so long that it swings to and fro. Drag, and see.",
+        ...: "β is a share of what is remembered: between 0 and 1.",
+    },
+    {
+        0.3: "Right: as long as the first. It cannot settle.",
+        0: "It would have to stop for that. How long is each step?",
+        ...: "Each gradient is divided by its size: what is left?",
+    },
+    {
+        (0.63, 0.634): "Right: 0.1 / √0.001 is 3.16.",
+        0.2: "That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.",
+        (3.15, 3.17): "That many times the rate, which is 0.2.",
+        ...: "In the first step m is 0.1 g and s is 0.001 g². What is m / √s?",
+    },
+    {
+        (-3, 5): "Right, or nearly: it is about a draw. Open the box.",
+        ...: "That is too much, if each has its best rate. Open the box.",
+    },
+    {
+        (95, 99): "Right, or nearly.",
+        100: "Nobody reads them all. Open the box.",
+        (0, 1): "In percent, please: 50 for one half.",
+        ...: "It has seen 1,200 others. Open the box.",
+    },
+    {
+        (78, 88): "Right, or nearly. Open the box.",
+        (94, 100): "As on the 60 that it knows by heart? Open the box.",
+        (0, 1): "In percent, please: 50 for one half.",
+        ...: "Open the box.",
+    },
+    {
+        (68, 90): "Right, or nearly. Open the box.",
+        (0, 1): "In percent, please: 50 for one half.",
+        (90, 100): "So much it cannot undo: the labels are still wrong. Open the box.",
+        ...: "Open the box.",
     },
 )
-
 
 solution = solutions(globals())

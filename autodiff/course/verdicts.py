@@ -83,6 +83,7 @@ class Exercise:
         close: how far a number may be off, beside 1 or itself.
         rests_on: earlier exercises, by the names of their answers in the reader's notebook: they are
             judged first.
+        ours: what goes on until the answer is right, if that is not the solution itself.
     """
 
     def __init__(
@@ -96,9 +97,10 @@ class Exercise:
         otherwise: str | Callable[[str, Any], str] = "",
         close: float = 1e-9,
         rests_on: Mapping[str, "Exercise"] | None = None,
+        ours: Any = None,
     ) -> None:
         self.solution, self.praise, self.close = solution, praise, close
-        self.rests_on = rests_on or {}
+        self.rests_on, self.ours = rests_on or {}, ours or solution
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
@@ -120,10 +122,10 @@ class Exercise:
 
     def yours_or_ours(self, answer: Any) -> Any:
         """The answer if it is right, else our own, so that the next cells run; says which."""
-        right = answer is not self.solution and self.verdict(answer).right
+        right = answer is not self.ours and self.verdict(answer).right
         begin = f"Exercise {self.place[1]}: " + "until yours is right, " * (not right)
         print(f"{begin}we go on with {'yours' if right else 'ours'}.")
-        return answer if right else self.solution
+        return answer if right else self.ours
 
     def __repr__(self) -> str:
         name = f"check_{self.place[1]}" if self.place[1] else "check"
@@ -152,8 +154,8 @@ class Exercise:
 
     def _check_earlier(self, answer: Any) -> None:
         for name, check in self.rests_on.items():
-            earlier = known(answer).get(name, check.solution)
-            if earlier is not check.solution and not (verdict := check.verdict(earlier)).right:
+            earlier = known(answer).get(name, check.ours)
+            if earlier is not check.ours and not (verdict := check.verdict(earlier)).right:
                 raise Hint(f"First mend your `{name}`: {verdict.text}")
 
     def _wrong(self, answer: Any, label: str, point: Any) -> Verdict | None:
@@ -183,7 +185,7 @@ class Exercise:
                 return Verdict(False, text, hint)
         otherwise = "" if name == ERROR else self.otherwise(name, found)
         if name == ERROR:
-            place = "" if ":" in found else f"{label}, "  # an arithmetic error
+            place = "" if ":" in found else f"{label.rstrip(':')}, "  # an arithmetic error
             text = f"{place}{'your' if place else 'Your'} code raises {found}"
             if "llipsis" in found:
                 text = "A line still computes with the dots: put something in their place."
@@ -433,7 +435,8 @@ def after_your_guess() -> Iterator[None]:
 
     with capture_output() as seen:
         yield
-    boxed = [f"<pre>{escape(seen.stdout)}</pre>", *map(in_html, seen.outputs)]
+    style = "font-family: monospace"  # an exported page has another for <pre>
+    boxed = [f'<pre style="{style}">{escape(seen.stdout)}</pre>', *map(in_html, seen.outputs)]
     page = f"<details><summary>After your guess: the answer</summary>{''.join(boxed)}</details>"
     display({"text/html": page, "text/plain": seen.stdout}, raw=True)
 

@@ -1,22 +1,62 @@
 """Notebook 7, neural networks: right answers, and wrong ones with what they are told."""
 
+import math
 from random import Random
 
 import numpy as np
 
-from autodiff import Matrix, exp, maximum
-from autodiff.course.neural_networks import gauss_with, solution_1, solution_2
+from autodiff import Matrix, exp, log, maximum
+from autodiff.course import neural_networks as lesson
+from autodiff.course.neural_networks import gauss_with, solution_4, solution_5
+from autodiff.course.our_engine import Value
 from autodiff.nn import cross_entropy, xavier_normal
 
 
-def probe_by_others(net, x):
-    """Activations as they are, gradients in arrays; from the sum."""
+def local_derivatives(ws, xs):
+    """Another spelling on our engine: the slopes are known before the message comes."""
+    slopes = [x.data for x in xs] + [w.data for w in ws]
+    number = math.fsum(w.data * x.data for w, x in zip(ws, xs))
+    return Value(number, (*ws, *xs), lambda grad: tuple(grad * slope for slope in slopes))
+
+
+class Loops(lesson.Linear):
+    """A layer by loops, without dot."""
+
+    def __call__(self, xs):
+        outs = []
+        for row, b in zip(self.weight, self.bias):
+            z = b
+            for w, x in zip(row, xs):
+                z = z + w * x
+            outs.append(self.activation(z))
+        return outs
+
+    def parameters(self):
+        found = list(self.bias)
+        for row in self.weight:
+            found.extend(row)
+        return found
+
+
+class Recursive(lesson.Sequential):
+    def __call__(self, xs):
+        first, *others = self.layers
+        return Recursive(*others)(first(xs)) if others else first(xs)
+
+    def parameters(self):
+        return tuple(p for layer in self.layers[::-1] for p in layer.parameters())
+
+
+def probe_by_others(net, xs):
+    """Activations in tuples, gradients in arrays; from a multiple of 1."""
     outs = []
     for layer in net.layers:
-        x = layer(x)
-        outs += [x]
-    x.sum().backward()
-    return [tuple(outs), [np.array([entry.grad for entry in out]) for out in outs]]
+        xs = layer(xs)
+        outs += [xs]
+    (1 * xs[0]).backward()
+    return [tuple(y.data for y in out) for out in outs], [
+        np.array([y.grad for y in out]) for out in outs
+    ]
 
 
 def by_maximum(logits, target):
@@ -27,27 +67,70 @@ def by_maximum(logits, target):
     return -(z[target] - exp(z).sum().log())
 
 
+def softmax(logits):
+    powers = [exp(z - max(logits)) for z in logits]
+    return [power / sum(powers) for power in powers]
+
+
+def with_a_little(logits, target):
+    return -log(softmax(logits)[target] + 1e-12)
+
+
+class OneLayer(lesson.Linear):
+    def __call__(self, xs):
+        return [float(y.data) for y in lesson.Linear.__call__(self, xs)]
+
+
+class HalfLayer(lesson.Linear):
+    __call__ = lesson.Linear.__call__
+
+    def parameters(self): ...
+
+
+class HalfNetwork(lesson.Sequential):
+    parameters = lesson.Sequential.parameters
+
+    def __call__(self, xs): ...
+
+
 RIGHT = {  # others than our own
-    1: [probe_by_others],
-    2: [
+    1: [local_derivatives],
+    2: [Loops],
+    3: [Recursive],
+    4: [probe_by_others],
+    5: [
         xavier_normal,
+        gauss_with(lambda n, m: 5 / 3 * n**-0.5),
+        gauss_with(lambda n, m: 5 / 3 * (2 / (n + m)) ** 0.5),
         lambda n, m, rng: np.random.default_rng(rng.getrandbits(32)).normal(0, n**-0.5, (m, n)),
-        lambda n, m, rng: Matrix(solution_2(n, m, rng)),
+        lambda n, m, rng: Matrix(solution_5(n, m, rng)),
     ],
-    3: [by_maximum],
+    6: [by_maximum],
 }
 
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
-    (1, lambda net, x: net(x), "Return two lists"),
-    (1, lambda net, x: solution_1(net, x)[::-1], "the activations of layer 1[0] should be"),
-    (2, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
-    (2, lambda n, m, rng: solution_2(n, m, Random(0)), "Draw each weight from rng"),
-    (2, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
-    (2, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (30, 300), not ()"),
-    (2, gauss_with(lambda n, m: 2 / n**0.5), "n · Var(w) should be 1"),
-    (2, gauss_with(lambda n, m: n**-0.5, mean=-1.0), "the mean should be 0, not -"),
-    (3, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
-    (3, lambda logits, target: 2.4, "A float cannot go backward"),
-    (3, lambda logits, target: logits[target] * 0 + 2.40760596444438, "the gradient[0] should be"),
-    (3, lambda logits, target: (logits[target] - 1) ** 2, "It is minus the logarithm of the probability of the target"),
+    (1, lambda ws, xs: sum(w * x for w, x in zip(ws, xs)), "The numbers are right. Now make one node"),
+    (1, lambda ws, xs: sum(w.data * x.data for w, x in zip(ws, xs)), "found a float"),
+    (1, lambda ws, xs: Value(sum(w.data * x.data for w, x in zip(ws, xs))), "The weights get nothing"),
+    (1, lambda ws, xs: Value(sum(w.data * x.data for w, x in zip(ws, xs)), [*ws, *xs], lambda grad: [2 * grad] * 2 * len(ws)), "the gradients of the weights[1] should be"),
+    (2, OneLayer, "one for each neuron; in it there is a float"),
+    (2, HalfLayer, "Right so far: what the layer returns. Nothing here yet: the parameters"),
+    (3, lesson.network_with(parameters=lambda self: [x.parameters() for x in self.layers]), "all parameters in one row; in it there is a list"),
+    (3, HalfNetwork, "Nothing here yet: the output."),
+    (4, lambda net, xs: net(xs), "Return two lists"),
+    (4, lambda net, xs: solution_4(net, xs)[::-1], "the activations of layer 1[0] should be"),
+    (4, lambda net, xs: ([layer.bias for layer in net.layers],) * 2, "These are Values"),
+    (5, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
+    (5, lambda n, m, rng: solution_5(n, m, Random(0)), "Draw each weight from rng"),
+    (5, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
+    (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (30, 300), not ()"),
+    (5, gauss_with(lambda n, m: 2 / n**0.5), "n · Var(w) should be 1"),
+    (5, gauss_with(lambda n, m: (2 / n) ** 0.5), "is for relu"),
+    (5, gauss_with(lambda n, m: n**-0.5, mean=-1.0), "the mean should be 0, not -"),
+    (6, lambda logits, target: cross_entropy(logits, target), "That is the work of the package"),
+    (6, with_a_little, "cut off or with a small number added"),
+    (6, lambda logits, target: -log(maximum(softmax(logits)[target], 1e-9)), "cut off or with a small number added"),
+    (6, lambda logits, target: 2.4, "A float cannot go backward"),
+    (6, lambda logits, target: logits[target] * 0 + 2.40760596444438, "the gradient[0] should be"),
+    (6, lambda logits, target: (logits[target] - 1) ** 2, "It is minus the logarithm of the probability of the target"),
 ]  # fmt: skip
