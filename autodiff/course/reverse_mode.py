@@ -17,8 +17,8 @@ from .gallery import (
     PATH_BY_PATH,
     examine,
     listing,
+    patience,
     run,
-    watched,
 )
 from .verdicts import Exercise, Hint, a, after_your_guess, empty, guesses, pair, plain, solutions
 from .your_engine import check_7
@@ -245,8 +245,9 @@ check_3 = Exercise(
 
 
 def placed(order, program):
-    nodes = watched(program)
-    found = order(nodes[-1])
+    nodes = run(program, map(Value, DATA))
+    with patience():
+        found = order(nodes[-1])
     if not isinstance(found, (list, tuple, dict)):
         raise Hint(f"Expected a list of the nodes, found {a(found)}.")
     if not all(isinstance(x, Value) for x in found):
@@ -313,9 +314,10 @@ send, order = solution_3, solution_4  # the names that solution_5 uses
 
 
 def walked(engine, program):
-    nodes = watched(program)
+    nodes = run(program, map(Value, DATA))
     for calls in ("", ", called twice,"):
-        engine(nodes[-1])
+        with patience():
+            engine(nodes[-1])
         yield f"the grad of the root{calls}", nodes[-1].grad
         for name, node in zip(INPUTS, nodes):
             yield f"{name}.grad{calls}", node.grad

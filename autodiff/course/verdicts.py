@@ -110,11 +110,16 @@ class Exercise:
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     def __call__(self, answer: Any) -> None:
+        self.said(answer)
+
+    def said(self, answer: Any) -> bool:
+        """Print the verdict on an answer; return whether it is right."""
         right, text, _ = self.verdict(answer)
         print(wrapped(f"{'✓' if right else '✗'} {text}"))
         if path := os.environ.get(VERDICTS):
             with Path(path).open("a", encoding="utf-8") as file:
                 file.write(json.dumps([*self.place, right, text]) + "\n")
+        return right
 
     def yours_or_ours(self, answer: Any) -> Any:
         """The answer if it is right, else our own, so that the next cells run; says which."""

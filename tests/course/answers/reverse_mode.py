@@ -1,6 +1,7 @@
 """Notebook 4, reverse mode: right answers, and wrong ones with what they are told."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
@@ -55,6 +56,8 @@ def in_new_nodes(parameters, loss, rate):
     parameters[:] = [Value(p.data - rate * p.grad) for p in parameters]
 
 
+ENGINES = Path(__file__).parents[1] / "engines"
+
 RIGHT = {  # spellings of each exercise beside our own
     1: [[7, 2], np.array([7, 2]), (7.0, 2)],
     2: [lambda x: [math.tanh(x), lambda grad: [grad - grad * math.tanh(x) ** 2]]],
@@ -62,6 +65,7 @@ RIGHT = {  # spellings of each exercise beside our own
     4: [by_depth],
     5: [cleared_afterwards],
     6: [cleared_first, in_new_nodes],
+    7: [*ENGINES.glob("*.py")],
 }
 
 
