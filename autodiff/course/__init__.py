@@ -9,6 +9,7 @@ In a notebook `%load_ext autodiff.course` makes error messages short.
     verdicts.py   an exercise: our answer, the slips that people make, and what is said to them
     figures.py    what the figures share
     gallery.py    notebook 4's graphs, which an engine has to get right
+    your_engine.py    what notebook 4 ends with: the engine in a file of the reader's own
     __main__.py   runs notebooks, and reads their verdicts
 """
 

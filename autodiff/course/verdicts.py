@@ -435,7 +435,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
 
 
 @contextmanager
-def after_your_guess() -> Iterator[None]:
+def after_your_guess(title: str = "After your guess: the answer") -> Iterator[None]:
     """Shows what is printed and displayed in it in a box that is closed until a reader opens it."""
     from IPython.display import display
     from IPython.utils.capture import capture_output
@@ -443,7 +443,7 @@ def after_your_guess() -> Iterator[None]:
     with capture_output() as seen:
         yield
     boxed = [f"<pre>{escape(seen.stdout)}</pre>", *map(in_html, seen.outputs)]
-    page = f"<details><summary>After your guess: the answer</summary>{''.join(boxed)}</details>"
+    page = f"<details><summary>{title}</summary>{''.join(boxed)}</details>"
     display({"text/html": page, "text/plain": seen.stdout}, raw=True)
 
 

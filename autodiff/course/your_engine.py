@@ -335,7 +335,7 @@ def your_engine():
     """The module of the reader's engine if its file is right, else ours; says whose it is."""
     begin, why = (
         "This notebook runs on",
-        f": there is no {FILE} beside it. Notebook 4 ends with it.",
+        f": no {FILE} is here. Notebook 4 ends with it.",
     )
     if FILE.exists():
         right, why, _ = check_7.verdict(FILE)

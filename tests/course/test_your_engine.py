@@ -208,7 +208,7 @@ def test_a_wrong_engine_never_replaces_a_right_one(tmp_path, monkeypatch, capsys
     assert Path("my_engine.py").read_text() == DERIVATIVES
     assert hasattr(your_engine().Value, "exp")
     said = capsys.readouterr().out
-    assert "Written to my_engine.py: 46 lines" in said
+    assert "Written to my_engine.py: 45 lines" in said
     assert said.endswith("This notebook runs on your engine: my_engine.py, 48 lines.\n")
     use = "from my_engine import Value; x = Value(3.0); (x * x).backward(); print(x.grad)"
     alone = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
