@@ -270,7 +270,7 @@ def placed(order, program):
     edges = [(x, parent) for x in place for parent in x.parents]
     lost = [names.get(parent) for _, parent in edges if parent not in place]
     yield "the parents", f"without {lost[0]}" if lost else "there"
-    late = [f"{names.get(x)} before its parent" for x, p in edges if place[p] > place[x]]
+    late = [f"{names.get(x)} before its parent" for x, p in edges if place.get(p, -1) > place[x]]
     yield "the order", late[0] if late else "each node after its parents"
 
 
