@@ -12,7 +12,7 @@ from autodiff.tiny import Value
 
 from .verdicts import Hint
 
-INPUTS, LINES = "abcd", "pqr"
+INPUTS, LINES = "abcd", "pqrs"
 NAMES = INPUTS + LINES
 DATA = (3.0, -5.0, 7.0, -11.0)  # of both signs: sums are not in the order of their numbers
 SIGNS = {"+": operator.add, "*": operator.mul}
@@ -37,9 +37,10 @@ def listing(program):
     return "; ".join(f"{name} = {line}" for name, line in zip(LINES, lines))
 
 
+FAR = ("+", (0, 0)), ("+", (1, 4)), ("*", (1, 5)), ("+", (4, 6))  # p is near to s, and q uses it
 MILLION = tuple(("+", (i and i + 3,) * 2) for i in range(20))  # paths, in 20 doublings
 GALLERY = {f"{listing(program)},": (program,) for program in GRAPHS}
-GALLERY["20 doublings,"] = (MILLION,)
+GALLERY |= {f"{listing(FAR)},": (FAR,), "20 doublings,": (MILLION,)}
 
 
 def run(program, inputs):

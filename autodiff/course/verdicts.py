@@ -181,7 +181,7 @@ class Exercise:
         place, was, expected = told_apart(found, right, self.close)
         parts = cache(lambda label: self._parts(answer, self.at[label]))
         for hint, slips in self.slips.items():
-            if any(self._alike(slip, parts, name) for slip in slips):
+            if any(self._alike(slip, parts, label, name) for slip in slips):
                 text = hint.format(part=name, at=label, found=was, expected=expected)
                 return Verdict(False, text, hint)
         otherwise = "" if name == ERROR else self.otherwise(name, found)
@@ -202,9 +202,10 @@ class Exercise:
             text = " ".join(filter(None, said))
         return Verdict(False, text.strip())
 
-    def _alike(self, slip: Any, parts: Callable[[str], Parts], last: str) -> bool:
+    def _alike(self, slip: Any, parts: Callable[[str], Parts], here: str, last: str) -> bool:
         """Whether a slip does the same as the answer, whose parts these are, up to this part of it."""
-        for label, point in islice(self.at.items(), 200):
+        for label in [here, *islice(self.at, 200)]:
+            point = self.at[label]
             pairs = zip_longest(parts(label), self._parts(slip, point), fillvalue=("", ...))
             for (name, found), (other, known) in pairs:
                 unknown = name != last and (found is ... or known is ...)
