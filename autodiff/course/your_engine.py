@@ -18,7 +18,7 @@ from traceback import extract_tb
 import autodiff as ad
 
 from . import our_engine
-from .gallery import GRAPHS, MILLION, SIGNS, fault, patience
+from .gallery import GRAPHS, MILLION, fault, patience
 from .verdicts import NOTHING, Exercise, Hint, a, wrapped
 
 FILE = Path("my_engine.py")
@@ -26,63 +26,30 @@ POINTS = (3.0, -2.0), (-0.5, 4.0)
 POSITIVE = [(3.0, 2.0)]  # where each result is larger than what it is made from
 
 # What is computed of x and y, and what to say if it is wrong: of the number, then of the slopes.
-SWAPPED = "The number stands on the left: Python calls `{}(x, number)`, with x first."
-NODE, CONSTANT = (
-    "A plain number becomes a node too.",
-    "A plain number becomes a Value first, or gets no message.",
-)
+LOOP = "If your operators are made in a loop: each sees the loop's variable as it is at the end."
+NODE = "A plain number becomes a node too."
+CONSTANT = "A plain number becomes a Value first, or gets no message."
 POWER = "The message is n * x**(n - 1) times the grad of the result; n, a constant, gets none."
+TANH = "The message is 1 - y², where y = tanh x, times the grad of the result."
 FORMULAS = {
-    "x + y": (
-        lambda x, y: x + y,
-        "Are your operators made in a loop? Each sees the loop's variable as it is at the end.",
-        "Addition copies: each message is the grad of the result.",
-    ),
-    "x * y": (
-        lambda x, y: x * y,
-        "",
-        "Multiplication swaps: each factor gets grad times the *other* factor.",
-    ),
+    "x + y": (lambda x, y: x + y, LOOP, "Addition copies the grad of the result."),
+    "x * y": (lambda x, y: x * y, "", "Each factor gets grad times the *other* factor."),
     "x + 2.5": (lambda x, y: x + 2.5, NODE, CONSTANT),
-    "2.5 + x": (
-        lambda x, y: 2.5 + x,
-        SWAPPED.format("__radd__"),
-        "The result is x + 2.5, made from x.",
-    ),
+    "2.5 + x": (lambda x, y: 2.5 + x, "Python calls `x.__radd__(2.5)`.", "It is x + 2.5, from x."),
     "x * 3": (lambda x, y: x * 3, NODE, CONSTANT),
-    "2 * x": (lambda x, y: 2 * x, SWAPPED.format("__rmul__"), "The result is x * 2, made from x."),
+    "2 * x": (lambda x, y: 2 * x, "Python calls `x.__rmul__(2)`.", "It is x * 2, made from x."),
     "-x": (lambda x, y: -x, "`__neg__` is x * -1.", "The slope of -x is -1."),
     "x - y": (lambda x, y: x - y, "`__sub__` is x + (-y).", "The message to y is -grad."),
     "x - 5": (lambda x, y: x - 5, "`__sub__` is x + (-5).", "Its slope in x is 1."),
-    "5 - x": (
-        lambda x, y: 5 - x,
-        SWAPPED.format("__rsub__") + " It means 5 - x.",
-        "Its slope in x is -1.",
-    ),
-    "sum([x, y])": (
-        lambda x, y: sum([x, y]),
-        "sum begins with 0 + x: `__radd__`.",
-        "As for x + y.",
-    ),
+    "5 - x": (lambda x, y: 5 - x, "It means 5 - x: `x.__rsub__(5)`.", "Its slope in x is -1."),
+    "sum([x, y])": (lambda x, y: sum([x, y]), "sum begins with 0 + x: `__radd__`.", "It is x + y."),
     "x ** 3": (lambda x, y: x**3, "", POWER),
-    "x ** 2": (lambda x, y: x**2, "", POWER),
-    "x ** -1": (lambda x, y: x**-1, "", f"{POWER} Here n = -1."),
-    "x / y": (
-        lambda x, y: x / y,
-        "`__truediv__` is x * y**-1.",
-        "Its slopes are 1 / y and -x / y².",
-    ),
+    "x ** -1": (lambda x, y: x**-1, "", POWER),
+    "(x * x) ** 0.5": (lambda x, y: (x * x) ** 0.5, "", POWER),
+    "x / y": (lambda x, y: x / y, "`__truediv__` is x * y**-1.", "Its slopes: 1 / y and -x / y²."),
     "x / 4": (lambda x, y: x / 4, "`__truediv__` is x * 4**-1.", "Its slope in x is 1 / 4."),
-    "1 / x": (
-        lambda x, y: 1 / x,
-        SWAPPED.format("__rtruediv__") + " It means 1 / x.",
-        "Its slope in x is -1 / x².",
-    ),
-    "x.tanh()": (
-        lambda x, y: x.tanh(),
-        "Take math.tanh.",
-        "The message is 1 - y², where y = tanh x, times the grad of the result.",
-    ),
+    "1 / x": (lambda x, y: 1 / x, "It means 1 / x: `x.__rtruediv__(1)`.", "Its slope: -1 / x²."),
+    "x.tanh()": (lambda x, y: x.tanh(), "Take math.tanh.", TANH),
 }
 
 # Graphs, by the fault that each is the first to show.
@@ -150,9 +117,7 @@ def tried(text, work, hint="", calls=20_000):
     except Hint as found:
         raise Hint(f"{text}: {found}") from None
     except RecursionError:
-        raise Hint(
-            f"{text}: RecursionError. {hint or 'Something calls itself for ever.'}"
-        ) from None
+        raise Hint(f"{text}: RecursionError. {hint or 'It calls itself for ever.'}") from None
     except SyntaxError as error:
         raise Hint(f"Line {error.lineno}, `{(error.text or '').strip()}`: {error.msg}.") from None
     except Exception as error:
@@ -189,9 +154,8 @@ def slopes(Value, table, points=POINTS, inside=False):
         leaves = [*map(Value, data)]
         for leaf in leaves:
             leaf.grad = before
-        result = tried(
-            where, lambda: formula(*leaves) * Value(7.0) if inside else formula(*leaves), hint
-        )
+        loss = lambda: formula(*leaves) * Value(7.0) if inside else formula(*leaves)
+        result = tried(where, loss, hint)
         tried(f"backward of {where}", result.backward, hint)
         if not same(result.grad, 1.0):
             grad = shown(result.grad)
@@ -232,8 +196,8 @@ def accumulates(Value):
     """Whether leaves keep what they have from an earlier loss."""
     x, y = Value(2.0), Value(2.0)
     x.grad = y.grad = 100.0
-    for operation in SIGNS.values():
-        operation(x, y).backward()
+    (x + y).backward()
+    (x * y).backward()
     if max(x.grad, y.grad) < 99:
         raise Hint(
             "x in two losses: the second begins x.grad anew. Inputs accumulate: set to 0 only the "
@@ -333,15 +297,13 @@ def long(source):
 
 def your_engine():
     """The module of the reader's engine if its file is right, else ours; says whose it is."""
-    begin, why = (
-        "This notebook runs on",
-        f": no {FILE} is here. Notebook 4 ends with it.",
-    )
+    why = f": no {FILE} is here. Notebook 4 ends with it."
     if FILE.exists():
-        right, why, _ = check_7.verdict(FILE)
+        right, text, _ = check_7.verdict(FILE)
         if right:
-            print(f"{begin} your engine: {FILE}, {long(FILE.read_text('utf-8'))} lines.")
+            lines = long(FILE.read_text("utf-8"))
+            print(f"This notebook runs on your engine: {FILE}, {lines} lines.")
             return imported(FILE)
-        why = f", until yours is right: {why}"
-    print(wrapped(f"{begin} our engine{why}"))
+        why = f", until yours is right: {text}"
+    print(wrapped(f"This notebook runs on our engine{why}"))
     return our_engine

@@ -76,7 +76,7 @@ FAULTS = {
         "__add__ = recorded(add)\n    def __radd__(self, other):\n        return self + other if other else NotImplemented",
         "sum begins with 0 + x",
     ),
-    "rmul missing": (OURS, "__mul__ = __rmul__ =", "__mul__ =", "`__rmul__"),
+    "rmul missing": (OURS, "__mul__ = __rmul__ =", "__mul__ =", "__rmul__"),
     "a closure captures a late variable": (
         OURS,
         "    def backward(self):",
@@ -163,8 +163,8 @@ FAULTS = {
     ),
     "one visited for all": (CLOSURES.replace("class Value", "visited = set()\n\nclass Value"), "topo, visited = [], set()", "topo = []", "called twice"),
     "the root twice": (CLOSURES, "            v._backward()\n", "            v._backward()\n        self._backward()\n", "should be 1, not 2"),
-    "a typo": (OURS, "def backward(self):", "def backward(self:", "Line 47, `def backward(self:`"),
-    "an error while it is run": (OURS, "import math", "import math\n1 / 0", "ZeroDivisionError in line 5, `1 / 0`"),
+    "a typo": (OURS, "def backward(self):", "def backward(self:", "Line 46, `def backward(self:`"),
+    "an error while it is run": (OURS, "import math", "import math\n1 / 0", "ZeroDivisionError in line 4, `1 / 0`"),
     "no class": (OURS, OURS, "Value = 5", "should be a class, not an int"),
     "nothing": (OURS, OURS, "...", "Nothing here yet"),
 }  # fmt: skip
