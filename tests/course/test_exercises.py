@@ -52,10 +52,10 @@ def test_every_slip_gets_its_own_hint(name):
             assert "{" not in text
 
 
-ENGINES = [name for name in CHECKS if name.startswith("04.")]
+OF_NOTEBOOK_4 = [name for name in CHECKS if name.startswith("04.")]
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", OF_NOTEBOOK_4)
 def test_a_slip_hears_its_own_hint_at_each_point_at_which_it_is_wrong(name):
     check = CHECKS[name]
     for hint, slips in check.slips.items():
@@ -64,7 +64,7 @@ def test_a_slip_hears_its_own_hint_at_each_point_at_which_it_is_wrong(name):
             assert verdict is None or verdict.hint == hint, label
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", OF_NOTEBOOK_4)
 def test_an_answer_half_filled_in_hears_which_half(name, monkeypatch):
     check = CHECKS[name]
     point = next(iter(check.at.values()))
