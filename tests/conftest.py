@@ -14,6 +14,7 @@ A fact stands once. A new one belongs
     what a picture says                                 pictures/test_sheet.py; DOT in test_dot.py
     what a page says and does                           pages/test_live.py and its siblings
     an answer to an exercise, and what it hears         course/answers, a file for each notebook
+    an engine as readers write it                       course/engines
     what a notebook prints                              the notebook itself, which is run
     a command, a link, an address                       project
 
@@ -36,7 +37,7 @@ import pytest
 hypothesis.settings.register_profile("the same", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("the same")
 
-collect_ignore = ["conftest.py", "course/answers"]  # hold no doctests
+collect_ignore = ["conftest.py", "course/answers", "course/engines"]  # hold no doctests
 
 SEED = int(os.environ.get("TEST_SEED") or random.SystemRandom().randrange(2**32))
 

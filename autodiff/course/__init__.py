@@ -6,10 +6,12 @@ The learner writes `answer_1`; `check_1(answer_1)` prints praise or a hint, `sol
 In a notebook `%load_ext autodiff.course` makes error messages short.
 `python -m autodiff.course grade notebook.ipynb` runs a notebook and prints all its verdicts.
 
-    verdicts.py   an exercise: our answer, the slips that people make, and what is said to them
-    figures.py    what the figures share
-    gallery.py    notebook 4's graphs, which an engine has to get right
-    __main__.py   runs notebooks, and reads their verdicts
+    verdicts.py      an exercise: our answer, the slips that people make, and what is said to them
+    figures.py       what the figures share
+    gallery.py       notebook 4's graphs, which an engine has to get right
+    your_engine.py   the engine that the reader types in a cell: its check, its file
+    our_engine.py    ours
+    __main__.py      runs notebooks, and reads their verdicts
 """
 
 from typing import Any

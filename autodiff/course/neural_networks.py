@@ -8,6 +8,7 @@ import numpy as np
 
 import autodiff as ad
 from autodiff import Matrix, Vector, exp, log, logsumexp, nn, show_training
+from autodiff.engine.errors import kind_of
 from autodiff.optim import SGD
 
 from . import our_engine
@@ -17,7 +18,6 @@ from .reverse_mode import SUNFLOWER
 from .verdicts import (
     Exercise,
     Hint,
-    a,
     after_your_guess,
     empty,
     guesses,
@@ -104,7 +104,7 @@ def dotted(dot, ws, xs):
     with noted(kind) as nodes:
         result = dot(ws, xs)
     if not isinstance(result, kind):
-        raise Hint(f"Expected one Value of the engine, found {a(result)}.")
+        raise Hint(f"Expected one Value of the engine, found {kind_of(result)}.")
     yield "the number", result.data
     (result * 3).backward()
     yield "the gradients of the weights", [w.grad for w in ws]
@@ -179,10 +179,10 @@ solution_2 = Linear
 def entries(results, kind, what):
     """The numbers of a list of Values; a Hint if it is anything else."""
     if not isinstance(results, (list, tuple)):
-        raise Hint(f"Expected a list of Values, {what}; found {a(results)}.")
+        raise Hint(f"Expected a list of Values, {what}; found {kind_of(results)}.")
     others = [each for each in results if not isinstance(each, kind)]
     if others:
-        raise Hint(f"Expected a list of Values, {what}; in it there is {a(others[0])}.")
+        raise Hint(f"Expected a list of Values, {what}; in it there is {kind_of(others[0])}.")
     return [each.data for each in results]
 
 

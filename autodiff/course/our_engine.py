@@ -1,4 +1,3 @@
-# pyright: analyzeUnannotatedFunctions=false
 """Our answer to the last cell of notebook 4: an engine that needs nothing but `math`."""
 
 import math

@@ -18,8 +18,8 @@ from .gallery import (
     PATH_BY_PATH,
     examine,
     listing,
+    patience,
     run,
-    watched,
 )
 from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, pair, plain, solutions
 from .your_engine import check_7
@@ -75,8 +75,16 @@ predict = guesses(
         ...: "times(2) is a function that remembers a = 2, and it is called with 5.",
     },
     {
-        1: "Right: the product sends x1 times the adjoint of y, which is 1.",
-        ...: "Which message to x2 has x1 as a factor? Drag, and see.",
+        7: "Right: the product sends 5's factor, 7, to the sum, and the sum copies it to a and b.",
+        2: "That is a itself. What arrives is the message of the sum, which gets it from the product.",
+        5: "That is what the maximum gets. The sum gets the *other* factor.",
+        35: "That is y. What does the product send to the sum, and the sum to a?",
+        ...: "What does the product send to the sum? And what does the sum do with it?",
+    },
+    {
+        0: "Right: d is the larger, so y does not depend on c at all.",
+        5: "That is what the maximum gets. But nudge c alone by a hair: does the maximum move?",
+        ...: "Nudge c alone by a hair: does the maximum move?",
     },
     {
         1: "Right: of two messages of 1 one is lost.",
@@ -102,7 +110,7 @@ predict = guesses(
         ...: "Count: the value, both messages, the minus, and adding the messages where they arrive.",
     },
     {
-        4: "Right: the closures of every round wait for the way back.",
+        (3.5, 4.5): "Right: the closures of every round wait for the way back.",
         1: "That is forward mode, which forgets as it goes. Here every closure is kept.",
         ...: "Each round makes as many closures as the one before, and all are kept.",
     },
@@ -246,8 +254,9 @@ check_3 = Exercise(
 
 
 def placed(order, program):
-    nodes = watched(program)
-    found = order(nodes[-1])
+    nodes = run(program, map(Value, DATA))
+    with patience():
+        found = order(nodes[-1])
     if not isinstance(found, (list, tuple, dict)):
         raise Hint(f"Expected a list of the nodes, found {kind_of(found)}.")
     if not all(isinstance(x, Value) for x in found):
@@ -262,7 +271,7 @@ def placed(order, program):
     edges = [(x, parent) for x in place for parent in x.parents]
     lost = [names.get(parent) for _, parent in edges if parent not in place]
     yield "the parents", f"without {lost[0]}" if lost else "there"
-    late = [f"{names.get(x)} before its parent" for x, p in edges if place[p] > place[x]]
+    late = [f"{names.get(x)} before its parent" for x, p in edges if place.get(p, -1) > place[x]]
     yield "the order", late[0] if late else "each node after its parents"
 
 
@@ -306,6 +315,11 @@ check_4 = Exercise(
         ],
         "{at} the parents are missing: visit each of them, and theirs.": lambda root: [root],
         "{at} the list has {found}. Enter a node only when its parents are in.": by_queue,
+        "{at} the root is {found}. Are the nodes sorted by their numbers? A sum can be smaller than "
+        "what it is made from.": [
+            lambda root: sorted(solution_4(root), key=lambda node: node.data),
+            lambda root: sorted(solution_4(root), key=lambda node: abs(node.data)),
+        ],
         PATH_BY_PATH: lambda root: [*dict.fromkeys(all_paths(root))],
     },
 )
@@ -314,9 +328,10 @@ send, order = solution_3, solution_4  # the names that solution_5 uses
 
 
 def walked(engine, program):
-    nodes = watched(program)
+    nodes = run(program, map(Value, DATA))
     for calls in ("", ", called twice,"):
-        engine(nodes[-1])
+        with patience():
+            engine(nodes[-1])
         yield f"the grad of the root{calls}", nodes[-1].grad
         for name, node in zip(INPUTS, nodes):
             yield f"{name}.grad{calls}", node.grad
@@ -391,7 +406,7 @@ def trained(step, points, rate):
         still = f"where they were{'' if any(x.grad for x in parameters) else ', and their grads 0'}"
         yield "the parameters", still if before == [x.data for x in parameters] else "moving"
         for name, x in zip("abcd", parameters):
-            yield f"{name}, after the {number} step,", x.data
+            yield f"{name} after the {number} step", x.data
 
 
 def solution_6(parameters, loss, rate):
@@ -422,7 +437,7 @@ def rebound(parameters, loss, rate):
 check_6 = Exercise(
     solution_6,
     ask=trained,
-    at={f"With a rate of {rate}": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
+    at={f"a rate of {rate},": (SUNFLOWER[4:7], rate) for rate in (0.02, 0.01)},
     rests_on={"tanh": check_2, "backward": check_5},
     praise="Right: each parameter steps downhill, and meets the next loss with a clean grad.",
     otherwise="Each parameter moves by its grad, times the rate, downhill. Then its grad starts afresh.",

@@ -1,16 +1,41 @@
 """Notebook 0: twelve heights, a curve that misses them, four sliders, and a guess."""
 
+import re
+
 from autodiff import Value, optim, show_training, tanh
 from autodiff.pages.page import read
 
 from .reverse_mode import HEIGHTS
-from .verdicts import empty
+from .verdicts import empty, guesses, wrapped
 
-SAID = {
-    ("d", "right"): "✓ Right: d lifts the whole curve, and every dot lies above it.",
-    ("d", "left"): "✗ The slider is right. But where do the dots lie, above the curve or below?",
-    ("a", "right"): "✗ Nearly: that helps on the right. In the middle the curve stays where it is.",
+NAMES = {"rise": "a", "pace": "b", "shift": "c", "middle": "d"}
+WAYS = {
+    "right": ("right", "up", "more", "larger", "bigger", "higher", "increase", "r", "+", "→", "↑"),
+    "left": ("left", "down", "less", "smaller", "lower", "decrease", "l", "-", "−", "←", "↓"),
 }
+SAID = {
+    "d": "✓ Right: d lifts the whole curve, and every dot lies above it.",
+    "c": "✗ Nearly: c moves the curve sideways, which shortens the sticks where it is steep. Which "
+    "slider shortens them all?",
+    "a": "✗ Nearly: that helps on the right. In the middle the curve stays where it is.",
+    "b": "✗ b turns the curve about its middle: on one side the sticks grow. Which slider moves the "
+    "whole curve along the sticks?",
+}
+
+predict = guesses(
+    {
+        5: "Right: five steps, and the loss is 0.048.",
+        6: "Nearly: one less. The number of the step stands beside the loss.",
+        4: "Nearly: after four it is still 0.056.",
+        ...: "Start again, and press Step until the loss begins with 0.04. How often was that?",
+    },
+    {
+        (0.012, 0.0123): "Right: 0.012. A curve of this kind cannot come closer to these dots.",
+        (0, 0.012): "No curve of this kind comes so close to all the dots. Run, and wait.",
+        (0.0123, 0.05): "It still falls: press Run, and wait until the last digit rests.",
+        ...: "Start again, press Run, and wait until the last digit rests.",
+    },
+)
 
 
 def fit_by_hand():
@@ -40,5 +65,18 @@ def guess(slider, way):
     if empty(slider) or empty(way):
         print('✗ Your guess first: put a letter and "left" or "right" where the dots are.')
         return
-    other = "✗ Which slider moves the whole curve along the sticks?"
-    print(SAID.get((str(slider).strip().lower(), str(way).strip().lower()), other))
+    names = [NAMES.get(word, word) for word in words(slider)]
+    letter = next((name for name in names if name in SAID), None)
+    towards = {side for side, ways in WAYS.items() for word in words(way) if word in ways}
+    if not letter:
+        print("✗ Which slider? Its letter will do: a, b, c or d.")
+    elif letter == "d" and towards == {"left"}:
+        print("✗ The slider is right. But where do the dots lie, above the curve or below?")
+    elif letter == "d" and len(towards) != 1:
+        print("✗ The slider is right. And which way, left or right?")
+    else:
+        print(wrapped(SAID[letter]))
+
+
+def words(text):
+    return re.findall(r"\w+|[^\w\s]", str(text).lower())

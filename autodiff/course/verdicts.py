@@ -114,11 +114,16 @@ class Exercise:
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
 
     def __call__(self, answer: Any) -> None:
+        self.said(answer)
+
+    def said(self, answer: Any) -> bool:
+        """Print the verdict on an answer; return whether it is right."""
         right, text, _ = self.verdict(answer)
         print(wrapped(f"{'✓' if right else '✗'} {text}"))
         if path := os.environ.get(VERDICTS):
             with Path(path).open("a", encoding="utf-8") as file:
                 file.write(json.dumps([*self.place, right, text]) + "\n")
+        return right
 
     def yours_or_ours(self, answer: Any) -> Any:
         """The answer if it is right, else our own, so that the next cells run; says which."""
@@ -180,7 +185,7 @@ class Exercise:
         place, was, expected = told_apart(found, right, self.close)
         parts = cache(lambda label: self._parts(answer, self.at[label]))
         for hint, slips in self.slips.items():
-            if any(self._alike(slip, parts, name) for slip in slips):
+            if any(self._alike(slip, parts, label, name) for slip in slips):
                 text = hint.format(part=name, at=label, found=was, expected=expected)
                 return Verdict(False, text, hint)
         otherwise = "" if name == ERROR else self.otherwise(name, found)
@@ -201,9 +206,10 @@ class Exercise:
             text = " ".join(filter(None, said))
         return Verdict(False, text.strip())
 
-    def _alike(self, slip: Any, parts: Callable[[str], Parts], last: str) -> bool:
+    def _alike(self, slip: Any, parts: Callable[[str], Parts], here: str, last: str) -> bool:
         """Whether a slip does the same as the answer, whose parts these are, up to this part of it."""
-        for label, point in islice(self.at.items(), 200):
+        for label in [here, *islice(self.at, 200)]:
+            point = self.at[label]
             pairs = zip_longest(parts(label), self._parts(slip, point), fillvalue=("", ...))
             for (name, found), (other, known) in pairs:
                 unknown = name != last and (found is ... or known is ...)
@@ -428,7 +434,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
 
 
 @contextmanager
-def after_your_guess() -> Iterator[None]:
+def after_your_guess(title: str = "After your guess: the answer") -> Iterator[None]:
     """Shows what is printed and displayed in it in a box that is closed until a reader opens it."""
     from IPython.display import display
     from IPython.utils.capture import capture_output
@@ -437,7 +443,7 @@ def after_your_guess() -> Iterator[None]:
         yield
     style = "font-family: monospace"  # an exported page has another for <pre>
     boxed = [f'<pre style="{style}">{escape(seen.stdout)}</pre>', *map(in_html, seen.outputs)]
-    page = f"<details><summary>After your guess: the answer</summary>{''.join(boxed)}</details>"
+    page = f"<details><summary>{title}</summary>{''.join(boxed)}</details>"
     display({"text/html": page, "text/plain": seen.stdout}, raw=True)
 
 

@@ -5,156 +5,179 @@
 the check finds its `Value` right, the cell becomes my_engine.py beside the notebook.
 """
 
-import linecache
-import math
 import sys
-from contextlib import contextmanager
+from functools import reduce
 from importlib import invalidate_caches
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
+from math import inf, isclose
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from traceback import extract_tb
-from types import ModuleType
 
 import autodiff as ad
+from autodiff.engine.errors import kind_of
 
 from . import our_engine
-from .gallery import GRAPHS, INPUTS, PATH_BY_PATH, SIGNED, SIGNS, gradients, listing, run
-from .verdicts import NOTHING, Exercise, Hint
+from .gallery import GRAPHS, MILLION, fault, patience
+from .verdicts import NOTHING, Exercise, Hint, wrapped
 
 FILE = Path("my_engine.py")
+POINTS = (3.0, -2.0), (-0.5, 4.0)
+POSITIVE = [(3.0, 2.0)]  # where each result is larger than what it is made from
 
-# What is computed with x and y, and what to say if it is wrong: of the number, then of the slopes.
-SWAPPED = "The number stands on the left: Python calls `{}(x, number)`, with x first."
+# What is computed of x and y, and what to say if it is wrong: of the number, then of the slopes.
+LOOP = "If your operators are made in a loop: each sees the loop's variable as it is at the end."
+NODE = "A plain number becomes a node too."
 CONSTANT = "A plain number becomes a Value first, or gets no message."
+POWER = "The message is n * x**(n - 1) times the grad of the result; n, a constant, gets none."
+TANH = "The message is 1 - y², where y = tanh x, times the grad of the result."
 FORMULAS = {
-    "x + y": (
-        "Are your operators made in a loop? Each sees the loop's variable as it is at the end.",
-        "Addition copies: each message is the grad of the result.",
-    ),
-    "x * y": ("", "Multiplication swaps: each factor gets grad times the *other* factor."),
-    "x + 2.5": ("A plain number becomes a node too.", CONSTANT),
-    "2.5 + x": (SWAPPED.format("__radd__"), "As for x + 2.5."),
-    "x * 3": ("A plain number becomes a node too.", CONSTANT),
-    "2 * x": (SWAPPED.format("__rmul__"), "As for x * 2."),
-    "-x": ("`__neg__` is 0 - x.", "The slope of -x is -1."),
-    "x - y": ("`__sub__` is x + (-y).", "y counts with a minus: its message is -grad."),
-    "x - 5": ("`__sub__` is x + (-5).", "Its slope in x is 1."),
-    "5 - x": (SWAPPED.format("__rsub__") + " It means 5 - x.", "Its slope in x is -1."),
-    "sum([x, y])": ("sum begins with 0 + x: `__radd__`.", "As for x + y."),
-    "x ** 3": ("", "The slope of x**n is n * x**(n - 1), and the 3 is a constant: no message."),
-    "x ** 2": ("", "The slope of x**n is n * x**(n - 1)."),
-    "x ** -1": ("", "The slope of x**n is n * x**(n - 1), for n = -1 too."),
-    "x / y": ("`__truediv__` is x * y**-1.", "Its slopes are 1 / y and -x / y²."),
-    "x / 4": ("`__truediv__` is x * 4**-1.", "Its slope in x is 1 / 4."),
-    "1 / x": (SWAPPED.format("__rtruediv__") + " It means 1 / x.", "Its slope in x is -1 / x²."),
-    "x.tanh()": ("Take math.tanh.", "The slope is 1 - y², where y = tanh x."),
+    "x + y": (lambda x, y: x + y, LOOP, "Addition copies the grad of the result."),
+    "x * y": (lambda x, y: x * y, "", "Each factor gets grad times the *other* factor."),
+    "x + 2.5": (lambda x, y: x + 2.5, NODE, CONSTANT),
+    "2.5 + x": (lambda x, y: 2.5 + x, "Python calls `x.__radd__(2.5)`.", "It is x + 2.5, from x."),
+    "x * 3": (lambda x, y: x * 3, NODE, CONSTANT),
+    "2 * x": (lambda x, y: 2 * x, "Python calls `x.__rmul__(2)`.", "It is x * 2, made from x."),
+    "-x": (lambda x, y: -x, "`__neg__` is x * -1.", "The slope of -x is -1."),
+    "x - y": (lambda x, y: x - y, "`__sub__` is x + (-y).", "The message to y is -grad."),
+    "x - 5": (lambda x, y: x - 5, "`__sub__` is x + (-5).", "Its slope in x is 1."),
+    "5 - x": (lambda x, y: 5 - x, "It means 5 - x: `x.__rsub__(5)`.", "Its slope in x is -1."),
+    "sum([x, y])": (lambda x, y: sum([x, y]), "sum begins with 0 + x: `__radd__`.", "It is x + y."),
+    "x ** 3": (lambda x, y: x**3, "", POWER),
+    "x ** -1": (lambda x, y: x**-1, "", POWER),
+    "(x * x) ** 0.5": (lambda x, y: (x * x) ** 0.5, "", POWER),
+    "x / y": (lambda x, y: x / y, "`__truediv__` is x * y**-1.", "Its slopes: 1 / y and -x / y²."),
+    "x / 4": (lambda x, y: x / 4, "`__truediv__` is x * 4**-1.", "Its slope in x is 1 / 4."),
+    "1 / x": (lambda x, y: 1 / x, "It means 1 / x: `x.__rtruediv__(1)`.", "Its slope: -1 / x²."),
+    "x.tanh()": (lambda x, y: x.tanh(), "Take math.tanh.", TANH),
 }
 
-# Programs of several lines, by the fault that each is the first to show.
-GRAPHS_OF_FAULTS = {
-    "x * y + x": "Two lines use x, and one message replaced the other: add it to x.grad, +=.",
-    "x + x": "x is a parent twice, so it gets two messages. A set, or a dict, has it once.",
-    "(p := x + x) + p": "A node sent before all its messages had come, or sent twice. It sends once, "
-    "after all that use it: a topological order.",
+# Graphs, by the fault that each is the first to show.
+WALKS = {
+    "p = x * y; q = p + Value(2)": (
+        lambda x, y: x * y + type(x)(2.0),
+        "Walk from the result back: p sends when its own message has come, not before.",
+    ),
+    "p = x + y; q = p * Value(3)": (
+        lambda x, y: (x + y) * type(x)(3.0),
+        "The grad of p is 3: + sends on the grad of its result, not 1.",
+    ),
+    "p = x * y; q = p * Value(3)": (
+        lambda x, y: (x * y) * type(x)(3.0),
+        "The grad of p is 3: each factor gets the *other* factor times the grad of the result.",
+    ),
+    "x * y + x": (
+        lambda x, y: x * y + x,
+        "Two lines use x, and one message replaced the other: add it to x.grad, +=.",
+    ),
+    "x + x": (
+        lambda x, y: x + x,
+        "x is a parent twice, so it gets two messages: add both, +=. A set, or a dict, has it once.",
+    ),
+    "p = x + x; q = p + p": (
+        lambda x, y: (p := x + x) + p,
+        "A node sent before all its messages had come, or sent twice. It sends once, after all that "
+        "use it: a topological order.",
+    ),
 }
+FAR = {
+    "p = x + x; q = p + y; r = q * y; s = r + p": (
+        lambda x, y: ((p := x + x) + y) * y + p,
+        "p sends after q, though it is nearer to s: the longest way from the result counts.",
+    ),
+}
+LARGE = {
+    "A chain of 500 additions": (
+        lambda x, y: reduce(lambda z, _: z + y, range(500), x),
+        "It calls itself too often for each step of depth: once, or better a loop.",
+    ),
+    "A neuron": (lambda x, y: ((0.2 * x - 0.3 * y + 0.1).tanh() - 0.5) ** 2, ""),
+}
+PIECES = {
+    "tanh from exp, + and ÷": (
+        lambda x, y: ((z := (x / 2).exp()) - 1) / (z + 1),
+        "exp is its own slope.",
+    ),
+}
+
+
+def same(found, right):
+    return isinstance(found, (int, float)) and isclose(found, right, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def shown(x):
     return f"{x:.6g}" if isinstance(x, (int, float)) else f"{x!r:.40}"
 
 
-def same(found, right):
-    return isinstance(found, (int, float)) and math.isclose(
-        found, right, rel_tol=1e-9, abs_tol=1e-9
-    )
-
-
-@contextmanager
-def patience(calls=20_000):
-    """Stops what makes too many calls: a walk path by path, or one without an end."""
-    made, before = 0, sys.getprofile()
-
-    def count(*_):
-        nonlocal made
-        made += 1
-        if made > calls:
-            sys.setprofile(before)
-            raise Hint(PATH_BY_PATH)
-
-    sys.setprofile(count)
-    try:
-        yield
-    finally:
-        sys.setprofile(before)
-
-
-def tried(text, work, hint=""):
+def tried(text, work, hint="", calls=20_000):
     """What some work with the reader's engine returns; what it raises becomes a Hint."""
     try:
-        with patience():
+        with patience(calls):
             return work()
-    except RecursionError:
-        raise Hint(
-            f"{text}: RecursionError. {hint or 'Something calls itself for ever.'}"
-        ) from None
     except Hint as found:
         raise Hint(f"{text}: {found}") from None
+    except RecursionError:
+        raise Hint(f"{text}: RecursionError. {hint or 'It calls itself for ever.'}") from None
+    except SyntaxError as error:
+        raise Hint(f"Line {error.lineno}, `{(error.text or '').strip()}`: {error.msg}.") from None
     except Exception as error:
-        at = [
-            f" in line {f.lineno}, `{f.line}`"
-            for f in extract_tb(error.__traceback__)
-            if f.filename == str(FILE)
-        ]
+        frames = extract_tb(error.__traceback__)
+        at = [f" in line {f.lineno}, `{f.line}`" for f in frames if f.filename.endswith(FILE.name)]
         raised = f"{text} raises {type(error).__name__}{at[-1] if at else ''}: {error}. {hint}"
         raise Hint(raised.strip()) from None
 
 
-def formulas(Value, part, texts):
-    """Each formula with both signs: its number, or its slopes."""
-    for text in texts:
-        for data in ((3.0, -2.0), (-0.5, 4.0)):
-            where = f"{text} at x = {data[0]:g}, y = {data[1]:g}"
-            hint = FORMULAS[text][part == "slopes"]
-            x, y = map(Value, data)
-            right = [ad.Value(each) for each in data]
-            result = tried(where, lambda: eval(text, {"x": x, "y": y}), hint)
-            expected = eval(text, dict(zip("xy", right)))
-            if not isinstance(result, Value):
-                raise Hint(f"{where} gives {shown(result)}, which is no Value. {hint}")
-            if (x.data, y.data) != data or result is x or result is y:
-                raise Hint(f"{text} has changed x or y: a result is a new Value.")
-            if not same(result.data, expected.data):
-                other = [
-                    t for t in texts if same(result.data, eval(t, dict(zip("xy", right))).data)
-                ]
-                is_that = f" That is {other[0]}." if other else ""
-                found = f"{where} should be {expected.data:.6g}, not {shown(result.data)}."
-                raise Hint(f"{found}{is_that} {hint}".strip())
-            if part == "slopes":
-                tried(f"backward of {where}", result.backward, hint)
-                expected.backward()
-                if not same(result.grad, 1.0):
-                    grad = shown(result.grad)
-                    raise Hint(f"After backward the grad of the result itself is 1, not {grad}.")
-                compare(where, zip("xy", (x, y), right), hint)
+def numbers(Value):
+    """Whether each formula gives the right numbers."""
+    for (text, (formula, hint, _)), data in product(FORMULAS.items(), POINTS):
+        where = f"{text} at x = {data[0]:g}, y = {data[1]:g}"
+        x, y = map(Value, data)
+        result = tried(where, lambda: formula(x, y), hint)
+        if not isinstance(result, Value):
+            raise Hint(f"{where} gives {shown(result)}, which is no Value. {hint}")
+        if (x.data, y.data) != data or result is x or result is y:
+            raise Hint(f"{text} has changed x or y: a result is a new Value.")
+        right = formula(*map(ad.Value, data)).data
+        if not same(result.data, right):
+            raise Hint(f"{where} should be {right:.6g}, not {shown(result.data)}. {hint}".strip())
 
 
-def compare(where, triples, hint):
-    for name, found, right in triples:
-        if not same(found.grad, right.grad):
-            says = f"{where}: {name}.grad should be {right.grad:.6g}, not {shown(found.grad)}."
-            raise Hint(f"{says} {hint}")
+def slopes(Value, table, points=POINTS, inside=False):
+    """Whether the walk back through each formula adds the right slopes to the grads of its leaves.
 
-
-def graphs_of_faults(Value):
-    for text, hint in GRAPHS_OF_FAULTS.items():
-        pair, right = [Value(3.0), Value(2.0)], [ad.Value(3.0), ad.Value(2.0)]
-        tried(text, eval(text, dict(zip("xy", pair))).backward, hint)
-        eval(text, dict(zip("xy", right))).backward()
-        compare(text, zip("xy", pair, right), hint)
+    inside: in a larger loss, 7 times the formula; and the leaves have 100 from an earlier one.
+    """
+    before, factor = (100.0, 7.0) if inside else (0.0, 1.0)
+    for (text, (formula, hint)), data in product(table.items(), points):
+        text = f"({text}) * Value(7)" if inside else text
+        where = f"{text} at x = {data[0]:g}, y = {data[1]:g}"
+        leaves = [*map(Value, data)]
+        for leaf in leaves:
+            leaf.grad = before
+        loss = lambda: formula(*leaves) * Value(7.0) if inside else formula(*leaves)
+        result = tried(where, loss, hint)
+        tried(f"backward of {where}", result.backward, hint)
+        if not same(result.grad, 1.0):
+            grad = shown(result.grad)
+            raise Hint(f"After backward the grad of the result itself is 1, not {grad}.")
+        inputs = [*map(ad.Value, data)]
+        formula(*inputs).backward()
+        for name, leaf, right in zip("xy", leaves, inputs):
+            slope, found = right.grad * factor, leaf.grad - before
+            if same(found, slope):
+                continue
+            if inside and same(leaf.grad, slope):
+                raise Hint(f"In {text} the message to {name} replaces what was there. Add it: +=.")
+            if inside and same(found * factor, slope):
+                hint = "A message is the slope times the grad of the result, which is 7 here."
+            missing = ": no message has reached it" * (not found)
+            wrong = f"{name}.grad should be {slope:.6g}, not {shown(found)}{missing}"
+            raise Hint(f"{where}: {wrong}. {hint}".strip())
 
 
 def strangers(Value):
-    """Nodes that a loss was not made from."""
+    """Whether nodes that a loss was not made from keep their grads."""
     stranger, x, y = Value(2.0), Value(3.0), Value(-2.0)
     try:
         other = stranger * x
@@ -171,143 +194,102 @@ def strangers(Value):
 
 
 def accumulates(Value):
-    """Whether a message is added to what an input has from an earlier loss."""
-    lost = []
-    for sign, add in SIGNS.items():
-        x, y = Value(2.0), Value(2.0)
-        x.grad = y.grad = 100.0
-        add(x, y).backward()
-        lost += [
-            f"{name} {sign} {other}"
-            for name, other, v in (("x", "y", x), ("y", "x", y))
-            if v.grad < 99
-        ]
-    if len(lost) == 4:
+    """Whether leaves keep what they have from an earlier loss."""
+    x, y = Value(2.0), Value(2.0)
+    x.grad = y.grad = 100.0
+    (x + y).backward()
+    (x * y).backward()
+    if max(x.grad, y.grad) < 99:
         raise Hint(
             "x in two losses: the second begins x.grad anew. Inputs accumulate: set to 0 only the "
             "nodes that have parents."
         )
-    if lost:
-        raise Hint(f"In {lost[0]} the message to {lost[0][0]} replaces what was there. Add it: +=.")
 
 
 def again(Value):
+    """Whether a second walk through the same graph adds the same."""
     x = Value(3.0)
-    p = x + x
-    q = x + p
+    q = x + (x + x)
     for _ in range(2):
         q.backward()
-    if same(x.grad, 6.0):
-        return
-    hint = "Whose grad must start at 0, and whose not?"
-    if same(x.grad, 3.0):
-        hint = "Inputs accumulate: set to 0 only the nodes that have parents."
-    elif x.grad > 6:
+    if not same(x.grad, 6.0):
         hint = "The nodes between still hold the grad of the first call: set it to 0."
-    raise Hint(
-        f"p = x + x; q = x + p, backward called twice: x.grad is {shown(x.grad)}, not 6. {hint}"
-    )
-
-
-def deep(Value):
-    x = Value(1.0)
-    y = x
-    for _ in range(900):
-        y = y + 1
-    hint = "It calls itself too often for each step of depth: once, or better a loop."
-    tried("A chain of 900 additions", y.backward, hint)
-    if not same(x.grad, 1.0):
-        raise Hint(f"A chain of 900 additions: x.grad is {shown(x.grad)}, not 1.")
-
-
-def doublings(Value):
-    x = Value(1.0)
-    y = x
-    for _ in range(20):
-        y = y + y
-    tried("20 doublings", y.backward)
+        hint = hint if x.grad > 6 else "Whose grad must start at 0, and whose not?"
+        grad = shown(x.grad)
+        raise Hint(f"p = x + x; q = x + p, backward called twice: x.grad is {grad}, not 6. {hint}")
 
 
 def gallery(Value):
+    """Notebook 4's graphs, each walked twice; then twenty doublings."""
     for program in GRAPHS:
-        nodes = run(program, map(Value, SIGNED))
-        for calls in (1, 2):
-            nodes[-1].backward()
-            for name, x, right in zip(INPUTS, nodes, gradients(program, SIGNED)):
-                if x.grad != calls * right:
-                    wrong = f"{name}.grad is {shown(x.grad)}, not {calls * right:g}"
-                    where = f"{listing(program)}, with a, b, c, d = 3, -5, 7, -11"
-                    raise Hint(
-                        f"{where}: {wrong}. A node sends when all that use it have sent: what puts "
-                        "your nodes in order? (Not their numbers.)"
-                    )
+        if wrong := tried("A graph", lambda: fault(Value.backward, program, 2, Value)):
+            raise Hint(
+                f"{wrong}, after two walks, with a, b, c, d = 3, -5, 7, -11. A node sends when all that "
+                "use it have sent: what puts your nodes in order, and tells them apart? (Not their numbers.)"
+            )
+    tried("20 doublings", lambda: fault(Value.backward, MILLION, number=Value))
 
 
-def pieces(Value):
-    """tanh from its pieces, where the engine has more than it needs; and a neuron."""
-    numbers = 2.0, -1.0, 0.3, 0.8, 0.1
-    made, right = [Value(n) for n in numbers], [ad.Value(n) for n in numbers]
-    for x1, x2, w1, w2, b in (made, right):
-        z = w1 * x1 + w2 * x2 + b
-        (z.tanh() * 2 - 1 / (z**2 + 1)).backward()
-    compare("A neuron", zip(("x1", "x2", "w1", "w2", "b"), made, right), "")
-    if hasattr(Value, "exp"):
-        x, whole = Value(0.7), Value(0.7)
-        e = (2 * x).exp()
-        ((e - 1) / (e + 1)).backward()
-        whole.tanh().backward()
-        compare("tanh from exp, + and ÷", [("x", x, whole)], "exp has the slope exp.")
-
-
-def examined(module):
-    """Says nothing if an engine is right; raises the Hint of its first fault."""
+def examined(path):
+    """Says nothing if the engine in a file is right; raises the Hint of its first fault."""
+    module = tried("Your engine", lambda: imported(path), calls=inf)
     Value = getattr(module, "Value", None)
     if not isinstance(Value, type):
-        raise Hint(NOTHING if Value is None else "Expected a class `Value`.")
+        raise Hint(NOTHING if Value is None else f"`Value` should be a class, not {kind_of(Value)}.")
     x = tried("Value(3.0)", lambda: Value(3.0))
     for name, start in (("data", 3.0), ("grad", 0.0)):
         if not same(found := getattr(x, name, ...), start):
             raise Hint(f"After x = Value(3.0), x.{name} is {start:g}: yours is {shown(found)}.")
     if not callable(getattr(x, "backward", None)):
         raise Hint("Your Value has no method `backward`.")
-    first, *others = FORMULAS
     strangers(Value)
-    formulas(Value, "number", FORMULAS)
-    formulas(Value, "slopes", [first, others[0]])
-    for look in (graphs_of_faults, accumulates, again, gallery, doublings):
-        look(Value)
-    formulas(Value, "slopes", others)
-    deep(Value)
-    pieces(Value)
+    numbers(Value)
+    of_slopes = {text: (formula, hint) for text, (formula, _, hint) in FORMULAS.items()}
+    first = {text: of_slopes.pop(text) for text in ("x + y", "x * y")}
+    pieces = PIECES if hasattr(Value, "exp") else {}
+    slopes(Value, first)
+    slopes(Value, WALKS, POSITIVE)
+    accumulates(Value)
+    slopes(Value, first, POSITIVE, inside=True)
+    again(Value)
+    slopes(Value, FAR, POSITIVE)
+    gallery(Value)
+    slopes(Value, of_slopes | LARGE | pieces, inside=True)
     yield "your engine", "right"
 
 
 check_7 = Exercise(
-    our_engine,
+    Path(our_engine.__file__),
     ask=examined,
-    praise=f"Right on all {len(GRAPHS):,} graphs, with numbers of both signs, twice in a row.",
+    praise=f"Right on all {len(GRAPHS):,} graphs, with numbers of both signs, twice in a row; and with "
+    "numbers on either side of each operator.",
     slips={},
 )
 
 
-def made(source):
-    """The module that a text is: the names in it are its own."""
-    module, lines = ModuleType("my_engine"), source.splitlines(keepends=True)
-    module.__file__ = str(FILE)
-    linecache.cache[str(FILE)] = len(source), None, lines, str(FILE)  # for error messages
-    exec(compile(source, str(FILE), "exec"), vars(module))
+def imported(path):
+    """The module in a file, read anew."""
+    spec = spec_from_file_location("my_engine", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
 def my_engine(line, cell):
-    """Run the cell as a module; if its engine is right, it becomes my_engine.py beside the notebook."""
-    module = made(cell)
-    check_7(module)
-    if check_7.verdict(module).right:
+    """Check the cell as a file; if its engine is right, it becomes my_engine.py beside the notebook."""
+    with TemporaryDirectory() as folder:
+        draft = Path(folder, FILE.name)
+        draft.write_text(cell, encoding="utf-8")
+        if not check_7.said(draft):
+            return
+    try:
         FILE.write_text(cell, encoding="utf-8")
-        invalidate_caches()
-        sys.modules["my_engine"] = module
-        print(f"Written to {FILE}: {long(cell)} lines. From now on: from my_engine import Value")
+    except OSError as error:
+        print(f"But it cannot be kept: {error}. Copy it into a file {FILE} beside your notebooks.")
+        return
+    sys.modules.pop("my_engine", None)  # the next import reads the file
+    invalidate_caches()
+    print(f"Written to {FILE}: {long(cell)} lines. From now on: from my_engine import Value")
 
 
 def long(source):
@@ -315,16 +297,14 @@ def long(source):
 
 
 def your_engine():
-    """The reader's engine if its file is right, else ours; says whose it is."""
-    why = f"there is no {FILE} beside this notebook: notebook 4 ends with it"
+    """The module of the reader's engine if its file is right, else ours; says whose it is."""
+    why = f": no {FILE} is here. Notebook 4 ends with it."
     if FILE.exists():
-        source = FILE.read_text(encoding="utf-8")
-        try:
-            module = made(source)
-            list(examined(module))
-            print(f"This notebook runs on your engine: {FILE}, {long(source)} lines.")
-            return module
-        except Exception as error:
-            why = str(error)
-    print(f"This notebook runs on our engine, until yours is right: {why}")
+        right, text, _ = check_7.verdict(FILE)
+        if right:
+            lines = long(FILE.read_text("utf-8"))
+            print(f"This notebook runs on your engine: {FILE}, {lines} lines.")
+            return imported(FILE)
+        why = f", until yours is right: {text}"
+    print(wrapped(f"This notebook runs on our engine{why}"))
     return our_engine

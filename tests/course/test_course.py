@@ -51,12 +51,32 @@ def test_before_the_first_cell_has_run_a_picture_says_how():
 
 @pytest.mark.parametrize(
     ("slider", "way", "said"),
-    [("d", ..., "Your guess first"), (" D", "Right", "✓ Right"), ("d", "left", "The slider is right"),
-     ("a", "right", "Nearly"), ("b", "left", "Which slider")],
+    [("d", ..., "Your guess first"), (..., "up", "Your guess first"), ("", "", "Which slider"),
+     ("e", "right", "Which slider"), ("d", "sideways", "And which way"), ("d", "left or right", "And which way"),
+     ("a", "right", "✗ Nearly: that helps on the right"), ("a rise", "left", "✗ Nearly"),
+     ("b", "left", "✗ b turns"), ("pace", "up", "✗ b turns"), ("c", "right", "✗ Nearly: c moves"),
+     *[("d", way, "✗ The slider is right. But where") for way in ("left", "down", "to the left", "L", "-")],
+     *[("d", way, "✓ Right") for way in ("right", "Right.", "up", "to the right", "r", "upwards: right", "+", "a hair to the right")],
+     *[(slider, "right", "✓ Right") for slider in ("d", " D", "d middle", "middle", "the slider d", "d.")]],
 )  # fmt: skip
 def test_the_slider_that_changes_the_loss_fastest_is_guessed(slider, way, said, capsys):
     start_here.guess(slider, way)
     assert said in capsys.readouterr().out
+
+
+def test_the_steps_and_the_smallest_loss_of_the_first_page_are_those_of_the_engine(capsys):
+    losses, parameters = [], [Value(x) for x in (1.0, 1.0, 0.0, 1.0)]
+    for _ in range(2_000):
+        a, b, c, d = parameters
+        loss = sum((a * tanh(b * t + c) + d - y) ** 2 for t, y in reverse_mode.SUNFLOWER)
+        losses.append(loss.data)
+        loss.backward()
+        for x in parameters:
+            x.data, x.grad = x.data - 0.02 * x.grad, 0.0
+    start_here.predict(1, next(step for step, loss in enumerate(losses) if loss < 0.05))
+    start_here.predict(2, round(losses[-1], 3))
+    start_here.predict(2, losses[-1])
+    assert capsys.readouterr().out.count("✓ Right") == 3
 
 
 def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():

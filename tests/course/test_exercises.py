@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -49,6 +50,43 @@ def test_every_slip_gets_its_own_hint(name):
             _, text, said = check.verdict(slip)
             assert said == hint, text
             assert "{" not in text
+
+
+OF_NOTEBOOK_4 = [name for name in CHECKS if name.startswith("04.")]
+
+
+@pytest.mark.parametrize("name", OF_NOTEBOOK_4)
+def test_a_slip_hears_its_own_hint_at_each_point_at_which_it_is_wrong(name):
+    check = CHECKS[name]
+    for hint, slips in check.slips.items():
+        for slip, (label, point) in product(slips, list(check.at.items())[:100]):
+            verdict = check._wrong(slip, label, point)
+            assert verdict is None or verdict.hint == hint, label
+
+
+@pytest.mark.parametrize("name", OF_NOTEBOOK_4)
+def test_an_answer_half_filled_in_hears_which_half(name, monkeypatch):
+    check = CHECKS[name]
+    point = next(iter(check.at.values()))
+    parts = check._expected(point)
+    for blank in {name for name, _ in parts} if len(parts) > 1 else []:
+        half = [(name, ... if name == blank else x) for name, x in parts]
+        monkeypatch.setattr(check, "_parts", lambda *_, half=half: half)
+        text = check._wrong(check.solution, "", point).text
+        assert text.startswith("Right so far: ")
+        assert f"Nothing here yet: {blank}" in text
+        monkeypatch.undo()
+
+
+def test_one_half_that_is_wrong_hears_its_own_hint_beside_dots():
+    check = CHECKS["04.1"]
+    right = dict(zip("ub", check.solution))
+    for hint, (answer,) in check.slips.items():
+        for i, name in enumerate("ub"):
+            if answer[i] != right[name]:
+                alone = [..., ...]
+                alone[i] = answer[i]
+                assert check.verdict(tuple(alone)).hint == hint
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -1,128 +1,21 @@
 """The engine that a reader types: right ones in three styles, and faults that hear their own name."""
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from autodiff.course import our_engine
-from autodiff.course.your_engine import check_7, made, my_engine, your_engine
+from autodiff.course.your_engine import check_7, my_engine, your_engine
 
 OURS = inspect.getsource(our_engine)
 
-CLOSURES = """
-import math
-
-class Value:
-    def __init__(self, data, _children=()):
-        self.data, self.grad = data, 0.0
-        self._backward, self._prev = lambda: None, _children
-
-    def _wrap(self, other):
-        return other if isinstance(other, Value) else Value(other)
-
-    def __add__(self, other):
-        other = self._wrap(other)
-        out = Value(self.data + other.data, (self, other))
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = self._wrap(other)
-        out = Value(self.data * other.data, (self, other))
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-        out._backward = _backward
-        return out
-
-    def __pow__(self, n):
-        out = Value(self.data**n, (self,))
-        def _backward():
-            self.grad += n * self.data ** (n - 1) * out.grad
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-        out._backward = _backward
-        return out
-
-    def __radd__(self, other): return self + other
-    def __rmul__(self, other): return self * other
-    def __neg__(self): return self * -1
-    def __sub__(self, other): return self + (-other)
-    def __rsub__(self, other): return -self + other
-    def __truediv__(self, other): return self * other**-1
-    def __rtruediv__(self, other): return other * self**-1
-
-    def backward(self):
-        topo, visited = [], set()
-        def build(v):
-            if v not in visited:
-                visited.add(v)
-                for child in v._prev:
-                    build(child)
-                topo.append(v)
-        build(self)
-        for v in topo:
-            if v._prev:
-                v.grad = 0.0
-        self.grad = 1.0
-        for v in reversed(topo):
-            v._backward()
-"""
-
-# One class of nodes with local derivatives in a list; order by the time of making; tanh in pieces.
-DERIVATIVES = """
-import itertools, math
-clock = itertools.count()
-
-class Value:
-    def __init__(self, data, edges=()):
-        self.data, self.grad, self.edges, self.born = float(data), 0.0, edges, next(clock)
-    def __add__(self, other):
-        if not isinstance(other, Value):
-            return Value(self.data + other, [(self, 1.0)])
-        return Value(self.data + other.data, [(self, 1.0), (other, 1.0)])
-    def __mul__(self, other):
-        if not isinstance(other, Value):
-            return Value(self.data * other, [(self, other)])
-        return Value(self.data * other.data, [(self, other.data), (other, self.data)])
-    __radd__, __rmul__ = __add__, __mul__
-    def __pow__(self, n): return Value(self.data**n, [(self, n * self.data ** (n - 1))])
-    def exp(self):
-        y = math.exp(self.data)
-        return Value(y, [(self, y)])
-    def __neg__(self): return -1 * self
-    def __sub__(self, other): return self + -other
-    def __rsub__(self, other): return other + -self
-    def __truediv__(self, other): return self * (1 / other if not isinstance(other, Value) else other**-1)
-    def __rtruediv__(self, other): return other * self**-1
-    def tanh(self):
-        e = (2 * self).exp()
-        return (e - 1) / (e + 1)
-    def backward(self):
-        found, todo = {self}, [self]
-        while todo:
-            for x, _ in todo.pop().edges:
-                if x not in found:
-                    found.add(x)
-                    todo.append(x)
-        for x in found:
-            if x.edges:
-                x.grad = 0.0
-        self.grad = 1.0
-        for node in sorted(found, key=lambda x: -x.born):
-            for x, slope in node.edges:
-                x.grad += slope * node.grad
-"""
+ENGINES = Path(__file__).with_name("engines")
+CLOSURES, DERIVATIVES = [
+    (ENGINES / f"{name}.py").read_text() for name in ("closures", "derivatives")
+]
 
 # fault: the style, what is replaced, by what, and a word of the hint that names it
 FAULTS = {
@@ -183,7 +76,7 @@ FAULTS = {
         "__add__ = recorded(add)\n    def __radd__(self, other):\n        return self + other if other else NotImplemented",
         "sum begins with 0 + x",
     ),
-    "rmul missing": (OURS, "__mul__ = __rmul__ =", "__mul__ =", "`__rmul__"),
+    "rmul missing": (OURS, "__mul__ = __rmul__ =", "__mul__ =", "__rmul__"),
     "a closure captures a late variable": (
         OURS,
         "    def backward(self):",
@@ -226,7 +119,7 @@ FAULTS = {
     ),
     "sub by add": (OURS, "__sub__ = lambda self, other: self + other * -1", "__sub__ = lambda self, other: self + other", "`__sub__`"),
     "division without the square": (
-        CLOSURES, "def __truediv__(self, other): return self * other**-1",
+        CLOSURES, "def __truediv__(self, other):\n        return self * other**-1",
         "def __truediv__(self, other):\n        other = self._wrap(other)\n        out = Value(self.data / other.data, (self, other))\n        def _backward():\n            self.grad += out.grad / other.data\n            other.grad -= self.data / other.data * out.grad\n        out._backward = _backward\n        return out",
         "-x / y²",
     ),
@@ -234,38 +127,111 @@ FAULTS = {
     "no walk at all": (OURS, "for node in reversed(nodes):", "for node in []:", "Addition copies"),
     "no backward": (OURS, "def backward(", "def back(", "no method `backward`"),
     "no tanh": (OURS, "__pow__, tanh = recorded(power), recorded(tanh)", "__pow__ = recorded(power)", "x.tanh()"),
-    "nothing": (OURS, OURS, "# here", "Nothing here yet"),
+    "plain numbers are no nodes": (OURS, "x if isinstance(x, Value) else Value(x)", "x", "becomes a node too"),
+    "sub the other way round": (CLOSURES, "self + (-other)", "other + (-self)", "x + (-y)"),
+    "from the first born on": (DERIVATIVES, "-x.born", "x.born", "Walk from the result back"),
+    "parents after their users": (
+        CLOSURES, "                for child in v._prev:\n                    build(child)\n                topo.append(v)",
+        "                topo.append(v)\n                for child in v._prev:\n                    build(child)",
+        "Walk from the result back",
+    ),
+    "one step alone": (CLOSURES, "for v in reversed(topo):\n            v._backward()", "self._backward()", "Walk from the result back"),
+    "the shortest way counts": (
+        DERIVATIVES, "for node in sorted(found, key=lambda x: -x.born):",
+        "level, todo = {}, [(self, 0)]\n        while todo:\n            n, k = todo.pop(0)\n            if n not in level:\n                level[n] = k\n                todo += [(x, k + 1) for x, _ in n.edges]\n        for node in sorted(found, key=level.get):",
+        "the longest way",
+    ),
+    "equal numbers are one node": (
+        OURS, "    def backward", "    __eq__ = lambda self, other: self.data == other.data\n    __hash__ = lambda self: hash(self.data)\n\n    def backward",
+        "tells them apart",
+    ),
+    "add sends 1": (OURS, "lambda grad: (grad, grad)", "lambda grad: (1.0, 1.0)", "The grad of p is 3"),
+    "mul forgets grad": (CLOSURES, "other.data * out.grad", "other.data", "The grad of p is 3"),
+    "tanh forgets grad": (OURS, "(grad * (1 - y * y),)", "(1 - y * y,)", "which is 7 here"),
+    "tanh takes its own grad": (CLOSURES, "(1 - t**2) * out.grad", "(1 - t**2) * self.grad", "the grad of the result"),
+    "tanh assigns": (CLOSURES, "self.grad += (1 - t**2)", "self.grad = (1 - t**2)", "replaces what was there"),
+    "power assigns": (CLOSURES, "self.grad += n * ", "self.grad = n * ", "replaces what was there"),
+    "power of the size": (DERIVATIVES, "Value(self.data**n,", "Value(abs(self.data)**n,", "-0.125, not 0.125"),
+    "neg made from nothing": (CLOSURES, "return self * -1", "return Value(-self.data)", "no message has reached it"),
+    "mul not swapped": (OURS, "(grad * y, grad * x)", "(grad * x, grad * y)", "*other* factor"),
+    "rtruediv missing": (OURS, "    __rtruediv__ = lambda self, other: self**-1 * other\n", "", "__rtruediv__"),
+    "tan": (OURS, "math.tanh", "math.tan", "Take math.tanh"),
+    "a walk for each path, and right": (
+        DERIVATIVES, "    def backward(self):\n",
+        "    def backward(self, grad=None):\n        self.grad = 1.0 if grad is None else self.grad + grad\n        for x, slope in self.edges:\n            x.backward(slope * (grad or 1.0))\n        return\n",
+        "path by path",
+    ),
+    "one visited for all": (CLOSURES.replace("class Value", "visited = set()\n\nclass Value"), "topo, visited = [], set()", "topo = []", "called twice"),
+    "the root twice": (CLOSURES, "            v._backward()\n", "            v._backward()\n        self._backward()\n", "should be 1, not 2"),
+    "a typo": (OURS, "def backward(self):", "def backward(self:", "Line 46, `def backward(self:`"),
+    "an error while it is run": (OURS, "import math", "import math\n1 / 0", "ZeroDivisionError in line 4, `1 / 0`"),
+    "no class": (OURS, OURS, "Value = 5", "should be a class, not an int"),
+    "nothing": (OURS, OURS, "...", "Nothing here yet"),
 }  # fmt: skip
 
 
+@pytest.fixture
+def verdict(tmp_path):
+    """What is said of an engine with this text."""
+
+    def verdict(text):
+        path = tmp_path / "my_engine.py"
+        path.write_text(text, encoding="utf-8")
+        return check_7.verdict(path)
+
+    return verdict
+
+
 @pytest.mark.parametrize("style", [OURS, CLOSURES, DERIVATIVES])
-def test_right_engines_of_any_style(style):
-    assert check_7.verdict(made(style)).right, check_7.verdict(made(style))
+def test_right_engines_of_any_style(style, verdict):
+    assert verdict(style).right, verdict(style)
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_hears_its_name(name):
+def test_each_fault_hears_its_name(name, verdict):
     style, old, new, word = FAULTS[name]
     assert old in style
-    right, text, _ = check_7.verdict(made(style.replace(old, new)))
+    right, text, _ = verdict(style.replace(old, new))
     assert not right
     assert word in text
-
-
-def test_each_fault_hears_another_text():
-    said = {}
-    for name, (style, old, new, _) in FAULTS.items():
-        said.setdefault(check_7.verdict(made(style.replace(old, new))).text, []).append(name)
-    assert len(said) > 25
 
 
 def test_a_wrong_engine_never_replaces_a_right_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert your_engine() is our_engine
+    my_engine("", OURS.replace("parent.grad +=", "parent.grad ="))
+    assert not [*tmp_path.iterdir()]
     my_engine("", OURS)
     my_engine("", OURS.replace("parent.grad +=", "parent.grad ="))
     assert Path("my_engine.py").read_text() == OURS
-    assert "Written to my_engine.py: 46 lines" in capsys.readouterr().out
-    x = your_engine().Value(3.0)
-    (x * x).backward()
-    assert x.grad == 6.0
+    my_engine("", DERIVATIVES)
+    assert Path("my_engine.py").read_text() == DERIVATIVES
+    assert hasattr(your_engine().Value, "exp")
+    said = capsys.readouterr().out
+    assert "Written to my_engine.py: 45 lines" in said
+    assert said.endswith("This notebook runs on your engine: my_engine.py, 48 lines.\n")
+    use = "from my_engine import Value; x = Value(3.0); (x * x).backward(); print(x.grad)"
+    alone = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
+    assert alone.stdout == "6.0\n"
+
+
+def test_a_file_that_is_wrong_is_not_used_and_says_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("my_engine.py").write_text(OURS.replace("parent.grad +=", "parent.grad ="))
+    assert your_engine() is our_engine
+    said = "This notebook runs on our engine, until yours is right: x * y + x at x = 3, y = 2"
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_a_folder_that_cannot_be_written_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("my_engine.py").mkdir()
+    my_engine("", OURS)
+    assert "But it cannot be kept" in capsys.readouterr().out
+    assert your_engine() is our_engine
+
+
+def test_the_cell_is_run_once_for_its_verdict(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    my_engine("", OURS + "\nprint('seen')")
+    assert capsys.readouterr().out.count("seen") == 1

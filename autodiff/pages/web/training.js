@@ -30,8 +30,8 @@ function heading() {
     [!t.steps, "Which way should each go?", big(counted(names.length, "answer")),
       " from one walk backward: ",
       orange("arrows as long as the derivatives"), ", pointing to a smaller loss."],
-    [true, "The arrows move the sliders", "Each step changes every slider by the rule of ",
-      data.optimizer, ", from ", orange("its derivative"), "."],
+    [true, "The arrows move the sliders", "Each step moves every slider, guided by ",
+      orange("its derivative"), `. How far, the optimiser decides: here ${data.optimizer}.`],
   ];
   const [, title, ...lead] = stories.find(([fits]) => fits);
   return [h("h1", title), h("p.lead", lead)];

@@ -1,6 +1,7 @@
 """Notebook 4, reverse mode: right answers, and wrong ones with what they are told."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
@@ -55,6 +56,8 @@ def in_new_nodes(parameters, loss, rate):
     parameters[:] = [Value(p.data - rate * p.grad) for p in parameters]
 
 
+ENGINES = Path(__file__).parents[1] / "engines"
+
 RIGHT = {  # spellings of each exercise beside our own
     1: [[7, 2], np.array([7, 2]), (7.0, 2)],
     2: [lambda x: [math.tanh(x), lambda grad: [grad - grad * math.tanh(x) ** 2]]],
@@ -62,6 +65,7 @@ RIGHT = {  # spellings of each exercise beside our own
     4: [by_depth],
     5: [cleared_afterwards],
     6: [cleared_first, in_new_nodes],
+    7: [*ENGINES.glob("*.py")],
 }
 
 
@@ -81,6 +85,17 @@ def recursive(root):
     visit(root)
 
 
+def by_nearness(root):
+    """Leaves, then by the shortest way from the root, then by age: right on all graphs of three lines."""
+    steps, waiting = {root: 0}, [root]
+    for node in waiting:
+        for parent in node.parents:
+            if parent not in steps:
+                steps[parent] = steps[node] + 1
+                waiting.append(parent)
+    return sorted(solution_4(root), key=lambda node: -steps[node] if node.parents else -99)
+
+
 ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the verdict says
     (1, (..., 7.0), "w = u * b uses b as well"),
     (1, (2, 7), "in the other order"),
@@ -90,11 +105,12 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (2, ruled(lambda x, y, grad: grad * (1 - y)), "it has two factors"),
     (4, lambda root: {*solution_4(root)}, "Expected a list of the nodes, found a set"),
     (4, lambda root: [x.data for x in solution_4(root)], "the nodes themselves"),
+    (4, by_nearness, "s = p + r, the order should be each node after its parents, not q before its parent"),
     (5, recursive, "Who sends too early"),
     (5, answer_that_rests_on(solution_5, order=lambda root: [*dict.fromkeys(all_paths(root))]), PATH_BY_PATH),
     (5, answer_that_rests_on(solution_5, send=merged), "First mend your `send`: A node that is a parent twice"),
     (6, answer_that_rests_on(reverse_mode.solution_6, backward=engine(walk=lambda nodes: [])), "First mend your `backward`: At p = a + a, a.grad should be 2, not 0"),
     (6, lambda parameters, loss, rate: loss.backward(), "Yours is a function: backward(loss)."),
-    (6, stepping(lambda x, grad, rate: x - rate * grad / 2), "downhill"),
+    (6, stepping(lambda x, grad, rate: x - rate * grad / 2), "At a rate of 0.02, a after the first step should be"),
     (6, lambda *_: Value(1.0).bakward(), "Your code raises AttributeError"),
 ]  # fmt: skip
