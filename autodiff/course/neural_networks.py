@@ -92,10 +92,14 @@ def solution_1(ws, xs):
 
 
 def dot(ws, xs):
-    """One node on our engine and on the package's; on another, what its + and * make of it."""
+    """One node on each engine; on the reader's, until he has one, what its + and * make of it."""
     if isinstance(ws[0], ad.Value):
         return ad.dot(ws, xs)
-    return solution_1(ws, xs) if isinstance(ws[0], Value) else sum(w * x for w, x in zip(ws, xs))
+    return (solution_1 if isinstance(ws[0], Value) else check_1.theirs or products)(ws, xs)
+
+
+def products(ws, xs):
+    return sum(w * x for w, x in zip(ws, xs))
 
 
 def dotted(dot, ws, xs):
