@@ -101,6 +101,7 @@ class Exercise:
     ) -> None:
         self.solution, self.praise, self.close = solution, praise, close
         self.rests_on, self.ours = rests_on or {}, ours or solution
+        self.theirs: Any = None  # the reader's right answer, once it goes on with that
         self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
@@ -130,7 +131,8 @@ class Exercise:
         right = answer is not self.ours and self.verdict(answer).right
         begin = f"Exercise {self.place[1]}: " + "until yours is right, " * (not right)
         print(f"{begin}we go on with {'yours' if right else 'ours'}.")
-        return answer if right else self.ours
+        self.theirs = answer if right else None
+        return self.theirs or self.ours
 
     def __repr__(self) -> str:
         name = f"check_{self.place[1]}" if self.place[1] else "check"
