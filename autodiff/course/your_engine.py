@@ -235,7 +235,9 @@ def examined(path):
     module = tried("Your engine", lambda: imported(path), calls=inf)
     Value = getattr(module, "Value", None)
     if not isinstance(Value, type):
-        raise Hint(NOTHING if Value is None else f"`Value` should be a class, not {kind_of(Value)}.")
+        raise Hint(
+            NOTHING if Value is None else f"`Value` should be a class, not {kind_of(Value)}."
+        )
     x = tried("Value(3.0)", lambda: Value(3.0))
     for name, start in (("data", 3.0), ("grad", 0.0)):
         if not same(found := getattr(x, name, ...), start):
