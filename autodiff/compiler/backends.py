@@ -232,8 +232,9 @@ def keep_memory() -> None:
 
 def real(x: Any) -> float:
     """A number as a float. One that is being differentiated refuses by itself."""
+    number: Any = x
     of_decimals = isinstance(x, Number) and not isinstance(x, Complex)
-    return float(x) if of_decimals or hasattr(x, "_record") else as_float(x, "program")
+    return float(number) if of_decimals or hasattr(x, "_record") else as_float(x, "program")
 
 
 # -- Functions that programs import ---------------------------------------------------------------

@@ -312,7 +312,7 @@ class Matrix(_Array):
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "Matrix": ...
     def __getitem__(self, key: Any) -> Any:
         i, j = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        rows = self._rows()
+        rows: Any = self._rows()
         try:
             if not isinstance(i, slice):
                 return Vector(rows[i])[j]

@@ -110,8 +110,8 @@ def _place(computed: list[Symbol], after: dict[str, Symbol]) -> tuple[list[str],
     for symbol in computed:
         if not symbol.name:
             free = [name for name, end in kept.items() if end <= symbol.number]
-            symbol.name = [*free, f"kept{len(kept) + 1}"][0]
-            kept[symbol.name] = last[symbol.number]
+            name = [*free, f"kept{len(kept) + 1}"][0]
+            symbol.name, kept[name] = name, last[symbol.number]
     return results, [*kept]
 
 

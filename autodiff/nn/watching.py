@@ -47,10 +47,11 @@ class Watch:
         try:
             result = with_variable(watch, self, function, *args)
         except Exception:
-            if not self.refused:
-                raise
+            if self.refused:
+                raise self.refused from None
+            raise
         if self.refused:
-            raise self.refused from None
+            raise self.refused
         return result
 
     def depends(self, node: Value) -> bool:

@@ -53,14 +53,20 @@ def test_a_star_import_works_without_the_packages_of_pictures(missing):
 FILES = {*PACKAGE.rglob("*.py")}
 
 
+def file_of(place):
+    """The file of a module or a package, if there is one."""
+    files = place.with_suffix(".py"), place / "__init__.py"
+    return next((file for file in files if file in FILES), None)
+
+
 def imported(path):
     """The files of the package that a file imports: at its top, inside functions, for types."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             base = [ROOT, *path.parents][node.level].joinpath(*(node.module or "").split("."))
-            for place in [base, *(base / each.name for each in node.names)]:
-                found |= {place.with_suffix(".py"), place / "__init__.py"} & FILES
+            files = [file_of(base / each.name) or file_of(base) for each in node.names]
+            found |= {file for file in files if file}
     return found - {path}
 
 

@@ -23,7 +23,7 @@ VIEWS = "as", "part", "reshape", "transposed", "repeat"  # of another array
 
 def is_elementwise(x: Symbol) -> bool:
     """Whether it is a function of NumPy's, entry by entry; x ** 2.0 is quicker with its sign."""
-    function = getattr(numpy, NAMES.get(x.op, x.op), None)
+    function = getattr(numpy, str(NAMES.get(x.op, x.op)), None)
     known = isinstance(function, numpy.ufunc) and function.nin == len(x.args)
     return known and x.op not in (*CONDITIONS, "pow")
 
