@@ -68,7 +68,7 @@ class RuleText(ArrayPython):
     def expression(self, symbol: Symbol) -> tuple[str, int]:
         if not symbol.name:  # a number
             return super().expression(symbol)
-        function = NUMPY.get(symbol.op, symbol.op)
+        function = str(NUMPY.get(symbol.op, symbol.op))
         self.functions[function] = None
         texts = [*map(self.operand, symbol.args), symbol.name]
         return f"{function}({', '.join(texts)})", ATOM
