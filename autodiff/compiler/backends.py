@@ -11,7 +11,7 @@ from contextvars import copy_context
 from numbers import Complex, Number
 from typing import Any
 
-from ..engine.admission import as_float
+from ..engine.admission import as_float, check_mask
 from ..engine.errors import refusal
 from ..engine.operation import Operation
 
@@ -32,9 +32,7 @@ class Library:
 
     def floats(self, x: Any) -> Any:
         """Numbers as an array of this library: integers as floats, and float32 as it is."""
-        if hasattr(x, "filled"):  # a masked array: asarray would take what lies under its mask
-            remedy = "fill them: data.filled(0.0)"
-            raise TypeError(refusal("program", "unknown numbers", "an array of known ones", remedy))
+        check_mask(x, "program")  # asarray would take what lies under it
         array = x if self.owns(x) else self.read(x)
         if self.holds(array, "complex floating"):
             raise TypeError(refusal("program", "complex numbers", "real ones", "take their .real"))

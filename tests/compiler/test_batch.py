@@ -326,5 +326,5 @@ test_what_a_program_refuses = raising(
     (lambda: PROGRAM(ROWS[:, :1], P), ValueError, "inputs: found shape (3, 1), expected an array"),
     (lambda: PROGRAM(ROWS[0], P), ValueError, "inputs: found shape (2,), expected ... (n, 2)"),
     (lambda: PROGRAM(ROWS, P[:1]), ValueError, "parameters: found shape (1,), ... (2,)"),
-    (lambda: PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P), TypeError, "...found unknown numbers"),
+    (lambda: PROGRAM(np.ma.array(ROWS, mask=ROWS > 0), P), TypeError, "program: found an array with masked entries, expected numbers; leave masked entries out"),
 )  # fmt: skip

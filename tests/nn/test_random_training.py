@@ -231,12 +231,18 @@ def allowed(task, walked):
 
 
 def check(seed, peer, share=0.0):
-    task = Task(seed, share)
+    compare(Task(seed, share), peer)
+
+
+def compare(task, peer):
+    """Both engines, or one and PyTorch; of a training that explodes the epochs before."""
     walked, compiled = outcome(task, "eager"), outcome(task, "compiled")
     if isinstance(walked, str) or isinstance(compiled, str):
         assert compiled == walked, vars(task)
         return
-    if np.max(walked[0]) > 1e6:  # a last place at the start becomes any factor in what explodes
+    if task.epochs > 1 and np.max(walked[0]) > 1e6:  # then last places at the start make any factor
+        task.epochs -= 1
+        compare(task, peer)
         return
     tolerances = allowed(task, walked)
     other = task.by_torch() if peer == "PyTorch" else compiled
