@@ -13,7 +13,8 @@ from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
 from .engine.admission import AnyNumber, Floats, as_float, as_row, is_sequence, numbers_like
-from .engine.errors import counted, refusal, typed, whole
+from .engine.errors import counted, refusal, typed
+from .engine.interrupts import whole
 from .engine.ops import sqrt
 from .engine.value import Value, clear_grads
 

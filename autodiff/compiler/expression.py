@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import graph, ops
 from ..engine.admission import as_float, as_row
-from ..engine.errors import counted, described, kind_of, refusal, restoring, shortened, typed, whole
+from ..engine.errors import counted, described, kind_of, refusal, shortened, typed
+from ..engine.interrupts import restoring, whole
 from ..engine.levels import check_outside
 from ..engine.value import Value
 from .program import Program, javascript, scalar_program

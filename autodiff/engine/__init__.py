@@ -14,6 +14,7 @@
     ufuncs.py        NumPy's functions of these numbers
     transforms.py    grad, jvp, vjp, jacfwd, jacrev, hessian, hvp
     errors.py        how error messages are worded
+    interrupts.py    what Ctrl-C cannot leave half done
     scopes.py        names for the parts of a computation
     stepwise.py      the backward pass, node by node
     checks.py        finite differences, and checking gradients with them

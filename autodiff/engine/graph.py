@@ -13,7 +13,8 @@ from operator import itemgetter
 from typing import Any, Self, TypeVar
 
 from .admission import AnyNumber, as_row
-from .errors import described, refusal, typed, with_variable
+from .errors import described, refusal, typed
+from .interrupts import with_variable
 from .levels import CONSTANT, OWN, check_outside, records_comparisons
 from .number import Number
 from .operation import UNDEFINED, Backward, Gradients, Operation, explain

@@ -11,7 +11,8 @@ from typing import Any, Never, NoReturn, Self, TypeVar, overload
 
 from . import ops
 from .admission import AnyNumber, as_number, as_row, is_sequence
-from .errors import kind_of, refusal, shortened, whole
+from .errors import kind_of, refusal, shortened
+from .interrupts import whole
 from .levels import ARRAY, CONSTANT
 from .number import Number
 from .operation import Compute, Operation

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from .errors import refusal, restoring, typed, with_variable
+from .errors import refusal, typed
+from .interrupts import restoring, with_variable
 
 T = TypeVar("T")
 

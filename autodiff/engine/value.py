@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, SupportsIndex, Union, ca
 
 from . import graph, ops, scopes
 from .admission import AnyNumber, as_number
-from .errors import refusal, typed, whole
+from .errors import refusal, typed
 from .graph import Node
+from .interrupts import whole
 from .levels import (
     CONSTANT,
     OWN,

@@ -7,7 +7,8 @@ from time import monotonic
 from typing import Any
 
 from ..engine.admission import as_integer
-from ..engine.errors import counted, refusal, restoring, typed
+from ..engine.errors import counted, refusal, typed
+from ..engine.interrupts import restoring
 from ..engine.transforms import check_function
 from ..optim import Optimizer
 from .engines import Batch, Walk

@@ -16,7 +16,8 @@ from ..engine.admission import (
     is_sequence,
     numbers_like,
 )
-from ..engine.errors import counted, refusal, typed, whole, with_variable
+from ..engine.errors import counted, refusal, typed
+from ..engine.interrupts import whole, with_variable
 from ..engine.levels import check_outside
 from ..engine.linalg import Matrix, Vector
 from ..engine.operation import Compute

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..compiler.symbolic import NotRecordable
 from ..engine.admission import AnyNumber, Floats
-from ..engine.errors import restoring
 from ..engine.graph import adjoints
+from ..engine.interrupts import restoring
 from ..engine.value import Value
 from .engines import Batch, Compiled, Walk, WrongProgram
 from .modules import Masks, draws, factors_in

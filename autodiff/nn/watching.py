@@ -10,8 +10,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..compiler.symbolic import NotRecordable
-from ..engine.errors import refusal, typed, with_variable
+from ..engine.errors import refusal, typed
 from ..engine.graph import topological_order
+from ..engine.interrupts import with_variable
 from ..engine.value import Value, leaf, watch
 from .modules import Dropout, Masks, mask
 from .samples import Samples

@@ -16,7 +16,7 @@ from trainings import CLASSES, ENGINES, INPUTS, NUMBERS, OPTIMIZERS, fitted, net
 
 import autodiff as ad
 from autodiff import Matrix, Value, nn, optim
-from autodiff.engine.errors import restoring
+from autodiff.engine.interrupts import restoring
 from autodiff.nn.state import TrainingState
 
 # -- The loop -------------------------------------------------------------------------------------
