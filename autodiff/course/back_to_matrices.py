@@ -1,6 +1,7 @@
 # pyright: analyzeUnannotatedFunctions=false
 """Notebook 10: graphs in groups; guesses and exercises."""
 
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -57,9 +58,10 @@ def run_forward(output, samples, once=once):
 
 
 class ArrayRecorder(Number):
-    """Applies operations by writing them for NumPy, whose arrays leave arithmetic with it to it."""
+    """Applies operations by writing them for NumPy."""
 
-    _yields, __array_ufunc__ = False, None
+    _yields, __array_ufunc__ = False, None  # so that NumPy's arrays leave arithmetic to it
+    size = property(lambda self: math.prod(self.shape))
 
     def __array__(self, *_, **__):
         raise TypeError("a symbol knows arithmetic, len, its rows, and row.sum(keepdims=True)")
@@ -67,6 +69,9 @@ class ArrayRecorder(Number):
     def _apply(self, operation, *inputs):
         if operation.composite:
             return operation.value(*inputs)
+        terms = [x for x in inputs if np.shape(x) or x]
+        if operation is ad.ops.add and len(terms) == 1:  # to 0.0
+            return terms[0]
         names = [f"np.array({x.tolist()})" if hasattr(x, "tolist") else str(x) for x in inputs]
         text = f"np.{operation.__name__}({', '.join(names)})"
         if sign := operation.sign:
@@ -101,9 +106,8 @@ class Bare(np.ndarray):
     """An array that knows what a symbol knows, without the functions of NumPy."""
 
     def __array_function__(self, function, *_):
-        raise Hint(
-            f"Without `np.{function.__name__}`, which no symbol knows: arithmetic, len, row.sum."
-        )
+        known = "arithmetic, `@`, `.T`, `len` and `row.sum(keepdims=True)`"
+        raise Hint(f"Symbols will come here, and know only {known}: no `np.{function.__name__}`.")
 
 
 def adjoints_of(answer, graph):
@@ -115,12 +119,9 @@ def adjoints_of(answer, graph):
     if not isinstance(found, dict):
         raise Hint(f"Return the adjoints of the nodes, a dict: found {kind_of(found)}.")
     if set(found) <= {*done[-1][0]}:
-        raise Hint(UNSENT)
+        raise Hint("Nothing here yet: no message has reached a parent. Each gets a row.")
     for name, leaf in zip("xzwb", leaves):
         yield f"the adjoint of {name}", np.asarray(found.get(leaf, 0 * values.get(leaf, 1))).ravel()
-
-
-UNSENT = "Nothing here yet: no message has reached a parent. A column has a row for each parent."
 
 
 def solution_1(values, done):
@@ -248,17 +249,15 @@ check_2 = Exercise(
 
 
 def messages_of(answer, W, X, G):
-    made = answer(W, X)
+    made = answer(W.view(Bare), X.view(Bare))
     if not (isinstance(made, tuple) and len(made) == 2 and callable(made[1])):
         raise Hint("Return two things, as a rule does: the result, and the closure.")
     result, closure = made
     yield "W @ X", result
     try:
-        messages = closure(G)
+        messages = closure(G.view(Bare))
     except ValueError:
-        raise Hint(
-            "The shapes do not fit. Which factor of a message has to be transposed?"
-        ) from None
+        raise Hint("The shapes do not fit. Which factor has to be transposed?") from None
     if not isinstance(messages, (tuple, list)) or len(messages) != 2:
         raise Hint("The closure returns two messages, for W and for X.")
     yield from zip(["the message for W", "the message for X"], messages)

@@ -279,11 +279,12 @@ BACKWARD = [back_to_matrices.solution_1, *answers.back_to_matrices.RIGHT[1]]
 
 @pytest.mark.parametrize("loss", BATCHES)
 @pytest.mark.parametrize("run_backward", BACKWARD)
+@pytest.mark.parametrize("samples", [1, 5])
 def test_what_the_groups_of_the_notebook_compute_and_write_is_what_each_sample_gives(
-    loss, run_backward, page_10
+    loss, run_backward, samples, page_10
 ):
     x, p = Vector([0.5] * 3), Vector(np.linspace(-0.9, 1.1, 12))
-    rows = np.random.default_rng(0).normal(size=(5, 3))
+    rows = np.random.default_rng(0).normal(size=(samples, 3))
     walked = [loss(Vector(row), p) for row in rows]
     losses = [each.data for each in walked]
     adjoint = [adjoints(each) for each in walked]

@@ -73,8 +73,10 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, symbol_with(write=lambda self, text: Symbol(self.name, self.lines)), "found a Symbol"),
     (1, symbol_with(write=numbered_from_0), "should be v1 = x + x2, not v0 = x + x2."),
     (1, symbol_with(sin=lambda self: self.write(f"math.sin({self})") and None), "Nothing here yet: the name"),
+    (2, back_with(lambda bar, x, message: message and bar.update({x: bar.get(x, 0.0) + message})), "whether a message `is None`"),
+    (2, back_with(lambda bar, x, message: message != None and bar.update({x: bar.get(x, 0.0) + message})), "whether a message `is None`"),  # noqa: E711
     (2, lambda output, closures: [1.0], "Return the adjoints of the nodes, a dict: found a list."),
-    (2, back_with(lambda bar, x, message: bar.update({x: bar.get(x, 0.0) - (message or 0.0)})), "who reads the node"),
+    (2, back_with(lambda bar, x, message: message is not None and bar.update({x: bar.get(x, 0.0) - message})), "who reads the node"),
     (3, type("Short", (Thrifty,), {"write": lambda self, text: Thrifty.write(self, text.replace("1.0 * ", "").replace(" * 1.0", ""))}), "At 1.0 * x2 what is written should be nothing, not v1 = x2."),
     (3, symbol_with(write=lambda self, text: self), "should be v1 = math.sin(x); v2 = x + x2, not nothing"),
     (3, symbol_with(write=lambda self, text: 1.0), "found a float"),
