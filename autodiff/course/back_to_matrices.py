@@ -66,13 +66,16 @@ class ArrayRecorder(Number):
     def __array__(self, *_, **__):
         raise TypeError("a symbol knows arithmetic, len, its rows, and row.sum(keepdims=True)")
 
+    def texts(self, inputs):
+        return [f"np.array({x.tolist()})" if hasattr(x, "tolist") else str(x) for x in inputs]
+
     def _apply(self, operation, *inputs):
         if operation.composite:
             return operation.value(*inputs)
         terms = [x for x in inputs if np.shape(x) or x]
         if operation is ad.ops.add and len(terms) == 1:  # to 0.0
             return terms[0]
-        names = [f"np.array({x.tolist()})" if hasattr(x, "tolist") else str(x) for x in inputs]
+        names = self.texts(inputs)
         text = f"np.{operation.__name__}({', '.join(names)})"
         if sign := operation.sign:
             text = f" {sign} ".join(names) if len(names) == 2 else sign + names[0]
