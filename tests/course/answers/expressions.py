@@ -75,6 +75,9 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (1, symbol_with(sin=lambda self: self.write(f"math.sin({self})") and None), "Nothing here yet: the name"),
     (2, back_with(lambda bar, x, message: message and bar.update({x: bar.get(x, 0.0) + message})), "whether a message `is None`"),
     (2, back_with(lambda bar, x, message: message != None and bar.update({x: bar.get(x, 0.0) + message})), "whether a message `is None`"),  # noqa: E711
+    (2, back_with(lambda bar, x, message: bar.update({x: bar.get(x, 0) + message})), "Some messages are None"),
+    (2, back_with(grad=lambda bar, node: bar[node]), "A node is not in `bar` before its first message"),
+    (2, back_with(lambda bar, x, message: message is not None and bar.update({x: bar[x] + message})), "A node is not in `bar` before its first message"),
     (2, lambda output, closures: [1.0], "Return the adjoints of the nodes, a dict: found a list."),
     (2, back_with(lambda bar, x, message: message is not None and bar.update({x: bar.get(x, 0.0) - message})), "who reads the node"),
     (3, type("Short", (Thrifty,), {"write": lambda self, text: Thrifty.write(self, text.replace("1.0 * ", "").replace(" * 1.0", ""))}), "At 1.0 * x2 what is written should be nothing, not v1 = x2."),
