@@ -42,7 +42,17 @@ addEventListener("message", ({ data, source }) => {
 })()</script>"""
 STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
-    "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "training"),
+    "training": (
+        "numbers",
+        "dom",
+        "charts",
+        "plots",
+        "trainer",
+        "frame",
+        "scenes",
+        "pulls",
+        "training",
+    ),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
     "map": ("numbers", "dom", "charts", "plots", "frame", "image", "map", "balls", "descent"),
 }

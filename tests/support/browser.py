@@ -172,6 +172,11 @@ class Browser:
             about = {"x": at, "y": y, "button": "left", "clickCount": 1}
             self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", **about)
 
+    def touch(self, x, y):
+        """Tap on a point with a finger."""
+        for kind, points in (("Start", [{"x": x, "y": y}]), ("End", [])):
+            self.call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=points)
+
     def emulate(self, width=1000, height=800, scheme="light", motion="reduce"):
         """Show the page on a screen of this size, to a reader with these preferences."""
         self.call(

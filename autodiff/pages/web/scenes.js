@@ -1,10 +1,11 @@
 // What a model makes of its inputs: curve, plane, samples, neurons. All is painted from the state.
 
 const t = trainer(programs, data), { features, targets, names, layers } = data;
-const points = data.rows.length, few = names.length > 0, outputs = data.outputs;
+const few = names.length > 0, outputs = data.outputs;
 const drawn = outputs > 1 ? layers : layers.slice(0, -1); // with a small picture each
 const hidden = layers.slice(0, -1).flatMap(({ act, weights }) => weights.map(() => act));
-const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0 };
+const s = { rate: data.rate, running: false, asked: false, focus: null, turn: 0,
+  wire: null, held: false, pulls: null };
 
 // The ranges of the picture, fixed at the start: they stay while points are dragged.
 const kinds = [...new Set(targets ?? [])].sort((a, b) => a - b);
@@ -81,7 +82,7 @@ function examined() {
       return !one ? "stuck" : says === 0 ? "dead" : `stuck at ${number(says)}`;
     }
     const steps = slopes.every((x) => x === 0 || x === 1); // relu: flat or not, never saturated
-    return !steps && slopes.filter((x) => x < 0.05).length > 0.9 * points ? "saturated" : "";
+    return !steps && slopes.filter((x) => x < 0.05).length > 0.9 * t.rows.length ? "saturated" : "";
   });
 }
 
@@ -105,7 +106,8 @@ function curvePicture() {
     `M${x(at)} ${y(s.predictions[i][0])}V${y(targetOf(i))}`);
   const shown = s.focus !== null ? curve("thick", s.grid[s.focus]) // a neuron instead
     : [data.measures && t.rows.map(stick), s.says.map((ys) => curve("thick", ys))];
-  return picture([shown, rings()], write("end", right, bottom + 38, bare(data.axes[0])));
+  return picture([shown, rings(), pullsAtPoints()],
+    write("end", right, bottom + 38, bare(data.axes[0])));
 }
 
 // -- Two inputs: a plane
@@ -115,7 +117,7 @@ function mapPicture() {
   const values = own ?? s.says[0].map((_, i) => said(s.says.map((each) => each[i])));
   const levels = own ? [] : classes ? [-0.8, 0, 0.8] : [-1, -0.5, 0, 0.5, 1];
   return [plane(values), s.box.picture([levels.map((level) =>
-    contour(level ? "ink thin" : "ink", values, level)), rings()])];
+    contour(level ? "ink thin" : "ink", values, level)), rings(), pullsAtPoints()])];
 }
 
 // -- Data points
@@ -124,8 +126,8 @@ const standing = ([x, y]) => `left: ${x}px; top: ${y}px`;
 
 // Samples held back.
 const rings = () => targets && data.held.map(([x, y], i) => {
-  const kind = classes ? KINDS[classOf(points + i)] ?? "soft" : "ink";
-  return [targetOf(points + i)].flat().map((target) =>
+  const kind = classes ? KINDS[classOf(t.rows.length + i)] ?? "soft" : "ink";
+  return [targetOf(t.rows.length + i)].flat().map((target) =>
     disc(`held ${kind}`, s.box.at([x, features === 1 ? target : y]), 5));
 });
 
@@ -159,21 +161,25 @@ function placeOf(l, i) {
   return [x, s.netHeight / 2 + 1.29 * size * row];
 }
 
-// The wires into a layer.
-const wires = ({ weights }, l) => weights.map((row, i) => row.map((index, j) => {
-  const before = columns.slice(1, l).reduce((a, b) => a + b, 0), w = t.p[index], size = Math.abs(w);
-  const both = [l ? before + j : null, before + (l ? columns[l] : 0) + i];
-  const dead = both.some((k) => /dead|stuck/.test(s.health[k])), wide = Math.min(8, 0.4 + 2.2 * size);
-  const aside = s.focus !== null && !both.includes(s.focus);
-  const [[x, y], [x2, y2]] = [placeOf(l, j), placeOf(l + 1, i)], from = x + s.size / 2;
-  const stub = l + 1 === columns.length && !end;
-  const [to, high] = stub ? [from + 10, y] : [x2 - (l + 1 < columns.length ? s.size / 2 : 7), y2];
-  const half = (from + to) / 2;
-  return draw(dead ? "dead" : w < 0 ? "sand" : "value",
-    `M${from} ${y}C${half} ${y} ${half} ${high} ${to} ${high}`,
-    dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
-      opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) });
-}));
+// The wires into a layer; that of a bias is short, and comes from below.
+const wires = ({ weights, biases }, l) => weights.map((row, i) =>
+  [...row, biases[i]].map((index, j) => {
+    if (index === null) return null;
+    const before = columns.slice(1, l).reduce((a, b) => a + b, 0);
+    const w = t.p[index], size = Math.abs(w), wide = Math.min(8, 0.4 + 2.2 * size);
+    const bias = j === row.length, inner = l + 1 < columns.length;
+    const both = [l && !bias ? before + j : null, before + (l ? columns[l] : 0) + i];
+    const dead = both.some((k) => /dead|stuck/.test(s.health[k]));
+    const aside = s.wire === null ? s.focus !== null && !both.includes(s.focus) : s.wire !== index;
+    const [x2, y2] = placeOf(l + 1, i), to = x2 - (inner ? s.size / 2 : 7);
+    const high = y2 + bias * (inner ? 0.36 * s.size : 4), [x, y] = placeOf(l, j);
+    const [from, low] = bias ? [to - 14, high + 8] : [x + s.size / 2, y], half = (from + to) / 2;
+    const d = `M${from} ${low}C${half} ${low} ${half} ${high} ${to} ${high}`;
+    return [s.wire === index && draw("halo", d), draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
+      dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
+        opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) }),
+    bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5), touchable(index, d)];
+  }));
 
 // The numbers of small pictures, from -1 to 1, each on a scale of its own.
 const scaled = () => s.grid.map((row) => {
@@ -221,7 +227,7 @@ function samplesPicture(width, height) {
   });
   const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
     y + (line ? -52 : y < middle[1] - 1 ? -18 : 32), `${MARKS[k] ?? k} ${data.classes[k]}`));
-  const about = { role: "img", "aria-label": `${s.right} of ${points} right` };
+  const about = { role: "img", "aria-label": `${s.right} of ${t.rows.length} right` };
   return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
 }
 

@@ -6,7 +6,8 @@ const lows = data.parameters.map((p) => span * (p >= span / 4 ? 0 : p <= -span /
 const steepest = Math.max(...t.g.map(Math.abs), 1e-12);
 const perUnit = (0.1 * 10 ** Math.round(Math.log10((4 * span) / steepest))) / span;
 
-const full = t.loss * points;
+const edit = data.edit ?? {}; // what a page with an editor adds
+const full = t.loss * t.rows.length;
 const stick = data.measures ? "squared stick" : "piece";
 const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
   `neuron ${i + 1}${drawn.length > 1 ? ` of layer ${l + 1}` : ""}`));
@@ -14,7 +15,7 @@ const neurons = drawn.flatMap(({ weights }, l) => weights.map((_, i) =>
 // -- What stands on the page
 
 function heading() {
-  const facts = `${data.parameters.length} parameters, ${points} points, ${data.optimizer}`
+  const facts = `${data.parameters.length} parameters, ${t.rows.length} points, ${data.optimizer}`
     + (data.batch ? `, batches of ${data.batch}` : "");
   const wrong = red(data.measures && features === 1 ? "the red sticks" : "the loss");
   const samples = ["Each sample leans to ", classes ? "a corner" : "the diagonal", " as far as ",
@@ -24,7 +25,7 @@ function heading() {
       " The loss has grown a thousandfold. Drag the rate to the left and start again."],
     [!few && features > 2 && targets, data.title, samples],
     [!few, data.title, "Your model: ", facts],
-    [!s.asked, data.title, data.about || big(counted(points, "point")), ", and ",
+    [!s.asked, data.title, data.about || big(counted(t.rows.length, "point")), ", and ",
       blue(features === 1 ? "a curve" : "a model"), " to fit. Drag the ",
       counted(names.length, "slider"), ": how small can you make ", wrong, "?"],
     [!t.steps, "Which way should each go?", big(counted(names.length, "answer")),
@@ -51,23 +52,24 @@ const controls = () => h("div.controls",
 
 const told = () => (t.diverged ? `diverged at step ${t.steps}` : `step ${tick(t.steps)}`);
 const lossNow = () => h("div.total", "loss", h("b", amount(t.loss)),
-  classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${points} right`)],
+  classes && !few && [h("b.hits.value", s.right), h("span.ink", `of ${t.rows.length} right`)],
   h(t.diverged ? "span.step.error" : "span.step", few && !t.steps ? "" : told()));
 const curve = (width, height) => lossCurve(width, height, t);
 
 const plot = () => h("div.view",
-  few ? null : h("div.caption", s.focus !== null
+  few ? null : h("div.caption", s.pulls ? whoPulls() : s.focus !== null
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
     : chance ? "the chance of a 1, says the model" : "what the model says"),
-  h("div", { role: "group", "aria-label": "the data: arrows move a point, N goes to the next",
+  h(s.pulls ? "div.plane.pulled" : "div.plane", { style: `width: ${s.plotWidth}px`, role: "group",
+    "aria-label": "the data: arrows move a point, N goes to the next",
     onpointerdown: grab, onpointermove: drag, onkeydown: nudge },
   features === 1 ? curvePicture() : mapPicture(), targets && t.rows.map(point)));
 
 function panel() {
-  const more = t.loss * points > 1.02 * full;
+  const more = t.loss * t.rows.length > 1.02 * full;
   return h(s.asked ? "div.panel.asked" : "div.panel", lossNow(),
     h("div.bar", t.each.map((loss) => h("i", { style: `flex: 0 0 ${(100 * loss) / full}%` }))),
-    h("p.note", `${counted(points, stick)}, ${more ? "more than fit here" : "end to end"}`),
+    h("p.note", `${counted(t.rows.length, stick)}, ${more ? "more than fit here" : "end to end"}`),
     data.formula && h("p.formula", formula()), s.asked && h("div.derivative", "derivative"),
     names.map(parameter), h("p.tell", s.asked && telling()),
     s.asked ? [controls(), t.steps > 0 && curve(s.side, 112)]
@@ -107,7 +109,9 @@ function network() {
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
     drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
   return h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
-    h("svg", { width: "100%", height: "100%" }, layers.map(wires)), names.map(caption), inputs,
+    h("svg", { width: "100%", height: "100%", role: "group", onkeydown: walk,
+      "aria-label": "the weights: arrows go to the next, Enter holds it" }, layers.map(wires)),
+    names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
       neuron(k, around(l + 1, i), small(s.scaled[k++])))),
     end && h("span.output", around(columns.length, 0)));
@@ -154,8 +158,9 @@ function frame() {
   ].join("\n\n");
   return h(few ? "main.page.few" : "main.page", heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
-      : [controls(), h(features > 2 ? "div.columns.samples" : "div.columns", sides, inside,
-        h("div.right", large, curve(s.plotWidth, features < 3 ? 112 : 220),
+      : [controls(), h(features > 2 ? "div.columns.samples" : "div.columns", sides,
+        drawn.length ? h("div", inside, curve(s.side - 40 * !s.phone, 112)) : inside,
+        h("div.right", large, drawn.length ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
           features > 2 && classes && confusion())), key()],
     program(source),
     h("p.said", { role: "status" }, s.running ? "" : `${told()}, loss ${amount(t.loss)}`));
@@ -180,13 +185,13 @@ function paint() {
     s.scaled = scaled();
     s.box = framed();
   }
+  pulled();
   show(frame());
 }
 
 // -- Events
 
 let waiting = 0;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const wake = () => { waiting ||= requestAnimationFrame(next); };
 function change(changes) {
   Object.assign(s, changes);
