@@ -42,20 +42,11 @@ addEventListener("message", ({ data, source }) => {
 })()</script>"""
 STILL = "<p>This page needs scripts. In a notebook, run its cell.</p>"
 PARTS = {
-    "training": (
-        "numbers",
-        "dom",
-        "charts",
-        "plots",
-        "trainer",
-        "frame",
-        "scenes",
-        "pulls",
-        "training",
-    ),
+    "training": ("numbers", "dom", "charts", "plots", "trainer", "frame", "scenes", "samples",
+                 "pulls", "hand", "training", "begin"),
     "descent": ("numbers", "dom", "charts", "plots", "frame", "descent"),
     "map": ("numbers", "dom", "charts", "plots", "frame", "image", "map", "balls", "descent"),
-}
+}  # fmt: skip
 LESSON = "numbers", "dom", "frame"
 COURSE = "autodiff.course"
 
@@ -111,7 +102,11 @@ class Page:
 
 def assembled(title: str, script: str, *styles: str) -> str:
     """The text of a page; styles: texts of style sheets."""
-    held = {"title": html.escape(title), "style": "\n".join(styles), "script": script}
+    held = {
+        "title": html.escape(title),
+        "style": "\n</style>\n<style>\n".join(styles),
+        "script": script,
+    }
     return Template(read("page.html")).substitute(held)
 
 
@@ -139,7 +134,8 @@ def as_json(data: Any) -> str:
 def learning(kind: str, data: dict[str, Any], programs: str, still: str = "") -> Page:
     """A page of PARTS: its data, and the programs that the compiler printed."""
     script = [f"const programs = {{\n{programs}\n}};", *(read(f"{x}.js") for x in PARTS[kind])]
-    return _of_data(data, script, read("learning.css"), still)
+    styles = ["learning.css"] if kind == "training" else ["descent.css", "learning.css"]
+    return _of_data(data, script, "\n".join(map(read, styles)), still)
 
 
 def lesson(

@@ -103,6 +103,17 @@ def show_training(
     return learning("training", data, recorded.programs, copy_context().run(recorded.still))
 
 
+def printed_move(optimizer: Optimizer, parameters: Sequence[Value] = ()) -> str:
+    """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
+    moving = copy.copy(optimizer)
+    given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
+    after = dict(zip(moving.memory, state))
+    p.grad = grad
+    vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
+    moved = Watch([*given, *parameters]).run(moving.moved, p, grad, after)
+    return Expression([moved, *after.values()]).javascript(given, [])
+
+
 class _Recorded:
     """The programs of a training, and what the page has to know about them.
 
@@ -145,22 +156,12 @@ class _Recorded:
         texts = {
             "sample": self.sample.javascript(self.leaves, trained),
             "neurons": Expression([*after, *self.outputs, *before]).javascript([*x, *trained], []),
-            "move": self._move(),
+            "move": printed_move(optimizer, trained),
             "slopes": f"[{', '.join(map(_slope, acts))}]",
         }
         self.programs = ",\n".join(f"{name}: {text}" for name, text in texts.items())
         named = [re.sub(r"\s*\(.*", "", name) for name in self.axes[: len(x)]] or "xyzuvw"
         self.formula = formula(self.outputs[0], [*zip(x, named), *zip(trained, self.names)])
-
-    def _move(self) -> str:
-        """A step of the optimiser for one parameter: its rule of Python, run over unknowns."""
-        moving = copy.copy(self.optimizer)
-        given = p, grad, lr, *state = [leaf(1.0, 0) for _ in range(3 + len(moving.memory))]
-        after = dict(zip(moving.memory, state))
-        p.grad = grad
-        vars(moving).update(lr=lr, params=(p,), state=after)  # all that a rule may read
-        moved = Watch([*given, *self.parameters]).run(moving.moved, p, grad, after)
-        return Expression([moved, *after.values()]).javascript(given, [])
 
     def data(self) -> dict[str, Any]:
         """The network, the samples and what their targets are to the page, and the optimiser."""

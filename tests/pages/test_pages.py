@@ -11,7 +11,7 @@ from pictures import fork, of_classes, output, running, sunflower, woven
 
 import autodiff as ad
 from autodiff import Value, nn, operation, optim, scope, show_descent, show_steps, show_training
-from autodiff.pages import live
+from autodiff.pages import live, network
 from autodiff.pages import page as pages
 from autodiff.pictures import layout
 
@@ -21,6 +21,7 @@ PAGES = {
     "network": lambda: show_steps(output(2, 3, 1)),
     "woven": lambda: show_steps(woven()),
     "formula": live.page,
+    "network.html": network.page,
     "classes": lambda: of_classes(2, 8, 8, 1),
     "sunflower": sunflower,
     "descent": lambda: show_descent(ad.cos, 2.0),

@@ -109,8 +109,8 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.bringToFront")
         self.call("Page.navigate", url=url)
-        here = "document.readyState + location.href"
-        eventually(lambda: not settle or self.evaluate(here) == "complete" + url)
+        here = "document.readyState + location.href.split('#')[0]"  # a page may change the rest
+        eventually(lambda: not settle or self.evaluate(here) == "complete" + url.split("#")[0])
 
     def show(self, page, address="", scripts=True, **screen):
         """Open a page of the package, or the text of one, on such a screen (see `emulate`)."""

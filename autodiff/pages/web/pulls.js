@@ -10,10 +10,16 @@ const hands = remembered((index) => {
   return { onpointerenter: on, onfocus: on, onpointerleave: off, onblur: off,
     onclick: () => (s.held && s.wire === index ? pullOf(null) : pullOf(index, true)) };
 });
-const order = layers.flatMap(({ weights, biases }) =>
-  weights.flatMap((row, i) => [...row, biases[i]])).filter((index) => index !== null);
-const touchable = (index, d) => draw("hit", d, { ...hands(index), "data-wire": index,
-  role: "button", tabindex: index === (s.wire ?? order[0]) ? 0 : -1, "aria-label": wireName(index),
+// The wires, and their names: w′₂₁ is of the second layer, into neuron 2, from 1.
+const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMap((row, i) =>
+  [...row, biases[i]].map((index, j) => {
+    const [name, from] = j < row.length ? ["w", j + 1] : ["b", ""];
+    return [index, name + "′".repeat(l) + `${i + 1}${from}`.replace(/\d/g, subscript)];
+  }))));
+called.delete(null);
+const order = [...called.keys()];
+const touchable = (index, d) => draw(s.wire === index ? "hit halo" : "hit", d, { ...hands(index), "data-wire": index,
+  role: "button", tabindex: index === (s.wire ?? order[0]) ? 0 : -1, "aria-label": called.get(index),
   "aria-pressed": s.held && s.wire === index });
 
 function walk(event) {
@@ -27,17 +33,6 @@ function walk(event) {
     currentTarget.querySelector(`[data-wire="${next}"]`).focus();
   } else return;
   event.preventDefault();
-}
-
-// w′₂₁: of the second layer, into neuron 2, from neuron 1.
-function wireName(index) {
-  for (const [l, { weights, biases }] of layers.entries()) {
-    const i = weights.findIndex((row, k) => row.includes(index) || biases[k] === index);
-    if (i < 0) continue;
-    const from = weights[i].indexOf(index) + 1, small = from ? `${i + 1}${from}` : i + 1;
-    return plainName(`${from ? "w" : "b"}${small}`).replace(/[₀-₉]*$/, `${"′".repeat(l)}$&`);
-  }
-  return "";
 }
 
 // What each sample asks of this weight: its own derivative, turned round. The scales stay while
@@ -67,16 +62,15 @@ const placeOfRow = (row, i) => s.box.at([row[0], features === 2 ? row[1]
 const pullsAtPoints = () => s.pulls && draw("pull", t.rows.map((row, i) =>
   pointed(...placeOfRow(row, i), clamp(s.pulls[i] * s.perPull, -999, 999), 3.4, 3)).join(""));
 
-const whoPulls = () => ["Who pulls ", h("i", wireName(s.wire)), ` = ${places(t.p[s.wire])}? `,
+const whoPulls = () => ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
   orange("←"), " smaller, ", orange("→"), " larger"];
 
 // Below the picture: all arrows tip to tail, each as long as its share, so that they end at their
 // mean; and what the optimiser makes of it.
 function pulls() {
   const width = s.plotWidth, height = 112, base = height - 24, n = t.rows.length;
-  if (!s.pulls) {
-    return h("p.pulls.idle", { style: `width: ${width}px` }, "Touch a wire: who pulls it?");
-  }
+  const idle = edit.idle?.() || (!s.pulls && "Touch a wire: who pulls it?");
+  if (idle) return h("p.pulls.idle", { style: `width: ${width}px` }, idle);
   const sorted = [...s.pulls.keys()].sort((a, b) => s.pulls[b] - s.pulls[a]);
   const room = s.pulls.map((pull) => Math.sqrt(Math.abs(pull))); // the longer, the thicker
   const perRoom = (base - 8) / (room.reduce((a, b) => a + b) || 1), spots = [], ends = [0];

@@ -16,7 +16,7 @@ const [level, scale] = logits || !(greatest > least) ? [0, 1]
   : [(least + greatest) / 2, (greatest - least) / 2];
 // The logits of one input are shown as the chance of a 1.
 const chance = features === 1 && logits && kinds.join() === "0,1";
-const ranges = data.rows[0].slice(0, features).map((_, k) => {
+const ranges = data.ranges ?? data.rows[0].slice(0, features).map((_, k) => {
   const [low, high] = extent([...data.rows, ...data.held].map((row) => row[k]));
   const more = (high - low || 1) * (features === 1 ? 0.06 : 0.1);
   return [low - more, high + more];
@@ -122,6 +122,7 @@ function mapPicture() {
 
 // -- Data points
 
+const KINDS = ["sand", "value", "ink"];
 const standing = ([x, y]) => `left: ${x}px; top: ${y}px`;
 
 // Samples held back.
@@ -175,7 +176,7 @@ const wires = ({ weights, biases }, l) => weights.map((row, i) =>
     const high = y2 + bias * (inner ? 0.36 * s.size : 4), [x, y] = placeOf(l, j);
     const [from, low] = bias ? [to - 14, high + 8] : [x + s.size / 2, y], half = (from + to) / 2;
     const d = `M${from} ${low}C${half} ${low} ${half} ${high} ${to} ${high}`;
-    return [s.wire === index && draw("halo", d), draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
+    return [draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
       dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
         opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) }),
     bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5), touchable(index, d)];
@@ -196,64 +197,3 @@ function small(values) {
 const ramp = spaced(features === 1 ? 159 : 47, -1, 1), turned = ramp.toReversed();
 const ramps = features === 1 ? [ramp]
   : [turned.flatMap(() => ramp), turned.flatMap((y) => ramp.map(() => y))];
-
-// -- More than two inputs: what the model says of each sample
-
-const MARKS = ["●", "◆", "▲", "■", "✚"], KINDS = ["sand", "value", "ink"];
-const signOf = (k) => h("b", { class: KINDS[k] ?? "soft" }, MARKS[k] ?? String(k));
-
-// A corner for each class; a sample stands between them as the model holds it for theirs, a
-// little aside: many coincide.
-function samplesPicture(width, height) {
-  const n = classes.length, line = n === 2, turn = line ? 0.5 : 0.25;
-  const tall = (height - 74) / (n === 3 ? 1.5 : 2); // of a triangle, or a polygon
-  const spread = line ? [0, 30] : [12, 12];
-  const radius = line ? width / 2 - 50 : Math.min(0.57 * width - 57, tall);
-  const middle = [width / 2, line ? height / 2 : radius + 34];
-  const corners = classes.map((k) => [Math.cos, Math.sin].map((f, axis) =>
-    middle[axis] + radius * f(2 * Math.PI * (k / n - turn))));
-  const mark = (values, i) => {
-    const p = chances(values).map((x) => clamp(x, 0, 1)), k = classOf(i);
-    const along = (axis) => p.reduce((sum, share, c) => sum + share * corners[c][axis], 0);
-    const at = spread.map((most, axis) => along(axis) + most * Math.sin((7 + 4 * axis) * i));
-    if (!at.every(Number.isFinite)) return null;
-    return put("", at, saidClass(values) !== k && h("circle.ring", { r: 9 }),
-      write(`mark middle ${KINDS[k] ?? "soft"}`, 0, 5, MARKS[k] ?? String(k)));
-  };
-  const edges = corners.map((corner, k) => {
-    const next = corners[(k + 1) % n], half = [0, 1].map((axis) => (corner[axis] + next[axis]) / 2);
-    return [draw("axis", `M${corner}L${next}`),
-      draw("axis dashed", line ? `M${middle[0]} ${middle[1] - 60}v120` : `M${middle}L${half}`)];
-  });
-  const names = corners.map(([x, y], k) => write(`corner middle ${KINDS[k] ?? "soft"}`, x,
-    y + (line ? -52 : y < middle[1] - 1 ? -18 : 32), `${MARKS[k] ?? k} ${data.classes[k]}`));
-  const about = { role: "img", "aria-label": `${s.right} of ${t.rows.length} right` };
-  return h("svg.plot", { width, height, ...about }, edges, names, s.predictions.map(mark));
-}
-
-// A number against what is true: on the diagonal it is right.
-function numbersPicture(width, height) {
-  s.range ??= extent([...targets, ...s.predictions.flat()]);
-  const levels = ticks(...s.range, 5), ends = extent(levels);
-  const { x, y, right, bottom, at, line, picture } = chart(width, height, ends, ends,
-    { levels, across: levels, room: [46, 12, 24, 42] });
-  const each = s.predictions.map(([said], i) => [targets[i], said]);
-  return picture([line("axis dashed", ends.map((v) => [v, v])),
-    each.map(([v, said]) => draw("error ghost", `M${x(v)} ${y(v)}V${y(said)}`)),
-    each.map((place) => disc("value", at(place), 5))],
-  write("end", right, bottom + 38, "what is true →"),
-  write("", x(ends[0]), 10, "↑ what the model says"));
-}
-
-// What each class is taken for.
-function confusion() {
-  const says = s.predictions.map(saidClass);
-  const count = (k, said) => says.filter((x, i) => x === said && classOf(i) === k).length;
-  const name = (k) => [signOf(k), ` ${data.classes[k]}`];
-  return h("table", h("caption", "it is … ↓   the model says … →"),
-    h("tr", h("td"), classes.map((k) => h("th", { scope: "col" }, name(k)))),
-    classes.map((k) => h("tr", h("th", { scope: "row" }, name(k)), classes.map((said) => {
-      const n = count(k, said);
-      return h("td", { class: n === 0 ? "idle" : k === said ? "" : "error" }, n);
-    }))));
-}
