@@ -102,12 +102,9 @@ class Page:
 
 def assembled(title: str, script: str, *styles: str) -> str:
     """The text of a page; styles: texts of style sheets."""
-    held = {
-        "title": html.escape(title),
-        "style": "\n</style>\n<style>\n".join(styles),
-        "script": script,
-    }
-    return Template(read("page.html")).substitute(held)
+    link = f' href="{html.escape(address)}"' if (address := project()) else ""
+    held = {"title": html.escape(title), "style": "\n</style>\n<style>\n".join(styles)}
+    return Template(read("page.html")).substitute(held, script=script, link=link)
 
 
 def read(name: str, package: str = "autodiff.pages") -> str:
@@ -116,14 +113,17 @@ def read(name: str, package: str = "autodiff.pages") -> str:
     return re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
-def home() -> str | None:
-    """The published page on which a formula is typed, if the project has an address."""
+def project() -> str | None:
+    """The address of the project, if it has one."""
     with suppress(PackageNotFoundError):  # run from a folder
         urls = metadata("scalar-autodiff").get_all("Project-URL", [])
-        named = dict(url.split(", ", 1) for url in urls)
-        if address := named.get("Homepage"):
-            return f"{address.rstrip('/')}/notebooks/graph.html"
+        return dict(url.split(", ", 1) for url in urls).get("Homepage")
     return None
+
+
+def home() -> str | None:
+    """The published page on which a formula is typed, if the project has an address."""
+    return f"{address.rstrip('/')}/notebooks/graph.html" if (address := project()) else None
 
 
 def as_json(data: Any) -> str:

@@ -45,6 +45,17 @@ def test_the_published_page_is_at_the_address_of_the_project(monkeypatch):
     assert pages.home() == "https://example.org/b/notebooks/graph.html"
 
 
+WAY_BACK = "<footer>Made with <a{}>autodiff</a></footer>"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_names_the_project_and_links_to_it_where_it_has_an_address(page, monkeypatch):
+    for address, link in ((None, ""), ('https://a.org/"', ' href="https://a.org/&quot;"')):
+        monkeypatch.setattr(pages, "project", lambda address=address: address)
+        made = PAGES[page]()
+        assert WAY_BACK.format(link) in getattr(made, "_page", made)
+
+
 # -- Frames in notebooks --------------------------------------------------------------------------
 
 
