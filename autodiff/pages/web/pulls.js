@@ -63,7 +63,7 @@ const pullsAtPoints = () => s.pulls && draw("pull", t.rows.map((row, i) =>
   pointed(...placeOfRow(row, i), clamp(s.pulls[i] * s.perPull, -999, 999), 3.4, 3)).join(""));
 
 const whoPulls = () => ["Who pulls ", h("i", called.get(s.wire)), ` = ${places(t.p[s.wire])}? `,
-  orange("←"), " smaller, ", orange("→"), " larger"];
+  orange("←"), "\u00a0smaller, ", orange("→"), "\u00a0larger"];
 
 // Below the picture: all arrows tip to tail, each as long as its share, so that they end at their
 // mean; and what the optimiser makes of it.

@@ -130,7 +130,7 @@ function frame() {
 function measure() {
   [s.phone, s.width] = sizes();
   const most = s.phone ? s.width : s.width * (few ? 0.57 : 0.5);
-  const plane = few ? 570 : data.edit ? Math.max(440, innerHeight - 460) : 440;
+  const plane = few ? 570 : data.edit ? Math.max(440, innerHeight - 500) : 440;
   s.plotWidth = Math.min(most, features === 2 ? plane : 640);
   s.plotHeight = features === 2 ? s.plotWidth : s.phone ? 250 : few ? 570 : 440;
   s.side = s.phone ? s.width : s.width - s.plotWidth - (few ? 40 : 0); // what is left beside it
