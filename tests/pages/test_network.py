@@ -34,10 +34,10 @@ return rowsOf("spiral").flatMap((row) => {
   leaves.forEach((i, k) => { at[i] = xs[k]; });
   const { values, adjoints } = pass(graph, at);
   const expected = [values[graph.output], leaves.slice(3).map((i) => adjoints[i])];
-  const inside = net.hidden.map((i) => values[i]), some = neurons([row[0], row[1], ...p]);
+  const inside = net.neurons.map((i) => values[i]), some = neurons([row[0], row[1], ...p]);
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b) ? [] : [row];
   return [...same(sample(xs), expected), ...same(slow.sample(xs), expected),
-    ...same(some.slice(0, 16), inside), ...same(slow.neurons([row[0], row[1], ...p]), some)];
+    ...same(some.slice(0, 17), inside), ...same(slow.neurons([row[0], row[1], ...p]), some)];
 });
 """
 

@@ -170,12 +170,12 @@ function down(i) {
 }
 
 function enter() {
-  const { t, s } = view, { graph, leaves, hidden } = net, node = s.held ? leaves[3 + s.wire] : null;
+  const { t, s } = view, { graph, leaves, neurons } = net, node = s.held ? leaves[3 + s.wire] : null;
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
   s.running = false;
   wear(true);
   const held = [...graph.neurons.keys()].find((i) => graph.neurons.get(i).weights.includes(node));
-  live.open(graph, { neuron: held ?? hidden[s.focus] ?? null, proof: node && { node, by: 0.1 } });
+  live.open(graph, { neuron: held ?? neurons[s.focus] ?? null, proof: node && { node, by: 0.1 } });
 }
 
 // What was dragged there comes along.

@@ -4,12 +4,6 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const pullOf = (wire, held = false) =>
   change({ wire, held, pulls: wire === s.wire ? s.pulls : null });
 
-// Whoever touches a wire, or goes to it, sees who pulls it; a click holds it.
-const hands = remembered((index) => {
-  const on = () => s.held || pullOf(index), off = () => s.held || pullOf(null);
-  return { onpointerenter: on, onfocus: on, onpointerleave: off, onblur: off,
-    onclick: () => (s.held && s.wire === index ? pullOf(null) : pullOf(index, true)) };
-});
 // The wires, and their names: w′₂₁ is of the second layer, into neuron 2, from 1.
 const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMap((row, i) =>
   [...row, biases[i]].map((index, j) => {
@@ -17,23 +11,27 @@ const called = new Map(layers.flatMap(({ weights, biases }, l) => weights.flatMa
     return [index, name + "′".repeat(l) + `${i + 1}${from}`.replace(/\d/g, subscript)];
   }))));
 called.delete(null);
-const order = [...called.keys()];
-const touchable = (index, d) => draw(s.wire === index ? "hit halo" : "hit", d, { ...hands(index), "data-wire": index,
-  role: "button", tabindex: index === (s.wire ?? order[0]) ? 0 : -1, "aria-label": called.get(index),
-  "aria-pressed": s.held && s.wire === index });
 
-function walk(event) {
-  const { target, key, currentTarget } = event, at = order.indexOf(Number(target.dataset.wire));
-  const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[key];
-  if (key === "Escape") pullOf(null);
-  else if (key === "Enter" || key === " ") target.onclick();
-  else if (by) {
-    const next = order.at((at + by) % order.length);
-    if (s.held) pullOf(next, true);
-    currentTarget.querySelector(`[data-wire="${next}"]`).focus();
-  } else return;
-  event.preventDefault();
-}
+// Whoever touches a wire sees who pulls it; a click holds it, and so do the arrow keys.
+const wireAt = ({ target: { dataset } }) => (dataset.wire ? Number(dataset.wire) : null);
+const wireHands = {
+  onpointerover: (event) => s.held || pullOf(wireAt(event)),
+  onpointerleave: () => s.held || pullOf(null),
+  onclick: (event) => {
+    const wire = wireAt(event), again = s.held && wire === s.wire;
+    pullOf(again ? null : wire, wire !== null && !again);
+  },
+  onkeydown: (event) => {
+    const order = [...called.keys()], at = order.indexOf(s.wire), { key } = event;
+    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[key];
+    if (by) pullOf(order.at((at + by) % order.length), true);
+    else if (key === "Escape") pullOf(null);
+    else return;
+    event.preventDefault();
+  },
+};
+const wireChosen = () => ({ role: "slider", tabindex: 0, "aria-label": "the weight that is held",
+  "aria-valuenow": s.wire ?? -1, "aria-valuetext": called.get(s.wire) ?? "none", ...wireHands });
 
 // What each sample asks of this weight: its own derivative, turned round. The scales stay while
 // points move, so that arrows grow and turn.

@@ -67,8 +67,7 @@ function network() {
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
     drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
   return [edit.layers?.((l) => placeOf(l, 0)[0]), h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
-    h("svg", { width: "100%", height: "100%", role: "group", onkeydown: walk,
-      "aria-label": "the weights: arrows go to the next, Enter holds it" }, layers.map(wires)),
+    h("svg", { width: "100%", height: "100%", ...wireChosen() }, layers.map(wires)),
     edit.layers ? null : names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
       neuron(k, around(l + 1, i), small(s.scaled[k++])))),

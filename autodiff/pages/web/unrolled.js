@@ -2,61 +2,62 @@
 
 // The graph is read from its formula, as if one typed it.
 function networkOf(sizes, act) {
-  const names = [], lines = [], layers = [], hidden = [], named = (name) => names.push(name) - 1;
+  const names = [], lines = [], layers = [], outs = [];
   let from = ["x1", "x2"];
-  [...sizes, 1].forEach((n, l) => {
-    const units = spaced(n, 1, n + 1).slice(0, n), last = l === sizes.length;
-    const weights = units.map((i) => from.map((_, j) => named(`w${l + 1}_${i}_${j + 1}`)));
-    const biases = units.map((i) => named(`b${l + 1}_${i}`));
-    const outs = units.map((i, k) => {
-      const out = last ? "o" : `h${l + 1}_${i}`, row = weights[k].map((w) => names[w]);
-      lines.push(`${out}=${last ? "tanh" : act}(dot([${from}],[${row}])+${names[biases[k]]})`);
-      return out;
-    });
-    if (!last) hidden.push(...outs);
-    layers.push({ name: "", act: 0, weights, biases });
-    from = outs;
+  [...sizes, 1].forEach((n, k) => {
+    const units = [...Array(n).keys()], f = k < sizes.length ? act : "tanh";
+    const called = (letter, at) => `${letter}${[k, ...at].map((x) => x + 1).join("_")}`;
+    const named = (letter, ...at) => names.push(called(letter, at)) - 1;
+    const weights = units.map((i) => from.map((_, j) => named("w", i, j)));
+    const biases = units.map((i) => named("b", i)), own = units.map((i) => called("h", [i]));
+    units.forEach((i) => lines.push(`${own[i]}=${f}(dot([${from}],[${
+      weights[i].map((w) => names[w])}])+${names[biases[i]]})`));
+    layers.push({ act: 0, weights, biases });
+    outs.push(...own);
+    from = own;
   });
-  const said = parse(`${lines.join(";")};(o-t)^2`, byName), ids = said.labels;
+  const said = parse(`${lines.join(";")};(${from}-t)^2`, byName), ids = said.labels;
   const labels = ids.map((x) => x.replace(/^h.*/, "").replace(/^(.)\d_/, "$1"));
-  const places = (all) => all.map((name) => ids.indexOf(name));
-  return { graph: graphOf({ ...said, ids, labels }), layers, hidden: places(hidden),
-    leaves: places(["x1", "x2", "t", ...names]), output: places(["o"]), rule: byName[`${act}/1`] };
+  const [leaves, neurons] = [["x1", "x2", "t", ...names], outs].map((all) =>
+    all.map((name) => ids.indexOf(name)));
+  return { graph: graphOf({ ...said, ids, labels }), layers, leaves, neurons };
 }
 
 // What trainer.js runs. The pass of the live graph is unrolled: the same rules in the same order,
 // but 20 times as fast. Where a page may make no programs, it is the pass itself.
-function programsOf({ graph, leaves, hidden, output, rule }) {
-  const { nodes, needs } = graph, values = Float64Array.from(graph.start), slopes = values.slice();
-  const call = (i, kind, first) => `nodes[${i}].rule.${kind}(${
+function programsOf({ graph, leaves, neurons }) {
+  const { nodes, needs, output } = graph, hidden = neurons.slice(0, -1), act = nodes[neurons[0]].rule;
+  const v = Float64Array.from(graph.start), g = v.slice(); // values and gradients
+  const call = (i, kind, ...first) => `nodes[${i}].rule.${kind}(${
     [...first, ...nodes[i].inputs.map((j) => `v[${j}]`)]})`;
-  const forward = nodes.map(({ rule }, i) => (rule ? `v[${i}] = ${call(i, "value", [])};` : ""));
-  const back = nodes.map(({ rule, inputs }, i) => (rule && needs[i]
-    ? `m = ${call(i, "back", [`g[${i}]`])}; ${inputs.map((j, k) => (needs[j]
-      ? `g[${j}] += m[${k}];` : "")).join(" ")}` : "")).reverse();
+  const inner = [...nodes.keys()].filter((i) => nodes[i].rule);
+  const forward = inner.map((i) => `v[${i}] = ${call(i, "value")};`);
+  const back = inner.filter((i) => needs[i]).reverse().flatMap((i) => [
+    `m = ${call(i, "back", `g[${i}]`)};`,
+    ...nodes[i].inputs.map((j, k) => (needs[j] ? `g[${j}] += m[${k}];` : ""))]);
   let run = (whole) => {
-    const found = pass(graph, [...values], null, !whole);
-    values.set(whole ? found.values : found);
-    if (whole) slopes.set(found.adjoints);
+    const found = pass(graph, [...v], null, !whole);
+    v.set(found.values ?? found);
+    g.set(found.adjoints ?? g);
   };
   try {
-    run = Function("nodes", "v", "g", `return (whole) => {\n  ${forward.join("\n  ")}
-  if (!whole) return;\n  let m;\n  g.fill(0);\n  g[${graph.output}] = 1;\n  ${back.join("\n  ")}\n}`)(nodes, values, slopes);
+    run = Function("nodes", "v", "g", ["return (whole) => {", ...forward, "if (!whole) return;",
+      "let m;", "g.fill(0);", `g[${output}] = 1;`, ...back, "}"].join("\n"))(nodes, v, g);
   } catch { /* a content policy */ }
-  const given = (places, xs) => places.forEach((i, k) => { values[i] = xs[k]; });
-  const free = leaves.toSpliced(2, 1), sums = hidden.map((i) => nodes[i].inputs[0]);
+  const given = (places, xs) => places.forEach((i, k) => { v[i] = xs[k]; });
+  const free = leaves.toSpliced(2, 1), told = [...neurons, ...hidden.map((i) => nodes[i].inputs[0])];
   return {
     sample(xs) {
       given(leaves, xs);
       run(true);
-      return [values[graph.output], leaves.slice(3).map((i) => slopes[i])];
+      return [v[output], leaves.slice(3).map((i) => g[i])];
     },
     neurons(xs) {
       given(free, xs);
       run(false);
-      return [...hidden, ...output, ...sums].map((i) => values[i]);
+      return told.map((i) => v[i]);
     },
-    slopes: [([z]) => [rule.value(z), rule.back(1, z)]],
+    slopes: [([z]) => [act.value(z), act.back(1, z)]],
   };
 }
 
