@@ -23,7 +23,7 @@ TRAINS = "return { t, s, change, repaint, grab, drag, nudge };"
 LIVE = [part for part in live.PARTS if part not in (*SHARED, "image", "share", "alone")]
 LIVES = """addressOf = () => address();
 const shareMenu = () => null;
-return { paint, onKey, closeMenu, numbers: () => state.leaves, open(graph, more) {
+return { paint, onKey, numbers: () => state.leaves, open(graph, more) {
 state = opened(graph, { ranges: null });
 set({ step: graph.last, ...more });
 new ResizeObserver(paint).observe(main.querySelector(".stage"));

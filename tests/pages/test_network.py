@@ -93,7 +93,7 @@ def test_a_formula_is_a_set_blue_above_its_curve(made):
 
 
 def test_a_table_keeps_its_numbers_or_is_stretched(made):
-    assert made(r"return rowsOf('1.5, -2, A\n3;4.02;B')") == [[1.5, -2, -1], [3, 4.02, 1]]
+    assert made(r"return rowsOf('1.5, −2, A\n3;4.02;B')") == [[1.5, -2, -1], [3, 4.02, 1]]
     far = made(r"return rowsOf('week\theight\tkind\n10\t1\tno\n30\t2\tyes\n20\t3\tyes')")
     assert far == [[-5.4, 1, -1], [5.4, 2, 1], [0, 3, 1]]
 
@@ -140,6 +140,15 @@ def at(browser, x, y):
     return left + across, top + down
 
 
+@pytest.mark.parametrize("width", [320, 390, 768, 1200, 2560])
+def test_no_screen_scrolls_sideways(browser, width):
+    browser.show(network.page(), width=width, height=844)
+    for action in ("", "document.querySelector('.guess button').click();", "down(0);"):
+        browser.evaluate(f"{action} paint()")
+        wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert browser.evaluate(wide), action
+
+
 def test_it_asks_first_and_runs_after_a_guess(browser):
     browser.show(network.page(), width=1200, height=900)
     assert "Which points want this weight larger?" in browser.words()
@@ -168,6 +177,13 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
     x, y = at(browser, moved, -5.9)
     browser.drag(x, y, x + 200)
     assert browser.evaluate(count) == 200
+    browser.evaluate("view.change({ wire: 3, held: true })")
+    browser.push("relu")
+    assert browser.evaluate("[view.s.wire, view.s.held]") == [
+        3,
+        True,
+    ]  # while its network is built anew
+    browser.words()
     for expected in (201, 201, 200):
         browser.push("Undo")
         assert browser.evaluate(count) == expected
@@ -175,6 +191,28 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
     browser.evaluate("document.querySelector('.point').focus()")
     browser.press("Delete")
     assert browser.evaluate(count) == 199
+
+
+def test_a_finger_adds_a_point_holds_a_wire_and_opens_a_graph(browser):
+    browser.show(network.page(), "#data=circle", width=390, height=844)
+    browser.touch(*at(browser, -5.9, 5.9))
+    assert browser.evaluate("paint(), view.t.rows.at(-1)") == [-5.9, 5.9, 1]
+    for held in (True, False):
+        x, y = browser.evaluate(
+            """(() => { const e = document.querySelector("[data-wire='2']");
+            e.scrollIntoView({ block: "center" }); const p = e.getPointAtLength(e.getTotalLength() / 3);
+            const q = p.matrixTransform(e.getScreenCTM()); return [q.x, q.y] })()"""
+        )
+        browser.touch(x, y)
+        assert browser.evaluate("paint(), [view.s.wire, view.s.held]") == [
+            2 if held else None,
+            held,
+        ]
+    browser.evaluate("scrollTo(0, 0)")
+    browser.touch(*at(browser, -5.9, 5.9))
+    assert browser.evaluate("shown") == 200
+    browser.push("the network")
+    eventually(lambda: browser.evaluate("shown") is None)
 
 
 def test_data_are_typed_or_pasted_in_a_field(browser):
@@ -207,6 +245,9 @@ def test_the_address_learns_the_same_again_and_says_where_it_does_not(browser):
     assert "leads nearby, not here" in browser.words()
     browser.push("Start again")
     assert "The address holds all of this" in browser.words()
+    browser.evaluate("down(0), live.numbers()[net.leaves[9]] = 0.5, leave()")
+    assert browser.evaluate("[view.t.p[6], view.t.steps]") == [0.5, 0]
+    assert "leads nearby, not here" in browser.words()
 
 
 def test_a_point_opens_its_graph_at_the_proof_and_what_is_dragged_there_comes_back(browser):
@@ -219,8 +260,12 @@ def test_a_point_opens_its_graph_at_the_proof_and_what_is_dragged_there_comes_ba
     assert "point=199" in browser.evaluate("location.hash")
     label = browser.evaluate("net.graph.labels[net.leaves[15]]")
     browser.enter(f".slider input[aria-label='{label}']", 0.5)
+    browser.evaluate("view.change({}), requestAnimationFrame(() => { window.later = true })")
+    eventually(lambda: browser.evaluate("window.later"))
+    assert browser.texts(".out")  # the network behind paints nothing
     browser.evaluate("history.back()")
     eventually(lambda: not browser.texts(".out"))
+    assert "leads nearby, not here" in browser.words()
     assert browser.evaluate("view.t.p[12]") == 0.5
     assert browser.evaluate("view.t.rows[199]") == row
     assert browser.evaluate("view.t.steps") == 5

@@ -180,6 +180,7 @@ function set(changes) {
 }
 
 function paint() {
+  if (data?.away?.()) return;
   const stage = main.querySelector(".stage");
   [state.phone] = sizes();
   if (stage && !state.dragging) {

@@ -2,7 +2,8 @@
 // editor in front, and behind it the live graph of one point. Derivatives come from the rules that
 // Python printed from ops.py, steps from those of optim.py.
 
-const live = liveGraph({ back: () => (history.state === "graph" ? history.back() : leave()) });
+const live = liveGraph({ away: () => shown === null,
+  back: () => (history.state === "graph" ? history.back() : leave()) });
 
 // -- The address: it carries all that it takes to learn the same again
 
@@ -16,8 +17,8 @@ const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, step
 function readSpec(said) {
   const whole = (x) => clamp(Math.floor(Number(x)) || 0, 0, 1e5);
   const by = Object.hasOwn(optimizers, said.by) ? said.by : "SGD", { rate } = optimizers[by];
-  spec = { ...said, by, act: said.act === "relu" ? "relu" : "tanh", seed: whole(said.seed),
-    layers: (said.layers.match(/[1-8]/g) ?? []).slice(0, 3).join("-"),
+  spec = { data: said.data, layers: (said.layers.match(/[1-8]/g) ?? []).slice(0, 3).join("-"),
+    act: said.act === "relu" ? "relu" : "tanh", by, seed: whole(said.seed),
     rate: clamp(Number(said.rate) || rate, rate / 100, 300 * rate) };
   try {
     rowsOf(spec.data);
@@ -29,7 +30,7 @@ function readSpec(said) {
 // -- The page
 
 function build(changes) {
-  const running = Boolean(view?.s.running);
+  const { running = false, wire, held } = view?.s ?? {};
   if (view) view.s.running = false;
   spec = { ...spec, ...changes };
   net = networkOf(spec.layers.match(/\d/g)?.map(Number) ?? [], spec.act);
@@ -38,7 +39,7 @@ function build(changes) {
     outputs: 1, targets: [-1, 1], axes: [], classes: ["sand", "blue"], column: 2, measures: true,
     ranges: [[-SPAN, SPAN], [-SPAN, SPAN]], parameters, memory: parameters.map(() => memory), rate,
     optimizer: spec.by, edit: EDIT }, { ...programsOf(net), move });
-  view.change({ rate: spec.rate, running });
+  view.change({ rate: spec.rate, running, ...(held && !changes.layers && { wire, held }) });
 }
 
 // Other points for the network as it is.
@@ -80,8 +81,8 @@ const asks = () => ui.asked && view.s.held;
 const EDIT = {
   heading() {
     const { s, t } = view, way = Math.sign(-t.g[s.wire]);
-    if (asks()) return ["Which points want this weight larger?", "Those whose arrow points right."];
-    return ["Who pulls this weight?", ui.guess && !t.steps
+    return asks() ? ["Which points want this weight larger?", "Those whose arrow points right."]
+      : ["Who pulls this weight?", ui.guess && !t.steps
       ? [ui.guess === way ? "You saw it" : "Not so", ": tip to tail they pull it ",
         orange(way > 0 ? "→ larger" : "← smaller"), ". Now run."]
       : "Touch a wire, and every point pulls it. Touch a point, and its graph opens."];
@@ -98,13 +99,13 @@ const EDIT = {
     pick("act", ["tanh", "relu"]), pick("by", Object.keys(optimizers)),
     h("span.pick", press("↻ Other weights", () => build({ seed: spec.seed + 1 })),
       past.length > 0 && press("↶ Undo", () => take(past.pop()))),
-    ui.open && h("textarea", { rows: 4, oninput: typed, value: ui.problem ? ui.text : spec.data,
-      "aria-label": "points",
-      placeholder: "sin(x): blue above its curve\nor lines of x y class" }),
-    h("p.note", { role: "status" }, h("b.error", ui.problem))),
+    ui.open && [h("textarea", { rows: 4, oninput: typed, value: ui.problem ? ui.text : spec.data,
+      "aria-label": "points" }),
+    h("p.note", { role: "status" }, ui.problem ? h("b.error", ui.problem)
+      : "A formula of x, such as sin(x): blue above it. Or a table, a line each: 1.5 -2 A.")]),
   note() {
     const { s, t } = view;
-    if (!t.steps) spec.rate = s.rate, ui.strayed = false;
+    if (!t.steps) spec.rate = s.rate, ui.strayed = t.p === ui.dragged;
     ui.strayed ||= s.rate !== spec.rate;
     return ui.strayed ? "The address trains these points from the start: it leads nearby, not here."
       : "The address holds all of this: send it.";
@@ -112,15 +113,17 @@ const EDIT = {
   layers(placeAt) {
     const sizes = net.layers.map(({ weights }) => weights.length).slice(0, -1);
     const set = (l, n) => build({ layers: sizes.with(l, n).filter(Boolean).join("-") });
-    return h("div.layers", sizes.map((n, l) => h("span.size", { style: `left: ${placeAt(l + 1)}px` },
-      press("−", () => set(l, n - 1), null, { "aria-label": `fewer neurons in layer ${l + 1}` }),
-      h("b", n), press("+", () => set(l, Math.min(8, n + 1)), null,
-        { "aria-label": `more neurons in layer ${l + 1}` }))),
-    sizes.length < 3 && press("+ layer", () => build({ layers: `${spec.layers}-4` }), null,
+    return h("div.layers", sizes.map((n, l) => {
+      const to = (sign, words, by) => press(sign, () => set(l, Math.min(8, n + by)), null,
+        { "aria-label": `${words} neurons in layer ${l + 1}` });
+      return h("span.size", { style: `left: ${placeAt(l + 1)}px` }, to("−", "fewer", -1),
+        h("b", n), to("+", "more", 1));
+    }), sizes.length < 3 && press("+ layer", () => build({ layers: `${spec.layers}-4` }), null,
       { class: "deeper" }));
   },
-  kinds: () => h("span.pick", [1, -1].map((kind) => press(h("b", { class: kind > 0 ? "value" : "sand" },
-    kind > 0 ? "●" : "◆"), () => tell({ kind }), ui.kind === kind, { "aria-label": `add ${kind}` }))),
+  kinds: () => h("span.pick", [[1, "blue", h("b.value", "●")], [-1, "sand", h("b.sand", "◆")]]
+    .map(([kind, name, sign]) => press(sign, () => tell({ kind }), ui.kind === kind,
+      { "aria-label": `add ${name}` }))),
   // A click adds a point, or opens the graph of one; a point is dragged, or dragged out and gone.
   hands: {
     onpointerdown(event) {
@@ -129,9 +132,9 @@ const EDIT = {
     },
     onpointermove: (event) => ui.from && far(event) && view.drag(event),
     onpointerup(event) {
-      const { target: { dataset: { i } }, currentTarget, clientX, clientY } = event, { s, t } = view;
-      const { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
       if (!ui.from) return;
+      const { target: { dataset: { i } }, currentTarget, clientX, clientY } = event;
+      const { s, t } = view, { x, y } = currentTarget.getBoundingClientRect(), at = [clientX - x, clientY - y];
       const moved = far(event), out = at.some((v) => v < -16 || v > s.plotWidth + 16);
       ui.from = null;
       if (!moved && i) down(Number(i));
@@ -145,6 +148,7 @@ const EDIT = {
       else view.nudge(event);
     },
   },
+  away: () => shown !== null,
   neuron: (event, k) => { // of the point that the network knows least
     view.s.focus = k;
     down(view.t.each.indexOf(Math.max(...view.t.each)));
@@ -170,7 +174,8 @@ function down(i) {
 }
 
 function enter() {
-  const { t, s } = view, { graph, leaves, neurons } = net, node = s.held ? leaves[3 + s.wire] : null;
+  const { t, s } = view, { graph, leaves, neurons } = net;
+  const node = s.held ? leaves[3 + s.wire] : null;
   [...t.rows[shown], ...t.p].forEach((x, k) => { graph.start[leaves[k]] = x; });
   s.running = false;
   wear(true);
@@ -180,18 +185,17 @@ function enter() {
 
 // What was dragged there comes along.
 function leave() {
-  const { t } = view, [x, y, , ...p] = net.leaves.map((i) => live.numbers()[i]), row = t.rows[shown];
-  if (p.some((v, k) => v !== t.p[k])) ui.strayed = true;
-  t.p = p;
-  wear(false);
+  const { t } = view, row = t.rows[shown], numbers = live.numbers();
+  const [x, y, , ...p] = net.leaves.map((i) => numbers[i]);
+  if (p.some((v, k) => v !== t.p[k])) t.p = ui.dragged = p, ui.strayed = true;
   if (x !== row[0] || y !== row[1]) edited(t.rows.with(shown, [x, y, row[2]]));
-  shown = null;
+  shown = view.s.focus = null;
+  wear(false);
   t.look();
   view.repaint();
 }
 
 addEventListener("popstate", () => (shown === null ? openAddress() : leave()));
-addEventListener("click", (event) => shown !== null && live.closeMenu(event));
 addEventListener("keydown", (event) => shown !== null && live.onKey(event));
 
 function openAddress() {
@@ -201,7 +205,7 @@ function openAddress() {
   wear(false);
   readSpec(rest);
   ui.asked = !hash;
-  build({});
+  build(spec);
   const { t, s } = view, until = performance.now() + 4000;
   while (t.steps < steps && !t.diverged && performance.now() < until) t.step(spec.rate);
   ui.strayed = t.steps < steps;

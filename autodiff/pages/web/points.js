@@ -17,11 +17,12 @@ function diceOf(seed) {
 
 // The points of a text: a set, a table of x, y and one of two classes, or a formula of x.
 function rowsOf(text, n = 200) {
-  const lines = text.trim().split("\n").map((line) => line.trim().split(/[\s,;]+/));
-  const known = ([x, y, k]) => k && Number.isFinite(x - y), dice = diceOf(7), set = SETS[text];
+  const lines = text.trim().replaceAll("−", "-").split("\n")
+    .map((line) => line.trim().split(/[\s,;]+/));
+  const known = ([x, y, k]) => k && Number.isFinite(x - y), dice = diceOf(7);
   if (lines.some(known)) return tableOf(lines.filter((line, i) => known(line) || (i
     && refuse(`“${line.join(" ")}” is not x, y and a class, such as 1.5 2 A`))));
-  const f = Object.hasOwn(SETS, text) ? set : curveOf(text);
+  const f = Object.hasOwn(SETS, text) ? SETS[text] : curveOf(text);
   return spaced(n - 1, 1, n).map((_, i) => {
     const k = i % 2 ? 1 : -1, [x, y, own] = f(dice(), dice(), k);
     const noise = () => (own ? 0 : (dice() + dice() - 1) / 2);
@@ -33,7 +34,7 @@ function rowsOf(text, n = 200) {
 function tableOf(lines) {
   const kinds = [...new Set(lines.map((line) => line[2]))].sort();
   if (kinds.length > 2 || lines.length > MANY) {
-    refuse(`${lines.length} points of ${kinds.length} classes; at most ${MANY} of two can be shown`);
+    refuse(`${lines.length} points of ${kinds.length} classes; expected at most ${MANY} of two`);
   }
   const [xs, ys] = [0, 1].map((axis) => {
     const all = lines.map((line) => Number(line[axis])), [low, high] = extent(all);
@@ -45,8 +46,9 @@ function tableOf(lines) {
 
 // Blue above the curve.
 function curveOf(text) {
-  const { nodes, labels, inputs } = parse(text, byName), other = inputs.find((i) => labels[i] !== "x");
-  if (other !== undefined) refuse(`“${labels[other]}” is unknown; write a formula of x, such as sin(x)`);
+  const { nodes, labels, inputs } = parse(text, byName);
+  const other = inputs.map((i) => labels[i]).find((name) => name !== "x");
+  if (other) refuse(`“${other}” is unknown; write a formula of x, such as sin(x)`);
   return (...shares) => {
     const [x, y] = shares.map((u) => near(11 * u - 5.5));
     const leaves = nodes.map(({ value }, i) => (labels[i] === "x" ? x : value));

@@ -179,7 +179,8 @@ const wires = ({ weights, biases }, l) => weights.map((row, i) =>
     return [draw(dead ? "dead" : w < 0 ? "sand" : "value", d,
       dead ? {} : { "stroke-width": wide, "stroke-dasharray": w < 0 && `${4 + wide} ${3 + wide}`,
         opacity: aside ? 0.1 : Math.min(0.9, 0.3 + 0.75 * size) }),
-    bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5), draw(s.wire === index ? "hit halo" : "hit", d, { "data-wire": index })];
+    bias && disc(w < 0 ? "sand" : "value", [from, low], 3.5),
+    draw(s.wire === index ? "hit halo" : "hit", d, { "data-wire": index })];
   }));
 
 // The numbers of small pictures, from -1 to 1, each on a scale of its own.

@@ -66,7 +66,8 @@ function network() {
   const names = ["input", ...drawn.map(({ name }) => name)]; // a deep net has room for few
   const caption = (name, l) => h("span.caption", { style: `left: ${placeOf(l, 0)[0]}px` },
     drawn.length > 5 && (!l || name === names[l - 1]) ? "" : name);
-  return [edit.layers?.((l) => placeOf(l, 0)[0]), h("div.net", { style: `--size: ${s.size}px; height: ${s.netHeight}px` },
+  const style = `--size: ${s.size}px; height: ${s.netHeight}px`;
+  return [edit.layers?.((l) => placeOf(l, 0)[0]), h("div.net", { style },
     h("svg", { width: "100%", height: "100%", ...wireChosen() }, layers.map(wires)),
     edit.layers ? null : names.map(caption), inputs,
     drawn.map(({ weights }, l) => weights.map((_, i) =>
@@ -118,7 +119,8 @@ function frame() {
   ].join("\n\n");
   return h(few ? "main.page.few" : "main.page", heading(),
     few ? h("div.columns", sides, features < 3 ? large : inside, panel())
-      : [controls(), !s.phone && edit.choices?.(), h(features > 2 ? "div.columns.samples" : "div.columns", sides,
+      : [controls(), !s.phone && edit.choices?.(),
+        h(features > 2 ? "div.columns.samples" : "div.columns", sides,
         drawn.length ? h("div", inside, curve(s.side - 40 * !s.phone, 112)) : inside,
         h("div.right", large, drawn.length ? pulls() : curve(s.plotWidth, features < 3 ? 112 : 220),
           features > 2 && classes && confusion())), s.phone && edit.choices?.(), key()],
@@ -164,6 +166,7 @@ const look = (focus) => change({ focus });
 
 function next() {
   waiting = 0;
+  if (edit.away?.()) return;
   s.turn += 1;
   const slow = t.steps < 12 && s.turn % 8;
   if (s.running && !slow) advance(1 + Math.min(8, Math.floor(t.steps / 60)));

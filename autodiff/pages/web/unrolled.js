@@ -26,7 +26,7 @@ function networkOf(sizes, act) {
 // What trainer.js runs. The pass of the live graph is unrolled: the same rules in the same order,
 // but 20 times as fast. Where a page may make no programs, it is the pass itself.
 function programsOf({ graph, leaves, neurons }) {
-  const { nodes, needs, output } = graph, hidden = neurons.slice(0, -1), act = nodes[neurons[0]].rule;
+  const { nodes, needs, output } = graph, act = nodes[neurons[0]].rule;
   const v = Float64Array.from(graph.start), g = v.slice(); // values and gradients
   const call = (i, kind, ...first) => `nodes[${i}].rule.${kind}(${
     [...first, ...nodes[i].inputs.map((j) => `v[${j}]`)]})`;
@@ -45,20 +45,18 @@ function programsOf({ graph, leaves, neurons }) {
       "let m;", "g.fill(0);", `g[${output}] = 1;`, ...back, "}"].join("\n"))(nodes, v, g);
   } catch { /* a content policy */ }
   const given = (places, xs) => places.forEach((i, k) => { v[i] = xs[k]; });
-  const free = leaves.toSpliced(2, 1), told = [...neurons, ...hidden.map((i) => nodes[i].inputs[0])];
-  return {
-    sample(xs) {
-      given(leaves, xs);
-      run(true);
-      return [v[output], leaves.slice(3).map((i) => g[i])];
-    },
-    neurons(xs) {
-      given(free, xs);
-      run(false);
-      return told.map((i) => v[i]);
-    },
-    slopes: [([z]) => [act.value(z), act.back(1, z)]],
+  const free = leaves.toSpliced(2, 1), sums = neurons.slice(0, -1).map((i) => nodes[i].inputs[0]);
+  const sample = (xs) => {
+    given(leaves, xs);
+    run(true);
+    return [v[output], leaves.slice(3).map((i) => g[i])];
   };
+  sample.toString = () => String(run); // what the page shows
+  return { sample, slopes: [([z]) => [act.value(z), act.back(1, z)]], neurons(xs) {
+    given(free, xs);
+    run(false);
+    return [...neurons, ...sums].map((i) => v[i]);
+  } };
 }
 
 // Evenly spread, smaller where more arrive.
