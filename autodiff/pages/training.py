@@ -49,11 +49,11 @@ def show_training(
 
     Run, step, start again, drag the learning rate until it diverges, drag data points. One input
     shows a curve, two a surface or boundary, more what the model says of each sample. Layers of a
-    `Sequential` of `Linear` are drawn as small pictures, with their weights as lines: touch one, and
-    each sample shows which way it pulls that weight. With four parameters or fewer each has a
-    slider, and an arrow as long as its derivative. The page runs
-    the programs that the compiler prints from your model, loss and optimiser, and takes the steps
-    that `fit` takes; it starts from the parameters of now, and changes nothing in Python.
+    `Sequential` of `Linear` are drawn as small pictures, with their weights as lines: touch one,
+    and each sample shows which way it pulls that weight. With four parameters or fewer each has a
+    slider, and an arrow as long as its derivative. The page runs the programs that the compiler
+    prints from your model, loss and optimiser, and takes the steps that `fit` takes; it starts from
+    the parameters of now, and changes nothing in Python.
 
     model, inputs, targets, loss, optimizer, batch_size: as `fit` takes them.
     validation: inputs and targets that no step sees. Their mean loss stands beside that of
