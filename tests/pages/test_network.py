@@ -4,11 +4,12 @@ import json
 import math
 from functools import partial
 
+import pictures
 import pytest
 from browser import eventually
 
 import autodiff as ad
-from autodiff import nn, optim
+from autodiff import nn, optim, show_steps
 from autodiff.__main__ import main
 from autodiff.pages import live, network
 from autodiff.pages.training import printed_move
@@ -279,6 +280,15 @@ def test_a_neuron_opens_the_point_of_the_largest_loss(browser):
     assert "loss = (o − t)" in browser.words()
 
 
+def test_the_loss_of_a_model_of_python_opens_on_the_page_of_formulas_by_its_link(browser):
+    model = pictures.network(2, 8, 8, 1)
+    x = ad.Vector([ad.Value(0.3, label="x1"), ad.Value(-0.7, label="x2")])
+    loss = nn.mse_loss(model(x), [1.0])
+    browser.show(live.page(), show_steps(loss).link)
+    value, neurons = browser.evaluate("[seen.view.run.values.at(-1), state.graph.neurons.size]")
+    assert (value, neurons) == (pytest.approx(loss.data, rel=1e-12), 17)
+
+
 def test_layers_and_their_neurons_are_more_or_fewer(browser):
     browser.show(network.page(), "#layers=8-1", width=1200)
     for button, layers in (("+ layer", "8-1-4"), ("more neurons in layer 1", "8-1-4"),
@@ -290,6 +300,14 @@ def test_layers_and_their_neurons_are_more_or_fewer(browser):
         assert browser.evaluate("spec.layers") == layers
     browser.show(network.page(), "#layers=", width=1200)
     assert browser.evaluate("[spec.layers, view.t.p.length]") == ["", 3]
+
+
+def test_what_a_network_that_was_had_in_mind_paints_nothing(browser):
+    browser.show(network.page(), "#layers=3")
+    browser.evaluate("window.was = view, build({ layers: '2' }), paint(), was.change({})")
+    browser.evaluate("requestAnimationFrame(() => { window.later = true })")
+    eventually(lambda: browser.evaluate("window.later"))
+    assert len(browser.each("button.neuron", "1")) == 2
 
 
 def test_a_policy_without_new_programs_leaves_the_pass_itself(browser):

@@ -148,16 +148,14 @@ const EDIT = {
       else view.nudge(event);
     },
   },
-  away: () => shown !== null,
+  away: (s) => shown !== null || s !== view.s, // of a network that was
   neuron: (event, k) => { // of the point that the network knows least
     view.s.focus = k;
     down(view.t.each.indexOf(Math.max(...view.t.each)));
   },
   painted() {
     clearTimeout(ui.later);
-    ui.later = setTimeout(() => {
-      try { history.replaceState(history.state, "", address()); } catch { /* a frame has none */ }
-    }, 300);
+    ui.later = setTimeout(store, 300, "replaceState", history.state);
   },
 };
 const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY - ui.from[1]) > 5;
@@ -167,9 +165,13 @@ const far = ({ clientX, clientY }) => Math.hypot(clientX - ui.from[0], clientY -
 const [, ...sheets] = document.querySelectorAll("style");
 const wear = (deep) => sheets.forEach((sheet, k) => { sheet.disabled = deep !== (k > 1); });
 
+function store(how, state) {
+  try { history[how](state, "", address()); } catch { /* a frame has no address */ }
+}
+
 function down(i) {
   shown = i;
-  history.pushState("graph", "", address());
+  store("pushState", "graph");
   enter();
 }
 
@@ -217,5 +219,6 @@ function paint() {
   if (shown === null) view.repaint();
   else live.paint();
 }
-follow(paint);
+follow(paint, false);
 openAddress();
+new ResizeObserver(paint).observe(main);

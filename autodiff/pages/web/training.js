@@ -166,7 +166,7 @@ const look = (focus) => change({ focus });
 
 function next() {
   waiting = 0;
-  if (edit.away?.()) return;
+  if (edit.away?.(s)) return;
   s.turn += 1;
   const slow = t.steps < 12 && s.turn % 8;
   if (s.running && !slow) advance(1 + Math.min(8, Math.floor(t.steps / 60)));
