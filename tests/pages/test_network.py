@@ -190,6 +190,10 @@ def test_points_are_added_dragged_erased_and_all_that_is_undone(browser):
         assert browser.evaluate(count) == expected
     assert browser.evaluate("[spec.data, past.length]") == ["xor", 0]
     browser.evaluate("document.querySelector('.point').focus()")
+    before = browser.evaluate("view.t.rows[0][0]")
+    browser.press("ArrowRight")
+    assert browser.evaluate("view.t.rows[0][0]") == pytest.approx(before + 6 * 12 / 440, abs=0.02)
+    assert browser.evaluate("rowsOf(spec.data)[0].join() === view.t.rows[0].join()")
     browser.press("Delete")
     assert browser.evaluate(count) == 199
 

@@ -15,10 +15,9 @@ const address = () => `#${new URLSearchParams({ ...spec, rate: view.s.rate, step
   ...(view.s.held && { wire: view.s.wire }), ...(shown !== null && { point: shown }) })}`;
 
 function readSpec(said) {
-  const whole = (x) => clamp(Math.floor(Number(x)) || 0, 0, 1e5);
   const by = Object.hasOwn(optimizers, said.by) ? said.by : "SGD", { rate } = optimizers[by];
   spec = { data: said.data, layers: (said.layers.match(/[1-8]/g) ?? []).slice(0, 3).join("-"),
-    act: said.act === "relu" ? "relu" : "tanh", by, seed: whole(said.seed),
+    act: said.act === "relu" ? "relu" : "tanh", by, seed: Math.abs(said.seed | 0),
     rate: clamp(Number(said.rate) || rate, rate / 100, 300 * rate) };
   try {
     rowsOf(spec.data);
@@ -77,7 +76,7 @@ function typed({ target: { value } }) {
   }
 }
 
-const asks = () => ui.asked && view.s.held;
+const asks = () => ui.asked && view.s.held && !view.t.steps;
 const EDIT = {
   heading() {
     const { s, t } = view, way = Math.sign(-t.g[s.wire]);
@@ -146,6 +145,7 @@ const EDIT = {
       if (key === "Enter") down(Number(i));
       else if (key === "Delete" && rows.length > 1) edited(rows.toSpliced(i, 1));
       else view.nudge(event);
+      if (key.startsWith("Arrow")) edited(rows);
     },
   },
   away: (s) => shown !== null || s !== view.s, // of a network that was

@@ -54,7 +54,8 @@ const plot = () => h("div.view",
     ? `what ${neurons[s.focus]} makes of the ${features > 1 ? "plane" : "input"}`
     : chance ? "the chance of a 1, says the model" : "what the model says"), edit.kinds?.()),
   h(s.pulls ? "div.plane.pulled" : "div.plane", { style: `width: ${s.plotWidth}px`, role: "group",
-    "aria-label": "the data: arrows move a point, N goes to the next",
+    "aria-label": `the data: arrows move a point, N goes to the next${
+      data.edit ? ", Enter opens its graph, Delete erases it" : ""}`,
     onpointerdown: grab, onpointermove: drag, onkeydown: nudge, ...edit.hands },
   features === 1 ? curvePicture() : mapPicture(), targets && t.rows.map(point)));
 
