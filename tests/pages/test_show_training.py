@@ -347,6 +347,14 @@ def test_arrows_fly_unless_motion_is_unwanted(browser, motion, flying):
     assert browser.each(".slide", "1") == []
 
 
+def test_no_arrow_passes_two_fifths_of_the_picture(browser):
+    browser.show(pulled(2)[0])
+    browser.evaluate("pullOf(0, true), paint()")
+    browser.evaluate("t.rows.forEach((row) => { row[2] *= 1000; }), paint()")
+    longest = browser.evaluate("Math.max(...s.pulls.map(Math.abs)) * s.perPull")
+    assert longest == pytest.approx(0.4 * browser.evaluate("s.plotWidth"))
+
+
 def test_of_batches_it_says_whose_arrows_these_are(browser):
     browser.show(pulled(2, batch_size=5)[0])
     browser.evaluate("pullOf(0, true)")
