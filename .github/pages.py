@@ -166,11 +166,12 @@ def write(folder: Path, pages: list[Page], **facts: Any) -> None:
     for path in NOTEBOOKS.iterdir():
         if path.suffix in (".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")
-    live = Page("notebooks/graph.html", "# The live graph\n\n" + FRONT, "")
-    card = template("card.html").render(page=live, **facts)
-    text = (ROOT / live.place).read_text(encoding="utf-8")
-    text = text.replace("</title>", f"</title>\n{card}", 1)
-    (folder / live.place).write_text(text, encoding="utf-8")
+    for name, title in (("network", "Who pulls this weight?"), ("graph", "The live graph")):
+        live = Page(f"notebooks/{name}.html", f"# {title}\n\n{FRONT}", "")
+        card = template("card.html").render(page=live, **facts)
+        text = (ROOT / live.place).read_text(encoding="utf-8")
+        text = text.replace("</title>", f"</title>\n{card}", 1)
+        (folder / live.place).write_text(text, encoding="utf-8")
 
 
 def example(operation: Any) -> str:

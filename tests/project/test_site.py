@@ -103,7 +103,10 @@ def test_a_site_with_an_address_links_the_project_and_has_titles_cards_and_menus
             cards += 1
             assert "<title>" in page
             assert f'og:image" content="{SITE}card.png"' in page
-            assert 'aria-label="the site"' in page or place == "notebooks/graph.html", place
+            assert 'aria-label="the site"' in page or place in (
+                "notebooks/graph.html",
+                "notebooks/network.html",
+            ), place
             assert len(re.search(r'name="description" content="([^"]+)"', page)[1]) > 20, place
     assert {
         f"{SITE}card.png",
