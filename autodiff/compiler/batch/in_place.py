@@ -153,8 +153,7 @@ class InPlace(ArrayText):
 def in_place_program(batch: Batch, arguments: list[str]) -> str:
     """The source of a program that writes into arrays that it is given, and of what makes these.
 
-    "" if there is none: results of a user's function are float64, and of products of matrices
-    per sample NumPy has the samples first, and further results like them.
+    "" if there is none: results of a user's function are float64.
     """
     uses = uses_of(batch.results)
     needed = [x for x in batch.writer.symbols.values() if x in uses]
@@ -163,12 +162,9 @@ def in_place_program(batch: Batch, arguments: list[str]) -> str:
     text = InPlace(needed, batch.results)
     before = text.lines([x for x in needed if x.op in INDICES])
     body = text.body([x for x in needed if x.op not in INDICES], batch.forward)
-    if any("optimize=True" in line for line in body):
-        return ""
     names = [f"a{i}" for i in range(1, len(text.made) + 1)]
     made = [*text.made, f"return [{', '.join(names)}]"]
     gap = ["", ""] if before else [""]
     made = [*before, *gap, "def arrays(n, dtype):", *[f"    {line}" for line in made]]
-    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in batch.results]
-    body = [*body, f"return {', '.join(returned)}"]
+    body.append(text.returned(batch.results))
     return assembled(numpy, [*names, *arguments], body, text.imports, made)

@@ -174,6 +174,7 @@ class Batch:
         if isinstance(output, Value):
             self._backpropagate(output)
             self.results.append(self._gradients(wrt))
+        self.writer.put_samples_first()
         for x, name in [*zip(self.results, ("values", "gradients")), (self.writer.n, "n")]:
             unrenamed(x).name, unrenamed(x).own_line = name, True
 

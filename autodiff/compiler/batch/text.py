@@ -1,6 +1,5 @@
 """Stage 5 of 5: symbols of arrays as source for an array library."""
 
-import math
 import re
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from ..printer import ATOM, CHOICE, PRODUCT, ArrayPython, assembled
 from ..symbolic import SAMPLES, Axes, Operand, Symbol
-from .arrays import axes_of, sizes, union, without
+from .arrays import axes_of, sizes, without
 from .operations import Batch
 from .places import Ids, is_regular, nested_runs
 
@@ -49,6 +48,11 @@ class ArrayText(ArrayPython):
         self.target = None
         return text
 
+    def returned(self, results: list[Symbol]) -> str:
+        """The line that returns results, a row for each sample."""
+        turned = [".T" * ([*x.axes][1:] == [SAMPLES]) for x in results]
+        return f"return {', '.join([self.of(x, ATOM) + end for x, end in zip(results, turned)])}"
+
     # Operations on whole arrays: their texts, given a symbol and its arguments.
     def _total(self, symbol: Symbol, x: Symbol, letter: str) -> str:
         return self.library.along("sum", self.of(x, ATOM), [*x.axes].index(letter))
@@ -67,12 +71,11 @@ class ArrayText(ArrayPython):
                 whole = whole.replace(".T.T", "")
                 summed = known[0] == "("
                 return (self.library.along("sum", whole, 0), ATOM) if summed else (whole, PRODUCT)
-        each = all(SAMPLES in part.axes for part in (x, y, symbol))  # a product for each sample
-        large = math.prod(without(union((x, y)), SAMPLES).values()) > 1000
-        return self.library.einsum(formula, self.of(left), self.of(right), each and large), ATOM
+        return self.library.einsum(formula, self.of(left), self.of(right)), ATOM
 
     def _part(self, symbol: Symbol, x: Symbol, index: str) -> str:
-        return self.library.part(self.of(x, ATOM), index)
+        samples = ":, " * (next(iter(x.axes)) == SAMPLES)
+        return self.library.part(self.of(x, ATOM), samples + index)
 
     def _gather(self, symbol: Symbol, x: Symbol, index: Symbol) -> str:
         return self.library.gathered(self.of(x, ATOM), self.of(index), *lengths(symbol))
@@ -155,7 +158,9 @@ MATRICES = {
     "i,ij->j": "{x} @ {y}", "ij,j->i": "{x} @ {y}", "ij,jk->ik": "{x} @ {y}",
     "ij,kj->ik": "{x} @ {y}.T", "ij,ik->jk": "{x}.T @ {y}",
     "i,jik->jk": "{x} @ {y}", "ij,kjl->kil": "{x} @ {y}", "ij,kil->kjl": "{x}.T @ {y}",
-    "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
+    "ijk,kl->ijl": "{x} @ {y}", "ijk,lk->ijl": "{x} @ {y}.T",
+    "ijk,ikl->ijl": "{x} @ {y}", "ijk,ilk->ijl": "{x} @ {y}.mT", "ijk,ijl->ikl": "{x}.mT @ {y}",
+    "ijk,ijl->kl": "({x}.mT @ {y})", "ijk,ilk->jl": "({x} @ {y}.mT)",  # and their sum
 }  # fmt: skip
 
 
@@ -171,5 +176,4 @@ def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
         x.name, x.own_line = f"i{i}", True
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
-    returned = [text.of(x, ATOM) + ".T" * (len(x.axes) == 2) for x in results]
-    return assembled(xp, arguments, [*body, f"return {', '.join(returned)}"], text.imports, before)
+    return assembled(xp, arguments, [*body, text.returned(results)], text.imports, before)
