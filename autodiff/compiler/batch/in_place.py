@@ -10,11 +10,10 @@ from collections.abc import Iterable
 
 import numpy
 
-from ..printer import ATOM, assembled
+from ..printer import ATOM
 from ..symbolic import CONDITIONS, Operand, Symbol
 from .arrays import axes_of, sizes, without
-from .operations import Batch
-from .text import INDICES, ArrayText
+from .text import ArrayText
 
 NAMES = {"sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative"}  # NumPy's
 REDUCTIONS = {"total": "xp.add.reduce", "amax": "xp.maximum.reduce"}
@@ -173,17 +172,4 @@ class InPlace(ArrayText):
         head += ["def arrays(n, dtype):", *[f"    {x} = {text}" for x, text in self.made.items()]]
         head.append(f"    return [{', '.join(self.made)}]")
         body = [line.replace("xp.", "xp_") for line in body]
-        return assembled(numpy, [*self.made, *arguments], body, self.imports, head)
-
-
-def in_place_program(batch: Batch, arguments: list[str]) -> str:
-    """The source of a program that writes into arrays that it is given, and of what makes these.
-
-    "" if there is none: results of a user's function are float64.
-    """
-    text = InPlace(batch.writer.symbols.values(), batch.results)
-    if not all(isinstance(x.op, str) for x in text.needed):
-        return ""
-    before = text.lines([x for x in text.needed if x.op in INDICES])
-    body = text.body([x for x in text.needed if x.op not in INDICES], batch.forward)
-    return text.source([*body, text.returned(batch.results)], arguments, before)
+        return super().source(body, [*self.made, *arguments], head)

@@ -1,6 +1,7 @@
 """Stage 5 of 5: symbols of arrays as source for an array library."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,9 @@ class ArrayText(ArrayPython):
         self.target = None
         return text
 
-    def returned(self, results: list[Symbol]) -> str:
-        """The line that returns results, a row for each sample."""
-        turned = [".T" * ([*x.axes][1:] == [SAMPLES]) for x in results]
-        return f"return {', '.join([self.of(x, ATOM) + end for x, end in zip(results, turned)])}"
+    def source(self, body: list[str], arguments: Iterable[str], before: list[str]) -> str:
+        """The source of a program with this body; before: the lines before its function."""
+        return assembled(self.library.xp, [*arguments], body, self.imports, before)
 
     # Operations on whole arrays: their texts, given a symbol and its arguments.
     def _total(self, symbol: Symbol, x: Symbol, letter: str) -> str:
@@ -167,13 +167,13 @@ MATRICES = {
 INDICES = "index", "inverse"  # computed once, before the function: every device takes them
 
 
-def array_program(batch: Batch, xp: Any, arguments: list[str]) -> str:
+def program_text(text: ArrayText, batch: Batch, arguments: list[str]) -> str:
     """The source of a program for a batch of samples at once."""
-    results, symbols = batch.results, list(batch.writer.symbols.values())
-    text = ArrayText(xp, "inputs", results)
-    constants = [x for x in symbols if x.op in INDICES and x in text.uses]
+    symbols = [x for x in batch.writer.symbols.values() if x in text.uses]
+    constants = [x for x in symbols if x.op in INDICES]
     for i, x in enumerate(constants, start=1):
         x.name, x.own_line = f"i{i}", True
     before = text.lines(constants)
     body = text.body([x for x in symbols if x.op not in INDICES], batch.forward)
-    return assembled(xp, arguments, [*body, text.returned(results)], text.imports, before)
+    returned = [text.of(x, ATOM) + ".T" * ([*x.axes][1:] == [SAMPLES]) for x in batch.results]
+    return text.source([*body, f"return {', '.join(returned)}"], arguments, before)
