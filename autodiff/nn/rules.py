@@ -1,10 +1,10 @@
 """The rule of an optimiser as a program that works in place: what NumPy does quickest.
 
-The rule is a formula. It is run once over symbols of arrays, and printed as the compiler prints
-programs for a batch:
+The rule is a formula. It is run once over symbols of arrays, and printed as the compiler prints a
+program for a batch:
 
-    velocity = 0.9 * velocity + grad    t1 = multiply(a1, velocity, a2)
-                                        new_velocity = add(t1, grad, a2)
+    velocity = 0.9 * velocity + grad    t1 = xp_multiply(a3, velocity, a1)
+                                        t2 = xp_add(t1, grad, a1)
 """
 
 from typing import Any
