@@ -16,6 +16,7 @@ from .figures import lines, show
 from .our_engine import Value
 from .reverse_mode import SUNFLOWER
 from .verdicts import (
+    Edit,
     Exercise,
     Hint,
     after_your_guess,
@@ -119,21 +120,6 @@ def dotted(dot, ws, xs):
     yield "the number of new nodes", len(nodes)
 
 
-def one_node(messages, parents=lambda ws, xs: [*ws, *xs]):
-    """A dot on our engine that sends other messages: of grad, and the numbers of ws and xs."""
-
-    def dot(ws, xs):
-        numbers = [w.data for w in ws], [x.data for x in xs]
-        number = sum(map(float.__mul__, *numbers))
-        return Value(number, parents(ws, xs), lambda grad: messages(grad, *numbers))
-
-    return dot
-
-
-def times(grad, numbers):
-    return [grad * each for each in numbers]
-
-
 check_1 = Exercise(
     solution_1,
     ours=dot,
@@ -147,17 +133,15 @@ check_1 = Exercise(
     ),
     slips={
         "Each weight gets grad times *its input*, and each input grad times *its weight*.": [
-            one_node(lambda grad, ws, xs: times(grad, ws) + times(grad, xs)),
-            one_node(lambda grad, ws, xs: times(grad, xs + ws), lambda ws, xs: [*xs, *ws]),
+            Edit("for x in xs] + ", "for x in ws] + ", "for w in ws]", "for w in xs]"),
+            Edit("[*ws, *xs]", "[*xs, *ws]"),
         ],
-        "A message is a local derivative times grad: yours lacks the grad.": one_node(
-            lambda grad, ws, xs: xs + ws
+        "A message is a local derivative times grad: yours lacks the grad.": Edit("grad * ", ""),
+        "The inputs get nothing: they are parents too, for the layer before needs a gradient.": Edit(
+            " + [grad * w.data for w in ws]", ""
         ),
-        "The inputs get nothing: they are parents too, for the layer before needs a gradient.": (
-            one_node(lambda grad, ws, xs: times(grad, xs), lambda ws, xs: ws)
-        ),
-        "The weights get nothing, and they are what learns.": one_node(
-            lambda grad, ws, xs: times(grad, ws), lambda ws, xs: xs
+        "The weights get nothing, and they are what learns.": Edit(
+            "[grad * x.data for x in xs] + ", "", "[*ws, *xs]", "xs"
         ),
         "All products, not only the first.": lambda ws, xs: ws[0] * xs[0],
         "A dot product multiplies pair by pair, then adds.": lambda ws, xs: sum(ws) * sum(xs),
@@ -213,11 +197,6 @@ def layered(Linear, weight, bias, xs):
     yield from learners(layer.parameters(), [[w for row in rows for w in row], starts], kind, names)
 
 
-def layer_with(call=Linear.__call__, parameters=Linear.parameters):
-    """A Linear with a method of another kind."""
-    return type("Linear", (Linear,), {"__call__": call, "parameters": parameters})
-
-
 check_2 = Exercise(
     Linear,
     ask=layered,
@@ -234,29 +213,19 @@ check_2 = Exercise(
     otherwise="Each neuron: the dot product of its row of weights and the inputs, plus its bias; then the "
     "activation.",
     slips={
-        "The biases are missing: add each to the sum of its neuron.": layer_with(
-            lambda self, xs: [self.activation(dot(row, xs)) for row in self.weight]
+        "The biases are missing: add each to the sum of its neuron.": Edit("xs) + b", "xs)"),
+        "The activation is missing.": Edit("self.activation(dot(row, xs) + b)", "dot(row, xs) + b"),
+        "The bias belongs inside: the activation bends the whole sum.": Edit(
+            "xs) + b)", "xs)) + b"
         ),
-        "The activation is missing.": layer_with(
-            lambda self, xs: [dot(row, xs) + b for row, b in zip(self.weight, self.bias)]
+        "That is the first neuron alone.": Edit("in pairs]", "in pairs][:1]"),
+        "weight has a row for each neuron, and a row has a weight for each input.": Edit(
+            "zip(self.weight", "zip(zip(*self.weight)"
         ),
-        "The bias belongs inside: the activation bends the whole sum.": layer_with(
-            lambda self, xs: [
-                self.activation(dot(row, xs)) + b for row, b in zip(self.weight, self.bias)
-            ]
+        "The biases learn too: they belong to the parameters.": Edit(" + self.bias", ""),
+        "The weights belong to the parameters too.": Edit(
+            "[w for row in self.weight for w in row] + ", ""
         ),
-        "That is the first neuron alone.": layer_with(
-            lambda self, xs: Linear.__call__(self, xs)[:1]
-        ),
-        "weight has a row for each neuron, and a row has a weight for each input.": layer_with(
-            lambda self, xs: [
-                self.activation(dot(row, xs) + b) for row, b in zip(zip(*self.weight), self.bias)
-            ]
-        ),
-        "The biases learn too: they belong to the parameters.": layer_with(
-            parameters=lambda self: [w for row in self.weight for w in row]
-        ),
-        "The weights belong to the parameters too.": layer_with(parameters=lambda self: self.bias),
     },
 )
 
@@ -299,11 +268,6 @@ def layers_of(sizes, rng):
     ]
 
 
-def network_with(call=Sequential.__call__, parameters=Sequential.parameters):
-    """A Sequential with a method of another kind."""
-    return type("Sequential", (Sequential,), {"__call__": call, "parameters": parameters})
-
-
 check_3 = Exercise(
     Sequential,
     ask=stacked,
@@ -311,18 +275,18 @@ check_3 = Exercise(
     praise="Right: what one layer says is what the next one reads.",
     otherwise="Each layer gets what the one before it has returned.",
     slips={
-        "That is the first layer alone: the return belongs behind the loop.": network_with(
-            lambda self, xs: self.layers[0](xs)
+        "That is the first layer alone: the return belongs behind the loop.": Edit(
+            "        return xs", "            return xs"
         ),
-        "Every layer reads the inputs: it should read what the one before it said.": network_with(
-            lambda self, xs: [layer(xs) for layer in self.layers][-1]
+        "Every layer reads the inputs: it should read what the one before it said.": Edit(
+            "xs = layer", "said = layer", "return xs", "return said"
         ),
-        "The layers run from the last to the first.": network_with(
-            lambda self, xs: Sequential.__call__(Sequential(*self.layers[::-1]), xs)
+        "The layers run from the last to the first.": Edit(
+            "in self.layers:", "in self.layers[::-1]:"
         ),
         "Those are the parameters of one layer: all layers learn.": [
-            network_with(parameters=lambda self: self.layers[0].parameters()),
-            network_with(parameters=lambda self: self.layers[-1].parameters()),
+            Edit("in self.layers for", "in self.layers[:1] for"),
+            Edit("in self.layers for", "in self.layers[-1:] for"),
         ],
     },
 )
@@ -353,33 +317,6 @@ def probed(probe, seed, x):
             yield f"the {name} of layer {k}", row
 
 
-def probe_with(gradients, first=1, last=None, backward=True):
-    """A probe with other gradients, or that keeps other layers: the input is number 0."""
-
-    def probe(net, xs):
-        outs = [xs]
-        for layer in net.layers:
-            outs.append(layer(outs[-1]))
-        if backward:
-            outs[-1][0].backward()
-        kept = outs[first:last]
-        return [numbers(out) for out in kept], gradients(net, kept)
-
-    return probe
-
-
-def numbers(values):
-    return [each.data for each in values]
-
-
-def grads(values):
-    return [each.grad for each in values]
-
-
-def of_layers(net, outs):
-    return [grads(out) for out in outs]
-
-
 check_4 = Exercise(
     solution_4,
     ask=probed,
@@ -387,17 +324,17 @@ check_4 = Exercise(
     praise="Right: what each layer says, and how much the output cares.",
     otherwise="Keep the result of each layer. After backward its Values have data and grad.",
     slips={
-        "The input is no layer: leave it out.": probe_with(of_layers, first=0),
-        "The last layer counts, too.": probe_with(of_layers, last=-1),
+        "The input is no layer: leave it out.": Edit("outs = []", "outs = [xs]"),
+        "The last layer counts, too.": Edit("in outs]", "in outs[:-1]]"),
         "All gradients are 0. Go backward from the result of the last layer that you have kept: "
-        "net(xs) would make another graph.": probe_with(of_layers, backward=False),
-        "These are the activations once more. Each has a grad.": probe_with(
-            lambda net, outs: [numbers(out) for out in outs]
-        ),
+        "net(xs) would make another graph.": Edit("xs[0].backward()", "pass"),
+        "These are the activations once more. Each has a grad.": Edit("y.grad", "y.data"),
         "These are the gradients of parameters. We want those of what the layers say.": [
-            probe_with(lambda net, outs: [[*map(grads, layer.weight)] for layer in net.layers]),
-            probe_with(lambda net, outs: [grads(layer.bias) for layer in net.layers]),
-            probe_with(lambda net, outs: [grads(layer.parameters()) for layer in net.layers]),
+            Edit(
+                "[y.grad for y in out] for out in outs",
+                f"[p.grad for p in {parameters}] for layer in net.layers",
+            )
+            for parameters in ("layer.weight[0]", "layer.bias", "layer.parameters()")
         ],
     },
 )
@@ -442,15 +379,6 @@ def gain_found(cure):
     return f"Right: {gains[min(gains, key=lambda right: abs(gain / right - 1))]}"
 
 
-def gauss_with(spread, mean=0.0):
-    """First weights with a spread that depends on the sizes of the layer."""
-
-    def init(n, m, rng):
-        return [[rng.gauss(mean, spread(n, m)) for _ in range(n)] for _ in range(m)]
-
-    return init
-
-
 check_5 = Exercise(
     solution_5,
     ask=drawn,
@@ -458,17 +386,15 @@ check_5 = Exercise(
     praise=gain_found,
     otherwise="A layer multiplies the mean square by n · Var(w).",
     slips={
-        "gauss takes the spread: the root of the variance.": gauss_with(lambda n, m: 1 / n),
-        "A neuron sums as many terms as it has inputs: n is n_in.": gauss_with(
-            lambda n, m: m**-0.5
-        ),
-        "That is the old spread again.": gauss_with(lambda n, m: 0.1),
-        "A row for each neuron: n_out rows of n_in numbers.": lambda n, m, rng: solution_5(
-            m, n, rng
+        "gauss takes the spread: the root of the variance.": Edit("n_in**-0.5", "1 / n_in"),
+        "A neuron sums as many terms as it has inputs: n is n_in.": Edit("n_in**", "n_out**"),
+        "That is the old spread again.": Edit("n_in**-0.5", "0.1"),
+        "A row for each neuron: n_out rows of n_in numbers.": Edit(
+            "range(n_in)", "range(n_out)", "range(n_out)", "range(n_in)"
         ),
         "The mean should be 0: about as many weights below as above.": [
-            lambda n, m, rng: [[rng.random() for _ in range(n)] for _ in range(m)],
-            gauss_with(lambda n, m: n**-0.5, mean=0.5),
+            Edit("rng.gauss(0, n_in**-0.5)", "rng.random()"),
+            Edit("gauss(0,", "gauss(0.5,"),
         ],
     },
 )
@@ -497,21 +423,6 @@ def survived(loss, numbers, target):
     yield "the gradient", logits.grad
 
 
-def shifted(loss):
-    """A loss of the powers, once the largest logit is subtracted."""
-    return lambda logits, k: loss([exp(z - max(logits)) for z in logits], logits, k)
-
-
-def less(what):
-    """A loss from which something else than the largest logit is subtracted."""
-
-    def loss(logits, k):
-        z = logits - what(logits, k)
-        return log(sum(exp(z_j) for z_j in z)) - z[k]
-
-    return loss
-
-
 check_6 = Exercise(
     solution_6,
     ask=survived,
@@ -528,24 +439,25 @@ check_6 = Exercise(
     otherwise="It is minus the logarithm of the probability of the target.",
     slips={
         "Subtract the *largest* logit: then no power is above 1, whichever logits come.": [
-            less(lambda logits, k: logits[0]),
-            less(lambda logits, k: logits[k]),
-            less(lambda logits, k: sum(logits) / len(logits)),
-            less(lambda logits, k: min(logits)),
+            Edit("max(logits)", other)
+            for other in ("logits[0]", "logits[target]", "sum(logits) / len(logits)", "min(logits)")
         ],
         "exp(1000) is too large for a float. What may be subtracted from all logits?": [
-            lambda logits, k: log(sum(exp(z) for z in logits)) - logits[k],
+            Edit("logits - max(logits)", "logits"),
             lambda logits, k: -log(exp(logits[k]) / sum(exp(z) for z in logits)),
         ],
         "A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?": [
-            shifted(lambda powers, logits, k: -log(powers[k] / sum(powers))),
-            shifted(lambda powers, logits, k: log(sum(powers)) - log(powers[k])),
+            Edit(
+                "log(sum(exp(z_k) for z_k in z)) - z[target]",
+                "-log(exp(z[target]) / sum(map(exp, z)))",
+            ),
+            Edit("z[target]", "log(exp(z[target]))"),
         ],
-        "The largest is subtracted in the sum, but not from the logit of the target.": shifted(
-            lambda powers, logits, k: log(sum(powers)) - logits[k]
+        "The largest is subtracted in the sum, but not from the logit of the target.": Edit(
+            "z[target]", "logits[target]"
         ),
-        "The sign: a loss falls as the probability rises.": shifted(
-            lambda powers, logits, k: logits[k] - max(logits) - log(sum(powers))
+        "The sign: a loss falls as the probability rises.": lambda logits, k: (
+            -solution_6(logits, k)
         ),
     },
 )

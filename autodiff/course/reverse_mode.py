@@ -21,7 +21,7 @@ from .gallery import (
     patience,
     run,
 )
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, pair, plain, solutions
+from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, pair, plain, solutions
 from .your_engine import check_7
 
 
@@ -167,16 +167,6 @@ def solution_2(x):
     return y, lambda grad: (grad * (1 - y * y),)
 
 
-def ruled(message):
-    """The rule of tanh with another message: a function of x, y and grad."""
-
-    def rule(x):
-        y = math.tanh(x)
-        return y, lambda grad: (message(x, y, grad),)
-
-    return rule
-
-
 check_2 = Exercise(
     solution_2,
     ask=lambda answer, x, grad: result_and_messages(answer, (x,), grad),
@@ -184,9 +174,9 @@ check_2 = Exercise(
     praise="Right: 1 - tanh² x, from the result that is there already, times grad.",
     otherwise="By the chain rule it has two factors. For one of them, y is at hand.",
     slips={
-        "That is the local derivative: multiply it by grad.": ruled(lambda x, y, g: 1 - y * y),
-        "1 - x² should be 1 - y², with y = tanh x.": ruled(lambda x, y, g: g * (1 - x * x)),
-        "Python multiplies first: 1 - y² needs brackets.": ruled(lambda x, y, g: g * 1 - y * y),
+        "That is the local derivative: multiply it by grad.": Edit("grad * ", ""),
+        "1 - x² should be 1 - y², with y = tanh x.": Edit("y * y", "x * x"),
+        "Python multiplies first: 1 - y² needs brackets.": Edit("(1 - y * y)", "1 - y * y"),
     },
 )
 
@@ -205,27 +195,6 @@ def solution_3(node):
         parent.grad += message
 
 
-def sending(add, given="grad"):
-    """`send` whose parents hold add(their grad, message, node); or which gives the closure another."""
-
-    def send(node):
-        for parent, message in zip(node.parents, node.closure(getattr(node, given, 1.0))):
-            parent.grad = add(parent.grad, message, node)
-
-    return send
-
-
-def two_parents(node):
-    (a, b), (to_a, to_b) = node.parents, node.closure(node.grad)
-    a.grad += to_a
-    b.grad += to_b
-
-
-def merged(node):
-    for parent, message in dict(zip(node.parents, node.closure(node.grad))).items():
-        parent.grad += message
-
-
 check_3 = Exercise(
     solution_3,
     ask=sent,
@@ -236,19 +205,25 @@ check_3 = Exercise(
     praise="Right: one message along each edge, added to what has arrived before.",
     otherwise="Every parent gets its own message, added to what it has.",
     slips={
-        "That is the adjoint, not what the closure makes of it.": sending(
-            lambda x, _, n: x + n.grad
+        "That is the adjoint, not what the closure makes of it.": Edit(
+            "+= message", "+= node.grad"
         ),
-        "The closure returns all the messages together: give each parent its own.": sending(
-            lambda x, _, node: operator.iadd(x, node.closure(node.grad))
+        "The closure returns all the messages together: give each parent its own.": Edit(
+            "+= message", "+= node.closure(node.grad)"
         ),
-        "An input has no parents: go through as many as there are.": two_parents,
-        "No grad has changed: assign the sum, parent.grad += ...": sending(lambda x, *_: x),
-        "A message replaced what was there. Add it: +=": sending(lambda x, message, _: message),
+        "An input has no parents: go through as many as there are.": Edit(
+            "zip(node.parents", "zip([node.parents[0], node.parents[1]]"
+        ),
+        "No grad has changed: assign the sum, parent.grad += ...": Edit("+=", "+"),
+        "A message replaced what was there. Add it: +=": Edit("+=", "="),
         "Give the closure the node's grad, neither 1 nor its data.": [
-            sending(lambda x, message, _: x + message, given) for given in ("one", "data")
+            Edit("node.grad", "1.0"),
+            Edit("node.grad", "node.data"),
         ],
-        "A node that is a parent twice gets two messages: one for each edge.": merged,
+        "A node that is a parent twice gets two messages: one for each edge.": Edit(
+            "zip(node.parents, node.closure(node.grad))",
+            "dict(zip(node.parents, node.closure(node.grad))).items()",
+        ),
     },
 )
 
@@ -347,20 +322,6 @@ def solution_5(root):
         send(node)
 
 
-def engine(walk=reversed, start=1.0, cleared=lambda node: node.parents):
-    """`backward` with another walk, another grad of the root, or other nodes set to 0."""
-
-    def backward(root):
-        nodes = order(root)
-        for node in filter(cleared, nodes):
-            node.grad = 0.0
-        root.grad = start
-        for node in walk(nodes):
-            send(node)
-
-    return backward
-
-
 check_5 = Exercise(
     solution_5,
     ask=walked,
@@ -369,15 +330,15 @@ check_5 = Exercise(
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
     otherwise="Who sends too early, or not at all, or holds an old grad? Follow it with a pencil.",
     slips={
-        "The root's adjoint is 1, not {found}: is it set, and kept?": engine(start=0.0),
+        "The root's adjoint is 1, not {found}: is it set, and kept?": Edit("= 1.0", "= 0.0"),
         "{at} a.grad is {found}, not {expected}. Every node sends, last to first.": [
-            engine(walk=lambda nodes: nodes[-1:]),
-            engine(walk=list),
+            Edit("reversed(nodes)", "nodes[-1:]"),
+            Edit("reversed(nodes)", "nodes"),
         ],
         "{at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the first "
-        "call: set it to 0.": engine(cleared=lambda node: False),
-        "{at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.": engine(
-            cleared=lambda node: True
+        "call: set it to 0.": Edit("node.grad = 0.0", "pass"),
+        "{at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.": Edit(
+            "if node.parents", "if True"
         ),
     },
 )
@@ -416,24 +377,6 @@ def solution_6(parameters, loss, rate):
         parameter.grad = 0.0  # or the next messages would be added to these
 
 
-def stepping(moved, after=0.0, walk=solution_5):
-    """A step to moved(data, grad, rate), which leaves each grad `after` times what it was."""
-
-    def step(parameters, loss, rate):
-        walk(loss)
-        for p in parameters:
-            p.data, p.grad = moved(p.data, p.grad, rate), after * p.grad
-
-    return step
-
-
-def rebound(parameters, loss, rate):
-    backward(loss)
-    for p in parameters:
-        p = p.data - rate * p.grad
-        p.grad = 0.0
-
-
 check_6 = Exercise(
     solution_6,
     ask=trained,
@@ -442,19 +385,19 @@ check_6 = Exercise(
     praise="Right: each parameter steps downhill, and meets the next loss with a clean grad.",
     otherwise="Each parameter moves by its grad, times the rate, downhill. Then its grad starts afresh.",
     slips={
-        "Every grad is still 0. First walk back from the loss.": stepping(lambda x, *_: x, walk=id),
+        "Every grad is still 0. First walk back from the loss.": Edit("backward(loss)", "pass"),
         "No parameter has moved. `p = ...` gives the name p to something new, and the node in the loss "
-        "stays as it was: assign to p.data.": [stepping(lambda x, g, rate: x, after=1.0), rebound],
-        "No parameter has moved: move it first, then set its grad to 0.": stepping(lambda x, *_: x),
-        "You walk uphill. Go against the gradient.": stepping(lambda x, g, rate: x + rate * g),
-        "Each step adds to the last gradients: set them to 0.": stepping(
-            lambda x, g, rate: x - rate * g, after=1.0
-        ),
-        "The learning rate should be `rate`.": [
-            stepping(lambda x, g, rate: x - 0.02 * g),
-            stepping(lambda x, g, rate: x - g),
+        "stays as it was: assign to p.data.": [
+            Edit("parameter.data -=", "p = parameter.data -", "parameter.grad = 0.0", "pass"),
+            Edit("parameter.data -=", "parameter = parameter.data -"),
         ],
-        "The step replaced the parameter. Subtract it.": stepping(lambda x, g, rate: -rate * g),
+        "No parameter has moved: move it first, then set its grad to 0.": Edit("-= rate", "-= 0"),
+        "You walk uphill. Go against the gradient.": Edit("-=", "+="),
+        "Each step adds to the last gradients: set them to 0.": Edit(
+            "parameter.grad = 0.0", "pass"
+        ),
+        "The learning rate should be `rate`.": [Edit("rate *", "0.02 *"), Edit("rate *", "")],
+        "The step replaced the parameter. Subtract it.": Edit("-= rate", "= -rate"),
     },
 )
 

@@ -3,13 +3,12 @@
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
 from autodiff import Value, nn, optim
 
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, known, solutions
+from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, known, solutions
 
 
 @dataclass(eq=False, repr=False)
@@ -47,11 +46,6 @@ class Signed(Rule):
         return self.lr * grad / (abs(grad) + 1e-8)
 
 
-def without_memory(move):
-    """A rule that remembers nothing."""
-    return type("Signed", (Rule,), {"change": lambda self, g, state: move(self.lr, g)})
-
-
 NO_RATE = "How long a step is depends on the rate, too: self.lr."
 UPHILL = "Uphill: what you return is subtracted already."
 NO_EPSILON = "A gradient of 0 divides by 0: add ε to what you divide by."
@@ -70,21 +64,20 @@ check_1 = Exercise(
     praise="Right: each coordinate moves by the rate, whatever its slope.",
     otherwise="Each gradient, divided by its own size, is 1 or -1.",
     slips={
-        "That is SGD: divide by the size.": without_memory(lambda lr, g: lr * g),
-        NO_RATE: without_memory(lambda lr, g: g / (abs(g) + 1e-8)),
-        UPHILL: without_memory(lambda lr, g: -lr * g / (abs(g) + 1e-8)),
-        "The sign is lost: a size is positive, and the gradient stays above it.": without_memory(
-            lambda lr, g: lr * abs(g) / (abs(g) + 1e-8)
+        "That is SGD: divide by the size.": Edit(" / (abs(grad) + 1e-8)", ""),
+        NO_RATE: Edit("self.lr * ", ""),
+        UPHILL: Edit("return ", "return -"),
+        "The sign is lost: a size is positive, and the gradient stays above it.": Edit(
+            "* grad", "* abs(grad)"
         ),
         "Each coordinate by *its own* size: abs(grad), entry by entry.": [
-            without_memory(lambda lr, g: lr * g / (g @ g) ** 0.5),
-            without_memory(lambda lr, g: lr * g / abs(g).max()),
-            without_memory(lambda lr, g: lr * g / abs(g).sum()),
+            Edit("abs(grad) +", f"{other} +")
+            for other in ("(grad @ grad) ** 0.5", "abs(grad).max()", "abs(grad).sum()")
         ],
-        "That divides by the square, so flat directions get the longest steps.": without_memory(
-            lambda lr, g: lr * g / (g * g + 1e-8)
+        "That divides by the square, so flat directions get the longest steps.": Edit(
+            "abs(grad) +", "grad * grad +"
         ),
-        NO_EPSILON: without_memory(lambda lr, g: lr * g / abs(g)),
+        NO_EPSILON: Edit(" + 1e-8", ""),
     },
 )
 
@@ -95,7 +88,8 @@ class Averaged(Rule):
     def change(self, grad, state):
         state["m"] = 0.9 * state["m"] + 0.1 * grad
         state["s"] = 0.999 * state["s"] + 0.001 * grad**2
-        return self.lr * state["m"] / (state["s"] ** 0.5 + 1e-8)
+        m, s = state["m"], state["s"]
+        return self.lr * m / (s**0.5 + 1e-8)
 
 
 class Adaptive(Rule):
@@ -109,62 +103,38 @@ class Adaptive(Rule):
         return self.lr * m / (s**0.5 + 1e-8)
 
 
-def adam(move, b=0.9, c=0.999, new=(0.1, 0.001), hats=(1, 1), t=lambda t: t, keep="m s", power=2):
-    """Our Adam with another move, other means, another count t, or hats that are off (0).
-
-    keep: what stays in state: the means, their hatted selves ("hats"), or only some.
-    """
-
-    def change(self, g, state):
-        m, s = b * state["m"] + new[0] * g, c * state["s"] + new[1] * abs(g) ** power
-        steps = t(state["steps"])
-        hatted = m / (1 - b**steps) ** hats[0], s / (1 - c**steps) ** hats[1]
-        kept = hatted if keep == "hats" else (m, s)
-        state |= {name: x for name, x in zip("ms", kept) if name in keep or keep == "hats"}
-        return move(self.lr, g, *hatted)
-
-    return type("Adaptive", (Rule,), {"memory": ("m", "s", "steps"), "change": change})
-
-
-def usual(lr, g, m, s):
-    return lr * m / (s**0.5 + 1e-8)
-
-
-def slips_of(hats):
-    """What goes wrong in both of the exercises, with the hats and without them."""
-    return {
-        "That is SGD: it remembers nothing. Keep m and s in state.": adam(
-            lambda lr, g, m, s: lr * g
+MEANS = {  # what goes wrong with and without the hats
+    "That is SGD: it remembers nothing. Keep m and s in state.": Edit(
+        "m / (s**0.5 + 1e-8)", "grad"
+    ),
+    "That divides by the size of this one gradient: average first.": Edit(
+        "m / (s**0.5 + 1e-8)", "grad / (abs(grad) + 1e-8)"
+    ),
+    "That is momentum: divide by the root of s, too.": [
+        Edit(" / (s**0.5 + 1e-8)", ""),
+        Edit(" / (s**0.5 + 1e-8)", "", "0.1 * grad", "grad"),
+    ],
+    "That is RMSprop: move by m, not by g.": Edit("lr * m", "lr * grad"),
+    UPHILL: Edit("return ", "return -"),
+    NO_RATE: Edit("self.lr * ", ""),
+    "Nothing is remembered: put the new mean back into state.": [  # so the old one is always 0
+        Edit('0.9 * state["m"] + ', "", '0.999 * state["s"] + ', ""),
+        Edit('0.9 * state["m"] + ', ""),
+        Edit('0.999 * state["s"] + ', ""),
+    ],
+    "The two β have changed places.": Edit(
+        "0.9 ", "0.999 ", "0.999 ", "0.9 ", "0.1 ", "0.001 ", "0.001 ", "0.1 "
+    ),
+    "The old mean counts β, the new gradient 1 - β.": [
+        Edit("0.1 * ", "", "0.001 * ", ""),
+        Edit(
+            "0.9 * ", "0.1 * ", "0.1 * ", "0.9 * ", "0.999 * ", "0.001 * ", "0.001 * ", "0.999 * "
         ),
-        "That divides by the size of this one gradient: average first.": without_memory(
-            lambda lr, g: lr * g / (abs(g) + 1e-8)
-        ),
-        "That is momentum: divide by the root of s, too.": [
-            adam(lambda lr, g, m, s: lr * m, new=new, hats=hats) for new in ((1, 0), (0.1, 0))
-        ],
-        "That is RMSprop: move by m, not by g.": adam(
-            lambda lr, g, m, s: usual(lr, g, g, s), hats=hats
-        ),
-        UPHILL: adam(lambda lr, *gms: -usual(lr, *gms), hats=hats),
-        NO_RATE: adam(lambda lr, *gms: usual(1, *gms), hats=hats),
-        "Nothing is remembered: put the new mean back into state.": [
-            adam(usual, hats=hats, keep=keep) for keep in ("", "m", "s")
-        ],
-        "The two β have changed places.": adam(usual, 0.999, 0.9, (0.001, 0.1), hats=hats),
-        "The old mean counts β, the new gradient 1 - β.": [
-            adam(usual, new=(1, 1), hats=hats),
-            adam(usual, 0.1, 0.001, (0.9, 0.999), hats=hats),
-        ],
-        "s is the mean of the squares.": [
-            adam(usual, hats=hats, power=1),
-            adam(lambda lr, g, m, s: lr * m / (abs(m) + 1e-8), hats=hats),
-        ],
-        "Divide by the root of s, not by s.": adam(
-            lambda lr, g, m, s: lr * m / (s + 1e-8), hats=hats
-        ),
-        NO_EPSILON: adam(lambda lr, g, m, s: lr * m / s**0.5, hats=hats),
-    }
-
+    ],
+    "s is the mean of the squares.": [Edit("grad**2", "abs(grad)"), Edit("s**0.5", "abs(m)")],
+    "Divide by the root of s, not by s.": Edit("s**0.5", "s"),
+    NO_EPSILON: Edit(" + 1e-8", ""),
+}
 
 solution_2 = Averaged
 check_2 = Exercise(
@@ -174,8 +144,8 @@ check_2 = Exercise(
     close=1e-5,  # ε may be added inside or outside the root
     praise="Right: two means that forget, one of gradients and one of their squares.",
     otherwise="First the two means, then the step: factor by factor.",
-    slips=slips_of(hats=(0, 0))
-    | {"Both means are corrected already. Leave that out, and see what it is for.": adam(usual)},
+    slips=MEANS
+    | {"Both means are corrected already. Leave that out, and see what it is for.": Adaptive},
 )
 
 solution_3 = Adaptive
@@ -186,23 +156,23 @@ check_3 = Exercise(
     close=1e-5,
     praise="Right: step for step where the package's Adam goes. You have derived it.",
     otherwise="Exercise 2, with each mean divided by 1 - β**t before it is used.",
-    slips=slips_of(hats=(1, 1))
+    slips=MEANS
     | {
-        "Both means are still too small at first.": adam(usual, hats=(0, 0)),
-        "m is corrected, s is not.": adam(usual, hats=(1, 0)),
-        "s is corrected, m is not.": adam(usual, hats=(0, 1)),
-        "That divides by 1 - β in every step. After t steps it is 1 - β**t.": adam(
-            usual, t=lambda t: 1
+        "Both means are still too small at first.": Averaged,
+        "m is corrected, s is not.": Edit(' / (1 - 0.999 ** state["steps"])', ""),
+        "s is corrected, m is not.": Edit(' / (1 - 0.9 ** state["steps"])', ""),
+        "That divides by 1 - β in every step. After t steps it is 1 - β**t.": Edit(
+            ' ** state["steps"]', ""
         ),
-        "state keeps the means as they are: correct them only for the step.": adam(
-            usual, keep="hats"
+        "state keeps the means as they are: correct them only for the step.": Edit(
+            "m = state", 'm = state["m"] = state', "s = state", 's = state["s"] = state'
         ),
         'state["steps"] is 1 in the first step already.': [
-            adam(usual, t=lambda t: t + 1),
-            adam(usual, t=lambda t: t - 1),
+            Edit('state["steps"]', '(state["steps"] + 1)'),
+            Edit('state["steps"]', '(state["steps"] - 1)'),
         ],
-        'state["steps"] is counted for you: yours counts each step twice.': adam(
-            usual, t=lambda t: 2 * t
+        'state["steps"] is counted for you: yours counts each step twice.': Edit(
+            'state["steps"]', '(2 * state["steps"])'
         ),
     },
 )
@@ -229,17 +199,6 @@ def solution_4(score, rates, seeds):
     return best, {lr: (min(row), max(row)) for lr, row in scores.items()}
 
 
-def chosen_by(key, seeds=lambda seeds: seeds):
-    """A sweep that chooses by something else, or from other seeds."""
-
-    def sweep(score, rates, all_seeds):
-        rows = {lr: [score(lr, seed) for seed in seeds(all_seeds)] for lr in rates}
-        best = max(rates, key=lambda lr: key(rows[lr]))
-        return best, {lr: (min(row), max(row)) for lr, row in rows.items()}
-
-    return sweep
-
-
 check_4 = Exercise(
     solution_4,
     ask=swept,
@@ -251,22 +210,22 @@ check_4 = Exercise(
     praise="Right: the range at every rate, and the rate whose mean is highest.",
     otherwise="Ask for a score for each rate and seed; then compare the means.",
     slips={
-        "That is the rate of the luckiest seed. Compare the means.": chosen_by(max),
-        "That is the rate whose worst seed is best. Compare the means.": chosen_by(min),
-        "That is the rate with the best median. Compare the means.": chosen_by(
-            lambda row: sorted(row)[1]
+        "That is the rate of the luckiest seed. Compare the means.": Edit(
+            "sum(scores", "max(scores"
         ),
-        "That is the worst rate: a score is a share of right answers, so more is better.": chosen_by(
-            lambda row: -sum(row)
+        "That is the rate whose worst seed is best. Compare the means.": Edit(
+            "sum(scores", "min(scores"
         ),
-        "One seed ranks nothing: ask for all of them.": chosen_by(sum, lambda seeds: seeds[:1]),
-        "A range begins with the lowest score.": lambda *given: (
-            solution_4(*given)[0],
-            {lr: pair[::-1] for lr, pair in solution_4(*given)[1].items()},
+        "That is the rate with the best median. Compare the means.": Edit(
+            "sum(scores[lr])", "sorted(scores[lr])[1]"
         ),
-        "That is the best mean. Return the rate that has it.": lambda score, rates, seeds: (
-            max(sum(score(lr, seed) for seed in seeds) / len(seeds) for lr in rates),
-            solution_4(score, rates, seeds)[1],
+        "That is the worst rate: a score is a share of right answers, so more is better.": Edit(
+            "max(rates", "min(rates"
+        ),
+        "One seed ranks nothing: ask for all of them.": Edit("in seeds", "in seeds[:1]"),
+        "A range begins with the lowest score.": Edit("min(row), max(row)", "max(row), min(row)"),
+        "That is the best mean. Return the rate that has it.": Edit(
+            "return best", "return sum(scores[best]) / 3"
         ),
     },
 )
@@ -336,27 +295,23 @@ check_5 = Exercise(
     praise=over_seeds,
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
     slips={
-        "It stops an epoch too late.": lambda m, b, p: solution_5(m, b, p + 1),
+        "It stops an epoch too late.": Edit(">= patience", "> patience"),
         "It stops too soon: wait for as many epochs as patience says.": [
-            lambda m, b, p: solution_5(m, b, p - 1),
-            lambda m, b, p: solution_5(m, b, 1),
+            Edit(">= patience", "> patience - 2"),
+            Edit(">= patience", ">= 1"),
         ],
-        "It never stops: say True in the end.": lambda m, b, p: solution_5(m, b, 99),
-        "best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes another.": (
-            lambda m, b, p: solution_5(m, {}, p)
+        "It never stops: say True in the end.": Edit("waited >= patience", "False"),
+        "best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes another.": Edit(
+            "best.update(model.state_dict())", "best = model.state_dict()"
         ),
         "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": (
             risen
         ),
-        "best holds the newest parameters: update it at a new lowest loss only.": (
-            lambda m, b, p: (
-                lambda history: b.update(m.state_dict()) or solution_5(m, {}, p)(history)
-            )
+        "best holds the newest parameters: update it at a new lowest loss only.": Edit(
+            "waited == 0", "True"
         ),
-        "That is the training loss, which goes on falling. Look at the other.": (
-            lambda m, b, p: (
-                lambda history: solution_5(m, b, p)(SimpleNamespace(validation=history.losses))
-            )
+        "That is the training loss, which goes on falling. Look at the other.": Edit(
+            ".validation", ".losses"
         ),
     },
 )

@@ -1,16 +1,20 @@
 """An exercise, and its verdict on an answer: praise, the hint of a slip, or what differs.
 
-A slip is a wrong program and what to say to everybody whose program does the same.
+A slip is a wrong program and what to say to everybody whose program does the same. Mostly it is our
+answer with something else in one place: an Edit.
 
     >>> def double(x):
     ...     return 2 * x
     >>> check = Exercise(double, at=[(3,), (4,)], praise="Right.", slips={
     ...     "That is the square.": lambda x: x * x,
+    ...     "Twice, not three times.": Edit("2", "3"),
     ... })
     >>> check(lambda x: x + x)
     ✓ Right.
     >>> check(lambda x: x**2)
     ✗ That is the square.
+    >>> check(lambda x: x + 2 * x)
+    ✗ Twice, not three times.
     >>> check(lambda x: x - 1)
     ✗ At x = 3 the result should be 6, not 2.
 """
@@ -20,12 +24,13 @@ import inspect
 import json
 import math
 import os
+import re
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dis import get_instructions
-from functools import cache, wraps
+from functools import cache, cached_property, wraps
 from html import escape
 from itertools import count, islice, zip_longest
 from pathlib import Path
@@ -66,13 +71,34 @@ class Called(NamedTuple):
         return f"Call it: {self.example}."
 
 
+class Edit:
+    """A slip by its text: our answer with something else in one place, or in several.
+
+    Args:
+        texts: what stands there and what stands there instead, place by place.
+    """
+
+    def __init__(self, *texts: str) -> None:
+        self.instead = dict(zip(texts[::2], texts[1::2]))
+
+    def program(self, answer: Any) -> Any:
+        """What somebody wrote who wrote this; it sees the names that our answer sees."""
+        source, made = inspect.getsource(answer), dict[str, Any]()
+        if missing := [old for old in self.instead if old not in source]:
+            raise ValueError(f"{answer.__name__} has no {missing[0]!r}")
+        places = re.compile("|".join(map(re.escape, self.instead)))
+        source = places.sub(lambda place: self.instead[place[0]], source)
+        exec(source, vars(sys.modules[answer.__module__]), made)
+        return made[answer.__name__]
+
+
 class Exercise:
     """Calling it with an answer prints the verdict.
 
     Args:
         solution: our answer; its results are the right ones.
         praise: what to say to a right answer; or a function of the answer that returns it.
-        slips: wrong answers by their hints, one or a list. A hint may name the {part} and the input
+        slips: wrong answers by their hints, one or a list, each a program or an Edit. A hint may name the {part} and the input
             {at} which it shows, what is {found} there and {expected}.
         at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
@@ -102,7 +128,7 @@ class Exercise:
         self.solution, self.praise, self.close = solution, praise, close
         self.rests_on, self.ours = rests_on or {}, ours or solution
         self.theirs: Any = None  # the reader's right answer, once it goes on with that
-        self.slips = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
+        self.edits = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
         self.place = "", ""  # its lesson and number, which `solutions` knows
@@ -113,6 +139,15 @@ class Exercise:
             pairs = [(zip(names[ask is not None :], point), point) for point in at]
             at = {", ".join(f"{n} = {x}" for n, x in pair): point for pair, point in pairs}
         self.at = {f"At {name}" if name else "": point for name, point in at.items()}
+
+    @cached_property
+    def slips(self) -> dict[str, list[Any]]:
+        """The wrong answers by their hints, as programs: made when the first one is asked for."""
+
+        def program(slip: Any) -> Any:
+            return slip.program(self.solution) if isinstance(slip, Edit) else slip
+
+        return {hint: list(map(program, slips)) for hint, slips in self.edits.items()}
 
     def __call__(self, answer: Any) -> None:
         self.said(answer)
