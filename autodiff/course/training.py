@@ -317,13 +317,14 @@ check_5 = Exercise(
 )
 
 
+PERCENT = {(0, 1): "In percent, please: 50 for one half."}
+
 predict = guesses(
     {
         100: "Right: every one, though there is nothing to understand.",
         (5, 20): "So many would be right by chance. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Open the box.",
-    },
+    }
+    | PERCENT,
     {
         (-1.53, -1.5): "Right: to the other side, half as far again. It will never settle.",
         (1.5, 1.53): "Right: half as far again. (And on the other side: the factor has a minus.)",
@@ -361,21 +362,19 @@ predict = guesses(
     {
         (95, 99): "Right, or nearly.",
         100: "Nobody reads them all. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
         ...: "It has seen 1,200 others. Open the box.",
-    },
+    }
+    | PERCENT,
     {
         (78, 88): "Right, or nearly. Open the box.",
         (94, 100): "As on the 60 that it knows by heart? Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
-        ...: "Open the box.",
-    },
+    }
+    | PERCENT,
     {
         (68, 90): "Right, or nearly. Open the box.",
-        (0, 1): "In percent, please: 50 for one half.",
         (90, 100): "So much it cannot undo: the labels are still wrong. Open the box.",
-        ...: "Open the box.",
-    },
+    }
+    | PERCENT,
 )
 
 solution = solutions(globals())

@@ -445,8 +445,8 @@ def solutions(module: Mapping[str, Any]) -> Called:
 def guesses(*tables: Mapping[Any, str]) -> Called:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
-    A table is texts by numbers, or by the two ends of a range; `...` is any other number. What is said to
-    a right guess begins with "Right".
+    A table is texts by numbers, or by the two ends of a range; `...` is any other number, to which a table
+    without it says to open the box. What is said to a right guess begins with "Right".
     """
 
     def predict(which: int, guess: Any) -> None:
@@ -467,7 +467,7 @@ def answered(table: Mapping[Any, str], guess: Any) -> str:
         low, high = key if isinstance(key, tuple) else (key, key)
         if low is not ... and low <= found <= high:
             return text
-    return table[...]
+    return table.get(..., "Open the box.")
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 the check finds its `Value` right, the cell becomes my_engine.py beside the notebook.
 """
 
+import gc
 import sys
 from functools import reduce
 from importlib import invalidate_caches
@@ -306,6 +307,7 @@ def your_engine():
         if right:
             lines = long(FILE.read_text("utf-8"))
             print(f"This notebook runs on your engine: {FILE}, {lines} lines.")
+            gc.freeze()  # his nodes may hold each other: they are looked for, but not in all the libraries
             return imported(FILE)
         why = f", until yours is right: {text}"
     print(wrapped(f"This notebook runs on our engine{why}"))

@@ -119,20 +119,30 @@ def test_it_prints_what_is_committed_and_its_exercises_are_graded(path, tmp_path
 
 
 ON_YOURS = [p for p in PATHS if "your_engine()" in "".join(c.source for c in code_cells(p))]
+VERDICT = re.compile(r"^(?:[✓✗]|Exercise|This notebook runs).*$", re.MULTILINE)
+
+
+def beside_verdicts(cell):
+    return [(kind, VERDICT.sub("", str(text))) for kind, text in shown(cell)]
 
 
 @pytest.mark.parametrize("path", ON_YOURS, ids=lambda path: path.stem)
 def test_it_prints_the_same_on_the_engine_of_a_reader(path, tmp_path):
-    engine = Path(__file__).with_name("engines") / "closures.py"
-    (tmp_path / "my_engine.py").write_text(engine.read_text(encoding="utf-8"), encoding="utf-8")
+    """And on his dot: without it, a walk goes through fifteen times as many nodes."""
+    engine = (Path(__file__).with_name("engines") / "closures.py").read_text(encoding="utf-8")
+    (tmp_path / "my_engine.py").write_text(engine, encoding="utf-8")
     notebook = unrun(path)
+    for cell in notebook.cells:
+        if "check_1(dot)" in cell.source:
+            cell.source = engine[engine.index("def dot") :] + "\n\ncheck_1(dot)"
     grading.executed(notebook, tmp_path, 600)
-    ours = "our engine: no my_engine.py is here. Notebook 4 ends with it."
-    texts = [o for cell in notebook.cells for o in cell.get("outputs", []) if "text" in o]
-    assert sum("your engine: my_engine.py" in o.text for o in texts) == 1
-    for output in texts:
-        output.text = re.sub(r"your engine: my_engine.py, \d+ lines\.", ours, output.text)
-    assert_prints_what_is_committed(path, notebook.cells)
+    texts = "".join(o.get("text", "") for cell in notebook.cells for o in cell.get("outputs", []))
+    assert texts.count("This notebook runs on your engine: my_engine.py") == 1
+    if path.stem.startswith("07"):
+        assert "Exercise 1: we go on with yours." in texts
+    for before, after in zip(read(path).cells, notebook.cells):
+        if before.cell_type == "code" and "varies" not in tags(before):
+            assert beside_verdicts(after) == beside_verdicts(before), before.source
 
 
 TRAIN = [path for path in PATHS if "optim" in "\n".join(cell.source for cell in code_cells(path))]
