@@ -59,7 +59,8 @@ def seen(kind, data):
         data = re.sub(r'atob\("([^"]*)"\)', lambda found: graph_of(found[1]), data)
         data = re.sub(r'\d+px|sandbox="[\w -]*"', "", data)  # what a reader does not see
         return re.sub("<svg.*?</svg>|base64.*", lambda found: text_of(found[0]), data, flags=re.S)
-    return re.sub('0x[0-9a-f]+|base64,[^"]+', "", data) if isinstance(data, str) else data
+    same_look = '0x[0-9a-f]+|base64,[^"]+|style="[^"]*"'
+    return re.sub(same_look, "", data) if isinstance(data, str) else data
 
 
 CHECK = re.compile(r"^(?:check_(\d)\((\w+)\)|%%(my_engine))", re.MULTILINE)
