@@ -478,7 +478,7 @@ def after_your_guess(title: str = "After your guess: the answer") -> Iterator[No
 
     with capture_output() as seen:
         yield
-    style = "font-family: monospace; white-space: pre; overflow-x: auto"  # of tables, on a phone too
+    style = "font-family: monospace; white-space: pre; overflow-x: auto"  # also on a phone
     boxed = [f'<pre style="{style}">{escape(seen.stdout)}</pre>', *map(in_html, seen.outputs)]
     page = f"<details><summary>{title}</summary>{''.join(boxed)}</details>"
     display({"text/html": page, "text/plain": seen.stdout}, raw=True)
