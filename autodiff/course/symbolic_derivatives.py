@@ -8,13 +8,14 @@ from functools import cache
 
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, after_your_guess, guesses, number, solutions
+from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, number, solutions
 
 predict = guesses(
     {
         7: "Right: the square and its derivative stand there twice. Watch them meet.",
         11: "That is as it is written. Which parts stand there twice?",
         9: "1 and x are no operations: they are read, not computed.",
+        5: "1·x and x·1 are equal, but not written alike: here they count as two.",
         ...: "Which parts stand there twice? Count each once.",
     },
     {
@@ -22,15 +23,25 @@ predict = guesses(
         (0, 5499): "By what factor does the last number differ from the one before?",
         ...: "Too much: by what factor does the last number differ from the one before?",
     },
+    {
+        389: "Right: 12, and 13 more for each of 29 rounds.",
+        402: "Nearly: 12 are there after the first round already.",
+        390: "Nearly: the first round takes one less.",
+        ...: "In the table, the first round takes 12 shared operations. And each further one?",
+    },
 )
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
 OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."
 
 
-@cache
 def node(op, *args):
-    return Node(op, [x if hasattr(x, "op") else node(x) for x in args])
+    return made(op, *[x if hasattr(x, "op") else made(x) for x in args])
+
+
+@cache
+def made(op, *args):
+    return Node(op, args)
 
 
 class Node:
@@ -49,6 +60,7 @@ class Node:
     __mul__, __rmul__ = lambda a, b: node("*", a, b), lambda a, b: node("*", b, a)
     __truediv__, __rtruediv__ = lambda a, b: node("/", a, b), lambda a, b: node("/", b, a)
     __sub__, __rsub__ = lambda a, b: a + -1 * b, lambda a, b: b + -1 * a
+    __neg__ = lambda a: -1 * a
 
 
 X = node("x")
@@ -83,25 +95,18 @@ def solution_1(e):
             return node("cos", a) * derivative(a)
         case "cos", a:
             return -1 * node("sin", a) * derivative(a)
+        case "/", a, b:
+            return solution_2(a, b)
     raise ValueError(f"no rule for {e.op}")
 
 
 derivative = cache(solution_1)
 
 
-def with_rule(op, rule):
-    """Our differentiator with another rule for one operation: rule(e, a[, b])."""
-
-    def wrong(e):
-        return rule(e, *e.args) if e.op == op else solution_1(e)
-
-    return wrong
-
-
 def slopes(answer, x):
     """The derivatives of formulas of which each needs one rule more."""
     answer = inspect.unwrap(answer)
-    for formula in (X + 3, X * X, (X + 2) * (X * 3), node("exp", X), node("exp", X * X),
+    for formula in (X + 3, X * X, X * X + X, (X + 2) * (X * 3), node("exp", X), node("exp", X * X),
                     node("sin", X), node("sin", X * X), X * node("cos", 2 * X)):  # fmt: skip
         try:
             slope = answer(formula)
@@ -115,37 +120,45 @@ def slopes(answer, x):
 check_1 = Exercise(
     solution_1,
     ask=slopes,
-    at={"x = 0.5,": (0.5,), "x = -1.25,": (-1.25,)},
+    at={"x = 0.75,": (0.75,), "x = -1.25,": (-1.25,)},
     praise="Right: every rule, and the chain through exp and sin.",
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
     slips={
-        "The derivative of a sum is the sum of the derivatives.": with_rule(
-            "+", lambda e, a, b: derivative(a) * derivative(b)
-        ),
-        "A product is not differentiated factor by factor: one factor moves while the other stays.": (
-            with_rule("*", lambda e, a, b: derivative(a) * derivative(b))
+        "The derivative of a sum is the sum of the derivatives.": [
+            Edit("derivative(a) + derivative(b)", other)
+            for other in (
+                "derivative(a) * derivative(b)",
+                "derivative(a)",
+                "derivative(b)",
+                "node(1)",
+            )
+        ],
+        "A product is not differentiated factor by factor: one factor moves while the other stays.": Edit(
+            "derivative(a) * b + a * derivative(b)", "derivative(a) * derivative(b)"
         ),
         "Both factors move: this is the term of one of them.": [
-            with_rule("*", lambda e, a, b: derivative(a) * b),
-            with_rule("*", lambda e, a, b: a * derivative(b)),
+            Edit("derivative(a) * b + a * derivative(b)", "derivative(a) * b"),
+            Edit("derivative(a) * b + a * derivative(b)", "a * derivative(b)"),
         ],
-        "The two terms of a product add.": with_rule(
-            "*", lambda e, a, b: derivative(a) * b + -1 * (a * derivative(b))
-        ),
+        "The two terms of a product add.": Edit("b + a *", "b - a *"),
         "exp is its own derivative, and its argument moves too: the chain rule has a second factor.": (
-            with_rule("exp", lambda e, a: e)
+            Edit("e * derivative(a)", "e")
         ),
+        "That is the rule of a power, where the exponent stands still. Here it moves: exp is its own "
+        "derivative.": [
+            Edit("e * derivative(a)", 'a * node("exp", a - 1)'),
+            Edit("e * derivative(a)", 'a * node("exp", a - 1) * derivative(a)'),
+        ],
         "The chain rule multiplies by the derivative of the argument, not by the argument.": [
-            with_rule("exp", lambda e, a: e * a),
-            with_rule("sin", lambda e, a: node("cos", a) * a),
+            Edit("e * derivative(a)", "e * a"),
+            Edit('node("cos", a) * derivative(a)', 'node("cos", a) * a'),
         ],
         "The derivative of sin(a) is cos(a), times how fast a moves.": [
-            with_rule("sin", lambda e, a: node("cos", a)),
-            with_rule("sin", lambda e, a: node("cos", X) * derivative(a)),
-            with_rule("sin", lambda e, a: node("cos", derivative(a))),
+            Edit('node("cos", a) * derivative(a)', f'node("cos", {other}')
+            for other in ("a)", "X) * derivative(a)", "derivative(a))")
         ],
-        "The derivative of the sine is the cosine, without a minus.": with_rule(
-            "sin", lambda e, a: -1 * node("cos", a) * derivative(a)
+        "The derivative of the sine is the cosine, without a minus.": Edit(
+            'return node("cos"', 'return -1 * node("cos"'
         ),
     },
 )
@@ -157,31 +170,31 @@ def solution_2(a, b):
     return (derivative(a) * b - a * derivative(b)) / (b * b)
 
 
+def of_quotient(answer, x):
+    try:
+        return value(answer(A, B), x)
+    except RecursionError:
+        raise Hint("You ask `derivative` for the very rule that is missing: write it.") from None
+
+
 check_2 = Exercise(
     solution_2,
-    ask=lambda answer, x: value(answer(A, B), x),
+    ask=of_quotient,
     at={"x = 0.5, for (x * x) / (x + 3),": (0.5,), "x = 1.5": (1.5,)},
     praise="Right: the quotient rule.",
     otherwise="If y = a/b, then a = y b. Apply the product rule to that, and solve for y'.",
     slips={
         "That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b),
-        "A minus, not a plus: as b grows, a/b shrinks.": lambda a, b: (
-            (derivative(a) * b + a * derivative(b)) / (b * b)
-        ),
-        "The sign is wrong: as a grows, so does a/b.": lambda a, b: (
-            (a * derivative(b) - b * derivative(a)) / (b * b)
-        ),
+        "A minus, not a plus: as b grows, a/b shrinks.": Edit("b - a", "b + a"),
+        "The sign is wrong: as a grows, so does a/b.": Edit("return (", "return -("),
         "Nearly: the denominator is b squared, b * b.": [
-            lambda a, b: (derivative(a) * b - a * derivative(b)) / b,
-            lambda a, b: derivative(a) * b - a * derivative(b),
+            Edit("(b * b)", "b"),
+            Edit(" / (b * b)", ""),
         ],
-        "Python divides first: put brackets around the numerator.": lambda a, b: (
-            derivative(a) * b - a * derivative(b) / (b * b)
+        "Python divides first: put brackets around the numerator.": Edit(
+            "(deriv", "deriv", "(b))", "(b)"
         ),
-        "You ask `derivative` for the very rule that is missing: write it.": lambda a, b: (
-            derivative(a / b)
-        ),
-        OPERATORS: lambda a, b: (derivative(a) * b - a * derivative(b)) / b**2,
+        OPERATORS: Edit("(b * b)", "b**2"),
     },
 )
 
