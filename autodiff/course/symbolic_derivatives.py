@@ -59,8 +59,8 @@ class Node:
     __add__, __radd__ = lambda a, b: node("+", a, b), lambda a, b: node("+", b, a)
     __mul__, __rmul__ = lambda a, b: node("*", a, b), lambda a, b: node("*", b, a)
     __truediv__, __rtruediv__ = lambda a, b: node("/", a, b), lambda a, b: node("/", b, a)
-    __sub__, __rsub__ = lambda a, b: a + -1 * b, lambda a, b: b + -1 * a
-    __neg__ = lambda a: -1 * a
+    __sub__, __rsub__ = lambda a, b: a + -b, lambda a, b: b + -a
+    __neg__, __pos__ = lambda a: -1 * a, lambda a: a
 
 
 X = node("x")
