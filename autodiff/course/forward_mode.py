@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from autodiff import jvp, log, operation, sin
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, number, solutions
+from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, number, solutions
 
 predict = guesses(
     {
@@ -26,12 +26,12 @@ predict = guesses(
     },
     {
         2: "Right, and it is wrong! Where does the 2 come from?",
-        1: "So says calculus, and so should our pairs. Run the next cell.",
-        ...: "Run the next cell, and be surprised.",
+        1: "So says calculus, and so should our pairs. Open the box.",
+        ...: "Open the box, and be surprised.",
     },
     {
         1: "Right. How many rounds does the loop run at a = 1?",
-        0.5: "So says calculus. Run the next cell.",
+        0.5: "So says calculus. Open the box.",
         ...: "Calculus says 1/2. What do you think the program says?",
     },
 )
@@ -61,26 +61,26 @@ class Pair:
 solution_1 = Pair
 
 
+def parts_of(found, case, names, kind):
+    """The parts of a result by their names: each of them dots as long as there is no result."""
+    blank = found is None or found is ...
+    if not blank and not all(hasattr(found, name) for name in names):
+        raise Hint(f"{case}: return a {kind}. Yours returns {kind_of(found)}.")
+    for name in names:
+        yield f"the {name} of {case}", ... if blank else getattr(found, name)
+
+
 def operators(Pair, left, right):
     for sign, method in (("+", "__add__"), ("*", "__mul__"), ("/", "__truediv__")):
-        found = getattr(Pair, method)(Pair(*left), Pair(*right))
-        if found is None or found is ...:
-            yield f"a {sign} b", ...
-            continue
-        if not hasattr(found, "tangent"):
-            raise Hint(f"a {sign} b: return a Pair. Yours returns {kind_of(found)}.")
-        yield f"the primal of a {sign} b", found.primal
-        yield f"the tangent of a {sign} b", found.tangent
+        a, b = Pair(*left), Pair(*right)
+        found = getattr(Pair, method)(a, b)
+        if (a.primal, a.tangent, b.primal, b.tangent) != (*left, *right):
+            raise Hint(f"a {sign} b has changed a or b: return a new Pair.")
+        yield from parts_of(found, f"a {sign} b", ("primal", "tangent"), "Pair")
 
 
-def pair_with(**rules):
-    """Our Pair with other rules: each takes a, ȧ, b, ḃ and returns the primal and the tangent."""
-
-    def method(rule):
-        return lambda x, y: Pair(*rule(x.primal, x.tangent, y.primal, y.tangent))
-
-    return type("Pair", (Pair,), {f"__{name}__": method(rule) for name, rule in rules.items()})
-
+PRODUCT = "self.tangent * other.primal + self.primal * other.tangent"
+QUOTIENT = "(self.tangent - z * other.tangent) / other.primal"
 
 check_1 = Exercise(
     solution_1,
@@ -93,64 +93,69 @@ check_1 = Exercise(
     otherwise="Write a + ȧε and b + ḃε, and drop what has an ε².",
     slips={
         "A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?": [
-            pair_with(mul=lambda a, da, b, db: (a * b, da * db)),
-            pair_with(mul=lambda a, da, b, db: (a * b, da * b + a * db + da * db)),
+            Edit(PRODUCT, "self.tangent * other.tangent"),
+            Edit(PRODUCT, f"{PRODUCT} + self.tangent * other.tangent"),
         ],
         "Both factors move: that is the term of one of them.": [
-            pair_with(mul=lambda a, da, b, db: (a * b, da * b)),
-            pair_with(mul=lambda a, da, b, db: (a * b, a * db)),
+            Edit(PRODUCT, "self.tangent * other.primal"),
+            Edit(PRODUCT, "self.primal * other.tangent"),
         ],
         "In a sum the tangents add, as the primals do.": [
-            pair_with(add=lambda a, da, b, db: (a + b, da)),
-            pair_with(add=lambda a, da, b, db: (a + b, a + b)),
+            Edit("self.tangent + other.tangent", "self.tangent"),
+            Edit("self.tangent + other.tangent", "self.primal + other.primal"),
         ],
-        "That divides tangent by tangent. If z = a/b, then z b = a: use your product.": pair_with(
-            truediv=lambda a, da, b, db: (a / b, da / db if db else da)
+        "That divides tangent by tangent. If z = a/b, then z b = a: use your product.": Edit(
+            QUOTIENT, "self.tangent / other.tangent"
         ),
-        "b moves too: if it grows, a/b shrinks.": pair_with(
-            truediv=lambda a, da, b, db: (a / b, da / b)
-        ),
-        "Look at the sign: if b grows, a/b shrinks.": pair_with(
-            truediv=lambda a, da, b, db: (a / b, (da * b + a * db) / b**2)
-        ),
+        "b moves too: if it grows, a/b shrinks.": Edit(QUOTIENT, "self.tangent / other.primal"),
+        "Look at the sign: if b grows, a/b shrinks.": Edit("- z *", "+ z *"),
+        "Look at the sign: if a grows, so does a/b.": Edit(QUOTIENT, f"-{QUOTIENT}"),
         "Nearly: divide by b squared.": [
-            pair_with(truediv=lambda a, da, b, db: (a / b, da * b - a * db)),
-            pair_with(truediv=lambda a, da, b, db: (a / b, (da * b - a * db) / b)),
+            Edit(" - z * other.tangent) / other.primal", " - z * other.tangent)"),
+            Edit(QUOTIENT, f"{QUOTIENT} * other.primal**2"),
         ],
     },
 )
 
 
-def of_pair(answer, primal, tangent):
-    found = answer(Pair(primal, tangent))
+def of_pairs(answer, a, b):
+    found = answer(Pair(*a), Pair(*b))
     if not hasattr(found, "tangent"):
         raise Hint(f"Return a Pair. Yours returns {kind_of(found)}.")
     yield "the primal", found.primal
     yield "the tangent", found.tangent
 
 
-def solution_2(a):
-    return Pair(math.sin(a.primal), math.cos(a.primal) * a.tangent)
+def solution_2(a, b):
+    z = a.primal**b.primal
+    return Pair(z, z * (b.tangent * math.log(a.primal) + b.primal * a.tangent / a.primal))
 
 
 check_2 = Exercise(
     solution_2,
-    ask=of_pair,
-    at={"a = 1 + 2ε": (1.0, 2.0), "a = 5 + 0.8ε": (5.0, 0.8), "a = 2 + 0ε": (2.0, 0.0)},
-    praise="Right: the chain rule, cos a times ȧ.",
-    otherwise="The sine of the primal; and its derivative there, times the tangent.",
+    ask=of_pairs,
+    at={
+        f"a = {a[0]} + {a[1]}ε and b = {b[0]} + {b[1]}ε,": (a, b)
+        for a, b in [((2, 3), (5, 0)), ((2, 0), (3, 5)), ((2, 3), (3, 5)), ((0.5, 1), (-2, 4))]
+    },
+    praise="Right: the base moves, the exponent moves, and their effects add.",
+    otherwise="The power is e to the b ln a. How fast does that exponent move? It is a product.",
     slips={
-        "That forgets how fast a moves.": lambda a: Pair(math.sin(a.primal), math.cos(a.primal)),
-        "The derivative is taken at the primal: cos a, not cos ȧ.": [
-            lambda a: Pair(math.sin(a.primal), math.cos(a.tangent)),
-            lambda a: Pair(math.sin(a.primal), math.cos(a.primal * a.tangent)),
+        "That is the rule for an exponent that stands still. Here b moves too.": Edit(
+            "b.tangent * math.log(a.primal) + ", ""
+        ),
+        "That is the rule for a base that stands still. Here a moves too.": Edit(
+            " + b.primal * a.tangent / a.primal", ""
+        ),
+        "That is how fast b ln a moves. e to that moves so many times as fast, times itself.": Edit(
+            "z * (b", "(b"
+        ),
+        "The logarithm of a moves at ȧ/a, not at ȧ.": Edit("a.tangent / a.primal", "a.tangent"),
+        "In b ln a the derivative of the first factor is ḃ, and that of ln a is ȧ/a: each term has the "
+        "other factor.": [
+            Edit("b.primal * a.tangent", "a.tangent"),
+            Edit(" * math.log(a.primal)", ""),
         ],
-        "That is the sine of the tangent. What is the derivative of the sine?": lambda a: Pair(
-            math.sin(a.primal), math.sin(a.tangent)
-        ),
-        "The derivative of the sine is the cosine, without a minus.": lambda a: Pair(
-            math.sin(a.primal), -math.cos(a.primal) * a.tangent
-        ),
     },
 )
 
@@ -183,49 +188,30 @@ solution_3 = Tagged
 
 def with_tags(kind, x, y):
     """What sums and products of these numbers are; a tuple stands for a pair with a tag."""
-    made = [kind(*each) if isinstance(each, tuple) else each for each in (x, y)]
     for sign, method in (("+", "__add__"), ("*", "__mul__")):
-        found = getattr(kind, method)(*made)
-        if found is None or found is ...:
-            yield f"x {sign} y", ...
-            continue
-        if not hasattr(found, "tag"):
-            raise Hint(f"x {sign} y: return a Tagged. Yours returns {kind_of(found)}.")
-        for part in ("tag", "tangent", "primal"):
-            yield f"the {part} of x {sign} y", written(getattr(found, part))
+        made = [kind(*each) if isinstance(each, tuple) else each for each in (x, y)]
+        before = [*map(written, made)]
+        try:
+            found = getattr(kind, method)(*made)
+        except AttributeError:
+            if isinstance(y, tuple):
+                raise
+            raise Hint(
+                f"x {sign} y: y may be a plain number, without primal, tangent and tag. `split` takes both."
+            ) from None
+        if [*map(written, made)] != before:
+            raise Hint(f"x {sign} y has changed x or y: return a new Tagged.")
+        for name, part in parts_of(found, f"x {sign} y", ("tag", "tangent", "primal"), "Tagged"):
+            yield name, part if part is ... else written(part)
 
 
 def written(x):
     if not hasattr(x, "tag"):
-        return f"{x:g}"
+        return f"{x:g}" if isinstance(x, (int, float)) else str(x)
     return f"({written(x.primal)} + {written(x.tangent)} ε{x.tag})"
 
 
-def tagged_with(tag_of=max, split=split, product=lambda a, da, b, db: da * b + a * db):
-    """Our Tagged with another tag, another split, or another rule of the product."""
-
-    def parts(x, y):
-        tag = tag_of(x.tag, getattr(y, "tag", 0))
-        return tag, *split(x, tag), *split(y, tag)
-
-    class Tagged:
-        def __init__(self, primal, tangent, tag):
-            self.primal, self.tangent, self.tag = primal, tangent, tag
-
-        def __add__(self, other):
-            tag, a, da, b, db = parts(self, other)
-            return Tagged(a + b, da + db, tag)
-
-        def __mul__(self, other):
-            tag, a, da, b, db = parts(self, other)
-            return Tagged(a * b, product(a, da, b, db), tag)
-
-        __radd__, __rmul__ = __add__, __mul__
-
-    return Tagged
-
-
-def confused(x, tag):
+def confused(x):
     return getattr(x, "primal", x), getattr(x, "tangent", 0.0)
 
 
@@ -242,18 +228,18 @@ check_3 = Exercise(
     otherwise="The higher tag counts. To it, a number with another tag is a constant: whole, with tangent 0.",
     slips={
         "The tag of the result is the higher of the two.": [
-            tagged_with(lambda x, y: x),
-            tagged_with(lambda x, y: min(x, y) or x),
+            Edit('max(self.tag, getattr(other, "tag", 0))', "self.tag"),
+            Edit("max(self", "(lambda *tags: min(filter(None, tags)))(self"),
         ],
         "That adds the tangents of two different ε. To the higher tag the other number is a constant.": (
-            tagged_with(split=confused)
+            Edit("split(self, tag), split(other, tag)", "confused(self), confused(other)")
         ),
         "Both factors move: the tangent of a product has two terms.": [
-            tagged_with(product=lambda a, da, b, db: da * b),
-            tagged_with(product=lambda a, da, b, db: a * db),
+            Edit(" + a * b_dot", ""),
+            Edit("a_dot * b + ", ""),
         ],
-        "A product of two tangents has an ε², which is 0.": tagged_with(
-            product=lambda a, da, b, db: da * db
+        "A product of two tangents has an ε², which is 0.": Edit(
+            "a_dot * b + a * b_dot", "a_dot * b_dot"
         ),
     },
 )

@@ -251,7 +251,7 @@ class Exercise:
             for (name, found), (other, known) in pairs:
                 unknown = name != last and (found is ... or known is ...)
                 if name == ERROR == other:  # the sizes that it names may differ
-                    found, known = (re.sub(r"\d", "", text) for text in (found, known))
+                    found, known = (re.sub(r"\d", "", str(text)) for text in (found, known))
                 if not unknown and not (name == other and same(found, known, self.close)):
                     return False
                 if name == last:
