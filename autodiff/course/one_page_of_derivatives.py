@@ -2,12 +2,13 @@
 """Notebook 5: its guesses and exercises."""
 
 import math
+from types import SimpleNamespace
 
 from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, softplus, tanh
 from autodiff.engine.errors import kind_of
 
 from .reverse_mode import result_and_messages
-from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
+from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, solutions
 
 predict = guesses(
     {
@@ -25,6 +26,11 @@ predict = guesses(
     {
         0.5: "Right: the mean of the slopes on either side, as if there were no corner.",
         ...: "It does not read the page. It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
+    },
+    {
+        0: "Right: at 40 the sigmoid is rounded to 1.",
+        (0, 1e-10): "That is right on paper. And in floats? What is 1 - s, when s is nearly 1?",
+        ...: "At 40, s is so close to 1 that it is rounded to 1. What is 1 - s?",
     },
 )
 
@@ -44,10 +50,6 @@ def solution_1(rule, primals, tangents):
     return y, sum(m * t for m, t in zip(closure(1.0), tangents) if m is not None)
 
 
-def reading(tangent):
-    return lambda rule, primals, ts: (rule(*primals)[0], tangent(rule(*primals)[1], ts))
-
-
 check_1 = Exercise(
     solution_1,
     ask=moved,
@@ -59,104 +61,148 @@ check_1 = Exercise(
     praise="Right: that is forward mode, for every rule there is.",
     otherwise="Each input adds its local derivative times its tangent. Only None is left out, not 0.",
     slips={
-        "Those are the local derivatives. How fast does each input move?": [
-            reading(lambda closure, ts: sum(closure(1.0))),
-        ],
-        "Each input that moves adds a term: that is one of them.": [
-            reading(lambda closure, ts: closure(1.0)[0] * ts[0]),
-        ],
-        "The closure takes an adjoint, not a tangent: give it 1.": [
-            reading(lambda closure, ts: sum(closure(ts[0]))),
-        ],
+        "Those are the local derivatives. How fast does each input move?": Edit("m * t", "m"),
+        "Each input that moves adds a term: that is one of them.": Edit("sum(", "next("),
+        "The closure takes an adjoint, not a tangent: give it 1.": Edit(
+            "m * t", "m", "closure(1.0)", "closure(tangents[0])"
+        ),
         "{at} a message is None: that input has no derivative. Leave it out.": [
-            reading(lambda closure, ts: sum(m * t for m, t in zip(closure(1.0), ts))),
-            reading(lambda closure, ts: sum(t * m for m, t in zip(closure(1.0), ts))),
+            Edit(" if m is not None", ""),
+            Edit("m * t", "t * m", " if m is not None", ""),
         ],
     },
 )
-forward = solution_1  # the name that solution_2 uses
+forward = solution_1  # the name that later solutions use
 
 
-def solution_2(rule, x):
-    _, slope = forward(rule, [Dual(x, 1.0)], [1.0])
-    return slope.tangent
+def forged(forge, rule, x, grad):
+    op = SimpleNamespace(rule=rule)
+    forge(op)
+    if op.rule is rule:
+        raise Hint("op.rule is as before: assign another rule to it.")
+    try:
+        yield from result_and_messages(op.rule, (x,), grad)
+    except RecursionError:
+        raise Hint(
+            "By then op.rule is your rule: it calls itself. Keep the old one first."
+        ) from None
+
+
+def solution_2(op):
+    honest = op.rule
+    op.rule = lambda x: (honest(x)[0], lambda grad: (7 * grad,))
 
 
 check_2 = Exercise(
     solution_2,
+    ask=forged,
+    at={
+        "exp at 0.5, grad = 2,": (ops.exp.rule, 0.5, 2.0),
+        "sin at 2, grad = -1,": (ops.sin.rule, 2.0, -1.0),
+    },
+    praise="Right: the result is honest, the slope is not.",
+    otherwise="The result is as before, and the closure says that the slope is 7.",
+    slips={
+        "That is the slope. A message is grad times that.": Edit("7 * grad", "7.0"),
+        "That is 7 times the true slope. It should say 7, whatever is true.": Edit(
+            "7 * grad", "7 * honest(x)[1](grad)[0]"
+        ),
+        "The result is forged too. Take that of the old rule.": [
+            Edit("honest(x)[0]", other) for other in ("7 * x", "7.0", "x", "7 * honest(x)[0]")
+        ],
+    },
+)
+
+
+def solution_3(rule, x):
+    _, slope = forward(rule, [Dual(x, 1.0)], [1.0])
+    return slope.tangent
+
+
+check_3 = Exercise(
+    solution_3,
     at={"tanh at 0.5": (ops.tanh.rule, 0.5), "log at 0.01": (ops.log.rule, 0.01)},
     praise="Right: the rule was written for one derivative, and gives two.",
     otherwise="How fast does the slope move when x does?",
     slips={
-        "That is the slope. How fast does it move?": lambda rule, x: forward(rule, [x], [1.0])[1],
-        "You find 0, as if x stood still.": lambda rule, x: 0.0,
+        "That is the slope. How fast does it move?": Edit("slope.tangent", "slope.primal"),
+        "You find 0, as if x stood still.": Edit("Dual(x, 1.0)", "Dual(x, 0.0)"),
     },
     rests_on={"forward": check_1},
 )
 
 
-def of_rule(rule, x, given):
-    yield from result_and_messages(rule, (x,), given)
-    if given == 2.0:  # right once: and its derivative?
+def of_rule(rule, x, upstream):
+    yield from result_and_messages(rule, (x,), upstream)
+    if upstream == 2.0:  # right once: and its derivative?
         try:
             yield "the second derivative", grad(grad(operation(rule)))(x)
         except TypeError:
             raise Hint("Right for floats. Use autodiff's functions; return a tuple.") from None
 
 
-def solution_3(x):
+def points(*pairs):
+    return {f"x = {x:g}, grad = {upstream:g},": (x, upstream) for x, upstream in pairs}
+
+
+def solution_4(x):
     s = sigmoid(x)
     return x * s, lambda grad: (grad * s * (1 + x * sigmoid(-x)),)
 
 
-check_3 = Exercise(
-    solution_3,
+SILU = "grad * s * (1 + x * sigmoid(-x))"
+check_4 = Exercise(
+    solution_4,
     ask=of_rule,
-    at=[(0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)],
+    at=points((0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)),
     praise="Right: an operation like those of the page.",
     otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
     slips={
         "One factor moves in yours. Both do: a product has two terms.": [
-            lambda x: (x * sigmoid(x), lambda grad: (grad * sigmoid(x),)),
-            lambda x: (x * sigmoid(x), lambda grad: (grad * x * sigmoid(x) * sigmoid(-x),)),
+            Edit(SILU, "grad * s"),
+            Edit(SILU, "grad * x * s * sigmoid(-x)"),
         ],
-        "That is the local derivative. A message is grad times that.": [
-            lambda x: (x * sigmoid(x), lambda grad: (sigmoid(x) * (1 + x * sigmoid(-x)),)),
+        "That is the local derivative. A message is grad times that.": Edit("grad * s", "s"),
+        "Both terms are there, but only one of them has grad as a factor.": [
+            Edit(SILU, "grad * s + x * s * sigmoid(-x)"),
+            Edit(SILU, "s + grad * x * s * sigmoid(-x)"),
         ],
     },
 )
 
 
-def solution_4(x):
+def solution_5(x):
     return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
 
 
-def ln_cosh(value, message=lambda grad, x: grad * tanh(x)):
-    return lambda x: (value(x), lambda grad: (message(grad, x),))
-
-
-check_4 = Exercise(
-    solution_4,
+LN_COSH = "softplus(2 * x) - x - math.log(2.0)"
+check_5 = Exercise(
+    solution_5,
     ask=of_rule,
-    at=[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)] + [(0.5, 2.0)],
+    at=points(*[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)], (0.5, 2.0)),
     praise="Right: it holds at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
     slips={
-        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": ln_cosh(lambda x: softplus(2 * x) - x),
+        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": Edit(" - math.log(2.0)", ""),
         "{at} cosh overflows. Take the larger of the two powers out of the logarithm.": [
-            ln_cosh(lambda x: log(cosh(x))),
-            ln_cosh(lambda x: math.log(math.cosh(x))),
+            Edit(LN_COSH, other)
+            for other in ("log(cosh(x))", "math.log(math.cosh(x))", "log((exp(x) + exp(-x)) / 2)")
         ],
         "That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.": [
-            ln_cosh(lambda x: x + log(1 + exp(-2 * x)) - math.log(2.0)),
-            ln_cosh(lambda x: log(1 + exp(2 * x)) - x - math.log(2.0)),
+            Edit(LN_COSH, f"{other} - math.log(2.0)")
+            for end in ("x + log(1 + exp(-2 * x))", "log(1 + exp(2 * x)) - x")
+            for other in (end, end.replace("log", "math.log").replace("exp", "math.exp"))
         ],
         "{at} the derivative overflows. What is sinh x / cosh x?": [
-            ln_cosh(lambda x: solution_4(x)[0], lambda grad, x: grad * sinh(x) / cosh(x)),
+            Edit("tanh(x)", other)
+            for other in (
+                "sinh(x) / cosh(x)",
+                "(exp(2 * x) - 1) / (exp(2 * x) + 1)",
+                "(1 - exp(-2 * x)) / (1 + exp(-2 * x))",
+                "(exp(x) - exp(-x)) / (exp(x) + exp(-x))",
+            )
         ],
-        "Right as long as grad is 1: it is not used.": [
-            ln_cosh(lambda x: solution_4(x)[0], lambda grad, x: tanh(x)),
-        ],
+        "Right as long as grad is 1: it is not used.": Edit("grad * tanh(x)", "tanh(x)"),
     },
 )
 
