@@ -106,7 +106,7 @@ derivative = cache(solution_1)
 def slopes(answer, x):
     """The derivatives of formulas of which each needs one rule more."""
     answer = inspect.unwrap(answer)
-    for formula in (X + 3, X * X, X * X + X, (X + 2) * (X * 3), node("exp", X), node("exp", X * X),
+    for formula in (X + 3, X * X, X * X + X, (X * X + 2) * (X * 3), node("exp", X), node("exp", X * X),
                     node("sin", X), node("sin", X * X), X * node("cos", 2 * X)):  # fmt: skip
         try:
             slope = answer(formula)
@@ -163,7 +163,7 @@ check_1 = Exercise(
     },
 )
 
-A, B = X * X, X + 3
+A, B = X * X, 3 * X + 1
 
 
 def solution_2(a, b):
@@ -180,7 +180,7 @@ def of_quotient(answer, x):
 check_2 = Exercise(
     solution_2,
     ask=of_quotient,
-    at={"x = 0.5, for (x * x) / (x + 3),": (0.5,), "x = 1.5": (1.5,)},
+    at={"x = 0.5, for (x * x) / (3 * x + 1),": (0.5,), "x = 1.5": (1.5,)},
     praise="Right: the quotient rule.",
     otherwise="If y = a/b, then a = y b. Apply the product rule to that, and solve for y'.",
     slips={
