@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from mutants import mutants
 
 import notebooks
 from autodiff.course import numeric_derivatives
@@ -117,6 +118,38 @@ def test_a_wrong_part_beside_dots_hears_the_hint_of_a_slip_that_does_the_same_th
                 by for other, by in slips if same(dict(whole(other, point)).get(part), found, 1e-9)
             ]
             assert said == hint or said in alike, (label, part, found)
+
+
+SAME = {  # changes of our answer that leave it right, or that no input shows
+    "02.1": ["'/', a, b]:\n            pass", "solution_2(b, a)"],  # the quotient is the second exercise
+    "03.1": ["__repr__(self):\n        pass"],  # what is printed
+    "03.3": ["max(getattr", "split(other, tag), split(self", "'tag', 1"],  # tags begin with 1
+    "06.5": ["add_bias(b, p)", "add_bias(d, r)"],  # given on the page, and of the same messages
+    "07.1": ["zip(xs, ws)"],
+    "07.2": ["dot(xs, row)"],
+    "08.1": ["- 1e-08", "2e-08"],  # the check takes any small ε
+    "08.2": ["'s', 'm'", "2e-08"],
+    "08.3": ["'s', 'm'", "- 1e-08", "2e-08"],
+    "09.2": ["(right, left)"],
+    "10.2": ["coefficients)"],
+    "10.3": ["maximum(0, h)"],
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_no_small_change_of_our_answer_is_praised(name):
+    solution = CHECKS[name].solution
+    if not callable(solution):
+        return  # numbers, letters: each other one is wrong
+    for text in mutants(inspect.getsource(solution)):
+        names, made = dict(vars(sys.modules[solution.__module__])), {}
+        exec(text, names, made)
+        changed = made[solution.__name__]
+        for other, known in names.items():  # what calls itself calls the changed one
+            if callable(known) and inspect.unwrap(known) is solution and other != solution.__name__:
+                names[other] = changed
+        if CHECKS[name].verdict(changed).right:
+            assert any(words in text for words in SAME.get(name, [])), text
 
 
 @pytest.mark.parametrize("name", CHECKS)
