@@ -310,7 +310,7 @@ def test_a_sign_is_used_first_where_the_page_of_notation_says(sign, number):
 
 
 def test_all_signs_are_read_from_the_page():
-    assert len(ROWS) == 14
+    assert len(ROWS) == 26
     words = ("value", "tangent", "local derivative", "message", "adjoint", "gradient")
     assert all(f"| {word} |" in NOTATION for word in words)
     assert "(guides/notation.md)" in prose(CONTENTS)
