@@ -58,19 +58,6 @@ class Verdict(NamedTuple):
     hint: str = ""  # as the exercise states it
 
 
-class Called(NamedTuple):
-    """A function that says how to call it where it stands alone in a cell."""
-
-    function: Callable[..., None]
-    example: str
-
-    def __call__(self, *args: Any) -> None:
-        self.function(*args)
-
-    def __repr__(self) -> str:
-        return f"Call it: {self.example}."
-
-
 class Edit:
     """A slip by its text: our answer with something else in one place, or in several.
 
@@ -168,10 +155,6 @@ class Exercise:
         print(f"{begin}we go on with {'yours' if right else 'ours'}.")
         self.theirs = answer if right else None
         return self.theirs or self.ours
-
-    def __repr__(self) -> str:
-        name = f"check_{self.place[1]}" if self.place[1] else "check"
-        return f"Call it: {name}(your_answer) says whether your answer is right."
 
     def verdict(self, answer: Any) -> Verdict:
         """Whether the answer is right, what to say about it, and which hint that is."""
@@ -424,7 +407,7 @@ def outside(answer: Any) -> list[Any]:
     return found
 
 
-def solutions(module: Mapping[str, Any]) -> Called:
+def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     """The function that displays the code of `solution_<number>`; each check learns its place."""
     for name, check in module.items():
         if isinstance(check, Exercise):
@@ -441,10 +424,10 @@ def solutions(module: Mapping[str, Any]) -> Called:
             return
         display(Code(inspect.getsource(module[f"solution_{number}"]), language="python"))
 
-    return Called(solution, "solution(1) shows our answer to exercise 1")
+    return solution
 
 
-def guesses(*tables: Mapping[Any, str]) -> Called:
+def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
     A table is texts by numbers, or by the two ends of a range; `...` is any other number, to which a table
@@ -455,7 +438,7 @@ def guesses(*tables: Mapping[Any, str]) -> Called:
         text = answered(tables[which - 1], guess)
         print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
-    return Called(predict, "predict(1, your_guess) says whether your first guess is right")
+    return predict
 
 
 def answered(table: Mapping[Any, str], guess: Any) -> str:

@@ -121,7 +121,10 @@ def test_a_wrong_part_beside_dots_hears_the_hint_of_a_slip_that_does_the_same_th
 
 
 SAME = {  # changes of our answer that leave it right, or that no input shows
-    "02.1": ["'/', a, b]:\n            pass", "solution_2(b, a)"],  # the quotient is the second exercise
+    "02.1": [
+        "'/', a, b]:\n            pass",
+        "solution_2(b, a)",
+    ],  # the quotient is the second exercise
     "03.1": ["__repr__(self):\n        pass"],  # what is printed
     "03.3": ["max(getattr", "split(other, tag), split(self", "'tag', 1"],  # tags begin with 1
     "06.5": ["add_bias(b, p)", "add_bias(d, r)"],  # given on the page, and of the same messages
