@@ -150,6 +150,10 @@ check_2 = Exercise(
         "That is how fast b ln a moves. e to that moves so many times as fast, times itself.": Edit(
             "z * (b", "(b"
         ),
+        "How fast does a move? Its tangent is missing.": [
+            Edit("b.primal * a.tangent", "b.primal"),
+            Edit("b.tangent * math.log(a.primal) + b.primal * a.tangent", "b.primal"),
+        ],
         "The logarithm of a moves at ȧ/a, not at ȧ.": Edit("a.tangent / a.primal", "a.tangent"),
         "In b ln a the derivative of the first factor is ḃ, and that of ln a is ȧ/a: each term has the "
         "other factor.": [

@@ -110,6 +110,8 @@ def dotted(dot, ws, xs):
         result = dot(ws, xs)
     if not isinstance(result, kind):
         raise Hint(f"Expected one Value of the engine, found {kind_of(result)}.")
+    if isinstance(result.data, kind):
+        raise Hint("The number in your node is a Value again: compute it from the data of each.")
     yield "the number", result.data
     (result * 3).backward()
     yield "the gradients of the weights", [w.grad for w in ws]
@@ -374,15 +376,15 @@ def right_gains(n_in, n_out):
 
 def gain_found(cure):
     """The praise of right first weights: which of the right ones they are."""
-    gain = 300 * np.var(plain(cure(300, 30, Random(0))))
-    gains = right_gains(300, 30)
+    gain = 300 * np.var(plain(cure(300, 15, Random(0))))
+    gains = right_gains(300, 15)
     return f"Right: {gains[min(gains, key=lambda right: abs(gain / right - 1))]}"
 
 
 check_5 = Exercise(
     solution_5,
     ask=drawn,
-    at={"300 inputs, 30 neurons:": (300, 30), "30 inputs, 300 neurons:": (30, 300)},
+    at={"300 inputs, 15 neurons:": (300, 15), "15 inputs, 300 neurons:": (15, 300)},
     praise=gain_found,
     otherwise="A layer multiplies the mean square by n · Var(w).",
     slips={

@@ -63,9 +63,10 @@ check_1 = Exercise(
     slips={
         "Those are the local derivatives. How fast does each input move?": Edit("m * t", "m"),
         "Each input that moves adds a term: that is one of them.": Edit("sum(", "next("),
-        "The closure takes an adjoint, not a tangent: give it 1.": Edit(
-            "m * t", "m", "closure(1.0)", "closure(tangents[0])"
-        ),
+        "The closure takes an adjoint, not a tangent: give it 1.": [
+            Edit("m * t", "m", "closure(1.0)", "closure(tangents[0])"),
+            Edit("closure(1.0)", "closure(tangents)"),
+        ],
         "{at} a message is None: that input has no derivative. Leave it out.": [
             Edit(" if m is not None", ""),
             Edit("m * t", "t * m", " if m is not None", ""),
@@ -163,6 +164,12 @@ check_4 = Exercise(
             Edit(SILU, "grad * x * s * sigmoid(-x)"),
         ],
         "That is the local derivative. A message is grad times that.": Edit("grad * s", "s"),
+        "A product is not differentiated factor by factor: one moves while the other stays.": Edit(
+            SILU, "grad * s * sigmoid(-x)"
+        ),
+        "As σ(x) moves, its factor x stays: one term lacks it.": Edit(
+            "x * sigmoid(-x)", "sigmoid(-x)"
+        ),
         "Both terms are there, but only one of them has grad as a factor.": [
             Edit(SILU, "grad * s + x * s * sigmoid(-x)"),
             Edit(SILU, "s + grad * x * s * sigmoid(-x)"),

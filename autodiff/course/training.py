@@ -3,10 +3,12 @@
 
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from autodiff import Value, nn, optim
+from autodiff.engine.errors import kind_of
 
 from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, known, solutions
 
@@ -27,18 +29,23 @@ class Rule(optim.Optimizer):
         return data - amounts - self.lr * self.weight_decay * data
 
 
+class Place(NamedTuple):
+    x: float
+    y: float
+
+
 def path_of(kind, lr, start):
     """Where an optimiser goes in the valley x²/20 + y², in 12 steps."""
     if not issubclass(kind, Rule):
         raise Hint("Keep the first line: a Rule brings step() and zero_grad().")
     x, y = params = [Value(each) for each in start]
-    optimizer, points = kind(params, lr), []
+    optimizer, path = kind(params, lr), [Place(*start)]
     for _ in range(12):
         optimizer.zero_grad()
         (x**2 / 20 + y**2).backward()
         optimizer.step()
-        points.append([p.data for p in params])
-    yield "x and y, by step", points
+        path.append(Place(x.data, y.data))
+    yield "the path", path
 
 
 class Signed(Rule):
@@ -72,7 +79,12 @@ check_1 = Exercise(
         ),
         "Each coordinate by *its own* size: abs(grad), entry by entry.": [
             Edit("abs(grad) +", f"{other} +")
-            for other in ("(grad @ grad) ** 0.5", "abs(grad).max()", "abs(grad).sum()")
+            for other in (
+                "(grad @ grad) ** 0.5",
+                "abs(grad).max()",
+                "abs(grad).sum()",
+                "abs(grad).mean()",
+            )
         ],
         "That divides by the square, so flat directions get the longest steps.": Edit(
             "abs(grad) +", "grad * grad +"
@@ -130,6 +142,7 @@ MEANS = {  # what goes wrong with and without the hats
         Edit(
             "0.9 * ", "0.1 * ", "0.1 * ", "0.9 * ", "0.999 * ", "0.001 * ", "0.001 * ", "0.999 * "
         ),
+        Edit("0.9 * ", "0.1 * ", "0.1 * ", "0.9 * "),
     ],
     "s is the mean of the squares.": [Edit("grad**2", "abs(grad)"), Edit("s**0.5", "abs(m)")],
     "Divide by the root of s, not by s.": Edit("s**0.5", "s"),
@@ -189,7 +202,10 @@ def swept(sweep, scores):
             "The second is a dict with an entry for each rate: its lowest and highest score."
         )
     for lr, pair in ranges.items():
-        yield f"the range at rate {lr}", pair
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise Hint(f"The range at rate {lr} is a pair, (low, high): found {kind_of(pair)}.")
+        yield f"the lowest score at rate {lr}", pair[0]
+        yield f"the highest score at rate {lr}", pair[1]
     yield "the best rate", best
 
 
@@ -202,11 +218,11 @@ def solution_4(score, rates, seeds):
 check_4 = Exercise(
     solution_4,
     ask=swept,
-    at=[
-        ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
-        ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
-        ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
-    ],
+    at={
+        "three rates,": ({0.1: (0.95, 0.2, 0.3), 0.01: (0.6, 0.59, 0.6), 0.001: (0.5, 0.5, 0.5)},),
+        "two rates,": ({0.3: (0.5, 0.9, 0.92), 0.03: (0.7, 0.71, 0.72)},),
+        "two others,": ({0.1: (0.9, 0.3, 0.9), 0.01: (0.8, 0.75, 0.8)},),
+    },
     praise="Right: the range at every rate, and the rate whose mean is highest.",
     otherwise="Ask for a score for each rate and seed; then compare the means.",
     slips={

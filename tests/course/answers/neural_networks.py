@@ -124,7 +124,7 @@ ATTEMPTS = [  # an exercise, an answer to it that is not right, and what the ver
     (5, lambda n, m, rng: [[Random().gauss(0, 1) for _ in range(n)] for _ in range(m)], "Draw each weight from rng"),
     (5, lambda n, m, rng: solution_5(n, m, Random(0)), "Draw each weight from rng"),
     (5, lambda n, m, rng: [[n**-0.5] * n] * m, "Draw each weight from rng"),
-    (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (30, 300), not ()"),
+    (5, lambda n, m, rng: rng.gauss(0, 1), "the shape of the weights should be (15, 300), not ()"),
     (5, Edit("n_in**-0.5", "2 / n_in**0.5"), "n · Var(w) should be 1"),
     (5, Edit("n_in**-0.5", "(2 / n_in) ** 0.5"), "is for relu"),
     (5, Edit("gauss(0,", "gauss(-1.0,"), "the mean should be 0, not -"),
