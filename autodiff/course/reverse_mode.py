@@ -21,7 +21,17 @@ from .gallery import (
     patience,
     run,
 )
-from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, pair, plain, solutions
+from .verdicts import (
+    Edit,
+    Exercise,
+    Hint,
+    after_your_guess,
+    empty,
+    guesses,
+    number,
+    plain,
+    solutions,
+)
 from .your_engine import check_7
 
 
@@ -127,9 +137,13 @@ def solution_1():
 
 
 def adjoints_of_u_and_b(answer):
-    if plain(answer) == [2.0, 7.0]:
+    entries = plain(answer)
+    if not isinstance(entries, list) or len(entries) != 2:
+        raise Hint("Expected two numbers: (adjoint of u, adjoint of b).")
+    if entries == [2.0, 7.0]:
         raise Hint("Both numbers are right, in the other order: first the adjoint of u.")
-    yield from pair(u="adjoint of u", b="adjoint of b")(answer)
+    for name, entry in zip("ub", entries):
+        yield name, entry if empty(entry) else number(entry)
 
 
 check_1 = Exercise(
@@ -358,7 +372,7 @@ class Bare(Value):
 
 def trained(step, points, rate):
     parameters = [Value(1.0), Value(1.0), Value(0.0), Value(1.0)]
-    for number in ("first", "second", "third"):
+    for turn in ("first", "second", "third"):
         a, b, c, d = parameters
         loss = sum((a * recorded(tanh)(b * t + c) + d - height) ** 2 for t, height in points)
         loss.__class__, before = Bare, [x.data for x in parameters]
@@ -367,7 +381,7 @@ def trained(step, points, rate):
         still = f"where they were{'' if any(x.grad for x in parameters) else ', and their grads 0'}"
         yield "the parameters", still if before == [x.data for x in parameters] else "moving"
         for name, x in zip("abcd", parameters):
-            yield f"{name} after the {number} step", x.data
+            yield f"{name} after the {turn} step", x.data
 
 
 def solution_6(parameters, loss, rate):

@@ -373,19 +373,6 @@ def number(answer: Any) -> float:
     raise Hint(f"Expected one number, found {kind_of(answer)}.")
 
 
-def pair(**meanings: str) -> Callable[[Any], Any]:
-    """An `ask` for two numbers, each by its name with what it means."""
-
-    def ask(answer: Any) -> Iterator[tuple[str, Any]]:
-        entries = plain(answer) if empty(answer) is False else answer
-        if not isinstance(entries, (list, tuple)) or len(entries) != 2:
-            raise Hint(f"Expected two numbers: ({', '.join(meanings.values())}).")
-        for name, entry in zip(meanings, entries):
-            yield name, entry if empty(entry) else number(entry)
-
-    return ask
-
-
 def known(answer: Any) -> Mapping[str, Any]:
     """The names that stand around a function or a class: those of the reader's notebook."""
     if inspect.isclass(answer):
