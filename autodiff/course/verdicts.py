@@ -296,6 +296,8 @@ def plain(x: Any) -> Any:
 
     A named tuple is no array: it keeps its kind.
     """
+    if type(x) is float:  # quick, since arrays have thousands
+        return x
     x = x.tolist() if hasattr(x, "tolist") else x
     if isinstance(x, (list, tuple)):
         return getattr(x, "_make", list)(map(plain, x))
