@@ -7,34 +7,33 @@ from collections.abc import Mapping
 from autodiff import jvp, log, operation, sin
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, number, solutions
-
-predict = guesses(
-    {
-        32: "Right: the derivative of x⁴ is 4x³, and at 2 that is 32.",
-        16: "That is the value of x⁴, which stands before the point.",
-        ...: "In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?",
-    },
-    {
-        4: "Right: x₁ from the product, and 1 from the sum.",
-        3: "That is the product alone. x₂ is used once more.",
-        ...: "x₂ is used twice, in the product and in the sum.",
-    },
-    {
-        (4.65, 4.75): "Right: 0.6 times the one, and 0.8 times the other.",
-        ...: "The inputs move at 0.6 and 0.8. What does each bring to y?",
-    },
-    {
-        2: "Right, and it is wrong! Where does the 2 come from?",
-        1: "So says calculus, and so should our pairs. Open the box.",
-        ...: "Open the box, and be surprised.",
-    },
-    {
-        1: "Right. How many rounds does the loop run at a = 1?",
-        0.5: "So says calculus. Open the box.",
-        ...: "Calculus says 1/2. What do you think the program says?",
-    },
+from .verdicts import (
+    Edit,
+    Exercise,
+    Hint,
+    after_your_guess,
+    empty,
+    guesses,
+    number,
+    solutions,
 )
+
+predict = guesses("""
+    1. 32: Right: the derivative of x⁴ is 4x³, and at 2 that is 32.
+       16: That is the value of x⁴, which stands before the point.
+       else: In x³ it was the derivative, 12. What is the derivative of x⁴ at 2?
+    2. 4: Right: x₁ from the product, and 1 from the sum.
+       3: That is the product alone. x₂ is used once more.
+       else: x₂ is used twice, in the product and in the sum.
+    3. 4.65 to 4.75: Right: 0.6 times the one, and 0.8 times the other.
+       else: The inputs move at 0.6 and 0.8. What does each bring to y?
+    4. 2: Right, and it is wrong! Where does the 2 come from?
+       1: So says calculus, and so should our pairs. Open the box.
+       else: Open the box, and be surprised.
+    5. 1: Right. How many rounds does the loop run at a = 1?
+       0.5: So says calculus. Open the box.
+       else: Calculus says 1/2. What do you think the program says?
+""")
 
 
 class Pair:

@@ -464,61 +464,41 @@ check_6 = Exercise(
     },
 )
 
-predict = guesses(
-    {
-        (4.27, 4.29): "Right: the slope, times its input.",
-        (1.71, 1.72): "That is the gradient of w1: the slope times x1 = 2.",
-        5: "That is its input. And what does tanh do to a nudge?",
-        0.8556: "That is the slope of tanh. By how much does the sum grow with w2?",
-        ...: "The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?",
-    },
-    {1: "Right: at 0 the first relu gives 1, and the others 0.", ...: "Put in z = 0."},
-    {
-        (1e-8, 1e-5): "Right, or nearly: hardly anything is left.",
-        (1e-5, 0.1): "Far less: each of the eight layers between shrinks it. Open the box.",
-        ...: "It shrinks from layer to layer, and there are eight. Open the box.",
-    },
-    {
-        0.06: "Right: 6 · 0.01.",
-        0.6: "0.1 is the spread. The variance is its square.",
-        0.01: "That is what one term has. There are six.",
-        (0.24, 0.25): "That is the factor of the spread. And of its square?",
-        ...: "Six independent terms: their variances add up.",
-    },
-    {
-        (0.2, 0.3): "Right, or nearly: tanh takes a little each time.",
-        1: "The *sums* keep their size. But tanh makes everything a little smaller.",
-        ...: "The sums keep their size, and tanh makes them a little smaller, nine times.",
-    },
-    {
-        (0, 0.01): "Right: that step makes all the difference.",
-        (0.3, 0.8): "As at 0.2? Something happens between 0.2 and 0.25: drag, and see.",
-        ...: "Something happens between 0.2 and 0.25: drag, and see.",
-    },
-    {
-        (0.7, 0.78): "Right: the flat line.",
-        ...: "At 84, what is the slope of tanh? And what did a network do that got no gradient?",
-    },
-    {
-        (-0.67, -0.66): "Right: it has 1/3, and lacks 2/3.",
-        (0.66, 0.67): "The size is right. If that logit grows, does the loss grow?",
-        (0.33, 0.34): "That is its probability. The loss is -z + log of the sum of the powers.",
-        ...: "Write your loss first, and ask it.",
-    },
-    {
-        (2.3, 2.31): "Right: the logarithm of 10.",
-        0.1: "That is the probability. What is minus its logarithm?",
-        (-2.31, -2.3): "Minus the logarithm of 1/10: is that negative?",
-        ...: "Each digit gets the probability 1/10. What is minus the logarithm of that?",
-    },
-    {
-        (
-            0.79,
-            0.8,
-        ): "Right: the best that it can say is 1 for the right digit and -1 for the others.",
-        0: "For a loss of 0 the logits have to differ by far. By how much can these?",
-        ...: "A tanh is between -1 and 1. What are the best ten logits, and what is their loss?",
-    },
-)
+predict = guesses("""
+    1. 4.27 to 4.29: Right: the slope, times its input.
+       1.71 to 1.72: That is the gradient of w1: the slope times x1 = 2.
+       5: That is its input. And what does tanh do to a nudge?
+       0.8556: That is the slope of tanh. By how much does the sum grow with w2?
+       else: The sum grows by x2 = 5 times a nudge of w2. And what does tanh do to that?
+    2. 1: Right: at 0 the first relu gives 1, and the others 0.
+       else: Put in z = 0.
+    3. 1e-8 to 1e-5: Right, or nearly: hardly anything is left.
+       1e-5 to 0.1: Far less: each of the eight layers between shrinks it. Open the box.
+       else: It shrinks from layer to layer, and there are eight. Open the box.
+    4. 0.06: Right: 6 · 0.01.
+       0.6: 0.1 is the spread. The variance is its square.
+       0.01: That is what one term has. There are six.
+       0.24 to 0.25: That is the factor of the spread. And of its square?
+       else: Six independent terms: their variances add up.
+    5. 0.2 to 0.3: Right, or nearly: tanh takes a little each time.
+       1: The *sums* keep their size. But tanh makes everything a little smaller.
+       else: The sums keep their size, and tanh makes them a little smaller, nine times.
+    6. 0 to 0.01: Right: that step makes all the difference.
+       0.3 to 0.8: As at 0.2? Something happens between 0.2 and 0.25: drag, and see.
+       else: Something happens between 0.2 and 0.25: drag, and see.
+    7. 0.7 to 0.78: Right: the flat line.
+       else: At 84, what is the slope of tanh? And what did a network do that got no gradient?
+    8. -0.67 to -0.66: Right: it has 1/3, and lacks 2/3.
+       0.66 to 0.67: The size is right. If that logit grows, does the loss grow?
+       0.33 to 0.34: That is its probability. The loss is -z + log of the sum of the powers.
+       else: Write your loss first, and ask it.
+    9. 2.3 to 2.31: Right: the logarithm of 10.
+       0.1: That is the probability. What is minus its logarithm?
+       -2.31 to -2.3: Minus the logarithm of 1/10: is that negative?
+       else: Each digit gets the probability 1/10. What is minus the logarithm of that?
+    10. 0.79 to 0.8: Right: the best that it can say is 1 for the right digit and -1 for the others.
+       0: For a loss of 0 the logits have to differ by far. By how much can these?
+       else: A tanh is between -1 and 1. What are the best ten logits, and what is their loss?
+""")
 
 solution = solutions(globals())

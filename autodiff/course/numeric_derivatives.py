@@ -7,39 +7,25 @@ import numpy as np
 
 from .verdicts import Exercise, Hint, after_your_guess, guesses, number, same, solutions
 
-FIFTH = "Right: where h⁴ is like ε/h, h times h⁴ is like ε."
-
-predict = guesses(
-    {
-        (2, 4): "Right: three, or nearly. Now see where the others went.",
-        ...: "You will see: drag h to 10⁻¹², and count.",
-    },
-    {
-        (4, 4.2): "Right: 0.7183 / 0.1752. Now see why.",
-        (2, 2.2): "So many times that of the backward one. And that of the forward one?",
-        ...: "Its slope is the mean of the other two. Divide the forward error by that one's.",
-    },
-    {
-        4: "Right: the error is about h²/6 · f''', and half of h has a quarter of the square.",
-        0.25: "Right: a quarter is left, so it is four times smaller.",
-        ...: "Its error is about h²/6 · f'''. What becomes of h² when h is halved?",
-    },
-    {
-        5: FIFTH,
-        0.2: FIFTH,
-        3: "That is the central difference: its error is like h². Yours is like h⁴.",
-        ...: "At the bottom h⁴ is about ε/h. Multiply both by h.",
-    },
-    {
-        0: "Right: what abs returns has no imaginary part.",
-        ...: "The modulus of -2 + ih is a real number. What is its imaginary part?",
-    },
-    {
-        101: "Right: one call for f(x), and one for each of the hundred nudges.",
-        100: "Nearly: they share one more call, f(x) itself.",
-        ...: "Which points does it need? x itself, and x with one number nudged.",
-    },
-)
+predict = guesses("""
+    1. 2 to 4: Right: three, or nearly. Now see where the others went.
+       else: You will see: drag h to 10⁻¹², and count.
+    2. 4 to 4.2: Right: 0.7183 / 0.1752. Now see why.
+       2 to 2.2: So many times that of the backward one. And that of the forward one?
+       else: Its slope is the mean of the other two. Divide the forward error by that one's.
+    3. 4: Right: the error is about h²/6 · f''', and half of h has a quarter of the square.
+       0.25: Right: a quarter is left, so it is four times smaller.
+       else: Its error is about h²/6 · f'''. What becomes of h² when h is halved?
+    4. 5: Right: where h⁴ is like ε/h, h times h⁴ is like ε.
+       0.2: Right: where h⁴ is like ε/h, h times h⁴ is like ε.
+       3: That is the central difference: its error is like h². Yours is like h⁴.
+       else: At the bottom h⁴ is about ε/h. Multiply both by h.
+    5. 0: Right: what abs returns has no imaginary part.
+       else: The modulus of -2 + ih is a real number. What is its imaginary part?
+    6. 101: Right: one call for f(x), and one for each of the hundred nudges.
+       100: Nearly: they share one more call, f(x) itself.
+       else: Which points does it need? x itself, and x with one number nudged.
+""")
 
 
 def central(f, x, h):

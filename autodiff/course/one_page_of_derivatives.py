@@ -10,29 +10,19 @@ from autodiff.engine.errors import kind_of
 from .reverse_mode import result_and_messages
 from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, solutions
 
-predict = guesses(
-    {
-        8: "Right: both read the same wrong line.",
-        ...: "Where does reverse mode get its derivative from? It reads the same line.",
-    },
-    {
-        50: "Right: ten times the local derivative 5, the other factor.",
-        ...: "The local derivative is the other factor, 5. The closure was given 10.",
-    },
-    {
-        0: "Right: they read the page, and know nothing else.",
-        ...: "Then a derivative would have to stand in a second place.",
-    },
-    {
-        0.5: "Right: the mean of the slopes on either side, as if there were no corner.",
-        ...: "It does not read the page. It takes a step to either side: (relu(h) - relu(-h)) / 2h.",
-    },
-    {
-        0: "Right: at 40 the sigmoid is rounded to 1.",
-        (0, 1e-10): "That is right on paper. And in floats? What is 1 - s, when s is nearly 1?",
-        ...: "At 40, s is so close to 1 that it is rounded to 1. What is 1 - s?",
-    },
-)
+predict = guesses("""
+    1. 8: Right: both read the same wrong line.
+       else: Where does reverse mode get its derivative from? It reads the same line.
+    2. 50: Right: ten times the local derivative 5, the other factor.
+       else: The local derivative is the other factor, 5. The closure was given 10.
+    3. 0: Right: they read the page, and know nothing else.
+       else: Then a derivative would have to stand in a second place.
+    4. 0.5: Right: the mean of the slopes on either side, as if there were no corner.
+       else: It does not read the page. It takes a step to either side: (relu(h) - relu(-h)) / 2h.
+    5. 0: Right: at 40 the sigmoid is rounded to 1.
+       0 to 1e-10: That is right on paper. And in floats? What is 1 - s, when s is nearly 1?
+       else: At 40, s is so close to 1 that it is rounded to 1. What is 1 - s?
+""")
 
 
 def moved(forward, rule, primals, tangents):

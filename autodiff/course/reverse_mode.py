@@ -63,68 +63,44 @@ for sign in ("neg", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtr
     setattr(Counted, f"__{sign}__", counted(getattr(float, f"__{sign}__")))
 
 
-predict = guesses(
-    {
-        135: "Right: small nudges do not get in one another's way, so their effects add.",
-        ...: "Each path brings its own share of the nudge to y.",
-    },
-    {
-        18: "Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.",
-        9: "Rates multiply along a chain; they do not add.",
-        27: "That is the value of y, not how fast it moves.",
-        ...: "How fast does u move with x, and y with u? Multiply.",
-    },
-    {
-        5: "Right: x2 stands still, so it is a factor like any other.",
-        2: "That is how far y moves with x2. Here x1 moves.",
-        ...: "x2 stands still, at 5: it is a factor like any other.",
-    },
-    {
-        10: "Right: the inner function remembers a = 2. That is a closure.",
-        2: "That is a, which the function remembers. It multiplies it by 5.",
-        ...: "times(2) is a function that remembers a = 2, and it is called with 5.",
-    },
-    {
-        7: "Right: the product sends 5's factor, 7, to the sum, and the sum copies it to a and b.",
-        2: "That is a itself. What arrives is the message of the sum, which gets it from the product.",
-        5: "That is what the maximum gets. The sum gets the *other* factor.",
-        35: "That is y. What does the product send to the sum, and the sum to a?",
-        ...: "What does the product send to the sum? And what does the sum do with it?",
-    },
-    {
-        0: "Right: d is the larger, so y does not depend on c at all.",
-        5: "That is what the maximum gets. But nudge c alone by a hair: does the maximum move?",
-        ...: "Nudge c alone by a hair: does the maximum move?",
-    },
-    {
-        1: "Right: of two messages of 1 one is lost.",
-        ...: "Two messages of 1 are sent. What happens to each?",
-    },
-    {
-        8: "Right: p sends its whole grad of 2 along two edges, and does that twice.",
-        ...: "How often is p in the queue, and what does it send each time?",
-    },
-    {
-        8: "Right: p sends 1 in the first call, and 2 in the second, along two edges each.",
-        6: "p still has its grad from the first call, and adds to it.",
-        ...: "Add them up: what do p and q send to a in the first call, and in the second?",
-    },
-    {
-        40: "Right: two for each doubling.",
-        ...: "Count the edges: one message goes along each.",
-    },
-    {
-        7: "Right: one for the value, four for the messages, two to add them.",
-        6: "Nearly. Does your count have the minus?",
-        5: "And to add the messages where they arrive?",
-        ...: "Count: the value, both messages, the minus, and adding the messages where they arrive.",
-    },
-    {
-        (3.5, 4.5): "Right: the closures of every round wait for the way back.",
-        1: "That is forward mode, which forgets as it goes. Here every closure is kept.",
-        ...: "Each round makes as many closures as the one before, and all are kept.",
-    },
-)
+predict = guesses("""
+    1. 135: Right: small nudges do not get in one another's way, so their effects add.
+       else: Each path brings its own share of the nudge to y.
+    2. 18: Right: u moves 6 times as far as x, and y 3 times as far as u. Rates multiply.
+       9: Rates multiply along a chain; they do not add.
+       27: That is the value of y, not how fast it moves.
+       else: How fast does u move with x, and y with u? Multiply.
+    3. 5: Right: x2 stands still, so it is a factor like any other.
+       2: That is how far y moves with x2. Here x1 moves.
+       else: x2 stands still, at 5: it is a factor like any other.
+    4. 10: Right: the inner function remembers a = 2. That is a closure.
+       2: That is a, which the function remembers. It multiplies it by 5.
+       else: times(2) is a function that remembers a = 2, and it is called with 5.
+    5. 7: Right: the product sends 5's factor, 7, to the sum, and the sum copies it to a and b.
+       2: That is a itself. What arrives is the message of the sum, which gets it from the product.
+       5: That is what the maximum gets. The sum gets the *other* factor.
+       35: That is y. What does the product send to the sum, and the sum to a?
+       else: What does the product send to the sum? And what does the sum do with it?
+    6. 0: Right: d is the larger, so y does not depend on c at all.
+       5: That is what the maximum gets. But nudge c alone by a hair: does the maximum move?
+       else: Nudge c alone by a hair: does the maximum move?
+    7. 1: Right: of two messages of 1 one is lost.
+       else: Two messages of 1 are sent. What happens to each?
+    8. 8: Right: p sends its whole grad of 2 along two edges, and does that twice.
+       else: How often is p in the queue, and what does it send each time?
+    9. 8: Right: p sends 1 in the first call, and 2 in the second, along two edges each.
+       6: p still has its grad from the first call, and adds to it.
+       else: Add them up: what do p and q send to a in the first call, and in the second?
+    10. 40: Right: two for each doubling.
+       else: Count the edges: one message goes along each.
+    11. 7: Right: one for the value, four for the messages, two to add them.
+       6: Nearly. Does your count have the minus?
+       5: And to add the messages where they arrive?
+       else: Count: the value, both messages, the minus, and adding the messages where they arrive.
+    12. 3.5 to 4.5: Right: the closures of every round wait for the way back.
+       1: That is forward mode, which forgets as it goes. Here every closure is kept.
+       else: Each round makes as many closures as the one before, and all are kept.
+""")
 
 ADJOINTS = {"u": "v sends it v̄·u twice, and w sends it w̄·b.", "b": "u sends it ū, and w w̄·u."}
 

@@ -10,26 +10,20 @@ from autodiff.engine.errors import kind_of
 
 from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, number, solutions
 
-predict = guesses(
-    {
-        7: "Right: the square and its derivative stand there twice. Watch them meet.",
-        11: "That is as it is written. Which parts stand there twice?",
-        9: "1 and x are no operations: they are read, not computed.",
-        5: "1·x and x·1 are equal, but not written alike: here they count as two.",
-        ...: "Which parts stand there twice? Count each once.",
-    },
-    {
-        (5500, 8200): "Right, or nearly: you will see.",
-        (0, 5499): "By what factor does the last number differ from the one before?",
-        ...: "Too much: by what factor does the last number differ from the one before?",
-    },
-    {
-        389: "Right: 12, and 13 more for each of 29 rounds.",
-        402: "Nearly: 12 are there after the first round already.",
-        390: "Nearly: the first round takes one less.",
-        ...: "In the table, the first round takes 12 shared operations. And each further one?",
-    },
-)
+predict = guesses("""
+    1. 7: Right: the square and its derivative stand there twice. Watch them meet.
+       11: That is as it is written. Which parts stand there twice?
+       9: 1 and x are no operations: they are read, not computed.
+       5: 1·x and x·1 are equal, but not written alike: here they count as two.
+       else: Which parts stand there twice? Count each once.
+    2. 5500 to 8200: Right, or nearly: you will see.
+       0 to 5499: By what factor does the last number differ from the one before?
+       else: Too much: by what factor does the last number differ from the one before?
+    3. 389: Right: 12, and 13 more for each of 29 rounds.
+       402: Nearly: 12 are there after the first round already.
+       390: Nearly: the first round takes one less.
+       else: In the table, the first round takes 12 shared operations. And each further one?
+""")
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
 OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."

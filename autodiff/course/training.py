@@ -10,7 +10,16 @@ import numpy as np
 from autodiff import Value, nn, optim
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Edit, Exercise, Hint, after_your_guess, empty, guesses, known, solutions
+from .verdicts import (
+    Edit,
+    Exercise,
+    Hint,
+    after_your_guess,
+    empty,
+    guesses,
+    known,
+    solutions,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -333,64 +342,42 @@ check_5 = Exercise(
 )
 
 
-PERCENT = {(0, 1): "In percent, please: 50 for one half."}
-
-predict = guesses(
-    {
-        100: "Right: every one, though there is nothing to understand.",
-        (5, 20): "So many would be right by chance. Open the box.",
-    }
-    | PERCENT,
-    {
-        (-1.53, -1.5): "Right: to the other side, half as far again. It will never settle.",
-        (1.5, 1.53): "Right: half as far again. (And on the other side: the factor has a minus.)",
-        (2.5, 2.53): "That is what the step subtracts. What is left of a distance of 1?",
-        ...: "From a distance of 1, how far does a step move, and where does it land?",
-    },
-    {
-        (0.2375, 0.2385): "Right: 2 / λ. A little more, and it flies off.",
-        (0.118, 0.12): "With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.",
-        (3.3, 3.4): "That is the limit of the flat direction. The steep one breaks first.",
-        (0, 0.2375): "That does not diverge yet. For which lr is 1 - lr λ = -1?",
-        ...: "That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?",
-    },
-    {
-        (0.8, 0.9): "Right, or nearly. Drag, and see.",
-        (0, 0.8): "That forgets too soon to get far along the flat direction. Drag, and see.",
-        (0.9, 1): "That remembers so long that it swings to and fro. Drag, and see.",
-        ...: "β is a share of what is remembered: between 0 and 1.",
-    },
-    {
-        0.3: "Right: as long as the first. It cannot settle.",
-        0: "It would have to stop for that. How long is each step?",
-        ...: "Each gradient is divided by its size: what is left?",
-    },
-    {
-        (0.63, 0.634): "Right: 0.1 / √0.001 is 3.16.",
-        0.2: "That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.",
-        (3.15, 3.17): "That many times the rate, which is 0.2.",
-        ...: "In the first step m is 0.1 g and s is 0.001 g². What is m / √s?",
-    },
-    {
-        (-3, 5): "Right, or nearly: it is about a draw. Open the box.",
-        ...: "That is too much, if each has its best rate. Open the box.",
-    },
-    {
-        (95, 99): "Right, or nearly.",
-        100: "Nobody reads them all. Open the box.",
-        ...: "It has seen 1,200 others. Open the box.",
-    }
-    | PERCENT,
-    {
-        (78, 88): "Right, or nearly. Open the box.",
-        (94, 100): "As on the 60 that it knows by heart? Open the box.",
-    }
-    | PERCENT,
-    {
-        (68, 90): "Right, or nearly. Open the box.",
-        (90, 100): "So much it cannot undo: the labels are still wrong. Open the box.",
-    }
-    | PERCENT,
-)
+predict = guesses("""
+    1. 100: Right: every one, though there is nothing to understand.
+       5 to 20: So many would be right by chance. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+    2. -1.53 to -1.5: Right: to the other side, half as far again. It will never settle.
+       1.5 to 1.53: Right: half as far again. (And on the other side: the factor has a minus.)
+       2.5 to 2.53: That is what the step subtracts. What is left of a distance of 1?
+       else: From a distance of 1, how far does a step move, and where does it land?
+    3. 0.2375 to 0.2385: Right: 2 / λ. A little more, and it flies off.
+       0.118 to 0.12: With 1 / λ the factor 1 - lr λ is 0. It may go down to -1.
+       3.3 to 3.4: That is the limit of the flat direction. The steep one breaks first.
+       0 to 0.2375: That does not diverge yet. For which lr is 1 - lr λ = -1?
+       else: That diverges, and smaller rates do so too. For which lr is 1 - lr λ = -1?
+    4. 0.8 to 0.9: Right, or nearly. Drag, and see.
+       0 to 0.8: That forgets too soon to get far along the flat direction. Drag, and see.
+       0.9 to 1: That remembers so long that it swings to and fro. Drag, and see.
+       else: β is a share of what is remembered: between 0 and 1.
+    5. 0.3: Right: as long as the first. It cannot settle.
+       0: It would have to stop for that. How long is each step?
+       else: Each gradient is divided by its size: what is left?
+    6. 0.63 to 0.634: Right: 0.1 / √0.001 is 3.16.
+       0.2: That is the rate. But m is 0.1 g, and √s is not 0.1 |g|.
+       3.15 to 3.17: That many times the rate, which is 0.2.
+       else: In the first step m is 0.1 g and s is 0.001 g². What is m / √s?
+    7. -3 to 5: Right, or nearly: it is about a draw. Open the box.
+       else: That is too much, if each has its best rate. Open the box.
+    8. 95 to 99: Right, or nearly.
+       100: Nobody reads them all. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+       else: It has seen 1,200 others. Open the box.
+    9. 78 to 88: Right, or nearly. Open the box.
+       94 to 100: As on the 60 that it knows by heart? Open the box.
+       0 to 1: In percent, please: 50 for one half.
+    10. 68 to 90: Right, or nearly. Open the box.
+       90 to 100: So much it cannot undo: the labels are still wrong. Open the box.
+       0 to 1: In percent, please: 50 for one half.
+""")
 
 solution = solutions(globals())

@@ -216,14 +216,20 @@ check_5 = Exercise(
     rests_on={"matmul": check_1, "add_bias": check_3},
 )
 
-predict = guesses(
-    {4: "Right: a row of C. Point at it.", ...: "It meets all of a row of B. Where in C?"},
-    {66: "Right: 3 · 11 + 1 · 33.", ...: "Each entry that moves: its G, times how far. Add up."},
-    {2: "Right: one from each row of M.", ...: "Which rows of M multiply it?"},
-    {8192: "Right: eight times the edges.", ...: "n² dots. How many parents has each?"},
-    {6: "Right: 14 from c, -8 from d.", ...: "What do c and d get? What do both send to a?"},
-    {0.6: "Right: 3/5.", ...: "The norm is the root of 3² + 4². What is its slope?"},
-)
+predict = guesses("""
+    1. 4: Right: a row of C. Point at it.
+       else: It meets all of a row of B. Where in C?
+    2. 66: Right: 3 · 11 + 1 · 33.
+       else: Each entry that moves: its G, times how far. Add up.
+    3. 2: Right: one from each row of M.
+       else: Which rows of M multiply it?
+    4. 8192: Right: eight times the edges.
+       else: n² dots. How many parents has each?
+    5. 6: Right: 14 from c, -8 from d.
+       else: What do c and d get? What do both send to a?
+    6. 0.6: Right: 3/5.
+       else: The norm is the root of 3² + 4². What is its slope?
+""")
 
 
 def corner(a: Any, b: Any, gradient: Any = None) -> Any:

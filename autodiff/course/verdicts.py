@@ -416,18 +416,38 @@ def solutions(module: Mapping[str, Any]) -> Callable[[int], None]:
     return solution
 
 
-def guesses(*tables: Mapping[Any, str]) -> Callable[[int, Any], None]:
+def guesses(*given: Any) -> Callable[[int, Any], None]:
     """The `predict` of a module: `predict(1, 27)` prints what the first table says to 27.
 
-    A table is texts by numbers, or by the two ends of a range; `...` is any other number, to which a table
-    without it says to open the box. What is said to a right guess begins with "Right".
+    Args:
+        given: the tables as a text, or each as a dict: what is said to a number, to a range, and to
+            anything else (a table without that says to open the box). What is said to a right guess
+            begins with "Right".
+
+        1. 3: Right: three.
+           4 to 9.5: Too many.
+           else: Count them.
     """
+    tables = tables_of(given[0]) if isinstance(given[0], str) else list(given)
 
     def predict(which: int, guess: Any) -> None:
         text = answered(tables[which - 1], guess)
         print(wrapped(f"{'✓' if text.startswith('Right') else '✗'} {text}"))
 
     return predict
+
+
+def tables_of(text: str) -> list[dict[Any, str]]:
+    """The tables of a text: by a number, the two ends of a range, or `...`."""
+    found = list[dict[Any, str]]()
+    for line in text.strip().splitlines():
+        place, said = line.strip().split(": ", 1)
+        first, _, place = place.rpartition(". ")
+        if first:
+            found.append({})
+        ends = [... if end == "else" else json.loads(end) for end in place.split(" to ")]
+        found[-1][tuple(ends) if ends[1:] else ends[0]] = said
+    return found
 
 
 def answered(table: Mapping[Any, str], guess: Any) -> str:

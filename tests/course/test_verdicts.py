@@ -76,6 +76,11 @@ def test_a_solution_is_its_code(capsys):
      (8, "✗ Too many"), (9.5, "✗ Too many"), (9.6, "✗ Count them")],
 )  # fmt: skip
 def test_a_guess_is_told_what_stands_by_its_number(guess, said, capsys):
-    table = {3: "Right: three.", (8, 9.5): "Too many.", ...: "Count them."}
-    guesses({}, table)(2, guess)
+    text = """
+    1. 5: Right: five.
+    2. 3: Right: three.
+       8 to 9.5: Too many.
+       else: Count them.
+    """
+    guesses(text)(2, guess)
     assert capsys.readouterr().out.startswith(said)
