@@ -4,11 +4,10 @@
 import math
 from collections.abc import Mapping
 
-from autodiff import jvp, log, operation, sin
+from autodiff import operation
 from autodiff.engine.errors import kind_of
 
 from .verdicts import (
-    Edit,
     Exercise,
     Hint,
     after_your_guess,
@@ -90,30 +89,28 @@ check_1 = Exercise(
     },
     praise="Right: sums, products and quotients bring their tangents along.",
     otherwise="Write a + ȧε and b + ḃε, and drop what has an ε².",
-    slips={
-        "A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?": [
-            Edit(PRODUCT, "self.tangent * other.tangent"),
-            Edit(PRODUCT, f"{PRODUCT} + self.tangent * other.tangent"),
-        ],
-        "Both factors move: that is the term of one of them.": [
-            Edit(PRODUCT, "self.tangent * other.primal"),
-            Edit(PRODUCT, "self.primal * other.tangent"),
-        ],
-        "In a sum the tangents add, as the primals do.": [
-            Edit("self.tangent + other.tangent", "self.tangent"),
-            Edit("self.tangent + other.tangent", "self.primal + other.primal"),
-        ],
-        "That divides tangent by tangent. If z = a/b, then z b = a: use your product.": Edit(
-            QUOTIENT, "self.tangent / other.tangent"
-        ),
-        "b moves too: if it grows, a/b shrinks.": Edit(QUOTIENT, "self.tangent / other.primal"),
-        "Look at the sign: if b grows, a/b shrinks.": Edit("- z *", "+ z *"),
-        "Look at the sign: if a grows, so does a/b.": Edit(QUOTIENT, f"-{QUOTIENT}"),
-        "Nearly: divide by b squared.": [
-            Edit(" - z * other.tangent) / other.primal", " - z * other.tangent)"),
-            Edit(QUOTIENT, f"{QUOTIENT} * other.primal**2"),
-        ],
-    },
+    slips="""
+        A product of two tangents has an ε², which is 0: what is left of (a + ȧε)(b + ḃε)?
+            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.tangent
+            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal + self.primal * other.tangent + self.tangent * other.tangent
+        Both factors move: that is the term of one of them.
+            self.tangent * other.primal + self.primal * other.tangent → self.tangent * other.primal
+            self.tangent * other.primal + self.primal * other.tangent → self.primal * other.tangent
+        In a sum the tangents add, as the primals do.
+            self.tangent + other.tangent → self.tangent
+            self.tangent + other.tangent → self.primal + other.primal
+        That divides tangent by tangent. If z = a/b, then z b = a: use your product.
+            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.tangent
+        b moves too: if it grows, a/b shrinks.
+            (self.tangent - z * other.tangent) / other.primal → self.tangent / other.primal
+        Look at the sign: if b grows, a/b shrinks.
+            - z * → + z *
+        Look at the sign: if a grows, so does a/b.
+            (self.tangent - z * other.tangent) / other.primal → -(self.tangent - z * other.tangent) / other.primal
+        Nearly: divide by b squared.
+            - z * other.tangent) / other.primal → - z * other.tangent)
+            (self.tangent - z * other.tangent) / other.primal → (self.tangent - z * other.tangent) / other.primal * other.primal**2
+    """,
 )
 
 
@@ -139,27 +136,23 @@ check_2 = Exercise(
     },
     praise="Right: the base moves, the exponent moves, and their effects add.",
     otherwise="The power is e to the b ln a. How fast does that exponent move? It is a product.",
-    slips={
-        "That is the rule for an exponent that stands still. Here b moves too.": Edit(
-            "b.tangent * math.log(a.primal) + ", ""
-        ),
-        "That is the rule for a base that stands still. Here a moves too.": Edit(
-            " + b.primal * a.tangent / a.primal", ""
-        ),
-        "That is how fast b ln a moves. e to that moves so many times as fast, times itself.": Edit(
-            "z * (b", "(b"
-        ),
-        "How fast does a move? Its tangent is missing.": [
-            Edit("b.primal * a.tangent", "b.primal"),
-            Edit("b.tangent * math.log(a.primal) + b.primal * a.tangent", "b.primal"),
-        ],
-        "The logarithm of a moves at ȧ/a, not at ȧ.": Edit("a.tangent / a.primal", "a.tangent"),
-        "In b ln a the derivative of the first factor is ḃ, and that of ln a is ȧ/a: each term has the "
-        "other factor.": [
-            Edit("b.primal * a.tangent", "a.tangent"),
-            Edit(" * math.log(a.primal)", ""),
-        ],
-    },
+    slips="""
+        That is the rule for an exponent that stands still. Here b moves too.
+            b.tangent * math.log(a.primal) + →
+        That is the rule for a base that stands still. Here a moves too.
+            + b.primal * a.tangent / a.primal →
+        That is how fast b ln a moves. e to that moves so many times as fast, times itself.
+            z * (b → (b
+        How fast does a move? Its tangent is missing.
+            b.primal * a.tangent → b.primal
+            b.tangent * math.log(a.primal) + b.primal * a.tangent → b.primal
+        The logarithm of a moves at ȧ/a, not at ȧ.
+            a.tangent / a.primal → a.tangent
+        In b ln a the derivative of the first factor is ḃ, and that of ln a is ȧ/a: each term
+        has the other factor.
+            b.primal * a.tangent → a.tangent
+            * math.log(a.primal) →
+    """,
 )
 
 
@@ -229,22 +222,19 @@ check_3 = Exercise(
     },
     praise="Right: each derivative sees its own ε, and takes the rest for constants.",
     otherwise="The higher tag counts. To it, a number with another tag is a constant: whole, with tangent 0.",
-    slips={
-        "The tag of the result is the higher of the two.": [
-            Edit('max(self.tag, getattr(other, "tag", 0))', "self.tag"),
-            Edit("max(self", "(lambda *tags: min(filter(None, tags)))(self"),
-        ],
-        "That adds the tangents of two different ε. To the higher tag the other number is a constant.": (
-            Edit("split(self, tag), split(other, tag)", "confused(self), confused(other)")
-        ),
-        "Both factors move: the tangent of a product has two terms.": [
-            Edit(" + a * b_dot", ""),
-            Edit("a_dot * b + ", ""),
-        ],
-        "A product of two tangents has an ε², which is 0.": Edit(
-            "a_dot * b + a * b_dot", "a_dot * b_dot"
-        ),
-    },
+    slips="""
+        The tag of the result is the higher of the two.
+            max(self.tag, getattr(other, "tag", 0)) → self.tag
+            max(self → (lambda *tags: min(filter(None, tags)))(self
+        That adds the tangents of two different ε. To the higher tag the other number is a
+        constant.
+            split(self, tag), split(other, tag) → confused(self), confused(other)
+        Both factors move: the tangent of a product has two terms.
+            + a * b_dot →
+            a_dot * b + →
+        A product of two tangents has an ε², which is 0.
+            a_dot * b + a * b_dot → a_dot * b_dot
+    """,
 )
 
 

@@ -16,10 +16,10 @@ from .figures import lines, show
 from .our_engine import Value
 from .reverse_mode import SUNFLOWER
 from .verdicts import (
-    Edit,
     Exercise,
     Hint,
     after_your_guess,
+    edits,
     empty,
     guesses,
     known,
@@ -133,18 +133,18 @@ check_1 = Exercise(
         if part == "the number of new nodes"
         else "What does + send to each of its parents, and what does *?"
     ),
-    slips={
-        "Each weight gets grad times *its input*, and each input grad times *its weight*.": [
-            Edit("for x in xs] + ", "for x in ws] + ", "for w in ws]", "for w in xs]"),
-            Edit("[*ws, *xs]", "[*xs, *ws]"),
-        ],
-        "A message is a local derivative times grad: yours lacks the grad.": Edit("grad * ", ""),
-        "The inputs get nothing: they are parents too, for the layer before needs a gradient.": Edit(
-            " + [grad * w.data for w in ws]", ""
-        ),
-        "The weights get nothing, and they are what learns.": Edit(
-            "[grad * x.data for x in xs] + ", "", "[*ws, *xs]", "xs"
-        ),
+    slips=edits("""
+        Each weight gets grad times *its input*, and each input grad times *its weight*.
+            for x in xs] + → for x in ws] +; for w in ws] → for w in xs]
+            [*ws, *xs] → [*xs, *ws]
+        A message is a local derivative times grad: yours lacks the grad.
+            grad * →
+        The inputs get nothing: they are parents too, for the layer before needs a gradient.
+            + [grad * w.data for w in ws] →
+        The weights get nothing, and they are what learns.
+            [grad * x.data for x in xs] + →; [*ws, *xs] → xs
+    """)
+    | {
         "All products, not only the first.": lambda ws, xs: ws[0] * xs[0],
         "A dot product multiplies pair by pair, then adds.": lambda ws, xs: sum(ws) * sum(xs),
     },
@@ -214,21 +214,22 @@ check_2 = Exercise(
     praise="Right: a row of neurons, and all that they learn.",
     otherwise="Each neuron: the dot product of its row of weights and the inputs, plus its bias; then the "
     "activation.",
-    slips={
-        "The biases are missing: add each to the sum of its neuron.": Edit("xs) + b", "xs)"),
-        "The activation is missing.": Edit("self.activation(dot(row, xs) + b)", "dot(row, xs) + b"),
-        "The bias belongs inside: the activation bends the whole sum.": Edit(
-            "xs) + b)", "xs)) + b"
-        ),
-        "That is the first neuron alone.": Edit("in pairs]", "in pairs][:1]"),
-        "weight has a row for each neuron, and a row has a weight for each input.": Edit(
-            "zip(self.weight", "zip(zip(*self.weight)"
-        ),
-        "The biases learn too: they belong to the parameters.": Edit(" + self.bias", ""),
-        "The weights belong to the parameters too.": Edit(
-            "[w for row in self.weight for w in row] + ", ""
-        ),
-    },
+    slips="""
+        The biases are missing: add each to the sum of its neuron.
+            xs) + b → xs)
+        The activation is missing.
+            self.activation(dot(row, xs) + b) → dot(row, xs) + b
+        The bias belongs inside: the activation bends the whole sum.
+            xs) + b) → xs)) + b
+        That is the first neuron alone.
+            in pairs] → in pairs][:1]
+        weight has a row for each neuron, and a row has a weight for each input.
+            zip(self.weight → zip(zip(*self.weight)
+        The biases learn too: they belong to the parameters.
+            + self.bias →
+        The weights belong to the parameters too.
+            [w for row in self.weight for w in row] + →
+    """,
 )
 
 
@@ -276,21 +277,17 @@ check_3 = Exercise(
     at={"three layers:": ([2, 3, 3, 2],), "square layers:": ([2, 2, 2, 2],)},
     praise="Right: what one layer says is what the next one reads.",
     otherwise="Each layer gets what the one before it has returned.",
-    slips={
-        "That is the first layer alone: the return belongs behind the loop.": Edit(
-            "        return xs", "            return xs"
-        ),
-        "Every layer reads the inputs: it should read what the one before it said.": Edit(
-            "xs = layer", "said = layer", "return xs", "return said"
-        ),
-        "The layers run from the last to the first.": Edit(
-            "in self.layers:", "in self.layers[::-1]:"
-        ),
-        "Those are the parameters of one layer: all layers learn.": [
-            Edit("in self.layers for", "in self.layers[:1] for"),
-            Edit("in self.layers for", "in self.layers[-1:] for"),
-        ],
-    },
+    slips="""
+        That is the first layer alone: the return belongs behind the loop.
+            xs = layer(xs) → return layer(xs)
+        Every layer reads the inputs: it should read what the one before it said.
+            xs = layer → said = layer; return xs → return said
+        The layers run from the last to the first.
+            in self.layers: → in self.layers[::-1]:
+        Those are the parameters of one layer: all layers learn.
+            in self.layers for → in self.layers[:1] for
+            in self.layers for → in self.layers[-1:] for
+    """,
 )
 
 
@@ -325,20 +322,21 @@ check_4 = Exercise(
     at={"3, 2 and 1 neurons:": (0, 0.5), "other weights:": (5, -1.0)},
     praise="Right: what each layer says, and how much the output cares.",
     otherwise="Keep the result of each layer. After backward its Values have data and grad.",
-    slips={
-        "The input is no layer: leave it out.": Edit("outs = []", "outs = [xs]"),
-        "The last layer counts, too.": Edit("in outs]", "in outs[:-1]]"),
-        "All gradients are 0. Go backward from the result of the last layer that you have kept: "
-        "net(xs) would make another graph.": Edit("xs[0].backward()", "pass"),
-        "These are the activations once more. Each has a grad.": Edit("y.grad", "y.data"),
-        "These are the gradients of parameters. We want those of what the layers say.": [
-            Edit(
-                "[y.grad for y in out] for out in outs",
-                f"[p.grad for p in {parameters}] for layer in net.layers",
-            )
-            for parameters in ("layer.weight[0]", "layer.bias", "layer.parameters()")
-        ],
-    },
+    slips="""
+        The input is no layer: leave it out.
+            outs = [] → outs = [xs]
+        The last layer counts, too.
+            in outs] → in outs[:-1]]
+        All gradients are 0. Go backward from the result of the last layer that you have kept:
+        net(xs) would make another graph.
+            xs[0].backward() → pass
+        These are the activations once more. Each has a grad.
+            y.grad → y.data
+        These are the gradients of parameters. We want those of what the layers say.
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.weight[0]] for layer in net.layers
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.bias] for layer in net.layers
+            [y.grad for y in out] for out in outs → [p.grad for p in layer.parameters()] for layer in net.layers
+    """,
 )
 
 
@@ -387,18 +385,19 @@ check_5 = Exercise(
     at={"300 inputs, 15 neurons:": (300, 15), "15 inputs, 300 neurons:": (15, 300)},
     praise=gain_found,
     otherwise="A layer multiplies the mean square by n · Var(w).",
-    slips={
-        "gauss takes the spread: the root of the variance.": Edit("n_in**-0.5", "1 / n_in"),
-        "A neuron sums as many terms as it has inputs: n is n_in.": Edit("n_in**", "n_out**"),
-        "That is the old spread again.": Edit("n_in**-0.5", "0.1"),
-        "A row for each neuron: n_out rows of n_in numbers.": Edit(
-            "range(n_in)", "range(n_out)", "range(n_out)", "range(n_in)"
-        ),
-        "The mean should be 0: about as many weights below as above.": [
-            Edit("rng.gauss(0, n_in**-0.5)", "rng.random()"),
-            Edit("gauss(0,", "gauss(0.5,"),
-        ],
-    },
+    slips="""
+        gauss takes the spread: the root of the variance.
+            n_in**-0.5 → 1 / n_in
+        A neuron sums as many terms as it has inputs: n is n_in.
+            n_in** → n_out**
+        That is the old spread again.
+            n_in**-0.5 → 0.1
+        A row for each neuron: n_out rows of n_in numbers.
+            range(n_in) → range(n_out); range(n_out) → range(n_in)
+        The mean should be 0: about as many weights below as above.
+            rng.gauss(0, n_in**-0.5) → rng.random()
+            gauss(0, → gauss(0.5,
+    """,
 )
 
 
@@ -439,29 +438,23 @@ check_6 = Exercise(
     },
     praise="Right: the loss and its gradient, wherever between -1000 and 1000 the logits are.",
     otherwise="It is minus the logarithm of the probability of the target.",
-    slips={
-        "Subtract the *largest* logit: then no power is above 1, whichever logits come.": [
-            Edit("max(logits)", other)
-            for other in ("logits[0]", "logits[target]", "sum(logits) / len(logits)", "min(logits)")
-        ],
-        "exp(1000) is too large for a float. What may be subtracted from all logits?": [
-            Edit("logits - max(logits)", "logits"),
-            lambda logits, k: -log(exp(logits[k]) / sum(exp(z) for z in logits)),
-        ],
-        "A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?": [
-            Edit(
-                "log(sum(exp(z_k) for z_k in z)) - z[target]",
-                "-log(exp(z[target]) / sum(map(exp, z)))",
-            ),
-            Edit("z[target]", "log(exp(z[target]))"),
-        ],
-        "The largest is subtracted in the sum, but not from the logit of the target.": Edit(
-            "z[target]", "logits[target]"
-        ),
-        "The sign: a loss falls as the probability rises.": lambda logits, k: (
-            -solution_6(logits, k)
-        ),
-    },
+    slips="""
+        Subtract the *largest* logit: then no power is above 1, whichever logits come.
+            max(logits) → logits[0]
+            max(logits) → logits[target]
+            max(logits) → sum(logits) / len(logits)
+            max(logits) → min(logits)
+        A power may become 0, which has no logarithm. What is the log of a quotient? Of a power?
+            log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(z[target]) / sum(map(exp, z)))
+            z[target] → log(exp(z[target]))
+        The largest is subtracted in the sum, but not from the logit of the target.
+            z[target] → logits[target]
+        exp(1000) is too large for a float. What may be subtracted from all logits?
+            logits - max(logits) → logits
+            log(sum(exp(z_k) for z_k in z)) - z[target] → -log(exp(logits[target]) / sum(map(exp, logits)))
+        The sign: a loss falls as the probability rises.
+            log(sum(exp(z_k) for z_k in z)) - z[target] → z[target] - log(sum(exp(z_k) for z_k in z))
+    """,
 )
 
 predict = guesses("""

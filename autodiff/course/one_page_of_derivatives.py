@@ -8,7 +8,7 @@ from autodiff import Dual, cosh, exp, grad, log, operation, ops, sigmoid, sinh, 
 from autodiff.engine.errors import kind_of
 
 from .reverse_mode import result_and_messages
-from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, solutions
+from .verdicts import Exercise, Hint, after_your_guess, guesses, solutions
 
 predict = guesses("""
     1. 8: Right: both read the same wrong line.
@@ -50,18 +50,18 @@ check_1 = Exercise(
     },
     praise="Right: that is forward mode, for every rule there is.",
     otherwise="Each input adds its local derivative times its tangent. Only None is left out, not 0.",
-    slips={
-        "Those are the local derivatives. How fast does each input move?": Edit("m * t", "m"),
-        "Each input that moves adds a term: that is one of them.": Edit("sum(", "next("),
-        "The closure takes an adjoint, not a tangent: give it 1.": [
-            Edit("m * t", "m", "closure(1.0)", "closure(tangents[0])"),
-            Edit("closure(1.0)", "closure(tangents)"),
-        ],
-        "{at} a message is None: that input has no derivative. Leave it out.": [
-            Edit(" if m is not None", ""),
-            Edit("m * t", "t * m", " if m is not None", ""),
-        ],
-    },
+    slips="""
+        Those are the local derivatives. How fast does each input move?
+            m * t → m
+        Each input that moves adds a term: that is one of them.
+            sum( → next(
+        The closure takes an adjoint, not a tangent: give it 1.
+            m * t → m; closure(1.0) → closure(tangents[0])
+            closure(1.0) → closure(tangents)
+        {at} a message is None: that input has no derivative. Leave it out.
+            if m is not None →
+            m * t → t * m; if m is not None →
+    """,
 )
 forward = solution_1  # the name that later solutions use
 
@@ -93,15 +93,17 @@ check_2 = Exercise(
     },
     praise="Right: the result is honest, the slope is not.",
     otherwise="The result is as before, and the closure says that the slope is 7.",
-    slips={
-        "That is the slope. A message is grad times that.": Edit("7 * grad", "7.0"),
-        "That is 7 times the true slope. It should say 7, whatever is true.": Edit(
-            "7 * grad", "7 * honest(x)[1](grad)[0]"
-        ),
-        "The result is forged too. Take that of the old rule.": [
-            Edit("honest(x)[0]", other) for other in ("7 * x", "7.0", "x", "7 * honest(x)[0]")
-        ],
-    },
+    slips="""
+        That is the slope. A message is grad times that.
+            7 * grad → 7.0
+        That is 7 times the true slope. It should say 7, whatever is true.
+            7 * grad → 7 * honest(x)[1](grad)[0]
+        The result is forged too. Take that of the old rule.
+            honest(x)[0] → 7 * x
+            honest(x)[0] → 7.0
+            honest(x)[0] → x
+            honest(x)[0] → 7 * honest(x)[0]
+    """,
 )
 
 
@@ -115,10 +117,12 @@ check_3 = Exercise(
     at={"tanh at 0.5": (ops.tanh.rule, 0.5), "log at 0.01": (ops.log.rule, 0.01)},
     praise="Right: the rule was written for one derivative, and gives two.",
     otherwise="How fast does the slope move when x does?",
-    slips={
-        "That is the slope. How fast does it move?": Edit("slope.tangent", "slope.primal"),
-        "You find 0, as if x stood still.": Edit("Dual(x, 1.0)", "Dual(x, 0.0)"),
-    },
+    slips="""
+        That is the slope. How fast does it move?
+            slope.tangent → slope.primal
+        You find 0, as if x stood still.
+            Dual(x, 1.0) → Dual(x, 0.0)
+    """,
     rests_on={"forward": check_1},
 )
 
@@ -148,23 +152,20 @@ check_4 = Exercise(
     at=points((0.7, 1.0), (-1.0, 3.0), (0.7, 2.0)),
     praise="Right: an operation like those of the page.",
     otherwise="Both factors of x·σ(x) move: x at speed 1, and σ(x) at σ(x)·σ(-x).",
-    slips={
-        "One factor moves in yours. Both do: a product has two terms.": [
-            Edit(SILU, "grad * s"),
-            Edit(SILU, "grad * x * s * sigmoid(-x)"),
-        ],
-        "That is the local derivative. A message is grad times that.": Edit("grad * s", "s"),
-        "A product is not differentiated factor by factor: one moves while the other stays.": Edit(
-            SILU, "grad * s * sigmoid(-x)"
-        ),
-        "As σ(x) moves, its factor x stays: one term lacks it.": Edit(
-            "x * sigmoid(-x)", "sigmoid(-x)"
-        ),
-        "Both terms are there, but only one of them has grad as a factor.": [
-            Edit(SILU, "grad * s + x * s * sigmoid(-x)"),
-            Edit(SILU, "s + grad * x * s * sigmoid(-x)"),
-        ],
-    },
+    slips="""
+        One factor moves in yours. Both do: a product has two terms.
+            grad * s * (1 + x * sigmoid(-x)) → grad * s
+            grad * s * (1 + x * sigmoid(-x)) → grad * x * s * sigmoid(-x)
+        That is the local derivative. A message is grad times that.
+            grad * s → s
+        A product is not differentiated factor by factor: one moves while the other stays.
+            grad * s * (1 + x * sigmoid(-x)) → grad * s * sigmoid(-x)
+        As σ(x) moves, its factor x stays: one term lacks it.
+            x * sigmoid(-x) → sigmoid(-x)
+        Both terms are there, but only one of them has grad as a factor.
+            grad * s * (1 + x * sigmoid(-x)) → grad * s + x * s * sigmoid(-x)
+            grad * s * (1 + x * sigmoid(-x)) → s + grad * x * s * sigmoid(-x)
+    """,
 )
 
 
@@ -179,28 +180,26 @@ check_5 = Exercise(
     at=points(*[(x, 1.0) for x in (0.5, 1000.0, -1000.0, -5.0, 2.5)], (0.5, 2.0)),
     praise="Right: it holds at both ends, and the second derivative comes with it.",
     otherwise="The result is ln cosh x, and its derivative is sinh x / cosh x.",
-    slips={
-        "Off by ln 2: cosh is HALF of exp(x) + exp(-x).": Edit(" - math.log(2.0)", ""),
-        "{at} cosh overflows. Take the larger of the two powers out of the logarithm.": [
-            Edit(LN_COSH, other)
-            for other in ("log(cosh(x))", "math.log(math.cosh(x))", "log((exp(x) + exp(-x)) / 2)")
-        ],
-        "That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.": [
-            Edit(LN_COSH, f"{other} - math.log(2.0)")
-            for end in ("x + log(1 + exp(-2 * x))", "log(1 + exp(2 * x)) - x")
-            for other in (end, end.replace("log", "math.log").replace("exp", "math.exp"))
-        ],
-        "{at} the derivative overflows. What is sinh x / cosh x?": [
-            Edit("tanh(x)", other)
-            for other in (
-                "sinh(x) / cosh(x)",
-                "(exp(2 * x) - 1) / (exp(2 * x) + 1)",
-                "(1 - exp(-2 * x)) / (1 + exp(-2 * x))",
-                "(exp(x) - exp(-x)) / (exp(x) + exp(-x))",
-            )
-        ],
-        "Right as long as grad is 1: it is not used.": Edit("grad * tanh(x)", "tanh(x)"),
-    },
+    slips="""
+        Off by ln 2: cosh is HALF of exp(x) + exp(-x).
+            - math.log(2.0) →
+        {at} cosh overflows. Take the larger of the two powers out of the logarithm.
+            softplus(2 * x) - x - math.log(2.0) → log(cosh(x))
+            softplus(2 * x) - x - math.log(2.0) → math.log(math.cosh(x))
+            softplus(2 * x) - x - math.log(2.0) → log((exp(x) + exp(-x)) / 2)
+        That holds at one end. {at} exp overflows: the page knows ln(1 + exp(u)) for every u.
+            softplus(2 * x) - x - math.log(2.0) → x + log(1 + exp(-2 * x)) - math.log(2.0)
+            softplus(2 * x) - x - math.log(2.0) → x + math.log(1 + math.exp(-2 * x)) - math.log(2.0)
+            softplus(2 * x) - x - math.log(2.0) → log(1 + exp(2 * x)) - x - math.log(2.0)
+            softplus(2 * x) - x - math.log(2.0) → math.log(1 + math.exp(2 * x)) - x - math.log(2.0)
+        {at} the derivative overflows. What is sinh x / cosh x?
+            tanh(x) → sinh(x) / cosh(x)
+            tanh(x) → (exp(2 * x) - 1) / (exp(2 * x) + 1)
+            tanh(x) → (1 - exp(-2 * x)) / (1 + exp(-2 * x))
+            tanh(x) → (exp(x) - exp(-x)) / (exp(x) + exp(-x))
+        Right as long as grad is 1: it is not used.
+            grad * tanh(x) → tanh(x)
+    """,
 )
 
 solution = solutions(globals())

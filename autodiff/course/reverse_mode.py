@@ -2,7 +2,6 @@
 """Notebook 4: what it measures, its guesses and its exercises."""
 
 import math
-import operator
 import tracemalloc
 
 from autodiff.engine.errors import kind_of
@@ -22,7 +21,6 @@ from .gallery import (
     run,
 )
 from .verdicts import (
-    Edit,
     Exercise,
     Hint,
     after_your_guess,
@@ -163,11 +161,14 @@ check_2 = Exercise(
     at=[(0.5, 2.0), (0.5, -3.0), (-1.0, 1.0), (0.0, 4.0), (2.0, 0.5)],
     praise="Right: 1 - tanh² x, from the result that is there already, times grad.",
     otherwise="By the chain rule it has two factors. For one of them, y is at hand.",
-    slips={
-        "That is the local derivative: multiply it by grad.": Edit("grad * ", ""),
-        "1 - x² should be 1 - y², with y = tanh x.": Edit("y * y", "x * x"),
-        "Python multiplies first: 1 - y² needs brackets.": Edit("(1 - y * y)", "1 - y * y"),
-    },
+    slips="""
+        That is the local derivative: multiply it by grad.
+            grad * →
+        1 - x² should be 1 - y², with y = tanh x.
+            y * y → x * x
+        Python multiplies first: 1 - y² needs brackets.
+            (1 - y * y) → 1 - y * y
+    """,
 )
 
 
@@ -194,27 +195,23 @@ check_3 = Exercise(
     },
     praise="Right: one message along each edge, added to what has arrived before.",
     otherwise="Every parent gets its own message, added to what it has.",
-    slips={
-        "That is the adjoint, not what the closure makes of it.": Edit(
-            "+= message", "+= node.grad"
-        ),
-        "The closure returns all the messages together: give each parent its own.": Edit(
-            "+= message", "+= node.closure(node.grad)"
-        ),
-        "An input has no parents: go through as many as there are.": Edit(
-            "zip(node.parents", "zip([node.parents[0], node.parents[1]]"
-        ),
-        "No grad has changed: assign the sum, parent.grad += ...": Edit("+=", "+"),
-        "A message replaced what was there. Add it: +=": Edit("+=", "="),
-        "Give the closure the node's grad, neither 1 nor its data.": [
-            Edit("node.grad", "1.0"),
-            Edit("node.grad", "node.data"),
-        ],
-        "A node that is a parent twice gets two messages: one for each edge.": Edit(
-            "zip(node.parents, node.closure(node.grad))",
-            "dict(zip(node.parents, node.closure(node.grad))).items()",
-        ),
-    },
+    slips="""
+        That is the adjoint, not what the closure makes of it.
+            += message → += node.grad
+        The closure returns all the messages together: give each parent its own.
+            += message → += node.closure(node.grad)
+        An input has no parents: go through as many as there are.
+            zip(node.parents → zip([node.parents[0], node.parents[1]]
+        No grad has changed: assign the sum, parent.grad += ...
+            += → +
+        A message replaced what was there. Add it: +=
+            += → =
+        Give the closure the node's grad, neither 1 nor its data.
+            node.grad → 1.0
+            node.grad → node.data
+        A node that is a parent twice gets two messages: one for each edge.
+            zip(node.parents, node.closure(node.grad)) → dict(zip(node.parents, node.closure(node.grad))).items()
+    """,
 )
 
 
@@ -319,18 +316,18 @@ check_5 = Exercise(
     rests_on={"send": check_3, "order": check_4},
     praise=f"Right on all {len(GRAPHS):,} graphs, twice in a row, and on one with a million paths.",
     otherwise="Who sends too early, or not at all, or holds an old grad? Follow it with a pencil.",
-    slips={
-        "The root's adjoint is 1, not {found}: is it set, and kept?": Edit("= 1.0", "= 0.0"),
-        "{at} a.grad is {found}, not {expected}. Every node sends, last to first.": [
-            Edit("reversed(nodes)", "nodes[-1:]"),
-            Edit("reversed(nodes)", "nodes"),
-        ],
-        "{at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the first "
-        "call: set it to 0.": Edit("node.grad = 0.0", "pass"),
-        "{at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.": Edit(
-            "if node.parents", "if True"
-        ),
-    },
+    slips="""
+        The root's adjoint is 1, not {found}: is it set, and kept?
+            = 1.0 → = 0.0
+        {at} a.grad is {found}, not {expected}. Every node sends, last to first.
+            reversed(nodes) → nodes[-1:]
+            reversed(nodes) → nodes
+        {at} a.grad is {found}, not {expected}. The nodes between still hold the grad of the
+        first call: set it to 0.
+            node.grad = 0.0 → pass
+        {at} a.grad is {found}, not {expected}. Inputs accumulate: leave theirs.
+            if node.parents → if True
+    """,
 )
 
 HEIGHTS = [17.93, 36.36, 67.76, 98.10, 131.00, 169.50, 205.50, 228.30, 247.10, 250.50, 253.80]
@@ -374,21 +371,25 @@ check_6 = Exercise(
     rests_on={"tanh": check_2, "backward": check_5},
     praise="Right: each parameter steps downhill, and meets the next loss with a clean grad.",
     otherwise="Each parameter moves by its grad, times the rate, downhill. Then its grad starts afresh.",
-    slips={
-        "Every grad is still 0. First walk back from the loss.": Edit("backward(loss)", "pass"),
-        "No parameter has moved. `p = ...` gives the name p to something new, and the node in the loss "
-        "stays as it was: assign to p.data.": [
-            Edit("parameter.data -=", "p = parameter.data -", "parameter.grad = 0.0", "pass"),
-            Edit("parameter.data -=", "parameter = parameter.data -"),
-        ],
-        "No parameter has moved: move it first, then set its grad to 0.": Edit("-= rate", "-= 0"),
-        "You walk uphill. Go against the gradient.": Edit("-=", "+="),
-        "Each step adds to the last gradients: set them to 0.": Edit(
-            "parameter.grad = 0.0", "pass"
-        ),
-        "The learning rate should be `rate`.": [Edit("rate *", "0.02 *"), Edit("rate *", "")],
-        "The step replaced the parameter. Subtract it.": Edit("-= rate", "= -rate"),
-    },
+    slips="""
+        Every grad is still 0. First walk back from the loss.
+            backward(loss) → pass
+        No parameter has moved. `p = ...` gives the name p to something new, and the node in the
+        loss stays as it was: assign to p.data.
+            parameter.data -= → p = parameter.data -; parameter.grad = 0.0 → pass
+            parameter.data -= → parameter = parameter.data -
+        No parameter has moved: move it first, then set its grad to 0.
+            -= rate → -= 0
+        You walk uphill. Go against the gradient.
+            -= → +=
+        Each step adds to the last gradients: set them to 0.
+            parameter.grad = 0.0 → pass
+        The learning rate should be `rate`.
+            rate * → 0.02 *
+            rate * →
+        The step replaced the parameter. Subtract it.
+            -= rate → = -rate
+    """,
 )
 
 solution = solutions(globals())

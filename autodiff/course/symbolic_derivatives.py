@@ -8,7 +8,7 @@ from functools import cache
 
 from autodiff.engine.errors import kind_of
 
-from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, number, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, number, solutions
 
 predict = guesses("""
     1. 7: Right: the square and its derivative stand there twice. Watch them meet.
@@ -117,44 +117,37 @@ check_1 = Exercise(
     at={"x = 0.75,": (0.75,), "x = -1.25,": (-1.25,)},
     praise="Right: every rule, and the chain through exp and sin.",
     otherwise="Say the rule aloud: what does each part contribute as x moves?",
-    slips={
-        "The derivative of a sum is the sum of the derivatives.": [
-            Edit("derivative(a) + derivative(b)", other)
-            for other in (
-                "derivative(a) * derivative(b)",
-                "derivative(a)",
-                "derivative(b)",
-                "node(1)",
-            )
-        ],
-        "A product is not differentiated factor by factor: one factor moves while the other stays.": Edit(
-            "derivative(a) * b + a * derivative(b)", "derivative(a) * derivative(b)"
-        ),
-        "Both factors move: this is the term of one of them.": [
-            Edit("derivative(a) * b + a * derivative(b)", "derivative(a) * b"),
-            Edit("derivative(a) * b + a * derivative(b)", "a * derivative(b)"),
-        ],
-        "The two terms of a product add.": Edit("b + a *", "b - a *"),
-        "exp is its own derivative, and its argument moves too: the chain rule has a second factor.": (
-            Edit("e * derivative(a)", "e")
-        ),
-        "That is the rule of a power, where the exponent stands still. Here it moves: exp is its own "
-        "derivative.": [
-            Edit("e * derivative(a)", 'a * node("exp", a - 1)'),
-            Edit("e * derivative(a)", 'a * node("exp", a - 1) * derivative(a)'),
-        ],
-        "The chain rule multiplies by the derivative of the argument, not by the argument.": [
-            Edit("e * derivative(a)", "e * a"),
-            Edit('node("cos", a) * derivative(a)', 'node("cos", a) * a'),
-        ],
-        "The derivative of sin(a) is cos(a), times how fast a moves.": [
-            Edit('node("cos", a) * derivative(a)', f'node("cos", {other}')
-            for other in ("a)", "X) * derivative(a)", "derivative(a))")
-        ],
-        "The derivative of the sine is the cosine, without a minus.": Edit(
-            'return node("cos"', 'return -1 * node("cos"'
-        ),
-    },
+    slips="""
+        The derivative of a sum is the sum of the derivatives.
+            derivative(a) + derivative(b) → derivative(a) * derivative(b)
+            derivative(a) + derivative(b) → derivative(a)
+            derivative(a) + derivative(b) → derivative(b)
+            derivative(a) + derivative(b) → node(1)
+        A product is not differentiated factor by factor: one factor moves while the other
+        stays.
+            derivative(a) * b + a * derivative(b) → derivative(a) * derivative(b)
+        Both factors move: this is the term of one of them.
+            derivative(a) * b + a * derivative(b) → derivative(a) * b
+            derivative(a) * b + a * derivative(b) → a * derivative(b)
+        The two terms of a product add.
+            b + a * → b - a *
+        exp is its own derivative, and its argument moves too: the chain rule has a second
+        factor.
+            e * derivative(a) → e
+        That is the rule of a power, where the exponent stands still. Here it moves: exp is its
+        own derivative.
+            e * derivative(a) → a * node("exp", a - 1)
+            e * derivative(a) → a * node("exp", a - 1) * derivative(a)
+        The chain rule multiplies by the derivative of the argument, not by the argument.
+            e * derivative(a) → e * a
+            node("cos", a) * derivative(a) → node("cos", a) * a
+        The derivative of sin(a) is cos(a), times how fast a moves.
+            node("cos", a) * derivative(a) → node("cos", a)
+            node("cos", a) * derivative(a) → node("cos", X) * derivative(a)
+            node("cos", a) * derivative(a) → node("cos", derivative(a))
+        The derivative of the sine is the cosine, without a minus.
+            return node("cos" → return -1 * node("cos"
+    """,
 )
 
 A, B = X * X, 3 * X + 1
@@ -177,19 +170,20 @@ check_2 = Exercise(
     at={"x = 0.5, for (x * x) / (3 * x + 1),": (0.5,), "x = 1.5": (1.5,)},
     praise="Right: the quotient rule.",
     otherwise="If y = a/b, then a = y b. Apply the product rule to that, and solve for y'.",
-    slips={
-        "That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b),
-        "A minus, not a plus: as b grows, a/b shrinks.": Edit("b - a", "b + a"),
-        "The sign is wrong: as a grows, so does a/b.": Edit("return (", "return -("),
-        "Nearly: the denominator is b squared, b * b.": [
-            Edit("(b * b)", "b"),
-            Edit(" / (b * b)", ""),
-        ],
-        "Python divides first: put brackets around the numerator.": Edit(
-            "(deriv", "deriv", "(b))", "(b)"
-        ),
-        OPERATORS: Edit("(b * b)", "b**2"),
-    },
+    slips=edits("""
+        A minus, not a plus: as b grows, a/b shrinks.
+            b - a → b + a
+        The sign is wrong: as a grows, so does a/b.
+            return ( → return -(
+        Nearly: the denominator is b squared, b * b.
+            (b * b) → b
+            / (b * b) →
+        Python divides first: put brackets around the numerator.
+            (deriv → deriv; (b)) → (b)
+        A Node knows + - * / and nothing more: for b² write b * b.
+            (b * b) → b**2
+    """)
+    | {"That is the quotient of the derivatives.": lambda a, b: derivative(a) / derivative(b)},
 )
 
 

@@ -5,16 +5,14 @@ from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from autodiff import Value, nn, optim
 from autodiff.engine.errors import kind_of
 
 from .verdicts import (
-    Edit,
     Exercise,
     Hint,
     after_your_guess,
+    edits,
     empty,
     guesses,
     known,
@@ -79,27 +77,25 @@ check_1 = Exercise(
     close=1e-5,  # with ε, or without
     praise="Right: each coordinate moves by the rate, whatever its slope.",
     otherwise="Each gradient, divided by its own size, is 1 or -1.",
-    slips={
-        "That is SGD: divide by the size.": Edit(" / (abs(grad) + 1e-8)", ""),
-        NO_RATE: Edit("self.lr * ", ""),
-        UPHILL: Edit("return ", "return -"),
-        "The sign is lost: a size is positive, and the gradient stays above it.": Edit(
-            "* grad", "* abs(grad)"
-        ),
-        "Each coordinate by *its own* size: abs(grad), entry by entry.": [
-            Edit("abs(grad) +", f"{other} +")
-            for other in (
-                "(grad @ grad) ** 0.5",
-                "abs(grad).max()",
-                "abs(grad).sum()",
-                "abs(grad).mean()",
-            )
-        ],
-        "That divides by the square, so flat directions get the longest steps.": Edit(
-            "abs(grad) +", "grad * grad +"
-        ),
-        NO_EPSILON: Edit(" + 1e-8", ""),
-    },
+    slips="""
+        That is SGD: divide by the size.
+            / (abs(grad) + 1e-8) →
+        How long a step is depends on the rate, too: self.lr.
+            self.lr * →
+        Uphill: what you return is subtracted already.
+            return → return -
+        The sign is lost: a size is positive, and the gradient stays above it.
+            * grad → * abs(grad)
+        Each coordinate by *its own* size: abs(grad), entry by entry.
+            abs(grad) + → (grad @ grad) ** 0.5 +
+            abs(grad) + → abs(grad).max() +
+            abs(grad) + → abs(grad).sum() +
+            abs(grad) + → abs(grad).mean() +
+        That divides by the square, so flat directions get the longest steps.
+            abs(grad) + → grad * grad +
+        A gradient of 0 divides by 0: add ε to what you divide by.
+            + 1e-8 →
+    """,
 )
 
 
@@ -124,39 +120,38 @@ class Adaptive(Rule):
         return self.lr * m / (s**0.5 + 1e-8)
 
 
-MEANS = {  # what goes wrong with and without the hats
-    "That is SGD: it remembers nothing. Keep m and s in state.": Edit(
-        "m / (s**0.5 + 1e-8)", "grad"
-    ),
-    "That divides by the size of this one gradient: average first.": Edit(
-        "m / (s**0.5 + 1e-8)", "grad / (abs(grad) + 1e-8)"
-    ),
-    "That is momentum: divide by the root of s, too.": [
-        Edit(" / (s**0.5 + 1e-8)", ""),
-        Edit(" / (s**0.5 + 1e-8)", "", "0.1 * grad", "grad"),
-    ],
-    "That is RMSprop: move by m, not by g.": Edit("lr * m", "lr * grad"),
-    UPHILL: Edit("return ", "return -"),
-    NO_RATE: Edit("self.lr * ", ""),
-    "Nothing is remembered: put the new mean back into state.": [  # so the old one is always 0
-        Edit('0.9 * state["m"] + ', "", '0.999 * state["s"] + ', ""),
-        Edit('0.9 * state["m"] + ', ""),
-        Edit('0.999 * state["s"] + ', ""),
-    ],
-    "The two β have changed places.": Edit(
-        "0.9 ", "0.999 ", "0.999 ", "0.9 ", "0.1 ", "0.001 ", "0.001 ", "0.1 "
-    ),
-    "The old mean counts β, the new gradient 1 - β.": [
-        Edit("0.1 * ", "", "0.001 * ", ""),
-        Edit(
-            "0.9 * ", "0.1 * ", "0.1 * ", "0.9 * ", "0.999 * ", "0.001 * ", "0.001 * ", "0.999 * "
-        ),
-        Edit("0.9 * ", "0.1 * ", "0.1 * ", "0.9 * "),
-    ],
-    "s is the mean of the squares.": [Edit("grad**2", "abs(grad)"), Edit("s**0.5", "abs(m)")],
-    "Divide by the root of s, not by s.": Edit("s**0.5", "s"),
-    NO_EPSILON: Edit(" + 1e-8", ""),
-}
+MEANS = edits("""
+    That is SGD: it remembers nothing. Keep m and s in state.
+        m / (s**0.5 + 1e-8) → grad
+    That divides by the size of this one gradient: average first.
+        m / (s**0.5 + 1e-8) → grad / (abs(grad) + 1e-8)
+    That is momentum: divide by the root of s, too.
+        / (s**0.5 + 1e-8) →
+        / (s**0.5 + 1e-8) →; 0.1 * grad → grad
+    That is RMSprop: move by m, not by g.
+        lr * m → lr * grad
+    Uphill: what you return is subtracted already.
+        return → return -
+    How long a step is depends on the rate, too: self.lr.
+        self.lr * →
+    Nothing is remembered: put the new mean back into state.
+        0.9 * state["m"] + →; 0.999 * state["s"] + →
+        0.9 * state["m"] + →
+        0.999 * state["s"] + →
+    The two β have changed places.
+        0.9 → 0.999; 0.999 → 0.9; 0.1 → 0.001; 0.001 → 0.1
+    The old mean counts β, the new gradient 1 - β.
+        0.1 * →; 0.001 * →
+        0.9 * → 0.1 *; 0.1 * → 0.9 *; 0.999 * → 0.001 *; 0.001 * → 0.999 *
+        0.9 * → 0.1 *; 0.1 * → 0.9 *
+    s is the mean of the squares.
+        grad**2 → abs(grad)
+        s**0.5 → abs(m)
+    Divide by the root of s, not by s.
+        s**0.5 → s
+    A gradient of 0 divides by 0: add ε to what you divide by.
+        + 1e-8 →
+""")
 
 solution_2 = Averaged
 check_2 = Exercise(
@@ -179,24 +174,22 @@ check_3 = Exercise(
     praise="Right: step for step where the package's Adam goes. You have derived it.",
     otherwise="Exercise 2, with each mean divided by 1 - β**t before it is used.",
     slips=MEANS
-    | {
-        "Both means are still too small at first.": Averaged,
-        "m is corrected, s is not.": Edit(' / (1 - 0.999 ** state["steps"])', ""),
-        "s is corrected, m is not.": Edit(' / (1 - 0.9 ** state["steps"])', ""),
-        "That divides by 1 - β in every step. After t steps it is 1 - β**t.": Edit(
-            ' ** state["steps"]', ""
-        ),
-        "state keeps the means as they are: correct them only for the step.": Edit(
-            "m = state", 'm = state["m"] = state', "s = state", 's = state["s"] = state'
-        ),
-        'state["steps"] is 1 in the first step already.': [
-            Edit('state["steps"]', '(state["steps"] + 1)'),
-            Edit('state["steps"]', '(state["steps"] - 1)'),
-        ],
-        'state["steps"] is counted for you: yours counts each step twice.': Edit(
-            'state["steps"]', '(2 * state["steps"])'
-        ),
-    },
+    | edits("""
+        m is corrected, s is not.
+            / (1 - 0.999 ** state["steps"]) →
+        s is corrected, m is not.
+            / (1 - 0.9 ** state["steps"]) →
+        That divides by 1 - β in every step. After t steps it is 1 - β**t.
+            ** state["steps"] →
+        state keeps the means as they are: correct them only for the step.
+            m = state → m = state["m"] = state; s = state → s = state["s"] = state
+        state["steps"] is 1 in the first step already.
+            state["steps"] → (state["steps"] + 1)
+            state["steps"] → (state["steps"] - 1)
+        state["steps"] is counted for you: yours counts each step twice.
+            state["steps"] → (2 * state["steps"])
+    """)
+    | {"Both means are still too small at first.": Averaged},
 )
 
 
@@ -234,25 +227,22 @@ check_4 = Exercise(
     },
     praise="Right: the range at every rate, and the rate whose mean is highest.",
     otherwise="Ask for a score for each rate and seed; then compare the means.",
-    slips={
-        "That is the rate of the luckiest seed. Compare the means.": Edit(
-            "sum(scores", "max(scores"
-        ),
-        "That is the rate whose worst seed is best. Compare the means.": Edit(
-            "sum(scores", "min(scores"
-        ),
-        "That is the rate with the best median. Compare the means.": Edit(
-            "sum(scores[lr])", "sorted(scores[lr])[1]"
-        ),
-        "That is the worst rate: a score is a share of right answers, so more is better.": Edit(
-            "max(rates", "min(rates"
-        ),
-        "One seed ranks nothing: ask for all of them.": Edit("in seeds", "in seeds[:1]"),
-        "A range begins with the lowest score.": Edit("min(row), max(row)", "max(row), min(row)"),
-        "That is the best mean. Return the rate that has it.": Edit(
-            "return best", "return sum(scores[best]) / 3"
-        ),
-    },
+    slips="""
+        That is the rate of the luckiest seed. Compare the means.
+            sum(scores → max(scores
+        That is the rate whose worst seed is best. Compare the means.
+            sum(scores → min(scores
+        That is the rate with the best median. Compare the means.
+            sum(scores[lr]) → sorted(scores[lr])[1]
+        That is the worst rate: a score is a share of right answers, so more is better.
+            max(rates → min(rates
+        One seed ranks nothing: ask for all of them.
+            in seeds → in seeds[:1]
+        A range begins with the lowest score.
+            min(row), max(row) → max(row), min(row)
+        That is the best mean. Return the rate that has it.
+            return best → return sum(scores[best]) / 3
+    """,
 )
 
 
@@ -319,25 +309,24 @@ check_5 = Exercise(
     ],
     praise=over_seeds,
     otherwise="In which epoch was the loss lowest so far, and how long ago was that?",
-    slips={
-        "It stops an epoch too late.": Edit(">= patience", "> patience"),
-        "It stops too soon: wait for as many epochs as patience says.": [
-            Edit(">= patience", "> patience - 2"),
-            Edit(">= patience", ">= 1"),
-        ],
-        "It never stops: say True in the end.": Edit("waited >= patience", "False"),
-        "best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes another.": Edit(
-            "best.update(model.state_dict())", "best = model.state_dict()"
-        ),
-        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": (
-            risen
-        ),
-        "best holds the newest parameters: update it at a new lowest loss only.": Edit(
-            "waited == 0", "True"
-        ),
-        "That is the training loss, which goes on falling. Look at the other.": Edit(
-            ".validation", ".losses"
-        ),
+    slips=edits("""
+        It stops an epoch too late.
+            >= patience → > patience
+        It stops too soon: wait for as many epochs as patience says.
+            >= patience → > patience - 2
+            >= patience → >= 1
+        It never stops: say True in the end.
+            waited >= patience → False
+        best stays empty. Fill the dict that is given, best.update(...): `best = ...` makes
+        another.
+            best.update(model.state_dict()) → best = model.state_dict()
+        best holds the newest parameters: update it at a new lowest loss only.
+            waited == 0 → True
+        That is the training loss, which goes on falling. Look at the other.
+            .validation → .losses
+    """)
+    | {
+        "That counts how often the loss has risen in a row. Count from the lowest, wherever that was.": risen
     },
 )
 

@@ -10,7 +10,7 @@ from numpy.linalg import inv, norm
 from autodiff import Matrix, Vector
 
 from .reverse_mode import SUNFLOWER, result_and_messages
-from .verdicts import Edit, Exercise, Hint, after_your_guess, guesses, outside, solutions
+from .verdicts import Exercise, Hint, after_your_guess, edits, guesses, outside, solutions
 
 
 def drawn(*points):
@@ -107,7 +107,15 @@ check_2 = Exercise(
     | {"A x ≈ b, where no difference quotient is exact,": NEAR},
     praise="Right: the norm sends r/‖r‖ to A x, and your rule passes it on, with x for B.",
     otherwise="What does the norm send to r = A x - b? And what does the product make of it?",
-    slips={
+    slips=edits("""
+        Your rule sends Aᵀ times what arrives: A has to be transposed.
+            a.T @ u → a @ u
+        x has one axis, so x.T is x itself. All products of an entry of u and one of x:
+        np.outer(u, x).
+            np.outer(u, x) → u @ x.T
+            np.outer(u, x) → u * x
+    """)
+    | {
         "That is for half the norm squared.": [*misfit(lambda r: r)],
         "That is for the norm squared. How does the root change it?": [*misfit(lambda r: 2 * r)],
         "The sign is wrong: r is A x - b.": [*misfit(lambda r: -r / norm(r))],
@@ -116,11 +124,6 @@ check_2 = Exercise(
         "A factor of 2 is off: the root brings 1/2, and each square brings 2.": [
             *misfit(lambda r: r / (2 * norm(r))),
             *misfit(lambda r: 2 * r / norm(r)),
-        ],
-        "Your rule sends Aᵀ times what arrives: A has to be transposed.": Edit("a.T @ u", "a @ u"),
-        "x has one axis, so x.T is x itself. All products of an entry of u and one of x: np.outer(u, x).": [
-            Edit("np.outer(u, x)", "u @ x.T"),
-            Edit("np.outer(u, x)", "u * x"),
         ],
     },
 )
@@ -195,24 +198,20 @@ check_5 = Exercise(
     at=drawn(((1, 3), (3,), (3, 1), (1,)), ((1, 2), (2,), (2, 1), (1,))),
     praise="Right: four closures, the last one first, and two lines of calculus between them.",
     otherwise="Walk back from the loss. Which closure comes next, and what has arrived at its result?",
-    slips={
-        "The derivative of a square is twice what is squared.": Edit(
-            "2 * (y - heights)", "y - heights"
-        ),
-        "The sign: the loss grows with y where y is above the heights.": Edit(
-            "y - heights", "heights - y"
-        ),
-        "Between q and h stands the tanh: what arrives goes on times 1 - h².": [
-            Edit(" * (1 - h**2)", ""),
-            Edit("1 - h**2", "1 - q**2"),
-        ],
-        "A closure returns its messages in the order of the arguments.": [
-            Edit("h_bar, V_bar =", "V_bar, h_bar ="),
-            Edit("r_bar, d_bar =", "d_bar, r_bar ="),
-            Edit("_, W_bar =", "W_bar, _ ="),
-            Edit("p_bar, b_bar =", "b_bar, p_bar ="),
-        ],
-    },
+    slips="""
+        The derivative of a square is twice what is squared.
+            2 * (y - heights) → y - heights
+        The sign: the loss grows with y where y is above the heights.
+            y - heights → heights - y
+        Between q and h stands the tanh: what arrives goes on times 1 - h².
+            * (1 - h**2) →
+            1 - h**2 → 1 - q**2
+        A closure returns its messages in the order of the arguments.
+            h_bar, V_bar = → V_bar, h_bar =
+            r_bar, d_bar = → d_bar, r_bar =
+            _, W_bar = → W_bar, _ =
+            p_bar, b_bar = → b_bar, p_bar =
+    """,
     rests_on={"matmul": check_1, "add_bias": check_3},
 )
 

@@ -34,7 +34,7 @@ from functools import cache, cached_property, wraps
 from html import escape
 from itertools import count, islice, zip_longest
 from pathlib import Path
-from textwrap import fill
+from textwrap import dedent, fill
 from types import GeneratorType
 from typing import Any, NamedTuple
 
@@ -79,13 +79,32 @@ class Edit:
         return made[answer.__name__]
 
 
+def edits(text: str) -> dict[str, list[Edit]]:
+    """Slips as a text: what to say, and under it what stands there instead, slip by slip.
+
+    Twice, not three times.
+        2 → 3
+        2 → 4; x → x - 1
+    """
+    found: dict[str, list[Edit]] = {}
+    hint = ""
+    for line in dedent(text).strip().splitlines():
+        if line.startswith(" "):
+            places = [place.split("→") for place in line.split(";")]
+            slip = Edit(*[part.strip() for place in places for part in place])
+            found.setdefault(hint, []).append(slip)
+        else:  # a hint may go on in the next line
+            hint = line if hint in found else f"{hint} {line}".strip()
+    return found
+
+
 class Exercise:
     """Calling it with an answer prints the verdict.
 
     Args:
         solution: our answer; its results are the right ones.
         praise: what to say to a right answer; or a function of the answer that returns it.
-        slips: wrong answers by their hints, one or a list, each a program or an Edit. A hint may name the {part} and the input
+        slips: a text of Edits, see `edits`; or wrong answers by their hints, one or a list. A hint may name the {part} and the input
             {at} which it shows, what is {found} there and {expected}.
         at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
@@ -104,7 +123,7 @@ class Exercise:
         solution: Any,
         *,
         praise: str | Callable[[Any], str],
-        slips: Mapping[str, Any],
+        slips: str | Mapping[str, Any],
         at: Sequence[tuple[Any, ...]] | Mapping[str, tuple[Any, ...]] = ((),),
         ask: Callable[..., Any] | None = None,
         otherwise: str | Callable[[str, Any], str] = "",
@@ -115,7 +134,8 @@ class Exercise:
         self.solution, self.praise, self.close = solution, praise, close
         self.rests_on, self.ours = rests_on or {}, ours or solution
         self.theirs: Any = None  # the reader's right answer, once it goes on with that
-        self.edits = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
+        slips = edits(slips) if isinstance(slips, str) else slips
+        self.wrong = {hint: x if isinstance(x, list) else [x] for hint, x in slips.items()}
         self.ask = ask or (lambda answer, *point: answer(*point))
         self.otherwise = otherwise if callable(otherwise) else lambda *_: otherwise
         self.place = "", ""  # its lesson and number, which `solutions` knows
@@ -134,7 +154,7 @@ class Exercise:
         def program(slip: Any) -> Any:
             return slip.program(self.solution) if isinstance(slip, Edit) else slip
 
-        return {hint: list(map(program, slips)) for hint, slips in self.edits.items()}
+        return {hint: list(map(program, slips)) for hint, slips in self.wrong.items()}
 
     def __call__(self, answer: Any) -> None:
         self.said(answer)
