@@ -1,7 +1,7 @@
 """An exercise, and its verdict on an answer: praise, the hint of a slip, or what differs.
 
 A slip is a wrong program and what to say to everybody whose program does the same. Mostly it is our
-answer with something else in one place: an Edit.
+answer with something else in one place, an Edit.
 
     >>> def double(x):
     ...     return 2 * x
@@ -104,8 +104,8 @@ class Exercise:
     Args:
         solution: our answer; its results are the right ones.
         praise: what to say to a right answer; or a function of the answer that returns it.
-        slips: a text of Edits, see `edits`; or wrong answers by their hints, one or a list. A hint may name the {part} and the input
-            {at} which it shows, what is {found} there and {expected}.
+        slips: a text of Edits, see `edits`; or wrong answers by their hints, one or a list. A hint may
+            name the {part} and the input {at} which it shows, what is {found} there and {expected}.
         at: the points at which an answer is asked: tuples, or a dict of tuples by their names.
         ask: what an answer does at a point, ask(answer, *point): a number, an array or a text; or a
             generator of several, in the order of judging, each as (its name, what it is). May raise
