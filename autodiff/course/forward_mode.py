@@ -77,9 +77,6 @@ def operators(Pair, left, right):
         yield from parts_of(found, f"a {sign} b", ("primal", "tangent"), "Pair")
 
 
-PRODUCT = "self.tangent * other.primal + self.primal * other.tangent"
-QUOTIENT = "(self.tangent - z * other.tangent) / other.primal"
-
 check_1 = Exercise(
     solution_1,
     ask=operators,

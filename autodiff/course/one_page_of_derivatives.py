@@ -145,7 +145,6 @@ def solution_4(x):
     return x * s, lambda grad: (grad * s * (1 + x * sigmoid(-x)),)
 
 
-SILU = "grad * s * (1 + x * sigmoid(-x))"
 check_4 = Exercise(
     solution_4,
     ask=of_rule,
@@ -173,7 +172,6 @@ def solution_5(x):
     return softplus(2 * x) - x - math.log(2.0), lambda grad: (grad * tanh(x),)
 
 
-LN_COSH = "softplus(2 * x) - x - math.log(2.0)"
 check_5 = Exercise(
     solution_5,
     ask=of_rule,

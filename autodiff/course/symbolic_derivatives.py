@@ -26,7 +26,6 @@ predict = guesses("""
 """)
 
 ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
-OPERATORS = "A Node knows + - * / and nothing more: for b² write b * b."
 
 
 def node(op, *args):

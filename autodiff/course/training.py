@@ -60,9 +60,6 @@ class Signed(Rule):
         return self.lr * grad / (abs(grad) + 1e-8)
 
 
-NO_RATE = "How long a step is depends on the rate, too: self.lr."
-UPHILL = "Uphill: what you return is subtracted already."
-NO_EPSILON = "A gradient of 0 divides by 0: add ε to what you divide by."
 POINTS = {
     "lr = 0.1:": (0.1, (8.0, 2.0)),
     "a gradient of 0:": (0.5, (8.0, 0.0)),
