@@ -134,6 +134,7 @@ SAME = {  # changes of our answer that leave it right, or that no input shows
     "08.2": ["'s', 'm'", "2e-08"],
     "08.3": ["'s', 'm'", "- 1e-08", "2e-08"],
     "09.2": ["(right, left)"],
+    "09.3": ["(right, left)"],
     "10.2": ["coefficients)"],
     "10.3": ["maximum(0, h)"],
 }
