@@ -354,14 +354,17 @@ predict = guesses("""
        else: In the first step m is 0.1 g and s is 0.001 g². What is m / √s?
     7. -3 to 5: Right, or nearly: it is about a draw. Open the box.
        else: That is too much, if each has its best rate. Open the box.
-    8. 95 to 99: Right, or nearly.
+    8. 0 to 0.01: Right, or nearly. Open the box.
+       0.5 to 0.75: So does SGD. But what becomes of a tiny gradient, divided by its size?
+       else: What becomes of a tiny gradient, divided by its size? Open the box.
+    9. 95 to 99: Right, or nearly.
        100: Nobody reads them all. Open the box.
        0 to 1: In percent, please: 50 for one half.
        else: It has seen 1,200 others. Open the box.
-    9. 78 to 88: Right, or nearly. Open the box.
+    10. 78 to 88: Right, or nearly. Open the box.
        94 to 100: As on the 60 that it knows by heart? Open the box.
        0 to 1: In percent, please: 50 for one half.
-    10. 68 to 90: Right, or nearly. Open the box.
+    11. 68 to 90: Right, or nearly. Open the box.
        90 to 100: So much it cannot undo: the labels are still wrong. Open the box.
        0 to 1: In percent, please: 50 for one half.
 """)
