@@ -90,6 +90,17 @@ def test_the_twelve_heights_on_the_first_page_are_those_of_the_sliders():
     assert [round(100 * float(x), 2) for x in listed] == reverse_mode.HEIGHTS
 
 
+def test_the_law_of_rounding_holds_of_one_operation_and_not_where_digits_cancel_inside():
+    given = on_the_page("01", "forward", "worst", given={"epsilon": math.ulp(1.0)})
+    points = [1 + i / 1000 for i in range(1, 1000)]
+
+    def law(f):
+        return given["worst"](f, lambda x: 2 * x - 2, 1 / 2**40, points)
+
+    assert law(lambda x: (x - 1) * (x - 1)) < 1
+    assert law(lambda x: x * x - 2 * x + 1) > 100_000
+
+
 def test_the_tree_folds_into_the_program_of_seven_operations(browser):
     square = symbolic.X * symbolic.X
     browser.show(symbolic.fold(symbolic.derivative(square * square)))
