@@ -4,7 +4,6 @@
 
 const $ = (id) => document.getElementById(id);
 const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
-const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const s = { strokes: [], example: true, why: 1, rival: null, hand: [], busy: false, taught: false };
 const learnt = data.hundredths.map((x) => x / 100);
 let w = learnt, pixels = null, frame = null;
@@ -124,10 +123,10 @@ function paintQuestions(first, rival) {
     button.disabled = !pixels;
     button.setAttribute("aria-pressed", s.why === i);
   });
-  const slopes = `Derivatives by each pixel. <b>Orange +</b>: a little more ink here speaks for
+  const slopes = `Derivatives by pixel. <b>Orange +</b>: a little more ink here speaks for
     ${first}${s.why === 2 ? ` rather than ${rival}` : ""}. <b>Sand −</b>: it speaks against.
     ${s.why === 2 ? "Tap a bar to ask about another digit." : ""}`;
-  const plain = "The little picture is all that it gets: it sees less than you do.";
+  const plain = "The little picture is all that it gets.";
   $("key").innerHTML = !pixels ? "" : s.why ? slopes : plain;
 }
 
@@ -296,4 +295,4 @@ function example(count) {
   paint();
   if (count < 11) setTimeout(example, 70, count + 1);
 }
-example(still ? 11 : 1);
+example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);
