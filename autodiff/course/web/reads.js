@@ -73,6 +73,7 @@ function tiles(pen, x) {
 function paintSlopes(pen, slopes) {
   const most = Math.max(...slopes.map(Math.abs)), [left, top, side] = frame;
   const [more, less, paper] = ["--more", "--less", "--paper"].map(colour);
+  const legible = side * pad.clientWidth > 2200;
   pen.textAlign = "center";
   pen.font = `600 ${side * 0.5}px sans-serif`;
   slopes.forEach((slope, i) => {
@@ -82,7 +83,8 @@ function paintSlopes(pen, slopes) {
     pen.fillRect(x, y, side * 0.97, side * 0.97);
     pen.globalAlpha = 1;
     pen.fillStyle = paper;
-    if (strength > 0.35) pen.fillText(slope > 0 ? "+" : "−", x + side / 2, y + side * 0.67);
+    const sign = slope > 0 ? "+" : "−";
+    if (strength > 0.35 && legible) pen.fillText(sign, x + side / 2, y + side * 0.67);
   });
 }
 
@@ -147,9 +149,8 @@ function paint() {
   paintBars(shares, first, rival);
   paintQuestions(first, rival);
   $("big").textContent = pixels ? first : "?";
-  const sure = shares[first] > 0.95 ? "It is sure." : "It is rather sure.";
-  $("sure").textContent = !pixels ? "Draw something."
-    : shares[first] > 0.7 ? sure : `Or is it ${second}?`;
+  const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
+  $("sure").textContent = pixels ? sure : "Draw something.";
   const open = pixels && !s.example && !s.busy && !s.taught ? wanted() : [];
   [...$("labels").children].forEach((button, k) => { button.disabled = !open.includes(k); });
 }
@@ -215,7 +216,7 @@ function forget() {
   Object.assign(s, { hand: [], taught: false });
   $("hand").textContent = $("score").textContent = "";
   $("tools").hidden = $("json").hidden = true;
-  $("told").textContent = "What is it really? It learns here, by the derivatives that the engine wrote.";
+  $("told").textContent = "What is it really? It learns by the engine's derivatives.";
   $("copy").textContent = "Copy for the notebook";
   paint();
 }
@@ -281,7 +282,8 @@ by.textContent = data.by;
 $("count").textContent = w.length.toLocaleString("en");
 $("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
   ` wrote in ${data.lines} lines, without a library.`);
-$("code").textContent = String(program).split("\n")[0].replace(/,(v\d+=)/g, ",\n$1")
+$("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
+  .replace(/,(v\d+=)/g, ",\n$1")
   .replace(/^(.{50}).{9,}(.{20})$/gm, "$1 … $2");
 follow(paint);
 forget();
