@@ -51,7 +51,8 @@ def test_every_link_of_the_published_readme_leads_somewhere(readmes):
         ours = [link for link in links if link.startswith((SITE, REPOSITORY))]
         assert bool(ours) == has_address
         for link in ours:
-            assert link == f"{SITE}notebooks/graph.html" or leads_somewhere(link, {})
+            page = re.fullmatch(rf"{SITE}notebooks/(graph|reads)\.html", link)
+            assert page or leads_somewhere(link, {})
         assert (f"{SITE}notebooks/graph.html" in text) == has_address
 
 
