@@ -108,7 +108,7 @@ def seen(browser):
     return browser.texts("#big")[0]
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (1200, 800)])
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (640, 360), (1200, 800)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
     browser.show(PAGE, width=width, height=height, scheme=scheme)
@@ -116,6 +116,7 @@ def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     sizes = browser.each("main *", "e.textContent ? parseFloat(getComputedStyle(e).fontSize) : 99")
     assert min(sizes) >= 12
+    assert browser.evaluate("pad.clientHeight + 20 <= innerHeight")  # the page scrolls beside it
     taught = []
     for strokes, digit in list(lesson.hand(105, copies=1))[:3]:
         draw(browser, strokes)

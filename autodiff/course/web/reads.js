@@ -227,7 +227,7 @@ async function copy() {
   box.hidden = false;
   box.select();
   const done = await navigator.clipboard?.writeText(box.value).then(() => true, () => false);
-  $("copy").textContent = done ? "Copied" : "Copy the text below";
+  $("copy").textContent = done ? "Copied" : "Copy it below";
 }
 
 // -- Drawing
