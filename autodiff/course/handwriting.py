@@ -112,6 +112,7 @@ def one_file(name, value, *pieces):
     """Write an engine, the file in which its Value stands, and the pieces; return how many lines."""
     engine = "".join(linecache.getlines(value.backward.__code__.co_filename)).strip()
     text = "\n\n\n".join([engine, "import math\nimport random", *map(text_of, pieces)]) + "\n"
+    text = text.replace("engine.Value", "Value")  # as it is called in a notebook
     Path(name).write_text(text, encoding="utf-8")
     print(f"{name}: {long(text)} lines, {long(engine)} of them the engine.")
     return long(text)

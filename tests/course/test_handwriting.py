@@ -1,5 +1,8 @@
 """The page that reads digits, the program in it, and the file that a reader takes home."""
 
+import ast
+import dis
+import itertools
 import json
 import linecache
 import math
@@ -16,8 +19,9 @@ from engines import closures
 from autodiff.course import handwriting as lesson
 from autodiff.course import our_reader
 from autodiff.course.your_engine import imported
-from notebooks import NOTEBOOKS
+from notebooks import NOTEBOOKS, code_cells
 
+PATH = NOTEBOOKS / "11_handwriting.ipynb"
 PAGE = lesson.our_page()._page
 WEIGHTS = lesson.OURS["weights"]
 PIXELS, GS = lesson.hands([100])[0][0], [0.3 * k - 1 for k in range(10)]
@@ -250,6 +254,30 @@ def test_a_piece_in_a_cell_is_found_by_its_name():
     exec(compile(source, "a cell", "exec"), names := {})
     assert lesson.text_of(names["Piece"]) == "class Piece:\n    def work(self): ..."
     assert lesson.text_of(names["other"]) == "def other():\n    return 1"
+
+
+def bound(source):
+    """The names that a cell makes, outside of functions and classes."""
+    for node in ast.parse(re.sub("(?m)^%.*", "", source)).body:
+        for each in ast.walk(node) if isinstance(node, ast.Assign) else [node]:
+            yield getattr(each, "name", getattr(each, "id", ""))
+            yield from (x.asname or x.name for x in getattr(each, "names", []))
+
+
+@pytest.mark.parametrize("number", "1234")
+def test_what_our_answer_needs_stands_above_its_exercise(number):
+    code = vars(lesson)[f"solution_{number}"]
+    methods = [code] if callable(code) and not isinstance(code, type) else vars(code).values()
+    needed = {name for f in methods if hasattr(f, "__globals__") for name in outer(f.__code__)}
+    above = itertools.takewhile(lambda c: f"check_{number}(" not in c.source, code_cells(PATH))
+    known = {name for cell in above for name in bound(cell.source)} | {code.__name__}
+    assert needed & {*vars(our_reader)} <= known
+
+
+def outer(code):
+    """The names that code takes from outside."""
+    found = {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
+    return found.union(*(outer(x) for x in code.co_consts if hasattr(x, "co_consts")))
 
 
 def test_hands_are_the_same_on_every_machine_and_nobody_has_drawn_them(capsys):
