@@ -1,3 +1,4 @@
+# pyright: analyzeUnannotatedFunctions=false
 """Our answer to notebook 11: on the engine of notebook 4, what learns digits and becomes a page."""
 
 import math
