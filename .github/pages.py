@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 LINKS, PLACES = re.compile(r'href="#([^"]+)"'), re.compile(r'\sid="([^"]+)"')
 FRONT = "Type a formula, drag its numbers, and watch the derivatives run back through it."
+READS = "It reads your hand, and says why: an engine of 155 lines learnt, and wrote its program."
 SOURCES = HERE / "site"  # the templates and the styles
 NOTEBOOKS = ROOT / "notebooks"
 GUIDES = NOTEBOOKS / "guides"
@@ -166,8 +167,13 @@ def write(folder: Path, pages: list[Page], **facts: Any) -> None:
     for path in NOTEBOOKS.iterdir():
         if path.suffix in (".svg", ".png", ".webp", ".gif"):
             shutil.copy(path, folder / "notebooks")
-    for name, title in (("network", "Who pulls this weight?"), ("graph", "The live graph")):
-        live = Page(f"notebooks/{name}.html", f"# {title}\n\n{FRONT}", "")
+    apart = {
+        "network": f"# Who pulls this weight?\n\n{FRONT}",
+        "graph": f"# The live graph\n\n{FRONT}",
+        "reads": f"# Draw a digit\n\n{READS}",
+    }
+    for name, said in apart.items():
+        live = Page(f"notebooks/{name}.html", said, "")
         card = template("card.html").render(page=live, **facts)
         text = (ROOT / live.place).read_text(encoding="utf-8")
         text = text.replace("</title>", f"</title>\n{card}", 1)

@@ -11,6 +11,7 @@ In a notebook `%load_ext autodiff.course` makes error messages short.
     gallery.py       notebook 4's graphs, which an engine has to get right
     your_engine.py   the engine that the reader types in a cell: its check, its file
     our_engine.py    ours
+    our_reader.py    what notebook 11 makes of it: layers, a loss, an optimiser, and a program
     __main__.py      runs notebooks, and reads their verdicts
 """
 

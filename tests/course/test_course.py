@@ -16,7 +16,14 @@ from random_graphs import OPERATIONS
 
 import autodiff as ad
 from autodiff import Value, Vector, adjoints, grad, relu, tanh, tiny
-from autodiff.course import back_to_matrices, expressions, forward_mode, reverse_mode, start_here
+from autodiff.course import (
+    back_to_matrices,
+    expressions,
+    forward_mode,
+    our_reader,
+    reverse_mode,
+    start_here,
+)
 from autodiff.course import symbolic_derivatives as symbolic
 from autodiff.course import vectors_and_matrices as matrices
 from autodiff.course.figures import drag
@@ -146,7 +153,8 @@ def defined(source, names):
 @pytest.mark.parametrize(
     ("number", "module", "names"),
     [("04", tiny, ["__init__", "recorded", "mul", "add"]),
-     ("10", back_to_matrices, ["groups", "once", "run_forward"])],
+     ("10", back_to_matrices, ["groups", "once", "run_forward"]),
+     ("11", our_reader, ["dot", "network", "step", "train", "read", "share", "name", "javascript"])],
 )  # fmt: skip
 def test_what_the_reader_is_given_is_the_code_of_the_package(number, module, names):
     ours = dict(defined(inspect.getsource(module), names))

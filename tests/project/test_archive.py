@@ -41,7 +41,7 @@ def readmes(request, tmp_path_factory):
     return request.param, [text.decode("utf-8").partition("\n\n")[2] for text in texts]
 
 
-PUBLISHED = [f"{SITE}notebooks/{name}.html" for name in ("network", "graph")]
+PUBLISHED = [f"{SITE}notebooks/{name}.html" for name in ("network", "graph", "reads")]
 
 
 @in_repository

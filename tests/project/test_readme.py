@@ -211,7 +211,7 @@ def test_the_readme_takes_half_a_minute_and_its_numbers_are_right():
     assert f"- `draw` refuses {limits}" in readme
     listed = re.findall(r"^\| \[(\d\d)\]\(notebooks/\1_", readme, re.M)
     assert sorted(listed) == [path.stem[:2] for path in PATHS]
-    assert ("eleven notebooks" in readme) == (len(PATHS) == 11)
+    assert ("twelve notebooks" in readme) == (len(PATHS) == 12)
     sizes = re.search(r"for a ([\d-]+) network", readme)[1]
     benchmark = (ROOT / "tests" / "benchmarks" / "test_lecture.py").read_text(encoding="utf-8")
     assert f"SIZES, RATE = ({sizes.replace('-', ', ')})" in benchmark

@@ -26,3 +26,5 @@ def nudge(seed):
     for layer in (Linear, neural_networks.Linear):  # the package's, and notebook 7's
         layer.__init__ = nudging(layer.__init__)
     Optimizer.__post_init__ = nudging(Optimizer.__post_init__)
+    gauss = Random.gauss  # by which notebook 11 begins
+    Random.gauss = lambda *given: gauss(*given) * (1 + chance.choice((-1e-15, 1e-15)))

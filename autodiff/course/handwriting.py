@@ -1,0 +1,487 @@
+# pyright: analyzeUnannotatedFunctions=false
+"""Notebook 11: its guesses and exercises, drawings that a program makes, the page that reads yours."""
+
+import ast
+import json
+import linecache
+import math
+import re
+from fractions import Fraction
+from inspect import isfunction
+from pathlib import Path
+from random import Random
+from string import Template
+
+import numpy as np
+
+from autodiff.engine.errors import kind_of
+from autodiff.pages.page import COURSE, Page, as_json, read
+
+from . import our_reader
+from .figures import show, show_images
+from .neural_networks import engine_of, noted
+from .our_engine import Value
+from .our_reader import Text, cross_entropy, node, slanted
+from .verdicts import Exercise, Hint, after_your_guess, empty, guesses, solutions
+from .your_engine import long
+
+# -- Drawings: nobody's. A stroke is points of two digits each way, from the left and from the top.
+
+GLYPHS = {
+    0: "5015 3018 2240 2262 3282 5085 7080 7860 7838 7018 5015; 5814 3622 2650 3280 5086 7072 7444 6620 4818",
+    1: "5015 5085; 3238 5515 5585; 3535 5215 5285, 3585 7085",
+    2: "2632 3418 5213 7022 7038 5558 2684 7684; 2830 4015 6218 6838 5060 3080 3688 4480 7486",
+    3: "2822 4814 6824 6640 4648 6856 7072 5086 2878; 2616 7016 4644 6852 7070 5286 2878",
+    4: "3815 2855 7455, 6240 5888; 6015 2260 7660, 6015 6088; 3015 2850 7050, 7015 6888",
+    5: "7016 3416 3046 5240 7056 6876 4686 2678; 3416 3046 5240 7258 6678 4686 2678, 3416 7214",
+    6: "6414 4028 2658 3280 5286 7070 6254 4252 2864; 5812 3248 2870 4286 6480 6660 4856 3064",
+    7: "2418 7416 5050 4288; 2418 7416 5246 4288, 3450 6850; 2426 2616 7416 5448 4488",
+    8: "6824 5014 3226 4244 6258 6878 5088 3276 3860 6040 6824; "
+    "5048 3436 3820 5214 6622 6238 5048 3262 3480 5288 7078 6660 5048",
+    9: "6630 5016 3228 3446 5250 6832 6830 6660 6088; 6826 4816 3032 4048 6636 6826 6862 5486 3280",
+}
+
+
+def hand(seed, copies=2):
+    """Drawings as one hand might make them: of each digit one form, wobbling, at one slant."""
+    rng = Random(seed)
+    slant, width, wobble = rng.gauss(0.1, 0.2), rng.uniform(0.75, 1.15), rng.uniform(1, 4)
+    for digit, forms in GLYPHS.items():
+        form = rng.choice(forms.split("; "))
+        for _ in range(copies):
+            lean, strokes = slant + rng.gauss(0, 0.05), []
+            for stroke in form.split(", "):
+                strokes.append([])
+                for point in stroke.split():
+                    x, y = int(point[:2]), int(point[2:])
+                    x = width * x - lean * (y - 50)
+                    strokes[-1].append((x + rng.gauss(0, wobble), y + rng.gauss(0, wobble)))
+            yield strokes, digit
+
+
+def seen_as(strokes):
+    """Strokes as 64 numbers: drawn on 32 by 32 dots, the ink counted in blocks, as by reads.js."""
+    radius, (xs, ys) = 2.75, zip(*[point for stroke in strokes for point in stroke])
+    scale = (31 - 2 * radius) / max(max(xs) - min(xs), max(ys) - min(ys), 3.4)
+    x0, y0 = [15.5 - (min(each) + max(each)) / 2 * scale for each in (xs, ys)]
+    ink, lines = [0] * 64, []
+    for stroke in strokes:
+        points = [(x * scale + x0, y * scale + y0) for x, y in stroke]
+        lines += zip([points[0], *points], points)
+    for k in range(1024):
+        y, x = divmod(k, 32)
+        ink[y // 4 * 8 + x // 4] += any(distance(x, y, *line) <= radius for line in lines)
+    return [count / 16 for count in ink]
+
+
+def distance(x, y, start, end):
+    """From a point to a line between two points."""
+    (a, b), (c, d) = start, (end[0] - start[0], end[1] - start[1])
+    along = ((x - a) * c + (y - b) * d) / (c * c + d * d or 1)
+    t = min(1, max(0, along))
+    return math.hypot(x - a - t * c, y - b - t * d)
+
+
+def hands(seeds, copies=2):
+    """What is seen of the drawings of several such hands, each with its digit."""
+    return [(seen_as(s), digit) for seed in seeds for s, digit in hand(seed, copies)]
+
+
+def drawings(pasted):
+    """What was copied from the page; without it those of a program. Says which."""
+    if empty(pasted):
+        print("No drawings of yours: these twenty are a program's. Nobody has drawn them.")
+        return hands([100])
+    found = [([ink / 16 for ink in pixels], digit) for pixels, digit in pasted]
+    print(f"{len(found)} drawings of yours.")
+    return found
+
+
+# -- One file
+
+
+def text_of(piece):
+    """The text of a function or a class, wherever it stands: in a cell too."""
+    methods = [piece] if isfunction(piece) else filter(isfunction, vars(piece).values())
+    source = "".join(linecache.getlines(next(iter(methods)).__code__.co_filename))
+    found = [x for x in ast.parse(source).body if getattr(x, "name", "") == piece.__name__]
+    return ast.get_source_segment(source, found[-1])
+
+
+def one_file(name, value, *pieces):
+    """Write an engine, the file in which its Value stands, and the pieces; return how many lines."""
+    engine = "".join(linecache.getlines(value.backward.__code__.co_filename)).strip()
+    text = "\n\n\n".join([engine, "import math\nimport random", *map(text_of, pieces)]) + "\n"
+    text = text.replace("engine.Value", "Value")  # as it is called in a notebook
+    Path(name).write_text(text, encoding="utf-8")
+    print(f"{name}: {long(text)} lines, {long(engine)} of them the engine.")
+    return long(text)
+
+
+# -- The page
+
+OURS = json.loads(read("reads.json", COURSE))
+
+
+def packed(pixels):
+    """An image as 32 signs, for two pixels each."""
+    levels = [round(8 * pixel) for pixel in pixels]
+    return "".join(chr(35 + 9 * a + b) for a, b in zip(levels[::2], levels[1::2]))
+
+
+def reads(program, numbers, strangers, by, lines, seconds):
+    """The page that reads digits: by a program, with these numbers; it keeps some strangers."""
+    title, hundredths = "Can it read my handwriting?", [round(100 * x) for x in numbers]
+    data = {"title": title, "by": by, "lines": lines, "seconds": round(seconds)}
+    data |= {"hundredths": hundredths, "strangers": strangers}
+    parts = {"style": read("reads.css", COURSE), "frame": read("frame.js"), "data": as_json(data)}
+    parts |= {"program": program, "script": read("reads.js", COURSE)}
+    text = Template(read("reads.html", COURSE)).substitute(parts)
+    return Page(re.sub(r"\n\s+", "\n", text), title)
+
+
+def our_page():
+    """The page with our network, which our_reader.py has trained."""
+    net = our_reader.network([64, 16, 10])
+    for p, number in zip(net.parameters(), OURS["weights"]):
+        p.data = number
+    return reads(our_reader.javascript(net, 64), *OURS.values())
+
+
+def your_page(program, net, samples, **facts):
+    """The page with the reader's network; of what that has learnt it keeps three of each digit."""
+    kept = []
+    for k in range(10):
+        kept += [[packed(x), k] for x, digit in samples if digit == k][:3]
+    return reads(program, [p.data for p in net.parameters()], kept, **facts)
+
+
+def show_drawings(images, titles):
+    """Images of 64 numbers, at most ten in a row."""
+    for k in range(0, len(images), 10):
+        show_images([np.array(image) for image in images[k : k + 10]], titles[k : k + 10])
+
+
+def show_slopes(pixels, slopes):
+    """An image, and beside it the derivatives by its pixels: orange above 0, sand below."""
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import LinearSegmentedColormap
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(5, 2.6), layout="constrained")
+    most, sides = max(map(abs, slopes)), ["#8b7052", "white", "#dd7429"]
+    colours = LinearSegmentedColormap.from_list("", sides)
+    left.imshow(np.reshape(pixels, (8, 8)), cmap="Blues", vmin=0, vmax=1)
+    right.imshow(np.reshape(slopes, (8, 8)), cmap=colours, vmin=-most, vmax=most)
+    for k, slope in enumerate(slopes):
+        if abs(slope) > most / 3:
+            right.text(k % 8, k // 8, "+" if slope > 0 else "−", ha="center", va="center")
+    for axes, title in ((left, "ink"), (right, "derivative by each pixel")):
+        axes.set(title=title, xticks=[], yticks=[])
+    show(figure, "A drawing, and the derivative by each of its 64 pixels.")
+
+
+# -- The exercises
+
+
+solution_1 = node
+
+
+def noding(node):
+    kind = engine_of(node)
+    x, y = kind(2.0), kind(-3.0)
+    with noted(kind) as nodes:
+        z = node(7.0, [x, y], [4.0, 5.0])
+    if not isinstance(z, kind):
+        raise Hint(f"Expected one Value of the engine, found {kind_of(z)}.")
+    yield "the number of node(7.0, [x, y], [4.0, 5.0])", z.data
+    (z * 3).backward()
+    yield "the gradients of x and y in node(7.0, [x, y], [4.0, 5.0]) * 3", [x.grad, y.grad]
+    x = kind(2.0)
+    p = node(1.0, [x, x], [2.0, 3.0])
+    node(1.0, [p, x, p], [10.0, 1.0, 100.0]).backward()
+    yield "the gradient of x, with p = node(1.0, [x, x], [2.0, 3.0]), in one of p, x, p", x.grad
+    yield "the number of new nodes", len(nodes)
+    yield "the number of node(Fraction(1, 3), [], [])", str(node(Fraction(1, 3), [], []).data)
+
+
+def noder(messages, number=lambda number: number):
+    """A node on our engine that sends other messages, or holds another number."""
+    return lambda n, parents, slopes: Value(number(n), parents, lambda g: messages(g, slopes))
+
+
+check_1 = Exercise(
+    solution_1,
+    ask=noding,
+    praise="Right: a node of any size. It needs to know its number, and a slope for each parent.",
+    otherwise=lambda part, found: (
+        "The numbers are right. Now make one node of it, with all of the parents."
+        if part == "the number of new nodes"
+        else "To each parent it sends the parent's slope times its own grad; a parent adds what it gets."
+    ),
+    slips={
+        "A message is the slope times *grad*, which comes from above: yours sends the slope alone.": (
+            noder(lambda grad, slopes: slopes)
+        ),
+        "A message is *the slope* times grad: yours sends grad alone.": noder(
+            lambda grad, slopes: [grad for _ in slopes]
+        ),
+        "The parents hear nothing: they belong to the node, and each gets a message.": (
+            lambda number, parents, slopes: Value(number)
+        ),
+        "Keep the number as it comes. A float(…), here or in your `Value`, turns it into another; later "
+        "it will be a text.": noder(lambda grad, s: [grad * x for x in s], float),
+    },
+)
+
+solution_2 = cross_entropy
+
+
+def losing(loss, numbers, target):
+    found = loss(numbers, target)
+    if empty(found):
+        yield "the loss", ...
+        return
+    if not isinstance(found, (list, tuple)) or len(found) != 2:
+        raise Hint(f"Return two things: the loss, and the list of slopes. Found {kind_of(found)}.")
+    yield "the loss", found[0]
+    yield "the slopes", found[1]
+
+
+def lost(slopes=None, number=None):
+    """Our cross-entropy with other slopes, or another number."""
+
+    def loss(logits, target):
+        right = cross_entropy(logits, target)
+        new = number(logits, target) if number else right[0]
+        return new, slopes(right[1], logits, target) if slopes else right[1]
+
+    return loss
+
+
+def softmax(logits):
+    powers = [math.exp(z - max(logits)) for z in logits]
+    return [power / sum(powers) for power in powers]
+
+
+check_2 = Exercise(
+    solution_2,
+    ask=losing,
+    at={
+        "logits 1, 2, 3, target 0:": ([1.0, 2.0, 3.0], 0),
+        "logits 0, 0, target 1:": ([0.0, 0.0], 1),
+        "logits 1000, 0, target 1:": ([1000.0, 0.0], 1),
+        "logits -1000, -1001, target 0:": ([-1000.0, -1001.0], 0),
+    },
+    praise="Right: a loss in one node, wherever between -1000 and 1000 the logits are.",
+    otherwise="The loss is the logarithm of the sum of all powers, minus the logit of the target.",
+    slips={
+        "The slopes are softmax, *minus 1 for the target*.": lost(lambda s, z, k: softmax(z)),
+        "Minus 1 for the target alone, not for all.": lost(
+            lambda s, z, k: [p - 1 for p in softmax(z)]
+        ),
+        "The sign of the slopes: the loss falls as the logit of the target rises.": lost(
+            lambda s, z, k: [-x for x in s]
+        ),
+        "The sign of the loss: it falls as the probability rises.": lost(
+            number=lambda z, k: -cross_entropy(z, k)[0]
+        ),
+        "That is the probability of the target. Its logarithm, with a minus, is the loss.": lost(
+            number=lambda z, k: softmax(z)[k]
+        ),
+        "exp(1000) is too large for a float: subtract the largest logit first, from all.": lost(
+            number=lambda z, k: math.log(sum(map(math.exp, z))) - z[k]
+        ),
+        "The largest is subtracted in the sum, but not from the logit of the target.": lost(
+            number=lambda z, k: cross_entropy(z, k)[0] - max(z)
+        ),
+    },
+)
+
+solution_3 = Text
+
+
+def written(kind, f):
+    """What is written down of a function of two texts: its lines, and what comes back."""
+    kind.lines.clear()
+    result = f(kind("x0"), kind("w[1]"))
+    if empty(result):
+        yield "the text", ...
+        return
+    if not isinstance(getattr(result, "text", None), str):
+        raise Hint(f"Each operator returns a Text: found {kind_of(result)}.")
+    yield "the text", result.text.replace(" ", "")
+    yield "the lines before it", "; ".join(kind.lines).replace(" ", "") or "none"
+
+
+def text_with(**methods):
+    """Our Text with other methods; what they return has them too."""
+    kind = type("Text", (Text,), {})
+
+    def of_kind(method):
+        def operator(*given):
+            result = method(*given)
+            if isinstance(result, Text):
+                result.__class__ = kind
+            return result
+
+        return operator
+
+    for name in ("__add__", "__mul__", "__rsub__", "tanh"):
+        setattr(kind, name, of_kind(methods.get(name, getattr(Text, name))))
+    kind.__radd__, kind.__rmul__ = kind.__add__, kind.__mul__
+    return kind
+
+
+def raw(sign, alone):
+    """An operator that puts in the text of both, whatever its length."""
+    return lambda x, y: x if y == alone else Text(f"{x.text}{sign}{y.text}")
+
+
+check_3 = Exercise(
+    solution_3,
+    ask=written,
+    at={
+        "x + y": (lambda x, y: x + y,),
+        "x * y": (lambda x, y: x * y,),
+        "1 - x": (lambda x, y: 1 - x,),
+        "x.tanh()": (lambda x, y: x.tanh(),),
+        "sum([x, y, x])": (lambda x, y: sum([x, y, x]),),
+        "1.0 * x": (lambda x, y: 1.0 * x,),
+        "(x + y) * x": (lambda x, y: (x + y) * x,),
+        "y * (x * y)": (lambda x, y: y * (x * y),),
+        "1 - (x + y)": (lambda x, y: 1 - (x + y),),
+        "(x * y + x).tanh()": (lambda x, y: (x * y + x).tanh(),),
+    },
+    praise="Right: it computes nothing. Your engine will run on it, and a program stays behind.",
+    otherwise="A sum takes the texts as they are, `self.text`; a product takes names, `self.name()`.",
+    slips={
+        "A factor that is a sum would need brackets: take its name, `self.name()`.": [
+            text_with(__mul__=raw("*", 1)),
+        ],
+        "What is taken from 1 may be a sum, and would need brackets: take its name.": text_with(
+            __rsub__=lambda self, other: Text(f"{other}-{self.text}")
+        ),
+        "sum begins with 0 + x, and a grad with 0.0: nothing to add, so return self.": text_with(
+            __add__=lambda self, y: Text(f"{self.text}+{getattr(y, 'text', y)}")
+        ),
+        "A grad begins with 1.0: nothing to multiply by, so return self.": text_with(
+            __mul__=lambda self, y: Text(f"{self.name()}*{y.name() if isinstance(y, Text) else y}")
+        ),
+        "A sum needs no names: long lists of short lines would fill the page. Take the texts.": (
+            text_with(__add__=lambda x, y: x if y == 0 else Text(f"{x.name()}+{y.name()}"))
+        ),
+        "It will run in a browser, where tanh is called Math.tanh.": [
+            text_with(tanh=lambda self: Text(f"tanh({self.text})")),
+            text_with(tanh=lambda self: Text(f"math.tanh({self.text})")),
+        ],
+        "`1 - x` calls `x.__rsub__(1)`: 1 comes first.": text_with(
+            __rsub__=lambda self, other: Text(f"{self.name()}-{other}")
+        ),
+    },
+)
+
+solution_4 = slanted
+
+
+def leaning(slanted, rows, slant):
+    image = slanted([float(x) for x in rows], slant)
+    yield "", ... if image == [] else image
+
+
+def leans(move):
+    """A slant whose rows begin elsewhere: move(slant, y)."""
+
+    def slanted(pixels, slant):
+        image = []
+        for y in range(8):
+            row = [0.0] * 8 + pixels[8 * y : 8 * y + 8] + [0.0] * 8
+            left, part = divmod(8 + move(slant, y), 1)
+            for x in range(int(left), int(left) + 8):
+                image.append((1 - part) * row[x] + part * row[x + 1])
+        return image
+
+    return slanted
+
+
+def mixed(mix):
+    """A slant that mixes two neighbours otherwise: mix(part, one, next)."""
+
+    def slanted(pixels, slant):
+        image = []
+        for y in range(8):
+            row = [0.0, 0.0, *pixels[8 * y : 8 * y + 8], 0.0, 0.0]
+            left, part = divmod(2 + slant * (y - 3.5), 1)
+            image += [mix(part, *row[x : x + 2]) for x in range(int(left), int(left) + 8)]
+        return image
+
+    return slanted
+
+
+BAR = [int(x == 4) for _ in range(8) for x in range(8)]
+RAMP = [x / 8 for _ in range(8) for x in range(8)]
+check_4 = Exercise(
+    solution_4,
+    ask=leaning,
+    at={
+        "a bar, slant 0:": (BAR, 0.0),
+        "a bar, slant 0.4:": (BAR, 0.4),
+        "a ramp, slant -0.3:": (RAMP, -0.3),
+    },
+    praise="Right: the top goes one way, the bottom the other, and the ink is shared between neighbours.",
+    otherwise="A new pixel is (1 - part) times row[x] plus part times row[x + 1].",
+    slips={
+        "It leans the wrong way: the new row begins at `left`, so count x from there, upwards.": leans(
+            lambda slant, y: -slant * (y - 3.5)
+        ),
+        "The two shares are exchanged: if part is 0, it is row[x] alone.": mixed(
+            lambda part, one, after: part * one + (1 - part) * after
+        ),
+        "It moves by whole pixels: part is lost. Mix row[x] and row[x + 1].": mixed(
+            lambda part, one, after: one
+        ),
+        "Nothing moves: x begins at `left`, which differs from row to row.": leans(
+            lambda slant, y: 0
+        ),
+    },
+)
+
+predict = guesses(
+    {
+        (110, 175): "Right, or near enough: ours has 155.",
+        (45, 110): "More: the engine alone has some 45. Then come layers, a loss, an optimiser.",
+        (0, 45): "That is the engine alone.",
+        ...: "Fewer. A loop of learning takes 15 lines, a layer 9.",
+    },
+    {
+        128: "Right: 64 products, 63 sums, and one more for the bias.",
+        (126, 130): "Nearly: 64 products, then 63 sums, then the bias.",
+        ...: "Count the products, then the sums, then the bias.",
+    },
+    {
+        (94, 97.5): "Right, from all three first weights.",
+        (90, 100): "Near: open the box.",
+        ...: "One guess in ten would be right by luck, and notebook 8 came above 95.",
+    },
+    {
+        1284: "Right: 10 scores, and derivatives by 64 pixels and by 1,210 numbers.",
+        1274: "Those are the derivatives. And the scores?",
+        1210: "Those are the derivatives by its own numbers. And by the pixels? And the scores?",
+        ...: "Ten scores, a derivative by each pixel, and one by each number of the network: how many?",
+    },
+    {
+        (62, 74): "Right. Of the strangers it read 95.",
+        (74, 100): "Fewer. Open the box.",
+        ...: "More. Open the box.",
+    },
+    {
+        (76, 92): "Right. The network is as small as before; it has seen other data.",
+        (62, 76): "More: leaning was the trouble.",
+        ...: "Fewer: leaning was not the only trouble.",
+    },
+    {
+        (35, 60): "Right. Nobody asked it to keep them.",
+        (60, 100): "Fewer. Nobody asked it to keep them.",
+        ...: "Not quite as bad. Open the box.",
+    },
+)
+solution = solutions(globals())

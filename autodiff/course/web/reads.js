@@ -1,0 +1,300 @@
+// The page that reads digits. `program`, which the reader's engine has written, gives the scores,
+// and the derivatives of any sum of them by the pixels and by the network's numbers. The canvas,
+// the counting of ink, softmax and Adam are written by hand, here.
+
+const $ = (id) => document.getElementById(id);
+const TEN = [...Array(10).keys()], NONE = TEN.map(() => 0);
+const s = { strokes: [], example: true, why: 1, rival: null, hand: [], busy: false, taught: false };
+const learnt = data.hundredths.map((x) => x / 100);
+let w = learnt, pixels = null, frame = null;
+const strangers = data.strangers.map(([text, digit]) => [unpacked(text), digit]);
+
+// Two pixels in a sign, in eighths.
+function unpacked(text) {
+  const codes = [...text].map((sign) => sign.charCodeAt(0) - 35);
+  return codes.flatMap((code) => [Math.floor(code / 9) / 8, (code % 9) / 8]);
+}
+
+// Strokes as 64 numbers: drawn on 32 by 32 dots, the ink counted in blocks, as the images were
+// made from which it learnt. frame: the square of the pad that these dots cover.
+function seenAs(strokes) {
+  const radius = 2.75, xs = strokes.flat().map(([x]) => x), ys = strokes.flat().map(([, y]) => y);
+  const [left, right, top, bottom] = [xs, ys].flatMap((x) => [Math.min(...x), Math.max(...x)]);
+  const scale = (31 - 2 * radius) / Math.max(right - left, bottom - top, 3.4);
+  const x0 = 15.5 - ((left + right) / 2) * scale, y0 = 15.5 - ((top + bottom) / 2) * scale;
+  frame = [(-0.5 - x0) / scale, (-0.5 - y0) / scale, 4 / scale];
+  const lines = strokes.flatMap((stroke) => {
+    const points = stroke.map(([x, y]) => [x * scale + x0, y * scale + y0]);
+    return points.map((point, i) => [points[Math.max(i - 1, 0)], point]);
+  });
+  const ink = Array(64).fill(0);
+  for (let k = 0; k < 1024; k++) {
+    const black = lines.some((line) => distance(k % 32, k >> 5, ...line) <= radius);
+    ink[(k >> 7) * 8 + ((k % 32) >> 2)] += black / 16;
+  }
+  return ink;
+}
+
+// From a point to a line between two points.
+function distance(x, y, [a, b], [to, under]) {
+  const c = to - a, d = under - b, along = ((x - a) * c + (y - b) * d) / (c * c + d * d || 1);
+  const t = Math.min(1, Math.max(0, along));
+  return Math.hypot(x - a - t * c, y - b - t * d);
+}
+
+function softmax(scores) {
+  const most = Math.max(...scores), powers = scores.map((z) => Math.exp(z - most));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / sum);
+}
+const largest = (numbers) => numbers.indexOf(Math.max(...numbers));
+const scoresOf = (x) => program(x, w, NONE)[0];
+const reading = (x) => largest(scoresOf(x));
+
+// -- What is painted
+
+// As the style sheet has it, in the light or the dark.
+function colour(name) {
+  $("probe").style.color = `var(${name})`;
+  return getComputedStyle($("probe")).color;
+}
+
+function tiles(pen, x) {
+  const { width } = pen.canvas, side = width / 8;
+  pen.clearRect(0, 0, width, width);
+  pen.fillStyle = colour("--blue");
+  x.forEach((ink, i) => {
+    pen.globalAlpha = ink;
+    pen.fillRect((i % 8) * side, (i >> 3) * side, side - 1, side - 1);
+  });
+}
+
+// Under the drawing: where a little more ink would count.
+function paintSlopes(pen, slopes) {
+  const most = Math.max(...slopes.map(Math.abs)), [left, top, side] = frame;
+  const [more, less, paper] = ["--more", "--less", "--paper"].map(colour);
+  const legible = side * pad.clientWidth > 2200;
+  pen.textAlign = "center";
+  pen.font = `600 ${side * 0.5}px sans-serif`;
+  slopes.forEach((slope, i) => {
+    const strength = Math.abs(slope) / most, x = left + (i % 8) * side, y = top + (i >> 3) * side;
+    pen.globalAlpha = strength;
+    pen.fillStyle = slope > 0 ? more : less;
+    pen.fillRect(x, y, side * 0.97, side * 0.97);
+    pen.globalAlpha = 1;
+    pen.fillStyle = paper;
+    const sign = slope > 0 ? "+" : "−";
+    if (strength > 0.35 && legible) pen.fillText(sign, x + side / 2, y + side * 0.67);
+  });
+}
+
+function paintDrawing(slopes) {
+  const pen = $("pad").getContext("2d");
+  // the pad is 100 wide
+  pen.setTransform(8.8, 0, 0, 8.8, 0, 0);
+  pen.clearRect(0, 0, 100, 100);
+  if (slopes) paintSlopes(pen, slopes);
+  pen.strokeStyle = colour("--ink");
+  pen.lineCap = pen.lineJoin = "round";
+  pen.globalAlpha = slopes ? 0.7 : 1;
+  pen.lineWidth = slopes ? 1.8 : 5;
+  for (const stroke of s.strokes) {
+    pen.beginPath();
+    // a dot is a line too
+    pen.moveTo(stroke[0][0], stroke[0][1] + 0.01);
+    for (const point of stroke) pen.lineTo(...point);
+    pen.stroke();
+  }
+  pen.globalAlpha = 1;
+}
+
+const percent = (share) => (share < 0.0005 ? 0 : (100 * share).toFixed(share < 0.0995 ? 1 : 0));
+
+function paintBars(shares, first, rival) {
+  [...$("bars").children].forEach((row, k) => {
+    row.className = `row ${k === first ? "win" : s.why === 2 && k === rival ? "rival" : ""}`;
+    row.querySelector(".track span").style.transform = `scaleX(${shares[k]})`;
+    row.lastChild.textContent = pixels ? `${percent(shares[k])} %` : "";
+  });
+}
+
+function paintQuestions(first, rival) {
+  [...$("ask").children].forEach((button, i) => {
+    const question = ["Drawing", `Why ${first}?`, `Why not ${rival}?`][i];
+    button.textContent = pixels ? question : question.replace(/ ?-?\d/, "");
+    button.disabled = !pixels;
+    button.setAttribute("aria-pressed", s.why === i);
+  });
+  const slopes = `Derivatives by pixel. <b>Orange +</b>: a little more ink here speaks for
+    ${first}${s.why === 2 ? ` rather than ${rival}` : ""}. <b>Sand −</b>: it speaks against.
+    ${s.why === 2 ? "Tap a bar to ask about another digit." : ""}`;
+  const plain = "The little picture is all that it gets.";
+  $("key").innerHTML = !pixels ? "" : s.why ? slopes : plain;
+}
+
+// The digits that it may be taught now: each once before any twice.
+function wanted() {
+  const counts = TEN.map((k) => s.hand.filter(({ digit }) => digit === k).length);
+  return TEN.filter((k) => counts[k] === Math.min(...counts));
+}
+
+function paint() {
+  pixels = s.strokes.length ? seenAs(s.strokes) : null;
+  const shares = pixels ? softmax(scoresOf(pixels)) : NONE, first = pixels ? largest(shares) : -1;
+  const second = largest(shares.map((share, k) => (k === first ? -1 : share)));
+  const rival = s.rival === null || s.rival === first ? second : s.rival;
+  const weights = TEN.map((k) => (k === first) - (s.why === 2 && k === rival));
+  paintDrawing(pixels && s.why && program(pixels, w, weights)[1]);
+  tiles($("grid").getContext("2d"), pixels ?? []);
+  paintBars(shares, first, rival);
+  paintQuestions(first, rival);
+  $("big").textContent = pixels ? first : "?";
+  const sure = shares[first] > 0.95 ? "It is sure." : `Or is it ${second}?`;
+  $("sure").textContent = pixels ? sure : "Draw something.";
+  const open = pixels && !s.example && !s.busy && !s.taught ? wanted() : [];
+  [...$("labels").children].forEach((button, k) => { button.disabled = !open.includes(k); });
+}
+
+// -- Teaching
+
+// Twelve steps of Adam. In each, one drawing of every digit taught, and sixteen strangers: without
+// them it would forget all others, and with all drawings a digit drawn often would pull.
+function learn(then) {
+  const m = w.map(() => 0), v = [...m], pick = (x) => x[Math.floor(Math.random() * x.length)];
+  const drawn = TEN.map((k) => s.hand.filter(({ digit }) => digit === k)).filter((x) => x.length);
+  const step = (t) => {
+    const batch = drawn.map(pick).map(({ x, digit }) => [x, digit]);
+    for (let i = 0; i < 16; i++) batch.push(pick(strangers));
+    const gradient = w.map(() => 0);
+    for (const [x, digit] of batch) {
+      const slopes = softmax(scoresOf(x)).map((q, k) => (q - (k === digit)) / batch.length);
+      program(x, w, slopes)[2].forEach((slope, i) => { gradient[i] += slope; });
+    }
+    w = w.map((weight, i) => {
+      m[i] = 0.9 * m[i] + 0.1 * gradient[i];
+      v[i] = 0.999 * v[i] + 0.001 * gradient[i] ** 2;
+      return weight - (0.003 * m[i]) / (1 - 0.9 ** t) / (Math.sqrt(v[i] / (1 - 0.999 ** t)) + 1e-8);
+    });
+    s.busy = t < 12;
+    if (s.busy) requestAnimationFrame(() => step(t + 1));
+    else then();
+    paint();
+  };
+  s.busy = true;
+  step(1);
+}
+
+function teach(digit) {
+  const said = reading(pixels);
+  s.hand.push({ x: pixels, digit, said });
+  s.taught = true;
+  keep(s.hand.at(-1));
+  $("told").textContent = "It is learning.";
+  learn(() => {
+    const next = wanted(), right = (of) => s.hand.filter((x) => of(x) === x.digit).length;
+    $("told").textContent = (said === digit ? `It was right, and now knows your ${digit} better.`
+      : `It took that for ${said}. Now it has learnt your ${digit}.`)
+      + (next.length < 10 ? ` Still to come: ${next.join(" ")}.` : " Draw on.");
+    $("score").textContent = `At first sight ${right((x) => x.said)} of ${s.hand.length} right; the
+      same again, now: ${right(({ x }) => reading(x))} of ${s.hand.length}.`;
+    $("tools").hidden = false;
+  });
+}
+
+// A small picture of a drawing that was taught.
+function keep({ x, digit, said }) {
+  const figure = document.createElement("figure"), canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 96;
+  tiles(canvas.getContext("2d"), x);
+  figure.className = said === digit ? "" : "wrong";
+  figure.append(canvas, said === digit ? `${digit} ✓` : `${digit}, not ${said}`);
+  $("hand").append(figure);
+}
+
+function forget() {
+  w = learnt;
+  Object.assign(s, { hand: [], taught: false });
+  $("hand").textContent = $("score").textContent = "";
+  $("tools").hidden = $("json").hidden = true;
+  $("told").textContent = "What is it really? It learns by the engine's derivatives.";
+  $("copy").textContent = "Copy for the notebook";
+  paint();
+}
+
+async function copy() {
+  const box = $("json");
+  box.value = JSON.stringify(s.hand.map(({ x, digit }) => [x.map((ink) => 16 * ink), digit]));
+  box.hidden = false;
+  box.select();
+  const done = await navigator.clipboard?.writeText(box.value).then(() => true, () => false);
+  $("copy").textContent = done ? "Copied" : "Copy it below";
+}
+
+// -- Drawing
+
+function clear() {
+  Object.assign(s, { strokes: [], example: false, taught: false, rival: null });
+  paint();
+}
+
+const pad = $("pad");
+function point({ clientX, clientY }) {
+  const { left, top, width } = pad.getBoundingClientRect();
+  return [clientX - left, clientY - top].map((x) => (x / width) * 100);
+}
+let drawing = false;
+pad.onpointerdown = (event) => {
+  if (s.busy || !event.isPrimary) return;
+  if (s.example || s.taught) clear();
+  drawing = true;
+  pad.setPointerCapture(event.pointerId);
+  s.strokes.push([point(event)]);
+  paint();
+};
+pad.onpointermove = (event) => {
+  if (!drawing || !event.isPrimary) return;
+  const stroke = s.strokes.at(-1), here = point(event), last = stroke.at(-1);
+  if (Math.hypot(here[0] - last[0], here[1] - last[1]) < 1) return;
+  stroke.push(here);
+  paint();
+};
+pad.onpointerup = pad.onpointercancel = () => { drawing = false; };
+
+function button(parent, inside, act, label) {
+  const made = document.createElement("button");
+  made.innerHTML = inside;
+  if (label) made.setAttribute("aria-label", label);
+  made.onclick = act;
+  $(parent).append(made);
+}
+const ask = (why, rival) => { Object.assign(s, { why, rival }); paint(); };
+for (const k of [0, 1, 2]) button("ask", "", () => ask(k, null));
+for (const k of TEN) {
+  button("bars", `<span class="name">${k}</span><span class="track"><span></span></span>
+    <span class="share"></span>`, () => ask(2, k), `Why not ${k}?`);
+  button("labels", k, () => teach(k), `It is ${k}`);
+}
+$("clear").onclick = clear;
+$("forget").onclick = forget;
+$("copy").onclick = copy;
+const by = document.createElement("i");
+by.textContent = data.by;
+$("count").textContent = w.length.toLocaleString("en");
+$("lead").replaceChildren(`Trained in ${data.seconds} s by an engine that `, by,
+  ` wrote in ${data.lines} lines, without a library.`);
+$("code").textContent = String(program).split("\n")[0].replace("let", "\n$&")
+  .replace(/,(v\d+=)/g, ",\n$1")
+  .replace(/^(.{50}).{9,}(.{20})$/gm, "$1 … $2");
+follow(paint);
+forget();
+
+// A digit draws itself, until somebody else does.
+const FOUR = [[38, 15], [35, 27], [31, 42], [28, 55], [42, 55], [58, 55], [74, 55]];
+const STEM = [[62, 40], [61, 56], [59, 72], [58, 88]];
+function example(count) {
+  if (!s.example) return;
+  s.strokes = [FOUR.slice(0, count), STEM.slice(0, Math.max(0, count - 7))].filter((x) => x.length);
+  paint();
+  if (count < 11) setTimeout(example, 70, count + 1);
+}
+example(matchMedia("(prefers-reduced-motion: reduce)").matches ? 11 : 1);

@@ -1,0 +1,288 @@
+"""The page that reads digits, the program in it, and the file that a reader takes home."""
+
+import ast
+import dis
+import itertools
+import json
+import linecache
+import math
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+from answers.handwriting import by_closures
+from browser import eventually
+from engines import closures
+
+from autodiff.course import handwriting as lesson
+from autodiff.course import our_reader
+from autodiff.course.your_engine import imported
+from notebooks import NOTEBOOKS, code_cells
+
+PATH = NOTEBOOKS / "11_handwriting.ipynb"
+PAGE = lesson.our_page()._page
+WEIGHTS = lesson.OURS["weights"]
+PIXELS, GS = lesson.hands([100])[0][0], [0.3 * k - 1 for k in range(10)]
+
+
+def with_weights(net, weights=WEIGHTS):
+    for p, number in zip(net.parameters(), weights):
+        p.data = number
+    return net
+
+
+NET = with_weights(our_reader.network([64, 16, 10]))
+
+
+def walked(net, pixels, gs):
+    """What backward finds: the scores, and the derivatives of their sum by pixels and numbers."""
+    xs, numbers = [our_reader.Value(x) for x in pixels], net.parameters()
+    for p in numbers:
+        p.grad = 0.0
+    scores = net(xs)
+    our_reader.dot([our_reader.Value(g) for g in gs], scores).backward()
+    return [[z.data for z in scores], [x.grad for x in xs], [p.grad for p in numbers]]
+
+
+def assert_same(found, expected):
+    """Up to a last digit, here and there: the tanh of a browser is not that of C."""
+    assert [len(row) for row in found] == [len(row) for row in expected]
+    for row, right in zip(found, expected):
+        assert row == pytest.approx(right, rel=1e-11, abs=1e-13)
+
+
+def test_the_program_gives_what_backward_finds_all_1284_numbers(node, browser):
+    call = f"program({PIXELS}, {WEIGHTS}, {GS})"
+    expected = walked(NET, PIXELS, GS)
+    assert sum(map(len, expected)) == 1284
+    assert_same(node(f"(() => {{ {our_reader.javascript(NET, 64)}; return {call} }})()"), expected)
+    browser.show(PAGE)
+    assert_same(browser.evaluate(call), expected)
+    assert browser.evaluate("w") == WEIGHTS
+
+
+@pytest.mark.parametrize("sizes", [[2, 2, 1], [3, 1], [2, 3, 3, 2]])
+@pytest.mark.parametrize(
+    ("value", "its_node"),
+    [(our_reader.Value, our_reader.node), (closures.Value, by_closures)],
+    ids=["ours", "closures"],
+)
+def test_a_program_of_any_network_on_any_engine(sizes, value, its_node, node, monkeypatch):
+    monkeypatch.setattr(our_reader, "Value", value)
+    monkeypatch.setattr(our_reader, "node", its_node)
+    rng, net = random.Random(0), our_reader.network(sizes)
+    pixels, gs = [[rng.gauss(0, 1) for _ in range(n)] for n in (sizes[0], sizes[-1])]
+    numbers = [p.data for p in net.parameters()]
+    program = our_reader.javascript(net, sizes[0])
+    assert [p.data for p in net.parameters()] == numbers
+    call = f"program({pixels}, {numbers}, {gs})"
+    found = node(f"(() => {{ {program}; return {call} }})()")
+    assert_same(found, walked(net, pixels, gs))
+
+
+def test_the_page_counts_ink_as_python_does(browser):
+    browser.show(PAGE)
+    for seed in range(100, 104):
+        for strokes, _ in lesson.hand(seed, copies=1):
+            assert browser.evaluate(f"seenAs({json.dumps(strokes)})") == lesson.seen_as(strokes)
+    dot = [[[50, 50]]]
+    assert browser.evaluate(f"seenAs({dot})") == lesson.seen_as(dot)
+    assert sum(lesson.seen_as(dot)) > 1
+
+
+def draw(browser, strokes):
+    """By a finger, on the pad."""
+    browser.evaluate("pad.scrollIntoView({ block: 'center' })")
+    left, top, width = browser.evaluate(
+        "(() => { const r = pad.getBoundingClientRect(); return [r.x, r.y, r.width] })()"
+    )
+    for stroke in strokes:
+        for i, (x, y) in enumerate(stroke):
+            kind = "touchMove" if i else "touchStart"
+            at = {"x": left + x * width / 100, "y": top + y * width / 100}
+            browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=[at])
+        browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+
+def seen(browser):
+    """Whether it is painted and nothing is still being learnt; what it reads."""
+    eventually(lambda: not browser.evaluate("s.busy"))
+    return browser.texts("#big")[0]
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (640, 360), (1200, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_finger_draws_asks_and_teaches(browser, width, height, scheme):
+    browser.show(PAGE, width=width, height=height, scheme=scheme)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    sizes = browser.each("main *", "e.textContent ? parseFloat(getComputedStyle(e).fontSize) : 99")
+    assert min(sizes) >= 12
+    assert browser.evaluate("pad.clientHeight + 20 <= innerHeight")  # the page scrolls beside it
+    taught = []
+    for strokes, digit in list(lesson.hand(105, copies=1))[:3]:
+        draw(browser, strokes)
+        pixels = browser.evaluate("pixels")
+        scores = browser.evaluate("scoresOf(pixels)")
+        said = scores.index(max(scores))
+        assert seen(browser) == str(said)
+        if not taught:
+            assert said == our_reader.read(NET, pixels)
+        assert browser.texts("#ask button")[1] == f"Why {said}?"
+        rival = (said + 1) % 10
+        browser.evaluate(f"document.querySelectorAll('.row')[{rival}].click()")
+        assert browser.texts("#ask button")[2] == f"Why not {rival}?"
+        assert f"for {said} rather than {rival}" in browser.texts("#key")[0]
+        open_now = browser.each("#labels button", "!e.disabled")
+        assert [k for k in range(10) if not open_now[k]] == [k for _, k in taught]
+        browser.evaluate(f"document.querySelectorAll('#labels button')[{digit}].click()")
+        seen(browser)
+        taught.append((pixels, digit))
+        assert not any(browser.each("#labels button", "!e.disabled"))  # until the next is drawn
+        told = browser.texts("#told")[0]
+        assert ("It was right" if said == digit else f"It took that for {said}") in told
+        left = [str(k) for k in range(10) if k not in [k for _, k in taught]]
+        assert told.endswith(f"Still to come: {' '.join(left)}.")
+    assert browser.evaluate("s.hand.every(({ x, digit }) => reading(x) === digit)")
+    browser.push("Copy for the notebook")
+    copied = json.loads(browser.evaluate("document.querySelector('#json').value"))
+    assert lesson.drawings(copied) == taught
+    browser.push("Forget my hand")
+    assert browser.evaluate("w") == WEIGHTS
+    assert browser.requests == [url for url in browser.requests if url.startswith("file:")]
+    assert len(browser.requests) == 1
+
+
+def test_each_digit_once_before_any_twice(browser):
+    browser.show(PAGE)
+    rounds = "(counts) => { s.hand = counts.flatMap((n, digit) => Array(n).fill({ digit })); return wanted() }"
+    assert browser.evaluate(f"({rounds})([0,0,0,0,0,0,0,0,0,0])") == [*range(10)]
+    assert browser.evaluate(f"({rounds})([1,1,1,0,1,1,1,1,0,1])") == [3, 8]
+    assert browser.evaluate(f"({rounds})([2,1,1,1,1,1,1,1,1,1])") == [*range(1, 10)]
+
+
+def test_a_mouse_draws_a_stroke(browser):
+    browser.show(PAGE, width=1200)
+    x, y = browser.place("#pad")
+    browser.drag(x - 60, y, x + 60)
+    assert [len(stroke) > 2 for stroke in browser.evaluate("s.strokes")] == [True]
+    browser.push("Clear")
+    assert browser.texts("#big, #sure") == ["?", "Draw something."]
+    assert not any(browser.each("#labels button, #ask button", "!e.disabled"))
+
+
+def test_a_digit_draws_itself_and_is_read(browser):
+    browser.show(PAGE, motion="no-preference")
+    eventually(lambda: browser.evaluate("s.strokes.flat().length") == 11)
+    assert browser.texts("#big") == ["4"]
+
+
+def test_the_page_is_small_and_asks_nobody():
+    assert len(PAGE.encode()) <= 60_000
+    assert not re.search(r"https?:|src=|@import|url\(", PAGE)
+    assert "wrote in ${data.lines} lines" in PAGE
+    assert "What you draw stays on this page. Nothing is sent." in PAGE
+
+
+def test_the_committed_page_is_that_of_the_package():
+    """Made by `python -c "from autodiff.course.handwriting import our_page; our_page().save('notebooks/reads.html')"`."""
+    assert (NOTEBOOKS / "reads.html").read_text(encoding="utf-8") == PAGE
+
+
+def samples():
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    found = [*zip((digits.data / 16).tolist(), digits.target.tolist())]
+    random.Random(0).shuffle(found)
+    return found[:360], found[360:]
+
+
+def test_our_network_reads_what_it_has_not_seen():
+    aside, learnt = samples()
+    assert 0.94 <= our_reader.share(NET, aside) <= 0.98
+    kept = [[lesson.packed(x), k] for k in range(10) for x in [x for x, d in learnt if d == k][:3]]
+    assert lesson.OURS["strangers"] == kept
+
+
+@pytest.mark.thorough
+def test_our_network_is_what_our_reader_learns_in_thirty_epochs():
+    _, learnt = samples()
+    net = our_reader.network([64, 16, 10])
+
+    def change(pixels, rng):
+        return our_reader.slanted(pixels, rng.uniform(-0.4, 0.4))
+
+    assert len([*our_reader.train(net, learnt, 30, change=change)]) == 30
+    assert [p.data for p in net.parameters()] == pytest.approx(WEIGHTS, abs=0.0051)
+
+
+PIECES = (
+    "dot tanh Linear Sequential network cross_entropy Adam train read share Text javascript slanted"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "node"),
+    [(our_reader.Value, our_reader.node), (closures.Value, by_closures)],
+)
+def test_one_file_needs_no_library(value, node, tmp_path, capsys):
+    file = tmp_path / "my_reader.py"
+    pieces = [vars(our_reader)[name] for name in PIECES.split()]
+    lines = lesson.one_file(file, value, node, *pieces)
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("closures.Value", "Value").replace("by_closures", "node")
+    assert {*re.findall(r"^(?:import|from) (\w+)", text, re.M)} == {"math", "random"}
+    assert 140 <= lines <= 190
+    assert f"my_reader.py: {lines} lines, " in capsys.readouterr().out
+    there = "samples = [([k / 64] * 64, k // 7) for k in range(64)]\n"
+    there += "net = network([64, 4, 10])\nprint(*train(net, samples, 2, change=lambda x, rng: slanted(x, 0.1)))"
+    bare = [sys.executable, "-I", "-S", "-"]
+    said = subprocess.check_output(bare, input=f"{text}\n{there}", text=True)
+    first, second = map(float, said.split())
+    assert 0 < second < first < 2 * math.log(10)
+    if value is our_reader.Value:
+        assert lesson.OURS["lines"] == lines
+        assert hasattr(imported(file), "javascript")
+
+
+def test_a_piece_in_a_cell_is_found_by_its_name():
+    source = "import math\nclass Piece:\n    def work(self): ...\ndef other():\n    return 1\n"
+    linecache.cache["a cell"] = len(source), None, source.splitlines(keepends=True), "a cell"
+    exec(compile(source, "a cell", "exec"), names := {})
+    assert lesson.text_of(names["Piece"]) == "class Piece:\n    def work(self): ..."
+    assert lesson.text_of(names["other"]) == "def other():\n    return 1"
+
+
+def bound(source):
+    """The names that a cell makes, outside of functions and classes."""
+    for node in ast.parse(re.sub("(?m)^%.*", "", source)).body:
+        for each in ast.walk(node) if isinstance(node, ast.Assign) else [node]:
+            yield getattr(each, "name", getattr(each, "id", ""))
+            yield from (x.asname or x.name for x in getattr(each, "names", []))
+
+
+@pytest.mark.parametrize("number", "1234")
+def test_what_our_answer_needs_stands_above_its_exercise(number):
+    code = vars(lesson)[f"solution_{number}"]
+    methods = [code] if callable(code) and not isinstance(code, type) else vars(code).values()
+    needed = {name for f in methods if hasattr(f, "__globals__") for name in outer(f.__code__)}
+    above = itertools.takewhile(lambda c: f"check_{number}(" not in c.source, code_cells(PATH))
+    known = {name for cell in above for name in bound(cell.source)} | {code.__name__}
+    assert needed & {*vars(our_reader)} <= known
+
+
+def outer(code):
+    """The names that code takes from outside."""
+    found = {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
+    return found.union(*(outer(x) for x in code.co_consts if hasattr(x, "co_consts")))
+
+
+def test_hands_are_the_same_on_every_machine_and_nobody_has_drawn_them(capsys):
+    assert lesson.drawings([...]) == lesson.hands([100])
+    assert "Nobody has drawn them." in capsys.readouterr().out
+    images = lesson.hands([100, 101])
+    assert [k for _, k in images[:4]] == [0, 0, 1, 1]
+    assert all(len(x) == 64 and 0 <= min(x) <= max(x) <= 1 for x, _ in images)
