@@ -42,7 +42,7 @@ FRONT = "Type a formula, drag its numbers, and watch the derivatives run back th
 LIVE = {  # the pages that live, in notebooks/
     "graph": ("The live graph", FRONT),
     "moons": ("Two moons", "A network learns, as you watch, to tell two moons apart."),
-    "network": ("Build a network", "Your own points, your own layers; watch them learn."),
+    "network": ("Who pulls this weight?", "Build a network, and see which points move it."),
 }
 SOURCES = HERE / "site"  # the templates and the styles
 NOTEBOOKS = ROOT / "notebooks"

@@ -667,7 +667,46 @@ def test_the_curve_of_y_stands_there_before_anything_is_dragged(browser):
     assert len(browser.texts(".place-of .band")) == 1  # a corner, and no tangent
 
 
+CURVES = ["m*v^2/2 - m*g*h", "exp(x)", "1/x", "tanh(w*x + b)", "-x/20", "50*x", "x^3 - 2*x", "|x|"]
+CROSSED = """(() => {
+  const all = [...document.querySelectorAll(".place-of .plot text")].filter((e) => e.textContent);
+  const crossed = (a, b) => Math.min(a.right, b.right) - Math.max(a.x, b.x) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.y, b.y) > 4;
+  return all.flatMap((e, i) => all.slice(0, i).filter((other) =>
+    crossed(e.getBoundingClientRect(), other.getBoundingClientRect())).map((other) =>
+    `${e.textContent} on ${other.textContent}`));
+})()"""
+
+
+@pytest.mark.parametrize("size", [(640, 360), (1200, 800)], ids=str)
+def test_no_number_at_a_curve_is_printed_on_another(browser, size):
+    for formula in CURVES:
+        opened(browser, formula)
+        browser.emulate(*size)
+        for i in browser.evaluate("state.graph.inputs"):
+            for share in (0.0, 0.1, 0.45, 0.5, 0.8, 0.95, 1.0):
+                low, high = browser.evaluate(f"go(99), state.ranges[{i}]")
+                browser.evaluate(f"move({i}, {low + share * (high - low)}), left()")
+                assert browser.evaluate(CROSSED) == [], (formula, share)
+                assert "slope" in browser.words() or "no value" in browser.words()
+
+
 # -- Formulas, links and pictures -----------------------------------------------------------------
+
+
+def test_a_formula_is_large_enough_and_its_last_letter_whole(browser):
+    browser.show(live.page())
+    for width in (320, 390, 1200):
+        browser.emulate(width=width)
+        for formula in ("u=x*f; v=u^2; y=u*v+v*f", "x^(a^(b^2)) + f"):
+            browser.evaluate(f"retype({formula!r}, true, true), set({{ editing: false }})")
+            sizes = browser.each("#formula *", "parseFloat(getComputedStyle(e).fontSize)")
+            assert min(sizes) >= 11
+            last = "document.querySelector('#formula > span').getBoundingClientRect()"
+            room = (
+                f"document.querySelector('#formula').getBoundingClientRect().right - {last}.right"
+            )
+            assert browser.evaluate(room) >= 3  # an f leans out of its box
 
 
 def test_a_link_opens_the_same_formula_in_the_same_mode(browser):

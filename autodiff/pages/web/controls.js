@@ -48,9 +48,13 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   const path = (kind, d) => shapes.push(draw(kind, d));
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
+  const { first } = boxesOf();
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
     const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);
-    texts.push(write(kind, left, clamp(y, 18, base - 6), said));
+    const rows = (kind ? [0, 20, -20, 40, -40, 60, -60] : [0])
+      .map((by) => clamp(y + by, 18, base - 6));
+    const spot = first(rows.map((row) => [left, row - 14, wide + 6, 18])); // beside what stands
+    if (spot) texts.push(write(kind, left, spot[1] + 14, said));
   };
 
   const marks = [low, ...edges, high];
@@ -94,9 +98,9 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
     } else {
       const fits = Math.abs(ay - cy) < base * 0.8, flat = Math.abs(ay - cy) < 30;
       if (fits) path("triangle", `M${cx} ${cy}H${ax}V${ay}Z`);
-      if (fits) say("", number(run), (cx + ax) / 2, slope < 0 ? cy - 8 : cy + 18, 0.5);
       say("gradient", `slope ${number(slope)}`, (fits ? ax : cx) + 10,
         steep ? 22 : flat ? cy + (slope < 0 ? -14 : 22) : (cy + ay) / 2 + 18);
+      if (fits) say("", number(run), (cx + ax) / 2, slope < 0 ? cy - 8 : cy + 18, 0.5);
     }
   }
   const tick = (v, kind) => write(kind, px(v), height - 8, number(v));

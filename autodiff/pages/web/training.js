@@ -117,7 +117,7 @@ function neuron(k, place, inside) {
   const health = s.health[k] ?? "", show = () => look(k), hide = () => look(null);
   return h("button", { class: `neuron ${health}`, "aria-label": `${neurons[k]} ${health}`, ...place,
     onpointerenter: show, onpointerleave: hide, onfocus: show, onblur: hide, onclick: show },
-  inside, h("span.health", health));
+  inside, s.size > 30 && h("span.health", health));
 }
 
 function key() {
