@@ -245,7 +245,8 @@ SAID = [
     ("x=0;sqrt(x)", "", ".choices", ""),
     ("x=-1;log(x)", "", ".choices", ""),
     # all inputs are constants
-    (partial(output, 2, 2, 1), "", ".inputs p", "9 weights: touch a neuron to drag its own."),
+    (partial(output, 2, 2, 1), "", ".inputs .label, .inputs p",
+     "w₀₀ | w₀₁ | b₀ | 6 weights: touch a neuron to drag its own."),
     (partial(output, 2, 2, 1), "actions.choose([...state.graph.neurons.keys()][0])", ".inputs .label, .inputs p",
      "w′₀₀ | w′₀₁ | b′₀ | 6 weights: touch a neuron to drag its own."),
     # a loss, whose slope 2 (o - t) is 2 (0.2576 - 1)

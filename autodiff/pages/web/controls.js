@@ -48,12 +48,14 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   const path = (kind, d) => shapes.push(draw(kind, d));
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
-  const { first } = boxesOf();
+  const { first } = boxesOf(), crossed = ([left, top, wide, tall]) => xs.some((at, k) =>
+    px(at) > left && px(at) < left + wide && py(ys[k]) > top && py(ys[k]) < top + tall);
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
     const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);
     const rows = (kind ? [0, 20, -20, 40, -40, 60, -60] : [0])
-      .map((by) => clamp(y + by, 18, base - 6));
-    const spot = first(rows.map((row) => [left, row - 14, wide + 6, 18])); // beside what stands
+      .map((by) => [left, clamp(y + by, 18, base - 6) - 14, wide + 6, 18]);
+    const bare = kind === "gradient" ? rows.filter((row) => !crossed(row)) : [];
+    const spot = first([...bare, ...rows]); // beside what stands
     if (spot) texts.push(write(kind, left, spot[1] + 14, said));
   };
 

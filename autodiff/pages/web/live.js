@@ -92,7 +92,8 @@ function stepBar({ step, graph, playing, ask }, { asking }) {
 function inputList(state, view) {
   const { graph, leaves, touched, ranges, step } = state, { sliders } = graph;
   const own = graph.neurons.get(state.neuron)?.weights ?? []; // of the neuron that is open
-  const shown = [...new Set([...own, ...sliders, touched ?? sliders[0]])]
+  const others = sliders.filter((i) => !own.length || graph.place.has(i));
+  const shown = [...new Set([...own, ...others, touched ?? own[0] ?? sliders[0]])]
     .filter((i) => i !== undefined);
   const target = Number(graph.inputs.includes(graph.loss?.target));
   const rest = graph.inputs.length - shown.length - target;
