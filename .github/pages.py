@@ -176,8 +176,10 @@ def plot() -> str:
         return x * autodiff.sin(x)
 
     return (
-        '<svg class="plot" viewBox="0 0 200 130" role="img" aria-label="x·sin(x), and its slope">'
+        '<figure><svg class="plot" viewBox="0 0 200 130" aria-hidden="true">'
         f'<path d="M10 65H190M100 5V125"/>{curve("f", f)}{curve("slope", autodiff.grad(f))}</svg>'
+        '<figcaption><b class="value">x·sin x</b>, and <b class="gradient">its slope</b>'
+        "</figcaption></figure>"
     )
 
 
