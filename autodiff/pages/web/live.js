@@ -17,7 +17,8 @@ function page(state) {
   const beyond = zoomed && eye.scale > fit.scale;
   seen = { view, fit, eye };
   const wide = zoomed && fit.tall * eye.scale <= fit.height; // a finger can scroll the page
-  return h("main", { class: `page ${moving && "moving"}`, style: `--low: ${panelOf(state)}px` },
+  return h("main", { class: `page ${moving && "moving"}`,
+    style: `--low: ${panelOf(state)}px; --tall: ${tallOf(graph)}px` },
     h("header", title(state, view), shareMenu(state)), typing && examples(state),
     h("p", { id: "sentence", "aria-live": dragging ? "off" : "polite" },
       h("span.first", first), h("span.second", second)),
