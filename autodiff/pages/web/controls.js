@@ -48,8 +48,9 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   const path = (kind, d) => shapes.push(draw(kind, d));
   const slant = (s, kind, from = low, to = high) =>
     shapes.push(line(kind, [from, to].map((at) => [at, value + s * (at - x)])));
-  const { first } = boxesOf(), crossed = ([left, top, wide, tall]) => xs.some((at, k) =>
-    px(at) > left && px(at) < left + wide && py(ys[k]) > top && py(ys[k]) < top + tall);
+  const spots = xs.map((at, k) => [px(at), py(ys[k])]), { first } = boxesOf();
+  const crossed = ([left, top, wide, tall]) => spots.some(([x, y]) =>
+    x > left && x < left + wide && y > top && y < top + tall);
   const say = (kind, said, at, y, share = 0) => { // share: how much of it stands left of at
     const wide = widthOf(said, 16), left = clamp(at - share * wide, 0, width - wide);
     const rows = (kind ? [0, 20, -20, 40, -40, 60, -60] : [0])
@@ -73,9 +74,9 @@ function curvePlot({ f, samples, x, slope, sides, ends, foretold, width, height 
   if (py(0) < base) path("axis", `M0 ${py(0)}H${width}`);
   if (low * high < 0) path("axis", `M${px(0)} 0V${base}`);
   const jumps = (k) => !k || !Number.isFinite(ys[k - 1])
-    || Math.abs(py(ys[k]) - py(ys[k - 1])) > 3 * height;
-  path(sides ? "curve band" : "curve", xs.map((at, k) => (Number.isFinite(ys[k])
-    ? `${jumps(k) ? "M" : "L"}${px(at).toFixed(1)} ${py(ys[k]).toFixed(1)}` : "")).join(""));
+    || Math.abs(spots[k][1] - spots[k - 1][1]) > 3 * height;
+  path(sides ? "curve band" : "curve", xs.map((_, k) => (Number.isFinite(ys[k])
+    ? `${jumps(k) ? "M" : "L"}${spots[k].map((v) => v.toFixed(1)).join(" ")}` : "")).join(""));
   if (Number.isFinite(value)) {
     path("drop", `M${cx} ${cy}V${base}`);
     if (Number.isFinite(foretold)) {
